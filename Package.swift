@@ -1,0 +1,94 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Rooms, bottom to top; an arrow only ever points down (ARCHITECTURE.md has the picture).
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    // Checks build with warnings as errors; whoever depends on the package does not.
+    .treatAllWarnings(as: Context.environment["HARALD_STRICT"] == nil ? .warning : .error),
+]
+
+func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .testTarget(
+        name: "\(name)Tests",
+        dependencies: [.init(stringLiteral: name)] + dependencies,
+        swiftSettings: settings
+    )
+}
+
+let package = Package(
+    name: "harald-bluetooth",
+    products: [
+        .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
+        .library(name: "BluetoothSimulation", targets: ["BluetoothSimulation"]),
+        .executable(name: "harald", targets: ["harald"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    ],
+    targets: [
+        room("BluetoothTypes"),
+        room(
+            "EventLoops",
+            [
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
+            ]),
+        room("Radio", ["EventLoops"]),
+        room(
+            "HCI",
+            [
+                "BluetoothTypes", "EventLoops",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        room("LinkLayer", ["BluetoothTypes", "EventLoops", "HCI", "Radio"]),
+        room(
+            "HCITransports",
+            [
+                "BluetoothTypes", "EventLoops", "HCI",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+        room(
+            "L2CAP",
+            ["BluetoothTypes", "EventLoops", "HCI", .product(name: "DequeModule", package: "swift-collections")]),
+        room(
+            "ATT",
+            ["BluetoothTypes", "EventLoops", "L2CAP", .product(name: "DequeModule", package: "swift-collections")]),
+        room("GATT", ["BluetoothTypes", "EventLoops", "ATT"]),
+        room("SMP", ["BluetoothTypes", "EventLoops", "L2CAP"]),
+        room("GAP", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP"]),
+        room(
+            "BluetoothService",
+            [
+                "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "SMP", "GAP",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        room("CoreBluetooth", ["BluetoothTypes", "BluetoothService", .product(name: "Logging", package: "swift-log")]),
+        room(
+            "BluetoothSimulation",
+            ["BluetoothTypes", "EventLoops", "HCI", "BluetoothService", "CoreBluetooth", "LinkLayer", "Radio"]),
+        .executableTarget(
+            name: "harald",
+            dependencies: [
+                "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCITransports", "LinkLayer", "L2CAP", "ATT", "GATT",
+                "GAP", "BluetoothService", "CoreBluetooth", "BluetoothSimulation",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings
+        ),
+        tests("BluetoothTypes"),
+        tests("EventLoops"),
+    ],
+    swiftLanguageModes: [.v6]
+)

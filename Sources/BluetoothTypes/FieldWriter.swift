@@ -1,0 +1,57 @@
+/// Appends fields to a buffer.
+public struct FieldWriter: FieldCoder {
+    /// What has been written.
+    public var buffer: PacketBuffer
+
+    /// Appends to `buffer`.
+    @inlinable
+    public init(_ buffer: PacketBuffer) {
+        self.buffer = buffer
+    }
+
+    /// Always false.
+    @inlinable public var isReading: Bool { false }
+    /// Always 0.
+    @inlinable public var remaining: Int { 0 }
+
+    /// Appends a little-endian integer.
+    @inlinable
+    public mutating func field<T: FixedWidthInteger>(_ name: String, _ value: inout T) throws(PacketError) {
+        buffer.append(integer: value)
+    }
+
+    /// Appends the three low octets, least significant first.
+    @inlinable
+    public mutating func uint24(_ name: String, _ value: inout UInt32) throws(PacketError) {
+        buffer.append(integer: UInt16(truncatingIfNeeded: value))
+        buffer.append(UInt8(truncatingIfNeeded: value >> 16))
+    }
+
+    /// Appends exactly `count` octets: a shorter value is filled up with zeros, a longer one is cut.
+    @inlinable
+    public mutating func bytes(_ name: String, _ value: inout PacketBuffer, count: Int) throws(PacketError) {
+        buffer.append(contentsOf: value.prefix(upTo: count))
+        if value.count < count { buffer.append(contentsOf: repeatElement(0, count: count - value.count)) }
+    }
+
+    /// Appends the length in one octet, then the octets, 255 at most.
+    @inlinable
+    public mutating func countedBytes(_ name: String, _ value: inout PacketBuffer) throws(PacketError) {
+        let value = value.prefix(upTo: 255)
+        buffer.append(UInt8(value.count))
+        buffer.append(contentsOf: value)
+    }
+
+    /// Appends all octets.
+    @inlinable
+    public mutating func rest(_ name: String, _ value: inout PacketBuffer) throws(PacketError) {
+        buffer.append(contentsOf: value)
+    }
+
+    /// Nothing: notes are for readers of logs.
+    @inlinable public mutating func note(_ name: String, _ text: @autoclosure () -> String) {}
+    /// Nothing.
+    @inlinable public mutating func begin(_ name: String) {}
+    /// Nothing.
+    @inlinable public mutating func end() {}
+}

@@ -1,0 +1,222 @@
+/// The bytes of one packet: a slice of shared storage that may have room in front for the headers of lower layers.
+///
+/// A value travels from an app to the controller in one buffer: each layer prepends its header into the headroom, so
+/// the value is copied once. On the way up each layer takes a slice, which shares the storage. Copy-on-write keeps
+/// value semantics when two holders of one storage write.
+///
+/// Indices start at 0 whatever slice of the storage this is.
+public struct PacketBuffer: Sendable {
+    /// Room for every header between an attribute value and the controller: HCI ACL (4), L2CAP (4), SDU length (2),
+    /// ATT opcode, handle and offset (5), and one octet for an H4 packet type.
+    public static let defaultHeadroom = 16
+
+    @usableFromInline var storage: [UInt8]
+    @usableFromInline var start: Int
+    @usableFromInline var end: Int
+
+    /// An empty buffer with `headroom` octets in front and `capacity` octets behind reserved.
+    @inlinable
+    public init(headroom: Int = PacketBuffer.defaultHeadroom, capacity: Int = 0) {
+        storage = []
+        storage.reserveCapacity(headroom + capacity)
+        storage.append(contentsOf: repeatElement(0, count: headroom))
+        start = headroom
+        end = headroom
+    }
+
+    /// A buffer that takes `bytes` as its storage, without headroom and without a copy.
+    @inlinable
+    public init(_ bytes: [UInt8]) {
+        storage = bytes
+        start = 0
+        end = bytes.count
+    }
+
+    /// A copy of `bytes` with headroom in front.
+    @inlinable
+    public init(copying bytes: some Collection<UInt8>, headroom: Int = PacketBuffer.defaultHeadroom) {
+        self.init(headroom: headroom, capacity: bytes.count)
+        append(contentsOf: bytes)
+    }
+
+    /// The octets as an array; without a copy when the buffer is the whole of its storage.
+    @inlinable
+    public var bytes: [UInt8] {
+        start == 0 && end == storage.count ? storage : Array(storage[start..<end])
+    }
+
+    /// Octets that can be prepended before the storage has to grow.
+    @inlinable
+    public var headroom: Int { start }
+
+    /// The octets in `range`, sharing this buffer's storage.
+    ///
+    /// - Precondition: `range` lies within `0..<count`. Callers that hold untrusted lengths use ``ByteReader``.
+    @inlinable
+    public func slice(_ range: Range<Int>) -> PacketBuffer {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count, "slice \(range) of \(count) octets")
+        var result = self
+        result.start = start + range.lowerBound
+        result.end = start + range.upperBound
+        return result
+    }
+
+    /// At most the first `length` octets.
+    @inlinable
+    public func prefix(upTo length: Int) -> PacketBuffer {
+        slice(0..<Swift.min(Swift.max(length, 0), count))
+    }
+
+    /// What follows the first `length` octets; empty when there are no more.
+    @inlinable
+    public func suffix(after length: Int) -> PacketBuffer {
+        slice(Swift.min(Swift.max(length, 0), count)..<count)
+    }
+
+    /// Adds one octet behind.
+    @inlinable
+    public mutating func append(_ byte: UInt8) {
+        dropTail()
+        storage.append(byte)
+        end += 1
+    }
+
+    /// Adds octets behind.
+    @inlinable
+    public mutating func append(contentsOf bytes: some Collection<UInt8>) {
+        dropTail()
+        storage.append(contentsOf: bytes)
+        end = storage.count
+    }
+
+    /// Adds the octets of another buffer behind.
+    @inlinable
+    public mutating func append(contentsOf other: PacketBuffer) {
+        dropTail()
+        storage.append(contentsOf: other.storage[other.start..<other.end])
+        end = storage.count
+    }
+
+    /// Adds an integer behind, least significant octet first.
+    @inlinable
+    public mutating func append<T: FixedWidthInteger>(integer value: T) {
+        dropTail()
+        for index in 0..<(T.bitWidth / 8) {
+            storage.append(UInt8(truncatingIfNeeded: value >> (index * 8)))
+        }
+        end = storage.count
+    }
+
+    /// Adds an octet in front, into the headroom when there is some.
+    @inlinable
+    public mutating func prepend(_ byte: UInt8) {
+        makeHeadroom(1)
+        start -= 1
+        storage[start] = byte
+    }
+
+    /// Adds an integer in front, least significant octet first.
+    @inlinable
+    public mutating func prepend<T: FixedWidthInteger>(integer value: T) {
+        let size = T.bitWidth / 8
+        makeHeadroom(size)
+        start -= size
+        for index in 0..<size {
+            storage[start + index] = UInt8(truncatingIfNeeded: value >> (index * 8))
+        }
+    }
+
+    /// Calls `body` with the octets in place.
+    @inlinable
+    public func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+        let range = start..<end
+        // The typed-throws form of Array.withUnsafeBytes is rethrowing only, hence the Result in between.
+        let result: Result<R, E> = storage.withUnsafeBytes { all in
+            do throws(E) {
+                return .success(try body(UnsafeRawBufferPointer(rebasing: all[range])))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    /// Octets behind the slice belong to somebody else's view of the storage; they go before anything is appended.
+    @inlinable
+    mutating func dropTail() {
+        if end < storage.count { storage.removeSubrange(end...) }
+    }
+
+    @inlinable
+    mutating func makeHeadroom(_ needed: Int) {
+        guard start < needed else { return }
+        let grow = Swift.max(needed, PacketBuffer.defaultHeadroom)
+        storage.insert(contentsOf: repeatElement(0, count: grow), at: 0)
+        start += grow
+        end += grow
+    }
+}
+
+extension PacketBuffer: RandomAccessCollection {
+    /// Always 0.
+    @inlinable public var startIndex: Int { 0 }
+    /// The number of octets.
+    @inlinable public var endIndex: Int { end - start }
+
+    /// The octet at `position`, counted from the front of this slice.
+    @inlinable
+    public subscript(position: Int) -> UInt8 {
+        get {
+            precondition(position >= 0 && position < end - start, "octet \(position) of \(end - start)")
+            return storage[start + position]
+        }
+        set {
+            precondition(position >= 0 && position < end - start, "octet \(position) of \(end - start)")
+            storage[start + position] = newValue
+        }
+    }
+
+    /// Calls `body` with the octets in place.
+    @inlinable
+    public func withContiguousStorageIfAvailable<R>(_ body: (UnsafeBufferPointer<UInt8>) throws -> R) rethrows -> R? {
+        let range = start..<end
+        return try storage.withUnsafeBufferPointer { try body(UnsafeBufferPointer(rebasing: $0[range])) }
+    }
+}
+
+extension PacketBuffer: Hashable {
+    /// Equal when the octets are; headroom does not count.
+    public static func == (a: PacketBuffer, b: PacketBuffer) -> Bool {
+        a.elementsEqual(b)
+    }
+
+    /// Feeds the octets to `hasher`.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(count)
+        withUnsafeBytes { hasher.combine(bytes: $0) }
+    }
+}
+
+extension PacketBuffer: ExpressibleByArrayLiteral {
+    /// A buffer of the given octets.
+    public init(arrayLiteral elements: UInt8...) {
+        self.init(elements)
+    }
+}
+
+extension PacketBuffer: CustomStringConvertible {
+    /// The octets in hexadecimal, without separators.
+    public var description: String { hexadecimal(self) }
+}
+
+/// Octets in lower-case hexadecimal, without separators.
+public func hexadecimal(_ bytes: some Collection<UInt8>) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    var text: [UInt8] = []
+    text.reserveCapacity(bytes.count * 2)
+    for byte in bytes {
+        text.append(digits[Int(byte >> 4)])
+        text.append(digits[Int(byte & 0xF)])
+    }
+    return String(decoding: text, as: UTF8.self)
+}

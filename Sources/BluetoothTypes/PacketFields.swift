@@ -1,0 +1,141 @@
+/// A packet, or a part of one, whose wire format is described once, field by field.
+///
+/// ``code(_:)`` names the fields in wire order. Reading, writing and printing all run through it, each with its own
+/// ``FieldCoder``, so that the three can never disagree.
+public protocol PacketFields {
+    /// A value with every field zero or empty, to be read into.
+    init()
+
+    /// Passes every field to `coder` in wire order.
+    ///
+    /// - Throws: ``PacketError`` when the octets being read are not such a packet.
+    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError)
+}
+
+/// A value that is one integer on the wire and stays what it is when nobody knows it: an open enumeration or a set
+/// of bits. `init(rawValue:)` accepts everything.
+public protocol WireValue: Hashable, Sendable {
+    /// The integer on the wire.
+    associatedtype RawValue: FixedWidthInteger & Sendable
+    /// The integer on the wire.
+    var rawValue: RawValue { get }
+    /// Any integer, known or not.
+    init(rawValue: RawValue)
+}
+
+/// What happens to each field that a ``PacketFields`` names: ``FieldReader`` fills it, ``FieldWriter`` appends it,
+/// ``FieldPrinter`` shows it.
+public protocol FieldCoder {
+    /// Whether fields are being filled from octets: then a value may be checked, and rejected, as it comes.
+    var isReading: Bool { get }
+    /// Octets not yet read; 0 when not reading.
+    var remaining: Int { get }
+
+    /// A little-endian integer.
+    mutating func field<T: FixedWidthInteger>(_ name: String, _ value: inout T) throws(PacketError)
+    /// A little-endian integer of three octets.
+    mutating func uint24(_ name: String, _ value: inout UInt32) throws(PacketError)
+    /// Exactly `count` octets.
+    mutating func bytes(_ name: String, _ value: inout PacketBuffer, count: Int) throws(PacketError)
+    /// An octet with the length, then so many octets.
+    mutating func countedBytes(_ name: String, _ value: inout PacketBuffer) throws(PacketError)
+    /// All octets that are left.
+    mutating func rest(_ name: String, _ value: inout PacketBuffer) throws(PacketError)
+    /// Shows a value to a reader of logs in other words; nothing on the wire.
+    mutating func note(_ name: String, _ text: @autoclosure () -> String)
+    /// Marks the beginning of a named part.
+    mutating func begin(_ name: String)
+    /// Marks its end.
+    mutating func end()
+}
+
+extension FieldCoder {
+    /// An open enumeration or a set of bits.
+    @inlinable
+    public mutating func field<T: WireValue>(_ name: String, _ value: inout T) throws(PacketError) {
+        var raw = value.rawValue
+        try field(name, &raw)
+        value = T(rawValue: raw)
+        note(name, "\(value)")
+    }
+
+    /// A flag in an octet: 0 is false, everything else true.
+    @inlinable
+    public mutating func field(_ name: String, _ value: inout Bool) throws(PacketError) {
+        var raw: UInt8 = value ? 1 : 0
+        try field(name, &raw)
+        value = raw != 0
+    }
+
+    /// A part that is described on its own.
+    @inlinable
+    public mutating func field<T: PacketFields>(_ name: String, _ value: inout T) throws(PacketError) {
+        begin(name)
+        try value.code(&self)
+        end()
+    }
+
+    /// An octet with the number of elements, then the elements. Memory grows with the octets that are there, never by
+    /// the number alone.
+    @inlinable
+    public mutating func list<T: PacketFields>(
+        _ countName: String, _ name: String, _ values: inout [T]
+    ) throws(PacketError) {
+        var count = UInt8(truncatingIfNeeded: values.count)
+        try field(countName, &count)
+        try elements(name, &values, count: Int(count))
+    }
+
+    /// Exactly `count` elements.
+    @inlinable
+    public mutating func elements<T: PacketFields>(
+        _ name: String, _ values: inout [T], count: Int
+    ) throws(PacketError) {
+        if isReading { values.removeAll(keepingCapacity: true) }
+        for index in 0..<count {
+            var value = isReading ? T() : values[index]
+            try field(name, &value)
+            if isReading { values.append(value) }
+        }
+    }
+}
+
+extension PacketFields {
+    /// Reads a whole packet.
+    ///
+    /// - Throws: ``PacketError`` when octets are missing, wrong or left over.
+    @inlinable
+    public init(reading buffer: PacketBuffer) throws(PacketError) {
+        self.init()
+        var reader = FieldReader(buffer)
+        try code(&reader)
+        try reader.bytes.end(at: "\(Self.self)")
+    }
+
+    /// Appends the packet to `buffer`.
+    @inlinable
+    public func write(to buffer: inout PacketBuffer) {
+        var writer = FieldWriter(buffer)
+        buffer = PacketBuffer(headroom: 0)
+        var copy = self
+        // Writing does not reject anything: the values are the caller's own.
+        try? copy.code(&writer)
+        buffer = writer.buffer
+    }
+
+    /// The packet as octets, with headroom for lower layers.
+    @inlinable
+    public func encoded(capacity: Int = 64) -> PacketBuffer {
+        var buffer = PacketBuffer(capacity: capacity)
+        write(to: &buffer)
+        return buffer
+    }
+
+    /// Field names and values for a person, on one line.
+    public var fieldDescription: String {
+        var printer = FieldPrinter()
+        var copy = self
+        try? copy.code(&printer)
+        return printer.text
+    }
+}

@@ -1,0 +1,21 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Which thread this is, to tell whether a caller is on a loop's thread.
+public struct ThreadIdentity: Hashable, Sendable {
+    private let number: UInt
+
+    /// The calling thread.
+    public static var current: ThreadIdentity {
+        #if canImport(Glibc)
+            ThreadIdentity(number: UInt(pthread_self()))
+        #else
+            ThreadIdentity(number: UInt(bitPattern: pthread_self()))
+        #endif
+    }
+}

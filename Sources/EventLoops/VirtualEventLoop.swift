@@ -1,0 +1,194 @@
+import DequeModule
+import Dispatch
+import Synchronization
+
+/// A loop in virtual time: nothing waits, the clock jumps from task to task, and a run is a function of its inputs.
+///
+/// Whoever calls ``run(until:)`` or ``run(for:)`` lends its thread to the loop. While nobody does, one thread at a time
+/// may set things up on the loop.
+///
+/// An app's callback runs alone: the loop waits until it has returned, and only then takes up what the callback asked
+/// for, in the order of asking. So the thread on which an app runs does not decide the outcome.
+public final class VirtualEventLoop: EventLoop {
+    private struct Shared {
+        var owner: ThreadIdentity?
+        var submitted = Deque<@Sendable () -> Void>()
+        var someoneWaits = false
+        var callbackReturned = false
+    }
+
+    private final class State {
+        var now = Instant.zero
+        var tasks = TaskQueue()
+        var deliveries = Deque<(queue: DispatchQueue, callback: @Sendable () -> Void)>()
+        var isRunning = false
+    }
+
+    // Safe: touched only by the thread that owns the loop; `shared.owner` hands the ownership on under its lock.
+    nonisolated(unsafe) private let state = State()
+    private let shared = Mutex(Shared())
+    private let wake = DispatchSemaphore(value: 0)
+    private let queueKey = DispatchSpecificKey<ObjectIdentifier>()
+
+    /// A loop at instant zero.
+    public init() {}
+
+    /// The instant of the running task, or the one that the last run ended at.
+    public var now: Instant {
+        precondition(isCurrent, "the time of a virtual loop is read on that loop")
+        return state.now
+    }
+
+    /// Whether this thread runs the loop, or nobody does.
+    public var isCurrent: Bool {
+        shared.withLock { $0.owner == nil || $0.owner == .current }
+    }
+
+    /// Adds a task. On the loop only.
+    @discardableResult
+    public func schedule(at deadline: Instant, _ task: @escaping () -> Void) -> ScheduledTask {
+        precondition(isCurrent, "tasks are scheduled on the loop; use submit(_:) from other threads")
+        return state.tasks.add(at: max(deadline, state.now), task)
+    }
+
+    /// Drops a task. On the loop only.
+    public func cancel(_ task: ScheduledTask) {
+        precondition(isCurrent, "tasks are cancelled on the loop; use submit(_:) from other threads")
+        state.tasks.cancel(task)
+    }
+
+    /// Queues `task` for the thread that runs the loop, now or when somebody next does.
+    public func submit(_ task: @escaping @Sendable () -> Void) {
+        shared.withLock { $0.submitted.append(task) }
+    }
+
+    /// Runs `task` after all that was submitted before; on this thread when nobody runs the loop.
+    public func submitAndWait(_ task: @escaping @Sendable () -> Void) {
+        let done = DispatchSemaphore(value: 0)
+        let isMine = shared.withLock { shared in
+            shared.submitted.append {
+                task()
+                done.signal()
+            }
+            if shared.owner == nil || shared.owner == .current { return true }
+            shared.someoneWaits = true
+            return false
+        }
+        if isMine {
+            owning { drain() }
+        } else {
+            wake.signal()
+            done.wait()
+        }
+    }
+
+    /// Queues `callback` for the moment when all that is due now has run.
+    public func deliver(on queue: DispatchQueue, _ callback: @escaping @Sendable () -> Void) {
+        precondition(isCurrent, "callbacks are delivered from the loop")
+        state.deliveries.append((queue, callback))
+    }
+
+    /// Runs everything that is due within `duration` from now, and leaves the clock at its end.
+    public func run(for duration: Duration) {
+        run(until: state.now + duration)
+    }
+
+    /// Runs everything that is due up to `limit`, and leaves the clock there.
+    public func run(until limit: Instant) {
+        run(until: limit, stopWhen: { false })
+    }
+
+    /// Runs until `condition` holds, which is asked after every task, or until the clock is at `limit`.
+    ///
+    /// - Returns: Whether the condition held.
+    @discardableResult
+    public func run(until limit: Instant, stopWhen condition: () -> Bool) -> Bool {
+        owning {
+            precondition(!state.isRunning, "a loop that runs cannot be run from one of its own tasks")
+            state.isRunning = true
+            defer { state.isRunning = false }
+            while !condition() {
+                if !step(limit: limit) { return condition() }
+            }
+            return true
+        }
+    }
+
+    /// Does one thing: what was submitted, a task that is due, a delivery, or a move of the clock.
+    private func step(limit: Instant) -> Bool {
+        if drain() { return true }
+        if let (_, task) = state.tasks.popNext(dueBy: state.now) {
+            task()
+            return true
+        }
+        if let delivery = state.deliveries.popFirst() {
+            call(delivery.callback, on: delivery.queue)
+            return true
+        }
+        guard let next = state.tasks.nextDeadline(), next <= limit else {
+            state.now = max(state.now, limit)
+            return false
+        }
+        state.now = next
+        return true
+    }
+
+    /// Runs what was submitted; false if there was nothing.
+    @discardableResult
+    private func drain() -> Bool {
+        var ran = false
+        while let task = shared.withLock({ $0.submitted.popFirst() }) {
+            task()
+            ran = true
+        }
+        return ran
+    }
+
+    /// Runs an app's callback and waits for its end, answering meanwhile only what the app itself waits for.
+    private func call(_ callback: @escaping @Sendable () -> Void, on queue: DispatchQueue) {
+        queue.setSpecific(key: queueKey, value: ObjectIdentifier(queue))
+        if DispatchQueue.getSpecific(key: queueKey) == ObjectIdentifier(queue) {
+            // The loop runs on the app's own queue: waiting for that queue would be waiting for oneself.
+            callback()
+            return
+        }
+        shared.withLock { $0.callbackReturned = false }
+        queue.async { [self] in
+            callback()
+            shared.withLock { $0.callbackReturned = true }
+            wake.signal()
+        }
+        while true {
+            wake.wait()
+            let (returned, someoneWaits) = shared.withLock { shared in
+                defer { shared.someoneWaits = false }
+                return (shared.callbackReturned, shared.someoneWaits)
+            }
+            if someoneWaits { drain() }
+            if returned { return }
+        }
+    }
+
+    /// Makes this thread the loop's for the time of `body`.
+    private func owning<R>(_ body: () -> R) -> R {
+        let isOutermost = shared.withLock { shared in
+            precondition(shared.owner == nil || shared.owner == .current, "another thread runs this loop")
+            defer { shared.owner = .current }
+            return shared.owner == nil
+        }
+        let result = body()
+        guard isOutermost else { return result }
+        // Somebody may have begun to wait for an answer after the last look into the inbox.
+        while !shared.withLock({ shared in
+            guard shared.someoneWaits else {
+                shared.owner = nil
+                return true
+            }
+            shared.someoneWaits = false
+            return false
+        }) {
+            drain()
+        }
+        return result
+    }
+}

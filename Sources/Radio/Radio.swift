@@ -1,0 +1,1 @@
+// The Radio room.

@@ -1,0 +1,69 @@
+import Dispatch
+import EventLoops
+import Synchronization
+import Testing
+
+@Suite struct VirtualEventLoopTests {
+    @Test func tasksRunInOrderOfTimeThenOfScheduling() {
+        let loop = VirtualEventLoop()
+        var order: [String] = []
+        loop.schedule(after: .seconds(2)) { order.append("c \(loop.now.microseconds)") }
+        loop.schedule(after: .seconds(1)) { order.append("a \(loop.now.microseconds)") }
+        loop.schedule(after: .seconds(1)) { order.append("b \(loop.now.microseconds)") }
+        loop.run(for: .seconds(30))
+        #expect(order == ["a 1000000", "b 1000000", "c 2000000"])
+        #expect(loop.now == Instant(microseconds: 30_000_000))
+    }
+
+    @Test func aCancelledTaskDoesNotRun() {
+        let loop = VirtualEventLoop()
+        var ran = false
+        let task = loop.schedule(after: .seconds(1)) { ran = true }
+        loop.cancel(task)
+        loop.run(for: .seconds(2))
+        #expect(!ran)
+    }
+
+    @Test func theClockStandsStillWhileACallbackRuns() {
+        let loop = VirtualEventLoop()
+        let queue = DispatchQueue(label: "app")
+        let seen = Mutex<[Int64]>([])
+        loop.schedule(after: .seconds(1)) {
+            loop.deliver(on: queue) {
+                loop.submit { seen.withLock { $0.append(loop.now.microseconds) } }
+                loop.submitAndWait { seen.withLock { $0.append(loop.now.microseconds + 1) } }
+            }
+        }
+        loop.schedule(after: .seconds(1) + .microseconds(1)) { seen.withLock { $0.append(-1) } }
+        loop.run(for: .seconds(2))
+        #expect(seen.withLock { $0 } == [1_000_000, 1_000_001, -1])
+    }
+
+    @Test func aLoopThatRunsOnTheAppsQueueCallsTheAppInline() {
+        let loop = VirtualEventLoop()
+        let queue = DispatchQueue(label: "app")
+        let called = Mutex(false)
+        loop.deliver(on: queue) { called.withLock { $0 = true } }
+        queue.sync { loop.run(for: .seconds(1)) }
+        #expect(called.withLock { $0 })
+    }
+
+    @Test func waitingFromAnotherThreadWorksWhileNobodyRunsTheLoop() {
+        let loop = VirtualEventLoop()
+        let answer = Mutex(0)
+        DispatchQueue(label: "other").sync { loop.submitAndWait { answer.withLock { $0 = 42 } } }
+        #expect(answer.withLock { $0 } == 42)
+    }
+
+    @Test func manyCancelledTimersDoNotPileUp() {
+        var tasks = TaskQueue()
+        for _ in 0..<10_000 { tasks.cancel(tasks.add(at: Instant(microseconds: 30_000_000)) {}) }
+        #expect(tasks.count == 0)
+        #expect(tasks.nextDeadline() == nil)
+    }
+
+    @Test func oneSeedGivesOneSequence() {
+        #expect(RandomSource(seed: 7).bytes(32) == RandomSource(seed: 7).bytes(32))
+        #expect(RandomSource(seed: 7).bytes(32) != RandomSource(seed: 8).bytes(32))
+    }
+}
