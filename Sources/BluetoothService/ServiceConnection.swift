@@ -1,0 +1,70 @@
+import Dispatch
+import Foundation
+
+/// An app's line to the service. `CoreBluetooth` knows the service through this alone, and so cannot tell whether it runs in
+/// this process, in a simulation, or in a daemon.
+///
+/// Everything may be called from any thread.
+public protocol ServiceConnection: Sendable {
+    /// Registers a manager. Its events come on `queue`, in order, beginning with ``Event/stateChanged(_:)``, and never
+    /// before this method has returned (behaviours 1.1, 13.2).
+    func openManager(
+        _ role: ManagerRole, options: ManagerOptions, queue: DispatchQueue,
+        handler: @escaping @Sendable (Event) -> Void
+    ) -> ManagerID
+
+    /// Ends everything that the manager has going on (behaviour 13.6). No event comes after.
+    func closeManager(_ manager: ManagerID)
+
+    /// Sends a request; what comes of it comes as events.
+    func send(_ request: Request, from manager: ManagerID)
+
+    /// Asks, and waits for the answer.
+    func ask(_ query: Query, from manager: ManagerID) -> Reply
+}
+
+/// Names a manager within its app.
+public struct ManagerID: Hashable, Sendable {
+    /// The number.
+    public var rawValue: UInt32
+
+    /// The manager with this number.
+    public init(_ rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+}
+
+/// The two kinds of manager.
+public enum ManagerRole: Hashable, Sendable {
+    case central
+    case peripheral
+}
+
+/// What an app gives when it makes a manager.
+public struct ManagerOptions: Hashable, Sendable {
+    /// Tell the user when Bluetooth is off (behaviour 1.16).
+    public var showsPowerAlert: Bool
+    /// Opts in to preservation and restoration (behaviour 10.1).
+    public var restoreIdentifier: String?
+
+    /// Options.
+    public init(showsPowerAlert: Bool = true, restoreIdentifier: String? = nil) {
+        self.showsPowerAlert = showsPowerAlert
+        self.restoreIdentifier = restoreIdentifier
+    }
+}
+
+/// The bounds that an app and the service have agreed on in advance.
+public enum ServiceLimits {
+    /// Writes without response, per manager and peripheral, that wait for the controller at a time (behaviour 5.14).
+    public static let writesWithoutResponse = 20
+    /// Value updates, per manager, that wait for the controller at a time.
+    public static let valueUpdates = 20
+}
+
+/// Finds the service for managers that are made on this task or thread.
+public enum ServiceLocator {
+    /// The app that the running code belongs to, when it runs inside a simulation. Managers take it from here when they
+    /// are made, and set it again around every callback.
+    @TaskLocal public static var current: (any ServiceConnection)?
+}
