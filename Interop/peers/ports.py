@@ -1,0 +1,38 @@
+"""TCP ports on the loopback interface."""
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from pathlib import Path
+
+HOST = "127.0.0.1"
+LISTEN = "0A"  # the state in /proc/net/tcp
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody listens on now. Somebody may, before you do: listen on port 0 yourself where you can."""
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for each in sockets:
+            each.bind((HOST, 0))
+        return [each.getsockname()[1] for each in sockets]
+    finally:
+        for each in sockets:
+            each.close()
+
+
+def listening(port: int) -> bool:
+    """Looks without connecting, since to some of the peers a connection is a new device on the air."""
+    lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
+    fields = [line.split() for line in lines]
+    return any(field[1].endswith(f":{port:04X}") and field[3] == LISTEN for field in fields)
+
+
+async def wait_until_listening(ports: list[int], timeout: float = 10) -> None:
+    deadline = time.monotonic() + timeout
+    while not all(listening(port) for port in ports):
+        if time.monotonic() > deadline:
+            missing = [port for port in ports if not listening(port)]
+            raise TimeoutError(f"nobody listens on {HOST} port {missing} after {timeout} s")
+        await asyncio.sleep(0.01)

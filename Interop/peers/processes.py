@@ -1,0 +1,114 @@
+"""Child processes that end with the test, whatever happens, and whose output is kept for its report."""
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import re
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+PR_SET_PDEATHSIG = 1
+libc = ctypes.CDLL(None)
+
+
+def die_with_parent() -> None:
+    """Runs in the child: have the kernel kill it when the test run is killed and cannot clean up."""
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class Process:
+    def __init__(self, child: asyncio.subprocess.Process, name: str) -> None:
+        self.child, self.name = child, name
+        self.out: list[str] = []
+        self.err: list[str] = []
+        self._changed = asyncio.Event()
+        self._readers = [
+            asyncio.create_task(self._read(child.stdout, self.out, "")),
+            asyncio.create_task(self._read(child.stderr, self.err, "! ")),
+        ]
+
+    async def _read(self, stream: asyncio.StreamReader, lines: list[str], mark: str) -> None:
+        while line := await stream.readline():
+            lines.append(line.decode(errors="replace").rstrip("\n"))
+            # pytest shows what was printed when the test fails.
+            print(f"[{self.name}] {mark}{lines[-1]}", file=sys.stderr)
+            self._changed.set()
+        self._changed.set()
+
+    @property
+    def output(self) -> str:
+        return "\n".join(self.out)
+
+    @property
+    def errors(self) -> str:
+        return "\n".join(self.err)
+
+    async def line(self, pattern: str, timeout: float = 10) -> re.Match[str]:
+        """Waits for a line of either stream that matches, and gives the match."""
+        deadline = time.monotonic() + timeout
+        while True:
+            for text in self.out + self.err:
+                if match := re.search(pattern, text):
+                    return match
+            ended = all(reader.done() for reader in self._readers)
+            remaining = deadline - time.monotonic()
+            if ended or remaining <= 0:
+                why = f"ended with {self.child.returncode}" if ended else f"ran for {timeout} s"
+                raise AssertionError(f"{self.name} {why} and printed no line that matches {pattern!r}")
+            self._changed.clear()
+            try:
+                await asyncio.wait_for(self._changed.wait(), remaining)
+            except TimeoutError:
+                pass
+
+    async def status(self, timeout: float = 20) -> int:
+        """Waits for the end by itself, and gives the exit status."""
+        try:
+            await asyncio.wait_for(self.child.wait(), timeout)
+        except TimeoutError:
+            raise AssertionError(f"{self.name} still runs after {timeout} s") from None
+        await asyncio.gather(*self._readers)
+        return self.child.returncode
+
+    async def stop(self, with_signal: int = signal.SIGTERM, timeout: float = 5) -> int:
+        """Asks it to end, kills it when it does not; gives the exit status."""
+        if self.child.returncode is None:
+            self.child.send_signal(with_signal)
+        try:
+            return await self.status(timeout)
+        except AssertionError:
+            await self.kill()
+            raise
+
+    async def kill(self) -> None:
+        if self.child.returncode is None:
+            self.child.kill()
+        await self.child.wait()
+        # A grandchild may hold the pipes open.
+        await asyncio.wait(self._readers, timeout=1)
+
+
+@asynccontextmanager
+async def running(*command: str, name: str | None = None) -> AsyncIterator[Process]:
+    """Runs a command for the length of an `async with`."""
+    child = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        preexec_fn=die_with_parent,
+    )
+    process = Process(child, name or command[0].rsplit("/", 1)[-1])
+    try:
+        yield process
+    finally:
+        if child.returncode is None:
+            child.terminate()
+            try:
+                await asyncio.wait_for(child.wait(), 3)
+            except TimeoutError:
+                print(f"[{process.name}] ignored SIGTERM and was killed", file=sys.stderr)
+        await process.kill()

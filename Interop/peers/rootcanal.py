@@ -1,0 +1,114 @@
+"""rootcanal, the virtual controller of the Android project: every TCP connection gets a controller of its own, all on
+one air.
+
+    Interop/peer rootcanal [PORT]      controllers on PORT (default 6402) of 127.0.0.1, until Ctrl-C
+"""
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import re
+import struct
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from peers.ports import HOST, free_ports, wait_until_listening
+from peers.processes import Process, running
+
+DIRECTORY = Path(os.environ.get("HARALD_INTEROP_DIR") or Path(__file__).parents[2] / ".build/interop")
+RUNNER = DIRECTORY / "rootcanal"  # Interop/setup writes it, where there is a rootcanal for the machine
+LOW_ENERGY_PHY = "1"
+
+# What the controllers behind the port are, in rootcanal's own configuration language.
+KINDS = {
+    # All features, and an error in the place of an abort for a command that is not implemented.
+    "full": "configuration { strict: false }",
+    # An LE-only controller as on the Laird BL654 module.
+    "le-only": "configuration { preset: LAIRD_BL654 strict: false }",
+    # A Bluetooth 4.x controller in features: no extended advertising, one PHY, no privacy.
+    "4.x": "configuration { strict: false features { le_extended_advertising: false le_periodic_advertising: false"
+    " le_2m_phy: false le_coded_phy: false ll_privacy: false } }",
+}
+
+
+class Rootcanal:
+    def __init__(self, process: Process, hci_port: int, test_port: int) -> None:
+        self.process, self.hci_port, self.test_port = process, hci_port, test_port
+        self.address = f"tcp:{HOST}:{hci_port}"  # as Harald's --controller takes it
+        self.transport = f"tcp-client:{HOST}:{hci_port}"  # as Bumble takes it
+
+    async def command(self, name: str, *arguments: str) -> str:
+        """One command of the test channel: `list`, `set_timer_period MS`, `del_device_from_phy DEVICE PHY` ..."""
+        reader, writer = await asyncio.open_connection(HOST, self.test_port)
+        try:
+            await read_answer(reader)  # a greeting
+            words = [word.encode() for word in arguments]
+            packet = bytes([len(name)]) + name.encode() + bytes([len(words)])
+            writer.write(packet + b"".join(bytes([len(word)]) + word for word in words))
+            return await read_answer(reader)
+        finally:
+            writer.close()
+
+    async def devices(self) -> dict[str, str]:
+        """Number of each device by its address."""
+        found = re.findall(r"^\s*(\d+): *(\S.*)$", await self.command("list"), re.MULTILINE)
+        result = {}
+        for number, text in found:
+            if address := re.search(r"(?:[0-9a-f]{2}:){5}[0-9a-f]{2}", text, re.IGNORECASE):
+                result[address[0].upper()] = number
+        return result
+
+    async def out_of_range(self, device: str) -> None:
+        await self.command("del_device_from_phy", device, LOW_ENERGY_PHY)
+
+
+async def read_answer(reader: asyncio.StreamReader) -> str:
+    (length,) = struct.unpack("<I", await asyncio.wait_for(reader.readexactly(4), 5))
+    return (await asyncio.wait_for(reader.readexactly(length), 5)).decode(errors="replace").rstrip()
+
+
+@asynccontextmanager
+async def rootcanal(kind: str = "full", hci_port: int | None = None) -> AsyncIterator[Rootcanal]:
+    if not RUNNER.exists():
+        raise FileNotFoundError(f"there is no {RUNNER}; run Interop/setup")
+    test_port, link_port, le_link_port, free_port = free_ports(4)
+    hci_port = hci_port or free_port
+    command = [
+        str(RUNNER),
+        "-test_port", str(test_port),
+        "-link_port", str(link_port),
+        "-link_ble_port", str(le_link_port),
+        "-configuration", f"tcp_server {{ tcp_port: {hci_port} {KINDS[kind]} }}",
+    ]  # fmt: skip
+    async with running(*command, name="rootcanal") as process:
+        await wait_until_listening([test_port, hci_port])
+        air = Rootcanal(process, hci_port, test_port)
+        # By default it looks at its devices every 10 ms, and so every ATT round trip takes that long.
+        await air.command("set_timer_period", "1")
+        yield air
+
+
+async def serve(arguments: argparse.Namespace) -> None:
+    async with rootcanal(arguments.kind, arguments.port) as air:
+        print(f"controllers for every connection to {air.address}; test channel on port {air.test_port}", flush=True)
+        await air.process.child.wait()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="peer rootcanal", description=__doc__.split("\n\n")[0])
+    parser.add_argument("port", type=int, nargs="?", default=6402)
+    parser.add_argument("--kind", choices=KINDS, default="full", help="what the controllers can do")
+    try:
+        asyncio.run(serve(parser.parse_args()))
+    except KeyboardInterrupt:
+        return 0
+    except (FileNotFoundError, TimeoutError) as error:
+        print(f"peer rootcanal: {error}", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
