@@ -1,0 +1,63 @@
+"""What the Bumble peripheral and the Bumble central have in common: the device, its transport, its capture."""
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from bumble.device import Device, DeviceConfiguration
+from bumble.keys import MemoryKeyStore
+from bumble.snoop import BtSnooper
+from bumble.transport import open_transport
+from bumble.transport.common import SnoopingTransport
+
+Result = TypeVar("Result")
+
+
+class LinkLost(Exception):
+    """The link, or the controller, went away under an operation."""
+
+
+@asynccontextmanager
+async def powered_device(transport_name: str, name: str, address: str, capture: Path | None) -> AsyncIterator[Device]:
+    """A Bumble host on the controller behind a Bumble transport name such as tcp-client:127.0.0.1:6402."""
+    file = open(capture, "wb", buffering=0) if capture else None  # unbuffered: complete even when killed
+    transport = await asyncio.wait_for(open_transport(transport_name), 10)
+    if file:
+        transport = SnoopingTransport(transport, BtSnooper(file))
+    try:
+        config = DeviceConfiguration.from_dict({"name": name, "address": address, "le_simultaneous_enabled": False})
+        device = Device.from_config_with_hci(config, transport.source, transport.sink)
+        device.keystore = MemoryKeyStore()  # the default one is a file in the home directory
+        await asyncio.wait_for(device.power_on(), 10)
+        yield device
+    finally:
+        await transport.close()
+        if file:
+            file.close()
+
+
+async def unless_lost(operation: Awaitable[Result]) -> Result:
+    """Bumble cancels what a lost link cuts off, which nobody could tell from a cancelled test."""
+    try:
+        return await operation
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task and task.cancelling():
+            raise
+        raise LinkLost("the link was lost in the middle of an operation") from None
+
+
+def tell(source: str, event: str, **details: Any) -> None:
+    """One line for people: what happened to a peer. pytest shows it when the test fails."""
+    shown = " ".join(f"{key}={value.hex() if isinstance(value, bytes) else value}" for key, value in details.items())
+    print(f"[{source}] {event} {shown}".rstrip(), file=sys.stderr, flush=True)
+
+
+def add_host_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("transport", help="where the controller is, for example tcp-client:127.0.0.1:6402")
+    parser.add_argument("--capture", type=Path, metavar="FILE", help="keep the HCI packets in this btsnoop file")
