@@ -156,7 +156,7 @@ class Central:
         return values
 
     async def unsubscribe(self, uuid: UUID) -> None:
-        await self.answer(self.peer.unsubscribe(self.characteristic(uuid), force=True))
+        await self.answer(self.peer.unsubscribe(self.characteristic(uuid)))
 
     async def follow(self, uuid: UUID, count: int) -> list[bytes]:
         values = await self.subscribe(uuid)

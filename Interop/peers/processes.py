@@ -20,8 +20,8 @@ def die_with_parent() -> None:
 
 
 class Process:
-    def __init__(self, child: asyncio.subprocess.Process, name: str) -> None:
-        self.child, self.name = child, name
+    def __init__(self, child: asyncio.subprocess.Process, name: str, mute: str | None) -> None:
+        self.child, self.name, self.mute = child, name, mute
         self.out: list[str] = []
         self.err: list[str] = []
         self._changed = asyncio.Event()
@@ -34,7 +34,8 @@ class Process:
         while line := await stream.readline():
             lines.append(line.decode(errors="replace").rstrip("\n"))
             # pytest shows what was printed when the test fails.
-            print(f"[{self.name}] {mark}{lines[-1]}", file=sys.stderr)
+            if not self.mute or not re.search(self.mute, lines[-1]):
+                print(f"[{self.name}] {mark}{lines[-1]}", file=sys.stderr)
             self._changed.set()
         self._changed.set()
 
@@ -92,8 +93,8 @@ class Process:
 
 
 @asynccontextmanager
-async def running(*command: str, name: str | None = None) -> AsyncIterator[Process]:
-    """Runs a command for the length of an `async with`."""
+async def running(*command: str, name: str, mute: str | None = None) -> AsyncIterator[Process]:
+    """Runs a command for the length of an `async with`. Lines that match `mute` are not shown."""
     child = await asyncio.create_subprocess_exec(
         *command,
         stdin=asyncio.subprocess.DEVNULL,
@@ -101,7 +102,7 @@ async def running(*command: str, name: str | None = None) -> AsyncIterator[Proce
         stderr=asyncio.subprocess.PIPE,
         preexec_fn=die_with_parent,
     )
-    process = Process(child, name or command[0].rsplit("/", 1)[-1])
+    process = Process(child, name, mute)
     try:
         yield process
     finally:

@@ -34,35 +34,38 @@ KINDS = {
 }
 
 
+class TestChannel:
+    """rootcanal's remote control. One connection for good: it mixes up one that closes and one that opens."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader, self.writer = reader, writer
+
+    @classmethod
+    async def open(cls, port: int) -> TestChannel:
+        channel = cls(*await asyncio.open_connection(HOST, port))
+        await read_answer(channel.reader)  # a greeting
+        return channel
+
+    async def command(self, name: str, *arguments: str) -> str:
+        """`list`, `set_timer_period MS`, `del_device_from_phy DEVICE PHY` ..."""
+        words = [word.encode() for word in arguments]
+        packet = bytes([len(name)]) + name.encode() + bytes([len(words)])
+        self.writer.write(packet + b"".join(bytes([len(word)]) + word for word in words))
+        return await read_answer(self.reader)
+
+
 class Rootcanal:
-    def __init__(self, process: Process, hci_port: int, test_port: int) -> None:
-        self.process, self.hci_port, self.test_port = process, hci_port, test_port
+    def __init__(self, process: Process, hci_port: int, channel: TestChannel) -> None:
+        self.process, self.channel = process, channel
         self.address = f"tcp:{HOST}:{hci_port}"  # as Harald's --controller takes it
         self.transport = f"tcp-client:{HOST}:{hci_port}"  # as Bumble takes it
 
-    async def command(self, name: str, *arguments: str) -> str:
-        """One command of the test channel: `list`, `set_timer_period MS`, `del_device_from_phy DEVICE PHY` ..."""
-        reader, writer = await asyncio.open_connection(HOST, self.test_port)
-        try:
-            await read_answer(reader)  # a greeting
-            words = [word.encode() for word in arguments]
-            packet = bytes([len(name)]) + name.encode() + bytes([len(words)])
-            writer.write(packet + b"".join(bytes([len(word)]) + word for word in words))
-            return await read_answer(reader)
-        finally:
-            writer.close()
-
-    async def devices(self) -> dict[str, str]:
-        """Number of each device by its address."""
-        found = re.findall(r"^\s*(\d+): *(\S.*)$", await self.command("list"), re.MULTILINE)
-        result = {}
-        for number, text in found:
-            if address := re.search(r"(?:[0-9a-f]{2}:){5}[0-9a-f]{2}", text, re.IGNORECASE):
-                result[address[0].upper()] = number
-        return result
+    async def hosts(self) -> list[str]:
+        """The numbers of the devices that have a host, in the order in which those came."""
+        return re.findall(r"(\d+):hci_device@", await self.channel.command("list"))
 
     async def out_of_range(self, device: str) -> None:
-        await self.command("del_device_from_phy", device, LOW_ENERGY_PHY)
+        await self.channel.command("del_device_from_phy", device, LOW_ENERGY_PHY)
 
 
 async def read_answer(reader: asyncio.StreamReader) -> str:
@@ -83,17 +86,20 @@ async def rootcanal(kind: str = "full", hci_port: int | None = None) -> AsyncIte
         "-link_ble_port", str(le_link_port),
         "-configuration", f"tcp_server {{ tcp_port: {hci_port} {KINDS[kind]} }}",
     ]  # fmt: skip
-    async with running(*command, name="rootcanal") as process:
+    async with running(*command, name="rootcanal", mute=" root-canal I ") as process:
         await wait_until_listening([test_port, hci_port])
-        air = Rootcanal(process, hci_port, test_port)
-        # By default it looks at its devices every 10 ms, and so every ATT round trip takes that long.
-        await air.command("set_timer_period", "1")
-        yield air
+        channel = await TestChannel.open(test_port)
+        try:
+            # By default it looks at its devices every 10 ms, and so every ATT round trip takes that long.
+            await channel.command("set_timer_period", "1")
+            yield Rootcanal(process, hci_port, channel)
+        finally:
+            channel.writer.close()
 
 
 async def serve(arguments: argparse.Namespace) -> None:
     async with rootcanal(arguments.kind, arguments.port) as air:
-        print(f"controllers for every connection to {air.address}; test channel on port {air.test_port}", flush=True)
+        print(f"controllers for every connection to {air.address}", flush=True)
         await air.process.child.wait()
 
 

@@ -1,0 +1,211 @@
+"""What tshark, somebody else's decoder, reads in a btsnoop file.
+
+    Interop/peer captures FILE...              malformed packets; exit status 1 when there are any
+    Interop/peer captures --att FILE...        ATT operations
+    Interop/peer captures --advertising FILE...    advertising data, in commands and in reports
+"""
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import struct
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+H4_DATALINK = 1002
+DEADLINE = 60
+
+# What tshark says of packets that break the specification. The last: what it marks as an error for any other reason.
+MALFORMED = (
+    "_ws.malformed || btl2cap.length.bad || btl2cap.sdulength.bad || btl2cap.unknown_command_code"
+    ' || _ws.expert.severity == "Error"'
+)
+
+ATT_NAMES = {
+    0x01: "error", 0x02: "mtu request", 0x03: "mtu response", 0x04: "find information request",
+    0x05: "find information response", 0x06: "find by type request", 0x07: "find by type response",
+    0x08: "read by type request", 0x09: "read by type response", 0x0A: "read request", 0x0B: "read response",
+    0x0C: "read blob request", 0x0D: "read blob response", 0x10: "read by group type request",
+    0x11: "read by group type response", 0x12: "write request", 0x13: "write response", 0x16: "prepare write request",
+    0x17: "prepare write response", 0x18: "execute write request", 0x19: "execute write response",
+    0x1B: "notification", 0x1D: "indication", 0x1E: "confirmation", 0x52: "write command",
+}  # fmt: skip
+# How many octets there are before the value: opcode, handle, offset.
+HEADER = {0x0B: 1, 0x0D: 1, 0x12: 3, 0x52: 3, 0x16: 5, 0x17: 5, 0x1B: 3, 0x1D: 3}
+
+
+class UnreadableCapture(Exception):
+    pass
+
+
+@dataclass(frozen=True)
+class ATTOperation:
+    frame: int
+    from_controller: bool
+    opcode: int
+    handle: int | None
+    value: bytes | None
+    error: int | None
+
+    @property
+    def name(self) -> str:
+        return ATT_NAMES.get(self.opcode, f"opcode 0x{self.opcode:02X}")
+
+
+@dataclass(frozen=True)
+class Advertising:
+    """Advertising data or a scan response: heard (with address and RSSI) or handed to the controller (without)."""
+
+    frame: int
+    address: str | None
+    rssi: int | None
+    name: str | None
+    uuids: tuple[str, ...]
+    manufacturer_data: bytes | None
+
+
+def tshark(path: Path, *arguments: str) -> str:
+    """tshark's standard output; once for each state of the file, since a start of tshark takes 0.2 s."""
+    return tshark_at(path, path.stat().st_mtime_ns, *arguments)
+
+
+@functools.cache
+def tshark_at(path: Path, _: int, *arguments: str) -> str:
+    command = ["tshark", "-n", "-r", str(path), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE)
+    except FileNotFoundError:
+        raise UnreadableCapture("there is no tshark; run Interop/setup") from None
+    if done.returncode:
+        complaint = [line for line in done.stderr.splitlines() if "as user \"root\"" not in line]
+        raise UnreadableCapture(f"{path}: " + " ".join(complaint))
+    return done.stdout
+
+
+def records(path: Path) -> int:
+    """Checks the headers, which tshark does not insist on, and counts the packets."""
+    data = path.read_bytes()
+    if len(data) < 16 or data[:8] != b"btsnoop\0":
+        raise UnreadableCapture(f"{path}: not a btsnoop file")
+    version, datalink = struct.unpack(">II", data[8:16])
+    if (version, datalink) != (1, H4_DATALINK):
+        raise UnreadableCapture(f"{path}: version {version} and datalink {datalink} in the place of 1 and {H4_DATALINK}")
+    offset, count = 16, 0
+    while offset < len(data):
+        if offset + 24 > len(data):
+            raise UnreadableCapture(f"{path}: cut off in the header of record {count + 1}")
+        original, included, flags = struct.unpack_from(">III", data, offset)
+        if original != included or flags > 3 or offset + 24 + included > len(data):
+            raise UnreadableCapture(f"{path}: record {count + 1} is cut off or has a wrong header")
+        offset, count = offset + 24 + included, count + 1
+    return count
+
+
+def malformed(path: Path) -> list[str]:
+    """One line for each packet that tshark finds fault with."""
+    fields = ["frame.number", "_ws.col.Protocol", "_ws.col.Info", "_ws.expert.message"]
+    return tshark(path, "-Y", MALFORMED, "-T", "fields", *as_options(fields)).splitlines()
+
+
+def att_operations(path: Path) -> list[ATTOperation]:
+    # The value of a known characteristic is spread over fields with names of their own: the octets are the same for all.
+    output = tshark(path, "-Y", "btatt", "-T", "json", "-x", "-j", "btatt hci_h4 frame")
+    packets = json.loads(output, object_pairs_hook=first_of_each)
+    return [att_operation(packet["_source"]["layers"]) for packet in packets]
+
+
+def att_operation(layers: dict[str, Any]) -> ATTOperation:
+    fields = layers["btatt"]
+    opcode = int(fields["btatt.opcode"], 16)
+    handle, error = fields.get("btatt.handle"), fields.get("btatt.error_code")
+    octets = bytes.fromhex(layers["btatt_raw"][0])
+    return ATTOperation(
+        frame=int(layers["frame"]["frame.number"]),
+        from_controller=layers["hci_h4"]["hci_h4.direction"] == "0x01",
+        opcode=opcode,
+        handle=int(handle, 16) if handle else None,
+        value=octets[HEADER[opcode] :] if opcode in HEADER else None,
+        error=int(error, 16) if error else None,
+    )
+
+
+def first_of_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """tshark repeats keys: the first one is the packet's own, the others are nested in lists of the packet."""
+    return dict(reversed(pairs))
+
+
+def advertising(path: Path) -> list[Advertising]:
+    entry = "btcommon.eir_ad.entry."
+    fields = [
+        "frame.number", "bthci_evt.le_num_reports", "bthci_evt.bd_addr", "bthci_evt.rssi", entry + "device_name",
+        entry + "uuid_16", entry + "uuid_128", entry + "custom_uuid_128", entry + "company_id", entry + "data",
+    ]  # fmt: skip
+    output = tshark(path, "-Y", "btcommon.eir_ad.advertising_data", "-T", "fields", *as_options(fields))
+    return [advertising_of(path, line.split("\t")) for line in output.splitlines()]
+
+
+def advertising_of(path: Path, columns: list[str]) -> Advertising:
+    frame, reports, address, rssi, name, short, long, unknown, company, data = columns
+    if reports not in ("", "1"):
+        # In tshark's columns nobody can tell whose data is whose.
+        raise UnreadableCapture(f"{path}: frame {frame} has {reports} reports; one for each event is read")
+    uuids = [f"{int(each, 16):04X}" for each in short.split(",") if each]
+    uuids += [hyphened(each) for each in (long + "," + unknown).split(",") if each]
+    manufacturer = int(company, 16).to_bytes(2, "little") + octets_of(data) if company else None
+    return Advertising(
+        int(frame), address.upper() or None, int(rssi) if rssi else None, name or None, tuple(uuids), manufacturer
+    )
+
+
+def octets_of(field: str) -> bytes:
+    return bytes.fromhex(field.replace(":", ""))
+
+
+def hyphened(field: str) -> str:
+    digits = octets_of(field).hex().upper()
+    return "-".join([digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]])
+
+
+def as_options(fields: list[str]) -> list[str]:
+    return [option for name in fields for option in ("-e", name)]
+
+
+def show(path: Path, arguments: argparse.Namespace) -> bool:
+    """Whether the capture is in order."""
+    if arguments.att:
+        for each in att_operations(path):
+            direction = "<" if each.from_controller else ">"
+            handle = f"0x{each.handle:04X}" if each.handle is not None else ""
+            error = f"error 0x{each.error:02X}" if each.error is not None else ""
+            print(f"{each.frame:6} {direction} {each.name:28} {handle:6} {(each.value or b'').hex()}{error}".rstrip())
+    elif arguments.advertising:
+        for each in advertising(path):
+            data = each.manufacturer_data.hex() if each.manufacturer_data else ""
+            print(f"{each.frame:6} {each.address} {each.rssi} {each.name} {' '.join(each.uuids)} {data}".rstrip())
+    else:
+        found = malformed(path)
+        print(f"{path}: {records(path)} packets, {len(found)} malformed", *found, sep="\n  ")
+        return not found
+    return True
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="peer captures", description=__doc__.split("\n\n")[0])
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--att", action="store_true", help="list the ATT operations")
+    what.add_argument("--advertising", action="store_true", help="list advertising data and scan responses")
+    parser.add_argument("files", type=Path, nargs="+")
+    arguments = parser.parse_args()
+    try:
+        return 0 if all([show(path, arguments) for path in arguments.files]) else 1
+    except (UnreadableCapture, OSError) as error:
+        print(f"peer captures: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""Runs the tests, which are coroutines, each on a loop of its own with a deadline; gives them the `harald` binary."""
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+import signal
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+from peers import captures
+from peers.processes import Process, running
+from peers.rootcanal import RUNNER
+
+ROOT = Path(__file__).parents[2]
+DEADLINE = 30.0  # seconds for one test; the slowest need a third of that
+HARD_DEADLINE = DEADLINE + 15  # for code that blocks the loop
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = pyfuncitem._fixtureinfo.argnames
+    arguments = {name: pyfuncitem.funcargs[name] for name in names}
+    asyncio.run(with_deadline(pyfuncitem.obj(**arguments)))
+    return True
+
+
+async def with_deadline(test: object) -> None:
+    task = asyncio.ensure_future(test)
+    done, _ = await asyncio.wait([task], timeout=DEADLINE)
+    if not done:
+        # Cancelling unwinds every `async with`, and so ends the processes.
+        task.cancel()
+        await asyncio.wait([task], timeout=10)
+        pytest.fail(f"the test still ran after {DEADLINE} s", pytrace=False)
+    task.result()
+
+
+@pytest.fixture(autouse=True)
+def hard_deadline() -> Iterator[None]:
+    def ring(_: int, frame: FrameType | None) -> None:
+        raise TimeoutError(f"the test blocked for {HARD_DEADLINE} s")
+
+    signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, HARD_DEADLINE)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+@pytest.fixture(autouse=True)
+def no_process_left(hard_deadline: None) -> Iterator[None]:
+    yield
+    left = children()
+    for process in left:
+        os.kill(int(process), signal.SIGKILL)
+    assert not left, f"the test left {len(left)} processes behind"
+
+
+def children() -> list[str]:
+    path = Path(f"/proc/self/task/{os.getpid()}/children")
+    return path.read_text().split() if path.exists() else []
+
+
+@pytest.fixture(autouse=True)
+def needs_rootcanal(request: pytest.FixtureRequest) -> None:
+    """A test that takes its controllers from rootcanal says so with the mark of that name."""
+    if request.node.get_closest_marker("rootcanal") and not RUNNER.exists():
+        pytest.skip(f"there is no {RUNNER}: not installed, or none exists for this machine (see Interop/setup)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "rootcanal: takes its controllers from rootcanal")
+
+
+# --- harald ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def binary() -> str:
+    named = os.environ.get("HARALD")
+    path = Path(named) if named else ROOT / ".build/debug/harald"
+    if not path.is_file():
+        where = "HARALD names a file that does not exist" if named else "harald is not built"
+        pytest.fail(f"{where}: {path}\nBuild it with `swift build --product harald`.", pytrace=False)
+    return str(path.resolve())
+
+
+Start = Callable[..., AbstractAsyncContextManager[Process]]
+
+
+@pytest.fixture
+def harald(binary: str) -> Start:
+    """`async with harald("serve", "--controller", ...) as process:` ends it at the end of the block."""
+
+    @asynccontextmanager
+    async def start(*arguments: str) -> AsyncIterator[Process]:
+        async with running(binary, *arguments, name=f"harald {arguments[0]}") as process:
+            yield process
+
+    return start
+
+
+# --- captures --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def capture(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """Names a capture file of the test. At the end of it, each that was written must be without malformed packets."""
+    paths: list[Path] = []
+
+    def named(name: str) -> Path:
+        paths.append(tmp_path / f"{name}.btsnoop")
+        return paths[-1]
+
+    yield named
+    for path in paths:
+        # Not written at all: the test has failed, and says so better.
+        if path.exists():
+            check_capture(path)
+
+
+def check_capture(path: Path) -> None:
+    assert captures.records(path) > 0, f"{path} has no packets"
+    assert captures.malformed(path) == [], f"tshark finds malformed packets in {path}"
