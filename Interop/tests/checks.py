@@ -17,7 +17,8 @@ from peers.peripheral import Peripheral
 from peers.rootcanal import Rootcanal, rootcanal
 
 WRITE_REQUEST, WRITE_COMMAND, PREPARE_WRITE, EXECUTE_WRITE = 0x12, 0x52, 0x16, 0x18
-READ_RESPONSE, NOTIFICATION, INDICATION, CONFIRMATION = 0x0B, 0x1B, 0x1D, 0x1E
+READ_RESPONSE, READ_BLOB_RESPONSE, NOTIFICATION, INDICATION, CONFIRMATION = 0x0B, 0x0D, 0x1B, 0x1D, 0x1E
+CCCD_NOTIFY = b"\x01\x00"
 NEW_LONG_VALUE = bytes(index * 11 & 0xFF for index in range(410))
 FIRST_BEATS = [heart_rate(60), heart_rate(61), heart_rate(62)]
 
@@ -78,6 +79,17 @@ def values(path: Path, opcode: int, handle: int | None = None) -> list[bytes]:
     """What tshark reads in the PDUs of one kind, for one attribute or for all."""
     operations = captures.att_operations(path)
     return [each.value for each in operations if each.opcode == opcode and handle in (None, each.handle)]
+
+
+def read_values(path: Path) -> list[bytes]:
+    """The values that were read, each with its Read Blob parts put together."""
+    found: list[bytes] = []
+    for each in captures.att_operations(path):
+        if each.opcode == READ_RESPONSE:
+            found.append(each.value)
+        elif each.opcode == READ_BLOB_RESPONSE:
+            found[-1] += each.value
+    return found
 
 
 def check_full_session(path: Path, sensor: Peripheral) -> None:

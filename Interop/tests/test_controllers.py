@@ -1,0 +1,83 @@
+"""`harald controllers`: hosts that others wrote on our virtual controllers."""
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from bumble import hci
+
+from checks import FIRST_BEATS, check_full_session, use_everything
+from conftest import Start, check_capture
+from peers import captures
+from peers.central import central
+from peers.database import BATTERY_LEVEL, HEART_RATE_MEASUREMENT, VALUES
+from peers.peripheral import ADDRESS, NAME, peripheral
+
+LINK_LOST = hci.HCI_ErrorCode.CONNECTION_TIMEOUT_ERROR
+
+
+@asynccontextmanager
+async def our_controllers(harald: Start, directory: Path) -> AsyncIterator[str]:
+    """Gives the Bumble transport name. What the controllers captured must be in order."""
+    async with harald("controllers", "--listen", "0", "--capture", str(directory)) as process:
+        found = await process.line(r"listening on .*?(\d+)\D*$")
+        yield f"tcp-client:127.0.0.1:{found[1]}"
+    for path in directory.glob("**/*.btsnoop"):
+        check_capture(path)
+
+
+async def test_bumble_hosts_use_everything(harald: Start, tmp_path: Path) -> None:
+    async with (
+        our_controllers(harald, tmp_path) as transport,
+        peripheral(transport) as sensor,
+        central(transport) as client,
+    ):
+        await use_everything(client, sensor)
+        # And once more, since the controllers have something to forget in between.
+        await client.connect(NAME)
+        await client.disconnect()
+
+    logs = sorted(tmp_path.glob("**/*.btsnoop"))
+    assert len(logs) == 2, "one capture for each controller"
+    for log in logs:
+        check_full_session(log, sensor)
+    heard = [each for log in logs for each in captures.advertising(log) if each.address == ADDRESS]
+    assert NAME in {each.name for each in heard}
+    assert all(-127 <= each.rssi <= 20 for each in heard)
+
+
+async def test_one_central_holds_links_to_two_peripherals(harald: Start, tmp_path: Path) -> None:
+    async with (
+        our_controllers(harald, tmp_path) as transport,
+        peripheral(transport, "Left") as left,
+        peripheral(transport, "Right", address="F0:9E:16:4A:00:06") as right,
+        central(transport) as client,
+    ):
+        peers = {}
+        for sensor in (left, right):
+            peers[sensor.name] = await client.connect(sensor.name)
+            await client.discover()
+        for name in peers:
+            client.peer = peers[name]
+            assert await client.read(BATTERY_LEVEL) == VALUES[BATTERY_LEVEL]
+            assert await client.follow(HEART_RATE_MEASUREMENT, 3) == FIRST_BEATS
+        for name in peers:
+            client.peer = peers[name]
+            await client.disconnect()
+        await left.event("disconnection")
+        await right.event("disconnection")
+
+
+async def test_a_controller_leaves_the_air_with_its_host(harald: Start, tmp_path: Path) -> None:
+    async with our_controllers(harald, tmp_path) as transport, central(transport) as client:
+        async with peripheral(transport):
+            peer = await client.connect(NAME)
+            lost = asyncio.get_running_loop().create_future()
+            peer.connection.on(peer.connection.EVENT_DISCONNECTION, lost.set_result)
+        assert await asyncio.wait_for(lost, 10) == LINK_LOST
+        # The address is free for a new host on a new controller.
+        async with peripheral(transport):
+            await client.connect(NAME)
+            await client.disconnect()

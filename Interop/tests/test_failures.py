@@ -1,0 +1,193 @@
+"""What `harald` says, and with which exit status, when a controller or a peer does not do its part."""
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from conftest import Start
+from peers.controllers import controllers
+from peers.peripheral import NAME, peripheral
+from peers.ports import HOST, free_ports
+from peers.rootcanal import rootcanal
+
+USAGE, UNREACHABLE, NONSENSE, NOT_FOUND, VANISHED = 64, 3, 4, 5, 6
+Behaviour = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+async def fails(harald: Start, status: int, *command: str, names: str | None = None) -> None:
+    """Ends with the status and one line on standard error, which names what went wrong."""
+    async with harald(*command) as process:
+        assert await process.status() == status
+    lines = [line for line in process.err if line.strip()]
+    assert len(lines) == 1, "standard error has to be one line"
+    if names:
+        assert names in lines[0]
+
+
+# --- usage ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "nonsense",
+        "explore",
+        "explore --controller tcp:127.0.0.1:6402",
+        "explore --controller nonsense NAME",
+        "explore --controller tcp:127.0.0.1:port NAME",
+        "explore --controller tcp:127.0.0.1:70000 NAME",
+        "explore --controller tcp:127.0.0.1:6402 NAME --notifications some",
+        "explore --controller tcp:127.0.0.1:6402 NAME --timeout soon",
+        "serve",
+        "serve --controller tcp:127.0.0.1",
+        "controllers --listen nowhere",
+        "demo --seed x",
+    ],
+)
+async def test_wrong_usage(harald: Start, command: str) -> None:
+    async with harald(*command.split()) as process:
+        assert await process.status() == USAGE
+    assert process.err, "standard error says nothing"
+
+
+# --- controllers ------------------------------------------------------------------------------------------------------
+
+
+def commands(address: str) -> list[tuple[str, ...]]:
+    return [("explore", "--controller", address, NAME, "--timeout", "5"), ("serve", "--controller", address)]
+
+
+@asynccontextmanager
+async def pretender(behaviour: Behaviour) -> AsyncIterator[str]:
+    """A server which is no controller; gives its --controller address."""
+    server = await asyncio.start_server(behaviour, HOST, 0)
+    port = server.sockets[0].getsockname()[1]
+    try:
+        yield f"tcp:{HOST}:{port}"
+    finally:
+        server.close()
+
+
+async def says_nothing(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+    while await reader.read(1024):
+        pass
+
+
+async def hangs_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    writer.close()
+
+
+async def speaks_http(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+    await says_nothing(reader, writer)
+
+
+async def floods(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    writer.write(bytes(range(256)) * 64)
+    await says_nothing(reader, writer)
+
+
+async def answers_in_halves(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """The first half of a Command Complete event, and nothing more."""
+    await reader.read(1024)
+    writer.write(bytes.fromhex("040e0401"))
+    await says_nothing(reader, writer)
+
+
+async def refuses_everything(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Unknown HCI Command is the answer to all, Reset included."""
+    while command := await reader.read(1024):
+        writer.write(bytes.fromhex("040f040101") + command[1:3])
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["explore", "serve"])
+async def test_nobody_listens(harald: Start, which: int) -> None:
+    (port,) = free_ports(1)
+    await fails(harald, UNREACHABLE, *commands(f"tcp:{HOST}:{port}")[which], names=str(port))
+
+
+async def test_a_host_without_an_address(harald: Start) -> None:
+    command = ("explore", "--controller", "tcp:no-such-host.invalid:6402", NAME)
+    await fails(harald, UNREACHABLE, *command, names="no-such-host")
+
+
+@pytest.mark.parametrize(
+    "behaviour", [says_nothing, hangs_up, speaks_http, floods, answers_in_halves, refuses_everything]
+)
+async def test_what_listens_is_no_controller(harald: Start, behaviour: Behaviour) -> None:
+    async with pretender(behaviour) as address:
+        # Both at once: each may have to wait for an answer that never comes.
+        await asyncio.gather(
+            *(fails(harald, NONSENSE, *command, names=address.removeprefix("tcp:")) for command in commands(address))
+        )
+
+
+async def test_the_port_to_listen_on_is_taken(harald: Start) -> None:
+    async with pretender(says_nothing) as address, harald("controllers", "--listen", address.split(":")[2]) as process:
+        assert await process.status() not in (0, None)
+        assert process.err, "standard error says nothing"
+
+
+# --- peers ------------------------------------------------------------------------------------------------------------
+
+
+async def test_nobody_has_the_name(harald: Start) -> None:
+    async with controllers() as air, peripheral(air.transport):
+        command = ("explore", "--controller", air.address, "Nobody", "--timeout", "1")
+        await fails(harald, NOT_FOUND, *command, names="Nobody")
+
+
+DISCOVERY = {
+    "services": 0x10,
+    "characteristics": 0x08,
+    "descriptors": 0x04,
+    "reading": 0x0A,
+    "reading-a-long-value": 0x0C,
+    "subscribing": 0x12,
+}
+
+
+@pytest.mark.parametrize("opcode", DISCOVERY.values(), ids=DISCOVERY.keys())
+async def test_the_peer_hangs_up(harald: Start, opcode: int) -> None:
+    async with controllers() as air, peripheral(air.transport, cut_at=opcode, mtu=64) as sensor:
+        await fails(harald, VANISHED, "explore", "--controller", air.address, NAME, names=NAME)
+        assert sensor.seen("request", fault="cut")
+
+
+@pytest.mark.rootcanal
+async def test_the_peer_goes_out_of_range(harald: Start) -> None:
+    async with rootcanal() as air, peripheral(air.transport, swallow_at=0x08) as sensor:
+        leaving = asyncio.ensure_future(leave(air, sensor))
+        await fails(harald, VANISHED, "explore", "--controller", air.address, NAME, names=NAME)
+        await leaving
+
+
+async def leave(air: object, sensor: object) -> None:
+    await sensor.event("request", timeout=20)
+    await air.out_of_range((await air.hosts())[0])
+
+
+@pytest.mark.parametrize("air_name", [pytest.param("rootcanal", marks=pytest.mark.rootcanal), "bumble"])
+async def test_the_peers_process_ends(harald: Start, air_name: str) -> None:
+    async with rootcanal() if air_name == "rootcanal" else controllers() as air:
+        explorer = None
+        async with peripheral(air.transport, swallow_at=0x08) as sensor:
+            command = ("explore", "--controller", air.address, NAME)
+            explorer = asyncio.ensure_future(fails(harald, VANISHED, *command, names=NAME))
+            await sensor.event("request", timeout=20)
+        await explorer
+
+
+async def test_the_controller_goes_away_in_discovery(harald: Start) -> None:
+    """Not one of the peer's faults: the connection to the controller ends."""
+    async with controllers() as air:
+        async with peripheral(air.transport, swallow_at=0x08) as sensor:
+            async with harald("explore", "--controller", air.address, NAME) as process:
+                await sensor.event("request", timeout=20)
+                for host in air.hosts:
+                    host.abort()
+                assert await process.status() in (UNREACHABLE, NONSENSE)
+    assert len([line for line in process.err if line.strip()]) == 1

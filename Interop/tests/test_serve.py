@@ -1,0 +1,124 @@
+"""`harald serve`: our heart rate sensor on controllers that others wrote, with a central that others wrote."""
+from __future__ import annotations
+
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from bumble import att
+
+from checks import FOREIGN_AIRS, NEW_LONG_VALUE, NOTIFICATION, foreign_air, values
+from conftest import Start
+from peers import captures
+from peers.central import Central, central
+from peers.controllers import Air, controllers
+from peers.database import BODY_SENSOR_LOCATION, HEART_RATE_CONTROL_POINT, HEART_RATE_MEASUREMENT
+from peers.processes import Process
+from peers.rootcanal import Rootcanal
+
+Capture = Callable[[str], Path]
+DEFAULT_NAME = "Harald HR"
+RESET_ENERGY_EXPENDED = b"\x01"
+
+
+@asynccontextmanager
+async def serving(harald: Start, air: Air | Rootcanal, *arguments: str) -> AsyncIterator[Process]:
+    async with harald("serve", "--controller", air.address, *arguments) as process:
+        await process.line("(?i)advertising")
+        yield process
+
+
+def beats_per_minute(measurement: bytes) -> int:
+    wide = measurement[0] & 1
+    return int.from_bytes(measurement[1:3], "little") if wide else measurement[1]
+
+
+@pytest.mark.parametrize("air_name", FOREIGN_AIRS)
+async def test_serves_the_foreign_central(harald: Start, capture: Capture, air_name: str) -> None:
+    log, central_log = capture("serve"), capture("central")
+    async with foreign_air(air_name) as air, serving(harald, air, "--capture", str(log)) as process:
+        async with central(air.transport, capture=central_log) as client:
+            await client.connect(DEFAULT_NAME)
+            table = await client.table()
+            measurement = table.characteristic(HEART_RATE_MEASUREMENT)
+            assert measurement.properties == ["notify"]
+            assert [each.uuid for each in measurement.descriptors] == ["2902"]
+            assert len(table.characteristic(BODY_SENSOR_LOCATION).value) == 1
+            assert "write" in table.characteristic(HEART_RATE_CONTROL_POINT).properties
+            await client.write(HEART_RATE_CONTROL_POINT, RESET_ENERGY_EXPENDED)
+            beats = await client.follow(HEART_RATE_MEASUREMENT, 3)
+            await client.disconnect()
+        assert await process.stop(signal.SIGTERM) == 0
+
+    assert all(25 <= beats_per_minute(each) <= 230 for each in beats)
+    for path in (log, central_log):
+        assert values(path, NOTIFICATION, measurement.handle)[:3] == beats
+    advertised = captures.advertising(log)
+    assert DEFAULT_NAME in {each.name for each in advertised}
+    assert "180D" in {uuid for each in advertised for uuid in each.uuids}
+
+
+async def test_takes_and_gives_back_notes(harald: Start, capture: Capture) -> None:
+    """The 128-bit service with a value to read and write: short, long, and by commands."""
+    async with controllers() as air, serving(harald, air, "--capture", str(capture("serve"))):
+        async with central(air.transport) as client:
+            await client.connect(DEFAULT_NAME)
+            await client.discover()
+            note = next((each for each in characteristics(client) if len(each.uuid.to_bytes()) == 16), None)
+            if note is None:
+                pytest.skip("harald serve has no 128-bit service")
+            for value in (b"from elsewhere", NEW_LONG_VALUE, b""):
+                await client.write(note.uuid, value)
+                assert await client.read(note.uuid) == value
+
+
+def characteristics(client: Central) -> list:
+    return [each for service in client.peer.services for each in service.characteristics]
+
+
+async def test_refuses_what_is_not_permitted(harald: Start, capture: Capture) -> None:
+    async with controllers() as air, serving(harald, air, "--capture", str(capture("serve"))):
+        async with central(air.transport) as client:
+            await client.connect(DEFAULT_NAME)
+            await client.discover()
+            measurement = client.characteristic(HEART_RATE_MEASUREMENT).handle
+            location = client.characteristic(BODY_SENSOR_LOCATION).handle
+            refusals = [
+                (lambda: client.peer.read_value(measurement), att.ATT_READ_NOT_PERMITTED_ERROR),
+                (lambda: client.peer.read_value(0xFFF0), att.ATT_INVALID_HANDLE_ERROR),
+                (lambda: client.peer.write_value(location, b"\x01", True), att.ATT_WRITE_NOT_PERMITTED_ERROR),
+            ]
+            for attempt, code in refusals:
+                with pytest.raises(att.ATT_Error) as error:
+                    await client.answer(attempt())
+                assert error.value.error_code == code
+
+
+async def test_advertises_again_after_a_disconnection(harald: Start, capture: Capture) -> None:
+    async with controllers() as air, serving(harald, air, "--name", "Second wind", "--capture", str(capture("serve"))):
+        async with central(air.transport) as client:
+            for _ in range(3):
+                await client.connect("Second wind")
+                await client.discover()
+                assert await client.follow(HEART_RATE_MEASUREMENT, 1)
+                await client.disconnect()
+
+
+async def test_survives_a_central_that_vanishes(harald: Start) -> None:
+    async with controllers() as air, serving(harald, air):
+        for _ in range(2):
+            async with central(air.transport) as client:
+                await client.connect(DEFAULT_NAME)
+                await client.discover()
+                await client.subscribe(HEART_RATE_MEASUREMENT)
+                # The block ends with the link up: its controller leaves the air.
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+async def test_ends_in_order_on_a_signal(harald: Start, capture: Capture, sent: int) -> None:
+    async with controllers() as air, serving(harald, air, "--capture", str(capture("serve"))) as process:
+        async with central(air.transport) as client:
+            await client.connect(DEFAULT_NAME)
+            assert await process.stop(sent) == 0
