@@ -73,7 +73,13 @@ let package = Package(
                 "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "SMP", "GAP",
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        room("CoreBluetooth", ["BluetoothTypes", "BluetoothService", .product(name: "Logging", package: "swift-log")]),
+        .target(name: "CCoreBluetooth"),
+        room(
+            "CoreBluetooth",
+            [
+                "CCoreBluetooth", "BluetoothTypes", "BluetoothService",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
         room(
             "BluetoothSimulation",
             ["BluetoothTypes", "EventLoops", "HCI", "BluetoothService", "CoreBluetooth", "LinkLayer", "Radio"]),
