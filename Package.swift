@@ -95,6 +95,9 @@ let package = Package(
         ),
         tests("BluetoothTypes"),
         tests("EventLoops"),
+        tests(
+            "CoreBluetooth",
+            ["BluetoothTypes", "BluetoothService", .product(name: "Logging", package: "swift-log")]),
     ],
     swiftLanguageModes: [.v6]
 )

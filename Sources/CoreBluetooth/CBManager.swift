@@ -19,7 +19,10 @@ open class CBManager: NSObject, @unchecked Sendable {
         core.withLock { core in
             guard let connection = ServiceLocator.current else { return }
             core.link = ManagerLink(
-                role, options: options, queue: queue ?? .main, connection: connection
+                role,
+                options: options,
+                queue: queue ?? .main,
+                connection: connection
             ) { [weak self] event in
                 self?.receive(event)
             }

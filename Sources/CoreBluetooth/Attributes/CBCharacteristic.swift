@@ -17,7 +17,11 @@ open class CBCharacteristic: CBAttribute, @unchecked Sendable {
     let contents: Mutex<Contents>
 
     init(
-        uuid: CBUUID, handle: AttributeHandle, properties: CBCharacteristicProperties, value: Data?, service: CBService?
+        uuid: CBUUID,
+        handle: AttributeHandle,
+        properties: CBCharacteristicProperties,
+        value: Data?,
+        service: CBService?
     ) {
         contents = Mutex(Contents(service: service, properties: properties, value: value))
         super.init(uuid: uuid, handle: handle)

@@ -16,7 +16,10 @@ open class CBMutableCharacteristic: CBCharacteristic, @unchecked Sendable {
     /// - Parameter value: With a value the system answers reads by itself, and the characteristic must be read-only. With nil
     ///   every read and write is a request to the delegate (behaviours 7.3, 7.5).
     public init(
-        type UUID: CBUUID, properties: CBCharacteristicProperties, value: Data?, permissions: CBAttributePermissions
+        type UUID: CBUUID,
+        properties: CBCharacteristicProperties,
+        value: Data?,
+        permissions: CBAttributePermissions
     ) {
         local = Mutex(LocalContents(permissions: permissions))
         super.init(uuid: UUID, handle: 0, properties: properties, value: value, service: nil)

@@ -30,7 +30,8 @@ open class CBMutableDescriptor: CBDescriptor, @unchecked Sendable {
                 """
                 A descriptor of type \(type.uuidString) cannot be made. Only 2901 and 2904 can; 2900 and 2902 come by themselves \
                 from the characteristic's properties.
-                """)
+                """
+            )
         }
     }
 }

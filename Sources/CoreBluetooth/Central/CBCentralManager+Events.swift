@@ -13,7 +13,11 @@ extension CBCentralManager {
             guard isScanning, let link else { return }
             let peripheral = registry.peripheral(for: info, link: link)
             delegate?.centralManager(
-                self, didDiscover: peripheral, advertisementData: advertisement.dictionary, rssi: NSNumber(value: rssi))
+                self,
+                didDiscover: peripheral,
+                advertisementData: advertisement.dictionary,
+                rssi: NSNumber(value: rssi)
+            )
         case .connected(let info, let maximumWriteLength):
             guard let peripheral = registry.peripheral(info.identifier) else { return }
             if let name = info.name { peripheral.setName(name) }
@@ -29,8 +33,12 @@ extension CBCentralManager {
                 peripheral.didDisconnect(byRequest: error == nil, isReconnecting: isReconnecting)
             else { return }
             delegate?.centralManager(
-                self, didDisconnectPeripheral: peripheral, timestamp: timestamp ?? CFAbsoluteTimeGetCurrent(),
-                isReconnecting: isReconnecting, error: error?.apiError)
+                self,
+                didDisconnectPeripheral: peripheral,
+                timestamp: timestamp ?? CFAbsoluteTimeGetCurrent(),
+                isReconnecting: isReconnecting,
+                error: error?.apiError
+            )
         default:
             event.peer.flatMap { registry.peripheral($0) }?.receive(event)
         }

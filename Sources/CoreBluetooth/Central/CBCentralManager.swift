@@ -46,7 +46,9 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
     ///   - queue: Where the delegate is called; nil means the main queue, which has to run: `dispatchMain()` or a run loop.
     ///   - options: By the `CBCentralManagerOption` keys.
     public init(
-        delegate: (any CBCentralManagerDelegate)?, queue: DispatchQueue?, options: [String: Any]? = nil
+        delegate: (any CBCentralManagerDelegate)?,
+        queue: DispatchQueue?,
+        options: [String: Any]? = nil
     ) {
         contents = Mutex(Contents(delegate: delegate))
         let showsAlert = OptionDictionary(options).flag(CBCentralManagerOptionShowPowerAlertKey) ?? true
@@ -86,7 +88,8 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
         let request = ScanRequest(
             services: serviceUUIDs?.values,
             allowsDuplicates: options.flag(CBCentralManagerScanOptionAllowDuplicatesKey) ?? false,
-            solicitedServices: options.uuids(CBCentralManagerScanOptionSolicitedServiceUUIDsKey).values)
+            solicitedServices: options.uuids(CBCentralManagerScanOptionSolicitedServiceUUIDsKey).values
+        )
         contents.withLock { $0.isScanning = true }
         link.send(.startScan(request))
     }

@@ -13,8 +13,11 @@ public protocol CBCentralManagerDelegate: NSObjectProtocol {
     ///   - advertisementData: What it advertises, by the `CBAdvertisementData` keys.
     ///   - RSSI: The signal strength in dBm; 127 when it is not known.
     func centralManager(
-        _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
-        rssi RSSI: NSNumber)
+        _ central: CBCentralManager,
+        didDiscover peripheral: CBPeripheral,
+        advertisementData: [String: Any],
+        rssi RSSI: NSNumber
+    )
 
     /// A peripheral is connected, also when it was reconnected.
     func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral)
@@ -24,7 +27,10 @@ public protocol CBCentralManagerDelegate: NSObjectProtocol {
 
     /// A peripheral is no longer connected; without an error when the app asked for that.
     func centralManager(
-        _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?)
+        _ central: CBCentralManager,
+        didDisconnectPeripheral peripheral: CBPeripheral,
+        error: (any Error)?
+    )
 
     /// A peripheral is no longer connected. A delegate with this method hears of it here alone, without it there.
     ///
@@ -32,15 +38,21 @@ public protocol CBCentralManagerDelegate: NSObjectProtocol {
     ///   - timestamp: When it happened, maybe seconds ago.
     ///   - isReconnecting: The system is connecting again.
     func centralManager(
-        _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, timestamp: CFAbsoluteTime,
-        isReconnecting: Bool, error: (any Error)?)
+        _ central: CBCentralManager,
+        didDisconnectPeripheral peripheral: CBPeripheral,
+        timestamp: CFAbsoluteTime,
+        isReconnecting: Bool,
+        error: (any Error)?
+    )
 }
 
 /// What a delegate does that leaves a method out.
 extension CBCentralManagerDelegate {
     /// Nothing.
     public func centralManager(
-        _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
+        _ central: CBCentralManager,
+        didDiscover peripheral: CBPeripheral,
+        advertisementData: [String: Any],
         rssi RSSI: NSNumber
     ) {}
 
@@ -49,18 +61,25 @@ extension CBCentralManagerDelegate {
 
     /// Nothing.
     public func centralManager(
-        _ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: (any Error)?
+        _ central: CBCentralManager,
+        didFailToConnect peripheral: CBPeripheral,
+        error: (any Error)?
     ) {}
 
     /// Nothing.
     public func centralManager(
-        _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
+        _ central: CBCentralManager,
+        didDisconnectPeripheral peripheral: CBPeripheral,
+        error: (any Error)?
     ) {}
 
     /// Calls the method without a time (behaviour 3.18).
     public func centralManager(
-        _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, timestamp: CFAbsoluteTime,
-        isReconnecting: Bool, error: (any Error)?
+        _ central: CBCentralManager,
+        didDisconnectPeripheral peripheral: CBPeripheral,
+        timestamp: CFAbsoluteTime,
+        isReconnecting: Bool,
+        error: (any Error)?
     ) {
         centralManager(central, didDisconnectPeripheral: peripheral, error: error)
     }

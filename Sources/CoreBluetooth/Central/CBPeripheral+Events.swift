@@ -123,7 +123,7 @@ extension CBPeripheral {
     private func returnCredits(_ count: Int) {
         let wasFull = contents.withLock {
             let before = $0.writeCredits
-            $0.writeCredits = min(before + max(count, 0), ServiceLimits.writesWithoutResponse)
+            $0.writeCredits += min(max(count, 0), ServiceLimits.writesWithoutResponse - before)
             return before == 0 && $0.writeCredits > 0
         }
         // Once for each time that the room was used up (behaviours 5.13, 5.15).

@@ -40,7 +40,8 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         if state == .connecting || state == .connected {
             Misuse.report(
                 "Cancelling connection for unused peripheral \(identifier), name = \(name ?? "(null)"). Did you forget "
-                    + "to keep a reference to it?")
+                    + "to keep a reference to it?"
+            )
         }
         registry.remove(identifier, number: number, link: link)
     }
@@ -140,7 +141,8 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         guard characteristic.properties.contains(.writeWithoutResponse) else {
             return Misuse.warn(
                 "Characteristic \(characteristic) does not specify the \"Write Without Response\" property - ignoring "
-                    + "response-less write")
+                    + "response-less write"
+            )
         }
         enum Outcome { case stale, full, sendable(Int) }
         let outcome: Outcome = contents.withLock {
@@ -159,7 +161,8 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
             }
             let value = PacketBuffer(copying: data.prefix(limit))
             link.send(
-                .writeWithoutResponse(peer: identifier, characteristic: characteristic.handle, value: value))
+                .writeWithoutResponse(peer: identifier, characteristic: characteristic.handle, value: value)
+            )
         }
     }
 
@@ -183,7 +186,8 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     open func writeValue(_ data: Data, for descriptor: CBDescriptor) {
         precondition(
             descriptor.uuid.uuid != 0x2902,
-            "Client Characteristic Configuration descriptors cannot be written; use setNotifyValue(_:for:)")
+            "Client Characteristic Configuration descriptors cannot be written; use setNotifyValue(_:for:)"
+        )
         guard canCommand() else { return }
         let handle = handle(of: descriptor, for: .writeDescriptor)
         link.send(.writeDescriptor(peer: identifier, descriptor: handle, value: PacketBuffer(copying: data)))

@@ -38,7 +38,11 @@ struct AttributeTree {
     private mutating func object(for found: RemoteService, of peripheral: CBPeripheral) -> CBService {
         if let known = services[found.handle] { return known }
         let new = CBService(
-            uuid: CBUUID(found.uuid), handle: found.handle, isPrimary: found.isPrimary, peripheral: peripheral)
+            uuid: CBUUID(found.uuid),
+            handle: found.handle,
+            isPrimary: found.isPrimary,
+            peripheral: peripheral
+        )
         services[found.handle] = new
         return new
     }
@@ -47,8 +51,12 @@ struct AttributeTree {
         let objects = found.map { found in
             if let known = characteristics[found.handle] { return known }
             let new = CBCharacteristic(
-                uuid: CBUUID(found.uuid), handle: found.handle,
-                properties: CBCharacteristicProperties(rawValue: UInt(found.properties)), value: nil, service: service)
+                uuid: CBUUID(found.uuid),
+                handle: found.handle,
+                properties: CBCharacteristicProperties(rawValue: UInt(found.properties)),
+                value: nil,
+                service: service
+            )
             characteristics[found.handle] = new
             return new
         }
@@ -59,7 +67,11 @@ struct AttributeTree {
         let objects = found.map { found in
             if let known = descriptors[found.handle] { return known }
             let new = CBDescriptor(
-                uuid: CBUUID(found.uuid), handle: found.handle, octets: nil, characteristic: characteristic)
+                uuid: CBUUID(found.uuid),
+                handle: found.handle,
+                octets: nil,
+                characteristic: characteristic
+            )
             descriptors[found.handle] = new
             return new
         }

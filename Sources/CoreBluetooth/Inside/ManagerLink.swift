@@ -12,7 +12,10 @@ final class ManagerLink: Sendable {
     /// Registers a manager. `receive` is called on `queue`, with this app's connection as the current one, so that managers
     /// made in there belong to the same app.
     init(
-        _ role: ManagerRole, options: ManagerOptions, queue: DispatchQueue, connection: any ServiceConnection,
+        _ role: ManagerRole,
+        options: ManagerOptions,
+        queue: DispatchQueue,
+        connection: any ServiceConnection,
         receive: @escaping @Sendable (Event) -> Void
     ) {
         self.connection = connection

@@ -31,7 +31,11 @@ final class PeripheralRegistry: Sendable {
             }
             table.nextNumber += 1
             let peripheral = CBPeripheral(
-                identifier: info.identifier, number: table.nextNumber, registry: self, link: link)
+                identifier: info.identifier,
+                number: table.nextNumber,
+                registry: self,
+                link: link
+            )
             table.entries[info.identifier] = Entry(peripheral: peripheral, number: table.nextNumber)
             return peripheral
         }

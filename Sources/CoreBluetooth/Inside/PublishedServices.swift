@@ -36,14 +36,19 @@ struct PublishedServices {
         // A service that is not published has no number; it gets one that the service will not know and so refuses.
         let included = (service.includedServices ?? []).map { ids[ObjectIdentifier($0)] ?? nextID() }
         return LocalService(
-            id: id, uuid: service.uuid.uuid, isPrimary: service.isPrimary, includedServices: included,
-            characteristics: published)
+            id: id,
+            uuid: service.uuid.uuid,
+            isPrimary: service.isPrimary,
+            includedServices: included,
+            characteristics: published
+        )
     }
 
     private mutating func add(_ characteristic: CBCharacteristic) -> LocalCharacteristic {
         guard let characteristic = characteristic as? CBMutableCharacteristic else {
             preconditionFailure(
-                "\(characteristic) cannot be published: the characteristics of a local service are CBMutableCharacteristics")
+                "\(characteristic) cannot be published: the characteristics of a local service are CBMutableCharacteristics"
+            )
         }
         let id = nextID()
         ids[ObjectIdentifier(characteristic)] = id
@@ -106,14 +111,19 @@ extension CBMutableCharacteristic {
             precondition(
                 properties.isSubset(of: .read) && permissions.isDisjoint(with: [.writeable, .writeEncryptionRequired]),
                 "Characteristics with cached values must be read-only: \(self). Create it with value nil, and answer reads "
-                    + "and writes in the delegate.")
+                    + "and writes in the delegate."
+            )
             properties = .read
             if !permissions.contains(.readEncryptionRequired) { permissions = .readable }
         }
         return LocalCharacteristic(
-            id: id, uuid: uuid.uuid, properties: UInt16(properties.rawValue & 0x3FF),
-            permissions: UInt8(permissions.rawValue & 0xF), value: value.map { PacketBuffer(copying: $0) },
-            descriptors: (descriptors ?? []).map(\.published))
+            id: id,
+            uuid: uuid.uuid,
+            properties: UInt16(properties.rawValue & 0x3FF),
+            permissions: UInt8(permissions.rawValue & 0xF),
+            value: value.map { PacketBuffer(copying: $0) },
+            descriptors: (descriptors ?? []).map(\.published)
+        )
     }
 }
 

@@ -12,7 +12,11 @@ open class CBATTRequest: NSObject, @unchecked Sendable {
     let transaction: Transaction
 
     init(
-        _ transaction: Transaction, central: CBCentral, characteristic: CBMutableCharacteristic, offset: Int, value: Data?
+        _ transaction: Transaction,
+        central: CBCentral,
+        characteristic: CBMutableCharacteristic,
+        offset: Int,
+        value: Data?
     ) {
         self.transaction = transaction
         sender = central
@@ -62,7 +66,8 @@ final class Transaction: Sendable {
         if needsResponse, !isAnswered.load(ordering: .relaxed) {
             Misuse.report(
                 "A request of a central was released without respond(to:withResult:); the central waits in vain and gives "
-                    + "the link up after 30 s")
+                    + "the link up after 30 s"
+            )
         }
     }
 

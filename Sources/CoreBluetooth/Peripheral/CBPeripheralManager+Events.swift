@@ -67,7 +67,13 @@ extension CBPeripheralManager {
         delegate.peripheralManager(
             self,
             didReceiveRead: CBATTRequest(
-                transaction, central: central(info), characteristic: characteristic, offset: offset, value: nil))
+                transaction,
+                central: central(info),
+                characteristic: characteristic,
+                offset: offset,
+                value: nil
+            )
+        )
     }
 
     private func receiveWrites(_ transaction: Transaction, _ info: CentralInfo, _ writes: [WriteRequest]) {
@@ -75,7 +81,12 @@ extension CBPeripheralManager {
         let requests = writes.compactMap { write in
             characteristic(write.characteristic).map {
                 CBATTRequest(
-                    transaction, central: central, characteristic: $0, offset: write.offset, value: Data(write.value))
+                    transaction,
+                    central: central,
+                    characteristic: $0,
+                    offset: write.offset,
+                    value: Data(write.value)
+                )
             }
         }
         // All or nothing: one that cannot be handed over spoils the batch (behaviour 7.35).
@@ -92,7 +103,7 @@ extension CBPeripheralManager {
 
     private func returnCredits(_ count: Int) {
         let isAwaited = contents.withLock {
-            $0.updateCredits = min($0.updateCredits + max(count, 0), ServiceLimits.valueUpdates)
+            $0.updateCredits += min(max(count, 0), ServiceLimits.valueUpdates - $0.updateCredits)
             guard $0.hasRefusedUpdate, $0.updateCredits > 0 else { return false }
             $0.hasRefusedUpdate = false
             return true

@@ -43,7 +43,9 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
     ///   - queue: Where the delegate is called; nil means the main queue, which has to run: `dispatchMain()` or a run loop.
     ///   - options: By the `CBPeripheralManagerOption` keys.
     public init(
-        delegate: (any CBPeripheralManagerDelegate)?, queue: DispatchQueue?, options: [String: Any]? = nil
+        delegate: (any CBPeripheralManagerDelegate)?,
+        queue: DispatchQueue?,
+        options: [String: Any]? = nil
     ) {
         contents = Mutex(Contents(delegate: delegate))
         let showsAlert = OptionDictionary(options).flag(CBPeripheralManagerOptionShowPowerAlertKey) ?? false
@@ -108,11 +110,14 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
         let data = OptionDictionary(advertisementData)
         let ignored = data.keys(except: CBAdvertisementDataLocalNameKey, CBAdvertisementDataServiceUUIDsKey)
         if !ignored.isEmpty {
-            Misuse.warn("Advertising without \(ignored.joined(separator: ", ")): only a name and services can be advertised")
+            Misuse.warn(
+                "Advertising without \(ignored.joined(separator: ", ")): only a name and services can be advertised"
+            )
         }
         let request = AdvertisingRequest(
             localName: data.text(CBAdvertisementDataLocalNameKey),
-            services: data.uuids(CBAdvertisementDataServiceUUIDsKey).values)
+            services: data.uuids(CBAdvertisementDataServiceUUIDsKey).values
+        )
         contents.withLock { $0.wantsAdvertising = true }
         link.send(.startAdvertising(request))
     }
@@ -138,7 +143,9 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
             return Misuse.report("\(request) has been answered already")
         }
         guard request.transaction.needsResponse else { return }
-        let status = ATTStatus(rawValue: UInt8(exactly: result.rawValue) ?? UInt8(CBATTErrorCode.unlikelyError.rawValue))
+        let status = ATTStatus(
+            rawValue: UInt8(exactly: result.rawValue) ?? UInt8(CBATTErrorCode.unlikelyError.rawValue)
+        )
         let isReadable = request.transaction.isRead && status == .success
         let value = isReadable ? PacketBuffer(copying: request.value ?? Data()) : nil
         link.send(.respond(transaction: request.transaction.id, status: status, value: value))
@@ -150,7 +157,9 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
     /// - Returns: False when there was no room and nothing was sent; the delegate hears when there is (behaviour 7.43).
     @discardableResult
     open func updateValue(
-        _ value: Data, for characteristic: CBMutableCharacteristic, onSubscribedCentrals centrals: [CBCentral]?
+        _ value: Data,
+        for characteristic: CBMutableCharacteristic,
+        onSubscribedCentrals centrals: [CBCentral]?
     ) -> Bool {
         guard let link = linkForCommand() else { return false }
         enum Outcome { case unknown, full, sendable(LocalAttributeID) }

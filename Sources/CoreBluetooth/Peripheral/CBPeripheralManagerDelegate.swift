@@ -15,11 +15,17 @@ public protocol CBPeripheralManagerDelegate: NSObjectProtocol {
 
     /// A central subscribed.
     func peripheralManager(
-        _ peripheral: CBPeripheralManager, central: CBCentral, didSubscribeTo characteristic: CBCharacteristic)
+        _ peripheral: CBPeripheralManager,
+        central: CBCentral,
+        didSubscribeTo characteristic: CBCharacteristic
+    )
 
     /// A central unsubscribed, or is gone.
     func peripheralManager(
-        _ peripheral: CBPeripheralManager, central: CBCentral, didUnsubscribeFrom characteristic: CBCharacteristic)
+        _ peripheral: CBPeripheralManager,
+        central: CBCentral,
+        didUnsubscribeFrom characteristic: CBCharacteristic
+    )
 
     /// A central reads a value. Set the value of the request and answer it once.
     func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest)
@@ -38,17 +44,23 @@ extension CBPeripheralManagerDelegate {
 
     /// Nothing.
     public func peripheralManager(
-        _ peripheral: CBPeripheralManager, didAdd service: CBService, error: (any Error)?
+        _ peripheral: CBPeripheralManager,
+        didAdd service: CBService,
+        error: (any Error)?
     ) {}
 
     /// Nothing.
     public func peripheralManager(
-        _ peripheral: CBPeripheralManager, central: CBCentral, didSubscribeTo characteristic: CBCharacteristic
+        _ peripheral: CBPeripheralManager,
+        central: CBCentral,
+        didSubscribeTo characteristic: CBCharacteristic
     ) {}
 
     /// Nothing.
     public func peripheralManager(
-        _ peripheral: CBPeripheralManager, central: CBCentral, didUnsubscribeFrom characteristic: CBCharacteristic
+        _ peripheral: CBPeripheralManager,
+        central: CBCentral,
+        didUnsubscribeFrom characteristic: CBCharacteristic
     ) {}
 
     /// Refuses, so that the central need not wait for an answer that nobody gives.

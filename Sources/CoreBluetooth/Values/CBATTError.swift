@@ -17,7 +17,9 @@ public struct CBATTError: _BridgedStoredNSError, Sendable {
     /// - Precondition: It is of the domain ``CBATTErrorDomain``.
     public init(_nsError error: NSError) {
         precondition(
-            error.domain == CBATTErrorDomain, "an error of \(error.domain) is not a CBATTError; use `as? CBATTError`")
+            error.domain == CBATTErrorDomain,
+            "an error of \(error.domain) is not a CBATTError; use `as? CBATTError`"
+        )
         _nsError = error
     }
 
@@ -25,14 +27,21 @@ public struct CBATTError: _BridgedStoredNSError, Sendable {
     public init(_ code: Code, userInfo: [String: Any] = [:]) {
         let text = errorTexts[code] ?? "Unknown ATT error."
         _nsError = NSError(
-            domain: CBATTErrorDomain, code: code.rawValue,
-            userInfo: [NSLocalizedDescriptionKey: text].merging(userInfo) { $1 })
+            domain: CBATTErrorDomain,
+            code: code.rawValue,
+            userInfo: [NSLocalizedDescriptionKey: text].merging(userInfo) { $1 }
+        )
     }
 
     /// ``CBATTErrorDomain``.
     public static var errorDomain: String { CBATTErrorDomain }
     /// ``CBATTErrorDomain``.
     public static var _nsErrorDomain: String { CBATTErrorDomain }
+
+    /// Follows equality. `NSError` itself cannot be hashed on Linux: its hash calls itself without end.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(_nsError.code)
+    }
 }
 
 extension CBATTErrorCode: @retroactive _ErrorCodeProtocol {

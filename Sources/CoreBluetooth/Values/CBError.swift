@@ -25,13 +25,21 @@ public struct CBError: _BridgedStoredNSError, Sendable {
     public init(_ code: Code, userInfo: [String: Any] = [:]) {
         let text = errorTexts[code] ?? "Unknown error."
         _nsError = NSError(
-            domain: CBErrorDomain, code: code.rawValue, userInfo: [NSLocalizedDescriptionKey: text].merging(userInfo) { $1 })
+            domain: CBErrorDomain,
+            code: code.rawValue,
+            userInfo: [NSLocalizedDescriptionKey: text].merging(userInfo) { $1 }
+        )
     }
 
     /// ``CBErrorDomain``.
     public static var errorDomain: String { CBErrorDomain }
     /// ``CBErrorDomain``.
     public static var _nsErrorDomain: String { CBErrorDomain }
+
+    /// Follows equality. `NSError` itself cannot be hashed on Linux: its hash calls itself without end.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(_nsError.code)
+    }
 }
 
 extension CBErrorCode: @retroactive _ErrorCodeProtocol {

@@ -1,0 +1,210 @@
+import BluetoothService
+import BluetoothTypes
+import CoreBluetooth
+import Testing
+
+@Suite struct ConnectionTests {
+    @Test func behaviour_3_4_statesOfAConnection() {
+        let app = CentralApp()
+        app.powerOn()
+        app.discover()
+        #expect(app.peripheral.state == .disconnected)
+        app.manager.connect(app.peripheral)
+        #expect(app.peripheral.state == .connecting)
+        app.service.deliver(.connected(PeerInfo(identifier: app.peer), maximumWriteWithoutResponse: 20))
+        #expect(app.peripheral.state == .connected)
+        app.manager.cancelPeripheralConnection(app.peripheral)
+        #expect(app.peripheral.state == .disconnecting)
+        app.service.deliver(.disconnected(peer: app.peer, nil, isReconnecting: false))
+        #expect(app.peripheral.state == .disconnected)
+        #expect(app.take().calls == ["didDiscover -50", "didConnect", "didDisconnect"])
+        #expect(
+            [CBPeripheralState.disconnected, .connecting, .connected, .disconnecting].map(\.rawValue) == [0, 1, 2, 3]
+        )
+    }
+
+    @Test func connectOptionsReachTheService() {
+        let app = CentralApp()
+        app.powerOn()
+        app.discover()
+        app.take()
+        app.manager.connect(
+            app.peripheral,
+            options: [
+                CBConnectPeripheralOptionNotifyOnConnectionKey: true,
+                CBConnectPeripheralOptionNotifyOnDisconnectionKey: 1,
+                CBConnectPeripheralOptionNotifyOnNotificationKey: NSNumber(value: true),
+                CBConnectPeripheralOptionStartDelayKey: NSNumber(value: 2.7),
+                CBConnectPeripheralOptionEnableAutoReconnect: true,
+            ]
+        )
+        var options = ConnectOptions()
+        options.notifiesOnConnection = true
+        options.notifiesOnDisconnection = true
+        options.notifiesOnNotification = true
+        options.startDelay = 2
+        options.reconnectsAutomatically = true
+        #expect(app.take().requests == [.connect(peer: app.peer, options: options)])
+    }
+
+    @Test(arguments: [("3", 3), ("-1", 0), ("nan", 0), ("1e300", 0)])
+    func startDelayTakesAnyNumber(text: String, expected: Int) {
+        let app = CentralApp()
+        app.powerOn()
+        app.discover()
+        app.take()
+        app.manager.connect(app.peripheral, options: [CBConnectPeripheralOptionStartDelayKey: Double(text) as Any])
+        guard case .connect(_, let options) = app.take().requests.first else { Issue.record("no request"); return }
+        #expect(options.startDelay == expected)
+    }
+
+    @Test func behaviour_3_2_failureToConnect() {
+        let app = CentralApp()
+        app.powerOn()
+        app.discover()
+        app.manager.connect(app.peripheral)
+        app.take()
+        app.service.deliver(.connectionFailed(peer: app.peer, ServiceError(.connectionFailed, reason: "no answer")))
+        #expect(app.take().calls == ["didFailToConnect!"])
+        #expect((app.lastError as? CBError)?.code == .connectionFailed)
+        #expect((app.lastError as NSError?)?.localizedFailureReason == "no answer")
+        #expect(app.peripheral.state == .disconnected)
+    }
+
+    @Test func behaviour_3_5_lettingGoOfAPeripheralCancelsItsConnection() {
+        let app = CentralApp()
+        app.connect()
+        app.peripheral = nil
+        #expect(app.take().requests == [.forget(peer: app.peer)])
+        #expect(CapturedLog.contains("API MISUSE", "Cancelling connection for unused peripheral", app.peer.uuidString))
+        // What was on its way for it finds nobody.
+        app.service.deliver(.valueUpdated(peer: app.peer, characteristic: 3, .success([1])))
+        app.service.deliver(.disconnected(peer: app.peer, nil, isReconnecting: false))
+        #expect(app.take().calls.isEmpty)
+    }
+
+    @Test func behaviour_3_6_cancelEndsWithoutAnError() {
+        let app = CentralApp()
+        app.connect()
+        app.manager.cancelPeripheralConnection(app.peripheral)
+        app.manager.cancelPeripheralConnection(app.peripheral)
+        #expect(app.take().requests == [.cancelConnection(peer: app.peer)])
+        app.service.deliver(.disconnected(peer: app.peer, nil, isReconnecting: false))
+        #expect(app.take().calls == ["didDisconnect"])
+        app.manager.cancelPeripheralConnection(app.peripheral)
+        #expect(app.take().requests.isEmpty)
+    }
+
+    @Test func behaviour_3_7_cancelOfAPendingConnection() {
+        let app = CentralApp()
+        app.powerOn()
+        app.discover()
+        app.manager.connect(app.peripheral)
+        app.manager.cancelPeripheralConnection(app.peripheral)
+        // The connection was made while the cancellation was on its way.
+        app.take()
+        app.service.deliver(.connected(PeerInfo(identifier: app.peer), maximumWriteWithoutResponse: 20))
+        #expect(app.take().calls.isEmpty)
+        app.service.deliver(.disconnected(peer: app.peer, nil, isReconnecting: false))
+        #expect(app.take().calls == ["didDisconnect"])
+        #expect(app.peripheral.state == .disconnected)
+    }
+
+    @Test func connectRightAfterCancelOvertakesTheOldEnd() {
+        let app = CentralApp()
+        app.connect()
+        app.manager.cancelPeripheralConnection(app.peripheral)
+        app.manager.connect(app.peripheral)
+        app.take()
+        app.service.deliver(.disconnected(peer: app.peer, nil, isReconnecting: false))
+        #expect(app.peripheral.state == .connecting)
+        app.service.deliver(.connected(PeerInfo(identifier: app.peer), maximumWriteWithoutResponse: 20))
+        #expect(app.take().calls == ["didDisconnect", "didConnect"])
+        #expect(app.peripheral.state == .connected)
+    }
+
+    @Test func connectOnALinkThatIsBeingLost() {
+        let app = CentralApp()
+        app.connect()
+        // The app asks again while the loss is on its way to it.
+        app.manager.connect(app.peripheral)
+        app.take()
+        app.service.deliver(.disconnected(peer: app.peer, ServiceError(.connectionTimeout), isReconnecting: false))
+        #expect(app.peripheral.state == .connecting)
+        app.service.deliver(.connected(PeerInfo(identifier: app.peer), maximumWriteWithoutResponse: 20))
+        #expect(app.take().calls == ["didDisconnect!", "didConnect"])
+    }
+
+    @Test(arguments: [
+        (ServiceError.CoreCode.connectionTimeout, CBError.Code.connectionTimeout),
+        (.peripheralDisconnected, .peripheralDisconnected),
+    ])
+    func behaviour_3_12_lostLinks(code: ServiceError.CoreCode, shown: CBError.Code) {
+        let app = CentralApp()
+        app.connect()
+        app.service.deliver(.disconnected(peer: app.peer, ServiceError(code), isReconnecting: false))
+        #expect(app.take().calls == ["didDisconnect!"])
+        #expect((app.lastError as? CBError)?.code == shown)
+    }
+
+    @Test func behaviour_3_13_and_behaviour_13_8_nothingFollowsADisconnection() {
+        let app = CentralApp()
+        app.explore()
+        app.service.deliver(.disconnected(peer: app.peer, ServiceError(.connectionTimeout), isReconnecting: false))
+        app.take()
+        app.service.deliver(.valueUpdated(peer: app.peer, characteristic: 3, .success([1])))
+        app.service.deliver(.servicesDiscovered(peer: app.peer, .success([.heartRate])))
+        app.service.deliver(.writeCreditsReturned(peer: app.peer, count: 1))
+        #expect(app.take().calls.isEmpty)
+        #expect(app.peripheral.services == nil)
+    }
+
+    @Test func behaviour_3_14_servicesGoWithTheConnection() {
+        let app = CentralApp()
+        let characteristic = app.explore()
+        app.service.deliver(.notifyStateChanged(peer: app.peer, characteristic: 3, isNotifying: true, nil))
+        #expect(characteristic.isNotifying)
+        app.service.deliver(.disconnected(peer: app.peer, ServiceError(.connectionTimeout), isReconnecting: false))
+        #expect(app.peripheral.services == nil)
+        #expect(!characteristic.isNotifying)
+        #expect(characteristic.service == nil)
+        app.explore()
+        #expect(app.characteristic !== characteristic)
+    }
+
+    @Test func behaviour_3_17_automaticReconnection() {
+        final class Long: NSObject, CBCentralManagerDelegate {
+            var seen: [String] = []
+            func centralManagerDidUpdateState(_ central: CBCentralManager) {}
+            func centralManager(
+                _ central: CBCentralManager,
+                didDisconnectPeripheral peripheral: CBPeripheral,
+                timestamp: CFAbsoluteTime,
+                isReconnecting: Bool,
+                error: (any Error)?
+            ) {
+                seen.append("\(timestamp) \(isReconnecting) \((error as? CBError)?.code == .connectionTimeout)")
+            }
+        }
+        let app = CentralApp()
+        app.connect()
+        let long = Long()
+        app.manager.delegate = long
+        app.service.deliver(
+            .disconnected(peer: app.peer, ServiceError(.connectionTimeout), isReconnecting: true, timestamp: 7)
+        )
+        // behaviour 3.18: one call, the long one.
+        #expect(long.seen == ["7.0 true true"])
+        #expect(app.peripheral.state == .connecting)
+        app.manager.delegate = app
+        app.service.deliver(.connected(PeerInfo(identifier: app.peer), maximumWriteWithoutResponse: 20))
+        #expect(app.take().calls == ["didConnect"])
+    }
+
+    @Test func behaviour_3_18_theShortFormHearsOfItOnce() {
+        let app = CentralApp()
+        app.connect()
+        app.service.deliver(.disconnected(peer: app.peer, nil, isReconnecting: false, timestamp: 7))
+        #expect(app.take().calls == ["didDisconnect"])
+    }
+}
