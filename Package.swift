@@ -98,6 +98,10 @@ let package = Package(
         tests(
             "CoreBluetooth",
             ["BluetoothTypes", "BluetoothService", .product(name: "Logging", package: "swift-log")]),
+        // An app that is compiled as most still are.
+        .testTarget(
+            name: "CoreBluetoothSwift5Tests", dependencies: ["CoreBluetooth"],
+            swiftSettings: [.swiftLanguageMode(.v5)]),
     ],
     swiftLanguageModes: [.v6]
 )

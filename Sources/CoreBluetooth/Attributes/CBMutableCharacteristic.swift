@@ -10,6 +10,8 @@ open class CBMutableCharacteristic: CBCharacteristic, @unchecked Sendable {
     }
 
     private let local: Mutex<LocalContents>
+    /// Whether the system answers reads by itself: decided by the value at creation (behaviour 7.3).
+    let hasCachedValue: Bool
 
     /// A characteristic.
     ///
@@ -22,6 +24,7 @@ open class CBMutableCharacteristic: CBCharacteristic, @unchecked Sendable {
         permissions: CBAttributePermissions
     ) {
         local = Mutex(LocalContents(permissions: permissions))
+        hasCachedValue = value != nil
         super.init(uuid: UUID, handle: 0, properties: properties, value: value, service: nil)
     }
 

@@ -20,7 +20,7 @@ enum Misuse {
 extension NSObject {
     /// The beginning of a description: the class without its module, and where the object is.
     var nameAndAddress: String {
-        let address = UInt(bitPattern: ObjectIdentifier(self).hashValue)
+        let address = UInt(bitPattern: ObjectIdentifier(self))
         return "\(type(of: self)): 0x\(String(address, radix: 16))"
     }
 }

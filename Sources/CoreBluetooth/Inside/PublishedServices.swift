@@ -106,8 +106,7 @@ extension CBMutableCharacteristic {
         }
         var properties = properties.subtracting(notAllowed)
         var permissions = permissions
-        let value = value
-        if value != nil {
+        if hasCachedValue {
             precondition(
                 properties.isSubset(of: .read) && permissions.isDisjoint(with: [.writeable, .writeEncryptionRequired]),
                 "Characteristics with cached values must be read-only: \(self). Create it with value nil, and answer reads "
