@@ -123,16 +123,48 @@ import Testing
         #expect(app.peripheral.state == .connected)
     }
 
-    @Test func connectOnALinkThatIsBeingLost() {
+    @Test func behaviour_3_3_repeatingConnectIsOfNoUse() {
         let app = CentralApp()
         app.connect()
-        // The app asks again while the loss is on its way to it.
         app.manager.connect(app.peripheral)
-        app.take()
+        #expect(app.take().requests.isEmpty)
+        #expect(app.peripheral.state == .connected)
         app.service.deliver(.disconnected(peer: app.peer, ServiceError(.connectionTimeout), isReconnecting: false))
-        #expect(app.peripheral.state == .connecting)
-        app.service.deliver(.connected(PeerInfo(identifier: app.peer), maximumWriteWithoutResponse: 20))
-        #expect(app.take().calls == ["didDisconnect!", "didConnect"])
+        #expect(app.peripheral.state == .disconnected)
+        app.manager.connect(app.peripheral)
+        app.manager.connect(app.peripheral)
+        #expect(app.take().requests.count == 1)
+    }
+
+    /// Requests and events cross in every way that some thousand random runs find; whatever happened, the app sees in the end
+    /// what the service knows, and as many ends as there were beginnings.
+    @Test(arguments: 1...20 as ClosedRange<UInt64>)
+    func requestsAndEventsMayCross(seed: UInt64) {
+        var random = RandomNumbers(state: seed)
+        let app = CentralApp()
+        app.powerOn()
+        app.discover()
+        app.take()
+        let peripheral = app.peripheral!
+        var service = LinkModel()
+        for step in 0..<600 {
+            // At the end everything is let through.
+            switch step < 500 ? random.next() % 8 : 4 + random.next() % 2 {
+            case 0, 1: app.manager.connect(peripheral)
+            case 2: app.manager.cancelPeripheralConnection(peripheral)
+            case 3: service.somethingHappens(random.next() % 4)
+            case 4, 6: service.process()
+            default:
+                if let event = service.events.first {
+                    service.events.removeFirst()
+                    app.service.deliver(event.named(app.peer))
+                }
+            }
+            service.requests += app.take().requests
+        }
+        while !service.requests.isEmpty { service.process() }
+        for event in service.events { app.service.deliver(event.named(app.peer)) }
+        #expect(peripheral.state == service.state)
     }
 
     @Test(arguments: [
@@ -206,5 +238,63 @@ import Testing
         app.connect()
         app.service.deliver(.disconnected(peer: app.peer, nil, isReconnecting: false, timestamp: 7))
         #expect(app.take().calls == ["didDisconnect"])
+    }
+}
+
+/// The service's side of one connection, with requests and events that are on their way.
+private struct LinkModel {
+    enum Outcome {
+        case connected, failed, ended, lost, reconnecting
+
+        func named(_ peer: UUID) -> Event {
+            switch self {
+            case .connected: .connected(PeerInfo(identifier: peer), maximumWriteWithoutResponse: 20)
+            case .failed: .connectionFailed(peer: peer, ServiceError(.connectionFailed))
+            case .ended: .disconnected(peer: peer, nil, isReconnecting: false)
+            case .lost: .disconnected(peer: peer, ServiceError(.connectionTimeout), isReconnecting: false)
+            case .reconnecting: .disconnected(peer: peer, ServiceError(.connectionTimeout), isReconnecting: true)
+            }
+        }
+    }
+
+    var state = CBPeripheralState.disconnected
+    var requests: [Request] = []
+    var events: [Outcome] = []
+
+    mutating func process() {
+        guard !requests.isEmpty else { return }
+        switch requests.removeFirst() {
+        case .connect where state == .disconnected: state = .connecting
+        case .cancelConnection where state != .disconnected: happens(.ended, .disconnected)
+        default: break
+        }
+    }
+
+    mutating func somethingHappens(_ choice: UInt64) {
+        switch (state, choice) {
+        case (.connecting, 0): happens(.failed, .disconnected)
+        case (.connecting, _): happens(.connected, .connected)
+        case (.connected, 0): happens(.lost, .disconnected)
+        case (.connected, 1): happens(.reconnecting, .connecting)
+        default: break
+        }
+    }
+
+    private mutating func happens(_ event: Outcome, _ new: CBPeripheralState) {
+        events.append(event)
+        state = new
+    }
+}
+
+/// The same numbers for the same seed (SplitMix64).
+private struct RandomNumbers: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
     }
 }

@@ -163,6 +163,10 @@ import Testing
         #expect(CBPeripheralManagerState.resetting.rawValue == CBManagerState.resetting.rawValue)
     }
 
+    @Test func objectsAreArgumentsToFormats() {
+        #expect(String(format: "%@ %d %@", CBUUID(string: "FFF0"), 3, CBUUID(string: "180D")) == "FFF0 3 Heart Rate")
+    }
+
     @Test func timeIsSecondsSince2001() {
         let now: CFAbsoluteTime = CFAbsoluteTimeGetCurrent()
         #expect(abs(now - Date().timeIntervalSinceReferenceDate) < 60)

@@ -24,13 +24,13 @@ extension CBCentralManager {
             guard peripheral.didConnect(maximumWriteLength: maximumWriteLength) else { return }
             delegate?.centralManager(self, didConnect: peripheral)
         case .connectionFailed(let identifier, let error):
-            guard let peripheral = registry.peripheral(identifier), peripheral.didDisconnect(byRequest: false) else {
+            guard let peripheral = registry.peripheral(identifier), peripheral.didDisconnect() else {
                 return
             }
             delegate?.centralManager(self, didFailToConnect: peripheral, error: error.apiError)
         case .disconnected(let identifier, let error, let isReconnecting, let timestamp):
             guard let peripheral = registry.peripheral(identifier),
-                peripheral.didDisconnect(byRequest: error == nil, isReconnecting: isReconnecting)
+                peripheral.didDisconnect(isReconnecting: isReconnecting)
             else { return }
             delegate?.centralManager(
                 self,

@@ -107,7 +107,7 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
     ///
     /// - Parameter options: By the `CBConnectPeripheralOption` keys.
     open func connect(_ peripheral: CBPeripheral, options: [String: Any]? = nil) {
-        guard let link = linkForCommand(), isOwn(peripheral) else { return }
+        guard let link = linkForCommand(), isOwn(peripheral), peripheral.beginConnecting() else { return }
         let given = OptionDictionary(options)
         var options = ConnectOptions()
         options.notifiesOnConnection = given.flag(CBConnectPeripheralOptionNotifyOnConnectionKey) ?? false
@@ -115,7 +115,6 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
         options.notifiesOnNotification = given.flag(CBConnectPeripheralOptionNotifyOnNotificationKey) ?? false
         options.startDelay = given.wholeNumber(CBConnectPeripheralOptionStartDelayKey) ?? 0
         options.reconnectsAutomatically = given.flag(CBConnectPeripheralOptionEnableAutoReconnect) ?? false
-        peripheral.beginConnecting()
         link.send(.connect(peer: peripheral.identifier, options: options))
     }
 

@@ -11,7 +11,8 @@ extension CBPeripheral {
         contents.withLock { $0.name = name }
     }
 
-    func beginConnecting() {
+    /// Says whether the service is to be asked.
+    func beginConnecting() -> Bool {
         contents.withLock { $0.connection.connect() }
     }
 
@@ -32,9 +33,9 @@ extension CBPeripheral {
     }
 
     /// Says whether the app is to hear of it.
-    func didDisconnect(byRequest: Bool, isReconnecting: Bool = false) -> Bool {
+    func didDisconnect(isReconnecting: Bool = false) -> Bool {
         contents.withLock {
-            guard $0.connection.didDisconnect(byRequest: byRequest, isReconnecting: isReconnecting) else {
+            guard $0.connection.didDisconnect(isReconnecting: isReconnecting) else {
                 return false
             }
             $0.forgetConnection()

@@ -1,59 +1,68 @@
 /// How far the connection of one app to one peripheral has come.
 ///
-/// What the app asks for takes effect here at once, while events arrive later and may still tell of the time before. So
-/// the machine counts the cancellations whose end has not been heard of, and drops an event that a later request has
-/// overtaken.
+/// What the app asks for shows here at once, while events arrive later and may still tell of the time before. Only requests
+/// that change something are sent, so those that are on their way are by turns a cancellation and a connect. The end of a
+/// connection, by whatever cause, is all that a cancellation can bring about, and so settles the first of them; the connect
+/// behind it then takes effect.
 struct ConnectionProgress {
-    private(set) var state = CBPeripheralState.disconnected
-    /// Cancellations that no disconnection has answered yet.
-    private var cancelsInFlight = 0
-    /// Connect was the last request, or the system reconnects by itself.
-    private var isWanted = false
-    /// Connect was called on a live connection.
-    private var isAskedAgain = false
+    private enum Known {
+        case disconnected
+        case connecting
+        case connected
+    }
 
-    /// The app calls connect.
-    mutating func connect() {
-        if state == .connected {
-            isAskedAgain = true
-        } else {
-            isWanted = true
-            state = .connecting
+    /// The service's side, as far as events have told.
+    private var known = Known.disconnected
+    /// Requests that no event has settled yet: a cancellation, a connect, and so on.
+    private var underWay = 0
+
+    /// The state that the app sees.
+    var state: CBPeripheralState {
+        guard underWay == 0 else { return underWay.isMultiple(of: 2) ? .connecting : .disconnecting }
+        return switch known {
+        case .disconnected: .disconnected
+        case .connecting: .connecting
+        case .connected: .connected
         }
     }
 
-    /// The app gives the connection up. Says whether there was something to give up.
+    /// The app calls connect. Says whether that is to be sent; repeating it is of no use (behaviour 3.3).
+    mutating func connect() -> Bool {
+        switch state {
+        case .disconnected: known = .connecting
+        case .disconnecting: underWay += 1
+        default: return false
+        }
+        return true
+    }
+
+    /// The app gives the connection up. Says whether there is something to give up.
     mutating func cancel() -> Bool {
         guard state == .connecting || state == .connected else { return false }
-        isWanted = false
-        isAskedAgain = false
-        cancelsInFlight += 1
-        state = .disconnecting
+        underWay += 1
         return true
     }
 
-    /// The service reports a connection. Says whether the app is to hear of it.
+    /// The service reports a connection. Says whether the app is to hear of it: not if it has given it up by now.
     mutating func didConnect() -> Bool {
-        let isExpected = state == .connecting || (state == .connected && isAskedAgain)
-        guard isExpected, cancelsInFlight == 0 else { return false }
-        state = .connected
-        isWanted = true
-        isAskedAgain = false
-        return true
+        guard known == .connecting else { return false }
+        known = .connected
+        return underWay == 0
     }
 
-    /// The service reports that there is no connection. Says whether the app is to hear of it.
+    /// The service reports that there is no connection, or none any more. Says whether the app is to hear of it.
     ///
-    /// - Parameters:
-    ///   - byRequest: A cancellation of the app ended it. Otherwise all cancellations came too late to have an answer.
-    ///   - isReconnecting: The system goes on by itself (behaviour 3.17).
-    mutating func didDisconnect(byRequest: Bool, isReconnecting: Bool) -> Bool {
-        guard state != .disconnected else { return false }
-        let connectsAgain = isReconnecting || isAskedAgain || (cancelsInFlight > 0 && isWanted)
-        cancelsInFlight = byRequest ? max(cancelsInFlight - 1, 0) : 0
-        isAskedAgain = false
-        isWanted = connectsAgain
-        state = connectsAgain ? .connecting : cancelsInFlight > 0 ? .disconnecting : .disconnected
+    /// - Parameter isReconnecting: The system goes on by itself (behaviour 3.17), and will still find a cancellation that is
+    ///   on its way.
+    mutating func didDisconnect(isReconnecting: Bool) -> Bool {
+        guard known != .disconnected else { return false }
+        guard !isReconnecting else {
+            known = .connecting
+            return true
+        }
+        // The first cancellation is settled, and the connect behind it counts from now on.
+        known = underWay > 1 ? .connecting : .disconnected
+        underWay = max(underWay - 2, 0)
         return true
     }
 

@@ -41,6 +41,10 @@ final class Snippets {
         myCentralManager.scanForPeripherals(withServices: nil, options: nil)
     }
 
+    func formats(_ peripheral: CBPeripheral, _ characteristic: CBCharacteristic) -> String {
+        String(format: "%@ of %@ on %@, %d", characteristic, peripheral, myCentralManager, 1)
+    }
+
     func errors(_ error: (any Error)?) -> String {
         guard let error else { return "" }
         switch (error as? CBError)?.code {
