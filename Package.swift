@@ -89,6 +89,7 @@ let package = Package(
         ),
         tests("BluetoothTypes"),
         tests("EventLoops"),
+        tests("HCITransports", ["BluetoothTypes", "EventLoops", "HCI"]),
     ],
     swiftLanguageModes: [.v6]
 )
