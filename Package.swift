@@ -102,6 +102,7 @@ let package = Package(
         .testTarget(
             name: "CoreBluetoothSwift5Tests", dependencies: ["CoreBluetooth"],
             swiftSettings: [.swiftLanguageMode(.v5)]),
+        tests("HCITransports", ["BluetoothTypes", "EventLoops", "HCI"]),
     ],
     swiftLanguageModes: [.v6]
 )
