@@ -66,11 +66,14 @@ let package = Package(
             ["BluetoothTypes", "EventLoops", "L2CAP", .product(name: "DequeModule", package: "swift-collections")]),
         room("GATT", ["BluetoothTypes", "EventLoops", "ATT"]),
         room("SMP", ["BluetoothTypes", "EventLoops", "L2CAP"]),
-        room("GAP", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP"]),
+        room(
+            "GAP",
+            ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", .product(name: "Logging", package: "swift-log")]),
         room(
             "BluetoothService",
             [
                 "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "SMP", "GAP",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         room("CoreBluetooth", ["BluetoothTypes", "BluetoothService", .product(name: "Logging", package: "swift-log")]),
@@ -89,6 +92,8 @@ let package = Package(
         ),
         tests("BluetoothTypes"),
         tests("EventLoops"),
+        tests("GAP", ["BluetoothTypes", "EventLoops", "HCI"]),
+        tests("BluetoothService", ["BluetoothTypes", "EventLoops", "GAP"]),
     ],
     swiftLanguageModes: [.v6]
 )
