@@ -40,7 +40,7 @@ import Testing
         let services = (0..<12).map { BluetoothUUID(0x1810 + UInt16($0)) }
         let plan = plan("12345678", services)
         #expect(plan.advertisement.localName == nil)
-        #expect(plan.scanResponse.encoded.description == "0a09" + "3132333435363738")
+        #expect(plan.scanResponse.encoded.description == "0909" + "3132333435363738")
         #expect(plan.overflow.isEmpty)
         let shortened = self.plan("123456789", services)
         #expect(shortened.scanResponse.localName == .init("12345678", isShortened: true))
