@@ -94,6 +94,7 @@ let package = Package(
         tests("EventLoops"),
         tests("GAP", ["BluetoothTypes", "EventLoops", "HCI"]),
         tests("BluetoothService", ["BluetoothTypes", "EventLoops", "GAP"]),
+        tests("HCITransports", ["BluetoothTypes", "EventLoops", "HCI"]),
     ],
     swiftLanguageModes: [.v6]
 )
