@@ -89,6 +89,12 @@ let package = Package(
         ),
         tests("BluetoothTypes"),
         tests("EventLoops"),
+        .target(
+            name: "LoopbackLinks", dependencies: ["BluetoothTypes", "EventLoops", "HCI"], path: "Tests/LoopbackLinks",
+            swiftSettings: settings),
+        tests("L2CAP", ["BluetoothTypes", "EventLoops", "HCI", "LoopbackLinks"]),
+        tests("ATT", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
+        tests("SMP", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
     ],
     swiftLanguageModes: [.v6]
 )
