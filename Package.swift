@@ -95,6 +95,12 @@ let package = Package(
         tests("GAP", ["BluetoothTypes", "EventLoops", "HCI"]),
         tests("BluetoothService", ["BluetoothTypes", "EventLoops", "GAP"]),
         tests("HCITransports", ["BluetoothTypes", "EventLoops", "HCI"]),
+        .target(
+            name: "LoopbackLinks", dependencies: ["BluetoothTypes", "EventLoops", "HCI"], path: "Tests/LoopbackLinks",
+            swiftSettings: settings),
+        tests("L2CAP", ["BluetoothTypes", "EventLoops", "HCI", "LoopbackLinks"]),
+        tests("ATT", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
+        tests("SMP", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
     ],
     swiftLanguageModes: [.v6]
 )
