@@ -64,7 +64,9 @@ let package = Package(
         room(
             "ATT",
             ["BluetoothTypes", "EventLoops", "L2CAP", .product(name: "DequeModule", package: "swift-collections")]),
-        room("GATT", ["BluetoothTypes", "EventLoops", "ATT"]),
+        room(
+            "GATT",
+            ["BluetoothTypes", "EventLoops", "ATT", .product(name: "DequeModule", package: "swift-collections")]),
         room("SMP", ["BluetoothTypes", "EventLoops", "L2CAP"]),
         room(
             "GAP",
@@ -100,7 +102,9 @@ let package = Package(
             swiftSettings: settings),
         tests("L2CAP", ["BluetoothTypes", "EventLoops", "HCI", "LoopbackLinks"]),
         tests("ATT", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
+        tests("GATT", ["ATT", "BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
         tests("SMP", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
+        tests("HCITransports", ["BluetoothTypes", "EventLoops", "HCI"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -46,12 +46,12 @@ extension ATTBearer {
         for waiter in waiters { waiter(.success(mtu)) }
     }
 
-    /// Sends a value without an answer. A longer one than the MTU allows is cut (behaviour 5.11).
+    /// Sends a value without an answer. One longer than ``maximumValueLength`` is cut (behaviour 5.11).
     ///
     /// - Returns: false when there is no room; then nothing is sent, and ``onCommandRoom`` follows.
     public func write(_ value: consuming PacketBuffer, withoutResponseTo handle: UInt16) -> Bool {
         guard askForCommandRoom() else { return false }
-        if value.count > mtu - 3 { value = value.prefix(upTo: mtu - 3) }
+        if value.count > maximumValueLength { value = value.prefix(upTo: maximumValueLength) }
         channel.send(ATTPDU.frame(.writeCommand, handle, value))
         return true
     }
@@ -60,12 +60,12 @@ extension ATTBearer {
 // MARK: - Server
 
 extension ATTBearer {
-    /// Notifies the peer of a value. A longer one than the MTU allows is cut (behaviour 7.44).
+    /// Notifies the peer of a value. One longer than ``maximumValueLength`` is cut (behaviour 7.44).
     ///
     /// - Returns: false when there is no room; then nothing is sent, and ``onNotificationRoom`` follows.
     public func notify(_ value: consuming PacketBuffer, of handle: UInt16) -> Bool {
         guard askForNotificationRoom() else { return false }
-        if value.count > mtu - 3 { value = value.prefix(upTo: mtu - 3) }
+        if value.count > maximumValueLength { value = value.prefix(upTo: maximumValueLength) }
         channel.send(ATTPDU.frame(.handleValueNotification, handle, value))
         return true
     }
@@ -80,7 +80,7 @@ extension ATTBearer {
         completion: @escaping (Result<Void, ATTBearerError>) -> Void
     ) -> Bool {
         guard askForNotificationRoom() else { return false }
-        if value.count > mtu - 3 { value = value.prefix(upTo: mtu - 3) }
+        if value.count > maximumValueLength { value = value.prefix(upTo: maximumValueLength) }
         let pdu = ATTPDU.frame(.handleValueIndication, handle, value)
         switch indications.add(pdu, completion, deadline: deadline) {
         case .send(let pdu):

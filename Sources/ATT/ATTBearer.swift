@@ -12,6 +12,8 @@ import L2CAP
 public final class ATTBearer {
     /// The MTU before an exchange, and the least that one can lead to (Core Vol 3 Part G 5.2.1).
     public static let defaultMTU = 23
+    /// The longest attribute value, in octets (Vol 3 Part F 3.2.9).
+    public static let maximumAttributeLength = 512
     /// How long a request waits for its response, and an indication for its confirmation (Vol 3 Part F 3.3.3).
     public static let transactionTimeout = Duration.seconds(30)
     /// Most requests of ours that wait behind the one under way.
@@ -32,6 +34,10 @@ public final class ATTBearer {
     public internal(set) var mtu = ATTBearer.defaultMTU
     /// The longest PDU that this side takes, which an exchange tells the peer.
     public let preferredMTU: Int
+
+    /// Most octets of a value in one command, notification or indication now: three less than the MTU, and never more
+    /// than a value may have.
+    public var maximumValueLength: Int { min(mtu - 3, Self.maximumAttributeLength) }
 
     /// Called after an exchange has changed the MTU.
     public var onMTUChange: ((Int) -> Void)?
