@@ -19,9 +19,9 @@ public struct OwnAddress: Hashable, Sendable {
     /// What commands call it.
     public var kind: OwnAddressKind { address.kind.isRandom ? .randomDevice : .publicDevice }
 
-    /// The address that `policy` gives to a device whose controller has the address `publicAddress`.
-    public init(_ policy: OwnAddressPolicy, publicAddress: BluetoothAddress, random: RandomSource) {
-        if policy == .publicDevice, publicAddress.value != 0 {
+    /// The address that `policy` gives to a device whose controller has the address `publicAddress`, if any.
+    public init(_ policy: OwnAddressPolicy, publicAddress: BluetoothAddress?, random: RandomSource) {
+        if policy == .publicDevice, let publicAddress {
             address = publicAddress
         } else {
             address = BluetoothAddress.staticRandom(random)

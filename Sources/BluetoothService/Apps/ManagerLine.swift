@@ -22,6 +22,13 @@ final class ManagerLine: Sendable {
         }
     }
 
+    /// Sends an event where there is no loop. From any thread.
+    func send(_ event: Event) {
+        queue.async { [self] in
+            if isOpen.load(ordering: .acquiring) { handler(event) }
+        }
+    }
+
     /// Nothing comes out any more. From any thread.
     func close() {
         isOpen.store(false, ordering: .releasing)

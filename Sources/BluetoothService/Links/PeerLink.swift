@@ -117,6 +117,7 @@ extension PeerLink {
 
     /// The link is gone. Returns those who used it, who hear nothing of what was under way (behaviour 3.39).
     func close() -> [Attachment] {
+        isEnding = true
         if let lingering { system.loop.cancel(lingering) }
         lingering = nil
         let left = users

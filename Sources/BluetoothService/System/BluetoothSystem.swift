@@ -32,8 +32,6 @@ public final class BluetoothSystem {
     private var managers: [(key: ManagerKey, session: any ManagerSession)] = []
     private var lastManager: UInt64 = 0
     private var isSwitchedOn = true
-    private var restarts = 0
-    private var restart: ScheduledTask?
     /// The address on the air, the same each time that the power comes back.
     private var address: OwnAddress?
 
@@ -77,7 +75,6 @@ public final class BluetoothSystem {
 
     /// Ends everything, for good.
     public func stop() {
-        cancelRestart()
         leavePower(to: .unsupported)
         host.stop()
     }
@@ -87,11 +84,9 @@ public final class BluetoothSystem {
         guard isOn != isSwitchedOn else { return }
         isSwitchedOn = isOn
         if !isOn {
-            cancelRestart()
-            leavePower(to: .poweredOff)
+                leavePower(to: .poweredOff)
             host.stop()
         } else {
-            restarts = 0
             host.start()
         }
     }
@@ -141,7 +136,9 @@ extension BluetoothSystem {
 extension BluetoothSystem {
     private func hostChanged(_ state: HCIHost.State) {
         switch state {
-        case .down, .starting: break
+        case .down: break
+        // The host resets a controller that fails; what was going on there is over, and more is to come (behaviour 1.4).
+        case .starting: if self.state == .poweredOn { leavePower(to: .resetting) }
         case .ready(let controller): controllerIsReady(controller)
         case .failed(let error): controllerFailed(error)
         }
@@ -149,7 +146,6 @@ extension BluetoothSystem {
 
     private func controllerIsReady(_ controller: ControllerInformation) {
         guard isSwitchedOn else { return host.stop() }
-        restarts = 0
         let own =
             address
             ?? OwnAddress(configuration.address, publicAddress: controller.publicAddress, random: random)
@@ -167,22 +163,11 @@ extension BluetoothSystem {
         advertising.apply()
     }
 
-    /// A controller that fails is started again a few times; meanwhile managers see that more is to come (behaviour 1.4).
+    /// A host that could not help itself gives up.
     private func controllerFailed(_ error: HCIHostError) {
         guard isSwitchedOn else { return }
-        logger.error("the controller failed: \(error)")
-        guard restarts < configuration.maximumRestarts, !error.isFinal else { return leavePower(to: .unsupported) }
-        restarts += 1
-        if state != .unknown { leavePower(to: .resetting) }
-        restart = loop.schedule(after: configuration.restartDelay) { [weak self] in
-            self?.restart = nil
-            self?.host.start()
-        }
-    }
-
-    private func cancelRestart() {
-        if let restart { loop.cancel(restart) }
-        restart = nil
+        logger.error("Bluetooth is unsupported: \(error)")
+        leavePower(to: .unsupported)
     }
 
     /// Nothing goes on the air any more.

@@ -13,10 +13,6 @@ public struct SystemConfiguration: Hashable, Sendable {
     /// How long a link stays up after its last user has let go. Apple's systems wait about five seconds (behaviour 3.11); here
     /// it ends at once unless told otherwise.
     public var linger = Duration.zero
-    /// How long to wait before a controller that failed is started again; it is tried ``maximumRestarts`` times in a row.
-    public var restartDelay = Duration.seconds(1)
-    /// See ``restartDelay``.
-    public var maximumRestarts = 3
 
     /// The configuration of an ordinary system.
     public init() {}
