@@ -95,7 +95,12 @@ let package = Package(
         tests("BluetoothTypes"),
         tests("EventLoops"),
         tests("GAP", ["BluetoothTypes", "EventLoops", "HCI"]),
-        tests("BluetoothService", ["BluetoothTypes", "EventLoops", "GAP"]),
+        tests(
+            "BluetoothService",
+            [
+                "BluetoothTypes", "EventLoops", "GAP", "HCI", "HCITransports", "ATT",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
         tests("HCITransports", ["BluetoothTypes", "EventLoops", "HCI"]),
         .target(
             name: "LoopbackLinks", dependencies: ["BluetoothTypes", "EventLoops", "HCI"], path: "Tests/LoopbackLinks",
@@ -104,7 +109,6 @@ let package = Package(
         tests("ATT", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
         tests("GATT", ["ATT", "BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
         tests("SMP", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
-        tests("HCITransports", ["BluetoothTypes", "EventLoops", "HCI"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import Foundation
+import GAP
 import GATT
 
 // MARK: - Reading and writing

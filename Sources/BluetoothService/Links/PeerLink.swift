@@ -3,6 +3,7 @@ import BluetoothTypes
 import DequeModule
 import EventLoops
 import Foundation
+import GAP
 import GATT
 import HCI
 import L2CAP
@@ -185,7 +186,7 @@ extension PeerLink {
     }
 
     private func readName(_ done: @escaping () -> Void) {
-        client.read(GATTUUID.deviceName) { [weak self] result in
+        client.readValues(of: GATTUUID.deviceName) { [weak self] result in
             defer { done() }
             guard let self, case .success(let values) = result, let value = values.first?.value else { return }
             let before = system.peers[peer]?.name

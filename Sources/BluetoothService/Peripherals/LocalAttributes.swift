@@ -98,7 +98,7 @@ extension LocalAttributes: GATTServerDelegate {
     /// Asks the app that all the values belong to: what one app takes and another refuses could not be undone
     /// (behaviour 7.35).
     func server(_ server: GATTServer, didReceiveWrite request: GATTWriteRequest) {
-        let owners = request.writes.compactMap { owners[$0.handle] }
+        let owners = request.writes.compactMap { self.owners[$0.handle] }
         guard let first = owners.first, owners.count == request.writes.count,
             owners.allSatisfy({ $0.session === first.session }), let central = central(request.session)
         else { return request.respond(.unlikelyError) }

@@ -1,3 +1,4 @@
+import ATT
 import BluetoothTypes
 import DequeModule
 import Foundation
@@ -173,7 +174,7 @@ final class PeripheralSession: ManagerSession {
         guard let transaction = transactions.removeValue(forKey: id) else { return }
         let failure = status == .success ? nil : ATTErrorCode(rawValue: status.rawValue)
         switch transaction {
-        case .read(let request): request.respond(failure.map { .failure($0) } ?? .success(value ?? PacketBuffer()))
+        case .read(let request): request.respond(failure.map { .failure($0) } ?? .success(value ?? []))
         case .write(let request): request.respond(failure)
         }
     }

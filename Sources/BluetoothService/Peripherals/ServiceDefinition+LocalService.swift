@@ -96,7 +96,7 @@ extension ServiceError {
         switch error {
         case .full: self.init(.outOfSpace, reason: "there is no room for more attributes")
         case .valueTooLong(let uuid):
-            self.init(.invalidParameters, reason: "the value of \(uuid) has more than \(maximumAttributeLength) octets")
+            self.init(.invalidParameters, reason: "the value of \(uuid) has more than 512 octets")
         case .unknownService(let handle): self.init(.invalidHandle, reason: "no service at \(handle)")
         case .included(let other):
             self.init(.invalidParameters, reason: "the service at \(other) includes this one")

@@ -28,7 +28,7 @@ public final class BluetoothSystem {
     private let host: HCIHost
     private let random: RandomSource
     private let advertiser: Advertiser
-    private let scanner: Scanner
+    private let scanner: GAP.Scanner
     private var managers: [(key: ManagerKey, session: any ManagerSession)] = []
     private var lastManager: UInt64 = 0
     private var isSwitchedOn = true
@@ -50,7 +50,7 @@ public final class BluetoothSystem {
         attributes = LocalAttributes(name: configuration.deviceName, appearance: configuration.appearance)
         host = HCIHost(transport: transport, loop: loop, logger: logger)
         advertiser = Advertiser(host: host, loop: loop, logger: logger)
-        scanner = Scanner(host: host, logger: logger)
+        scanner = GAP.Scanner(host: host, logger: logger)
         connector = Connector(host: host, loop: loop, logger: logger)
         listen()
     }
@@ -214,6 +214,8 @@ extension BluetoothSystem {
     }
 
     private func disconnected(_ connection: HCIConnection, _ reason: HCIStatus) {
+        // With the controller gone all links go, when the state changes.
+        guard case .ready = host.state else { return }
         guard let index = links.firstIndex(where: { $0.connection === connection }) else { return }
         let link = links.remove(at: index)
         let error = link.error(for: reason)

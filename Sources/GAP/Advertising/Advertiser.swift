@@ -1,3 +1,4 @@
+import BluetoothTypes
 import EventLoops
 import HCI
 import Logging
@@ -94,6 +95,7 @@ public final class Advertiser {
     }
 
     private func failed(_ error: HCICommandError) {
+        guard !error.isOfHost else { return }
         logger.warning("cannot advertise: \(error)")
         // With links open a controller may be unable to; it will be able to when one of them ends.
         let passing: [HCIStatus] = [

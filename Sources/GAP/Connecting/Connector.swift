@@ -25,6 +25,7 @@ public final class Connector {
         self.host = host
         self.loop = loop
         self.logger = logger
+        host.onEvent(LERemoteConnectionParameterRequest.self) { [weak self] in self?.answer($0) }
     }
 
     /// The controller is ready, with a filter accept list of so many entries.
@@ -79,6 +80,24 @@ public final class Connector {
         }
     }
 
+    /// The peer asks for other parameters by the link layer's way. As central Apple's rules hold (behaviour 3.27); as peripheral
+    /// whatever the specification allows.
+    private func answer(_ request: LERemoteConnectionParameterRequest) {
+        let wanted = ConnectionParameters(
+            intervalMinimum: request.intervalMin, intervalMaximum: request.intervalMax, latency: request.maxLatency,
+            timeout: request.supervisionTimeout)
+        let isCentral = host.connection(request.handle)?.role == .central
+        guard isCentral ? AppleConnectionParameterRules().accept(wanted) : wanted.isLegal else {
+            return host.send(
+                LERemoteConnectionParameterRequestNegativeReply(
+                    handle: request.handle, reason: .unacceptableConnectionParameters))
+        }
+        host.send(
+            LERemoteConnectionParameterRequestReply(
+                handle: request.handle, intervalMin: wanted.intervalMinimum, intervalMax: wanted.intervalMaximum,
+                maxLatency: wanted.latency, supervisionTimeout: wanted.timeout, minCELength: 0, maxCELength: 0))
+    }
+
     /// Reads the signal strength of a link in dBm.
     public func readRSSI(
         _ connection: HCIConnection, _ completion: @escaping (Result<Int, HCICommandError>) -> Void
@@ -121,7 +140,8 @@ public final class Connector {
                 intervalMax: parameters.intervalMaximum, maxLatency: parameters.latency,
                 supervisionTimeout: parameters.timeout, minCELength: 0, maxCELength: 0)
         ) { [weak self] result in
-            guard let self, case .failure(let error) = result else { return }
+            // Without a host all wishes are over anyway.
+            guard let self, case .failure(let error) = result, !error.isOfHost else { return }
             logger.warning("cannot connect: \(error)")
             handle(.ended(error.status ?? .unspecifiedError))
         }
@@ -138,5 +158,12 @@ public final class Connector {
     private func endTurn() {
         if let turn { loop.cancel(turn) }
         turn = nil
+    }
+}
+
+extension HCICommandError {
+    /// Whether there is no controller to refuse anything.
+    var isOfHost: Bool {
+        if case .host = self { true } else { false }
     }
 }
