@@ -64,13 +64,18 @@ let package = Package(
         room(
             "ATT",
             ["BluetoothTypes", "EventLoops", "L2CAP", .product(name: "DequeModule", package: "swift-collections")]),
-        room("GATT", ["BluetoothTypes", "EventLoops", "ATT"]),
+        room(
+            "GATT",
+            ["BluetoothTypes", "EventLoops", "ATT", .product(name: "DequeModule", package: "swift-collections")]),
         room("SMP", ["BluetoothTypes", "EventLoops", "L2CAP"]),
-        room("GAP", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP"]),
+        room(
+            "GAP",
+            ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", .product(name: "Logging", package: "swift-log")]),
         room(
             "BluetoothService",
             [
                 "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "SMP", "GAP",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(name: "CCoreBluetooth"),
@@ -102,7 +107,21 @@ let package = Package(
         .testTarget(
             name: "CoreBluetoothSwift5Tests", dependencies: ["CoreBluetooth"],
             swiftSettings: [.swiftLanguageMode(.v5)]),
+        tests("GAP", ["BluetoothTypes", "EventLoops", "HCI"]),
+        tests(
+            "BluetoothService",
+            [
+                "BluetoothTypes", "EventLoops", "GAP", "HCI", "HCITransports", "ATT",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
         tests("HCITransports", ["BluetoothTypes", "EventLoops", "HCI"]),
+        .target(
+            name: "LoopbackLinks", dependencies: ["BluetoothTypes", "EventLoops", "HCI"], path: "Tests/LoopbackLinks",
+            swiftSettings: settings),
+        tests("L2CAP", ["BluetoothTypes", "EventLoops", "HCI", "LoopbackLinks"]),
+        tests("ATT", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
+        tests("GATT", ["ATT", "BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
+        tests("SMP", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -17,12 +17,11 @@ open class CBManager: NSObject, @unchecked Sendable {
         super.init()
         // The first event may come on another thread while this still runs; it waits for the link to be in place.
         core.withLock { core in
-            guard let connection = ServiceLocator.current else { return }
             core.link = ManagerLink(
                 role,
                 options: options,
                 queue: queue ?? .main,
-                connection: connection
+                connection: ServiceLocator.connect()
             ) { [weak self] event in
                 self?.receive(event)
             }
