@@ -15,7 +15,8 @@ struct Pair {
     let sensor: TestManager
     let peer: UUID
 
-    init(_ service: LocalService = Example.heartRate, configure: (inout SystemConfiguration) -> Void = { _ in }) throws {
+    init(_ service: LocalService = Example.heartRate, configure: (inout SystemConfiguration) -> Void = { _ in }) throws
+    {
         world = TestWorld()
         phone = world.device("Phone", configure: configure)
         strap = world.device("Strap")
@@ -39,7 +40,10 @@ struct Pair {
         #expect(Set(handles.keys) == [Example.measurement, Example.location, Example.controlPoint, Example.note])
         let location = try #require(handles[Example.location])
         let value = try pair.central.ask(
-            .readCharacteristic(peer: pair.peer, characteristic: location), "value", \.value)
+            .readCharacteristic(peer: pair.peer, characteristic: location),
+            "value",
+            \.value
+        )
         #expect(value == .success([1]))
         let end = try pair.central.ask(.cancelConnection(peer: pair.peer), "disconnected", \.disconnection)
         #expect(end.error == nil)
@@ -182,7 +186,8 @@ struct Pair {
     @Test func behaviour_2_23_theDeviceNameComesWithTheConnection() throws {
         let world = TestWorld()
         let central = world.device("Phone").manager(.central)
-        try world.device("Device name").manager(.peripheral).publish(name: "Advertised")
+        let strap = world.device("Device name").manager(.peripheral)
+        try strap.publish(name: "Advertised")
         let found = try central.find()
         #expect(found.name == "Advertised")
         try central.connect(found.identifier)
@@ -191,6 +196,7 @@ struct Pair {
         }
         #expect(name == "Device name")
         #expect(central.ask(.peripherals(identifiers: [found.identifier])).first?.name == "Device name")
+        strap.close()
     }
 
     @Test func behaviour_5_8_theWriteLengthGrowsWithTheMTU() throws {
@@ -211,11 +217,19 @@ struct Pair {
         let relay = pair.phone.manager(.peripheral)
         let watch = pair.world.device("Watch").manager(.central)
         let service = LocalService(
-            id: LocalAttributeID(9), uuid: 0x180F, isPrimary: true,
+            id: LocalAttributeID(9),
+            uuid: 0x180F,
+            isPrimary: true,
             characteristics: [
                 LocalCharacteristic(
-                    id: LocalAttributeID(10), uuid: 0x2A19, properties: 2, permissions: 1, value: [77])
-            ])
+                    id: LocalAttributeID(10),
+                    uuid: 0x2A19,
+                    properties: 2,
+                    permissions: 1,
+                    value: [77]
+                )
+            ]
+        )
         try relay.publish(service, name: "Relay")
         let found = try watch.find(0x180F)
         _ = try pair.connected()
@@ -223,7 +237,10 @@ struct Pair {
         #expect(pair.phone.system.links.count == 2)
         let level = try #require(try watch.explore(found.identifier, 0x180F)[0x2A19])
         let value = try watch.ask(
-            .readCharacteristic(peer: found.identifier, characteristic: level), "value", \.value)
+            .readCharacteristic(peer: found.identifier, characteristic: level),
+            "value",
+            \.value
+        )
         #expect(value == .success([77]))
     }
 
