@@ -18,7 +18,8 @@ public enum ServiceLocator {
     /// that the environment names. Made when it is first asked for.
     private static let embedded: any ServiceConnection = makeEmbedded(
         controller: ProcessInfo.processInfo.environment[controllerVariable],
-        logger: Logger(label: "harald.service"))
+        logger: Logger(label: "harald.service")
+    )
 
     /// The service for a manager made here: that of the simulated app, or else of this process. There always is one; without a
     /// controller its managers are unsupported, and a line in the log says how to get one.
@@ -33,7 +34,8 @@ public enum ServiceLocator {
                 """
                 Bluetooth is unsupported: there is no controller. Set \(controllerVariable)=tcp:HOST:PORT to use one that \
                 speaks H4 over TCP.
-                """)
+                """
+            )
             return UnsupportedConnection()
         }
         do throws(ControllerAddress.ParseError) {
@@ -50,8 +52,11 @@ public enum ServiceLocator {
         let loop = NIOEventLoop()
         loop.submitAndWait {
             let system = BluetoothSystem(
-                transport: ControllerTransport(address, loop: loop), loop: loop, random: RandomSource(),
-                logger: logger)
+                transport: ControllerTransport(address, loop: loop),
+                loop: loop,
+                random: RandomSource(),
+                logger: logger
+            )
             system.start()
             let connection = system.openApp(AppIdentity(name: ProcessInfo.processInfo.processName))
             made.withLock { $0 = connection }
@@ -65,7 +70,9 @@ final class UnsupportedConnection: ServiceConnection {
     private let lines = Mutex<(last: UInt32, open: [ManagerID: ManagerLine])>((0, [:]))
 
     func openManager(
-        _ role: ManagerRole, options: ManagerOptions, queue: DispatchQueue,
+        _ role: ManagerRole,
+        options: ManagerOptions,
+        queue: DispatchQueue,
         handler: @escaping @Sendable (Event) -> Void
     ) -> ManagerID {
         let line = ManagerLine(queue: queue, handler: handler)

@@ -21,7 +21,8 @@ import Testing
         #expect(
             arbiter.handle(.written(.success(()))) == [
                 .report(1, isNotifying: true, nil), .report(2, isNotifying: true, nil),
-            ])
+            ]
+        )
         #expect(arbiter.handle(.request(1, enabled: false)) == [.report(1, isNotifying: false, nil)])
         #expect(arbiter.subscribers == [2])
         #expect(arbiter.handle(.request(2, enabled: false)) == [.write(enabled: false)])
@@ -36,7 +37,8 @@ import Testing
         #expect(
             arbiter.handle(.written(.failure(Self.failure))) == [
                 .report(1, isNotifying: false, Self.failure), .write(enabled: true),
-            ])
+            ]
+        )
         #expect(arbiter.handle(.written(.success(()))) == [.report(2, isNotifying: true, nil)])
     }
 

@@ -182,7 +182,8 @@ final class TestController {
         send(
             LEAdvertisingReport(reports: [
                 AdvertisingReport(kind: kind, address: other.address, data: data, rssi: -50)
-            ]))
+            ])
+        )
     }
 
     // MARK: Connections
@@ -220,8 +221,15 @@ final class TestController {
         links.append(link)
         send(
             LEConnectionComplete(
-                handle: link.handle, role: role, peerAddress: peer.address, interval: 24, latency: 0,
-                supervisionTimeout: 72, centralClockAccuracy: .ppm50))
+                handle: link.handle,
+                role: role,
+                peerAddress: peer.address,
+                interval: 24,
+                latency: 0,
+                supervisionTimeout: 72,
+                centralClockAccuracy: .ppm50
+            )
+        )
         return link
     }
 
@@ -264,7 +272,8 @@ final class TestController {
             send(NumberOfCompletedPackets(entries: [CompletedPackets(handle: link.handle, count: 1)]))
             let boundary: ACLPacket.Boundary = acl.boundary.isStart ? .start : .continuation
             peer.owner.transport.send(
-                HCIPacket(ACLPacket(handle: peer.handle, boundary: boundary, payload: acl.payload)))
+                HCIPacket(ACLPacket(handle: peer.handle, boundary: boundary, payload: acl.payload))
+            )
         }
     }
 }

@@ -14,7 +14,7 @@ final class TestWorld {
     let loop = VirtualEventLoop()
     let air: TestAir
     private let random: RandomSource
-    private var devices: [TestDevice] = []
+    private var deviceCount: UInt64 = 0
 
     init(seed: UInt64 = 1) {
         air = TestAir(loop: loop)
@@ -30,10 +30,14 @@ final class TestWorld {
         configure(&configuration)
         let (controller, transport) = air.addController()
         let system = BluetoothSystem(
-            transport: transport, loop: loop, random: random.split(UInt64(devices.count)),
-            configuration: configuration, logger: Logger(label: name) { _ in SwiftLogNoOpLogHandler() })
+            transport: transport,
+            loop: loop,
+            random: random.split(deviceCount),
+            configuration: configuration,
+            logger: Logger(label: name) { _ in SwiftLogNoOpLogHandler() }
+        )
         let device = TestDevice(system: system, controller: controller, world: self)
-        devices.append(device)
+        deviceCount += 1
         system.start()
         if isUp { run(.milliseconds(1)) }
         return device
@@ -53,7 +57,7 @@ final class TestWorld {
 final class TestDevice {
     let system: BluetoothSystem
     let controller: TestController
-    private unowned let world: TestWorld
+    private let world: TestWorld
 
     init(system: BluetoothSystem, controller: TestController, world: TestWorld) {
         self.system = system
@@ -76,13 +80,15 @@ final class TestManager {
     let connection: InProcessConnection
     let id: ManagerID
     private let record = Record()
-    private unowned let world: TestWorld
+    private let world: TestWorld
 
     fileprivate init(_ role: ManagerRole, connection: InProcessConnection, world: TestWorld) {
         self.connection = connection
         self.world = world
         id = connection.openManager(
-            role, options: ManagerOptions(), queue: DispatchQueue(label: "manager")
+            role,
+            options: ManagerOptions(),
+            queue: DispatchQueue(label: "manager")
         ) { [record] event in
             record.events.withLock { $0.append(event) }
         }
@@ -152,15 +158,23 @@ enum Example {
 
     /// One characteristic of each kind: notified, fixed, written both ways, dynamic.
     static let heartRate = LocalService(
-        id: serviceID, uuid: service, isPrimary: true,
+        id: serviceID,
+        uuid: service,
+        isPrimary: true,
         characteristics: [
             LocalCharacteristic(id: measurementID, uuid: measurement, properties: 0x10, permissions: 1),
             LocalCharacteristic(
-                id: locationID, uuid: location, properties: 0x02, permissions: 1, value: [1],
-                descriptors: [LocalDescriptor(uuid: 0x2901, value: PacketBuffer(Array("Where".utf8)))]),
+                id: locationID,
+                uuid: location,
+                properties: 0x02,
+                permissions: 1,
+                value: [1],
+                descriptors: [LocalDescriptor(uuid: 0x2901, value: PacketBuffer(Array("Where".utf8)))]
+            ),
             LocalCharacteristic(id: controlPointID, uuid: controlPoint, properties: 0x0C, permissions: 2),
             LocalCharacteristic(id: noteID, uuid: note, properties: 0x2A, permissions: 3),
-        ])
+        ]
+    )
 }
 
 extension TestManager {

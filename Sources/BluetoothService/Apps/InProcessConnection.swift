@@ -15,7 +15,9 @@ public final class InProcessConnection: ServiceConnection {
 
     /// Registers a manager.
     public func openManager(
-        _ role: ManagerRole, options: ManagerOptions, queue: DispatchQueue,
+        _ role: ManagerRole,
+        options: ManagerOptions,
+        queue: DispatchQueue,
         handler: @escaping @Sendable (Event) -> Void
     ) -> ManagerID {
         let id = ManagerID(lastManager.add(1, ordering: .relaxed).newValue)

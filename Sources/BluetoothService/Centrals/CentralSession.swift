@@ -162,7 +162,8 @@ extension CentralSession {
         uses[peer] = .delayed(
             system.loop.schedule(after: delay) { [weak self] in
                 self?.begin(peer)
-            })
+            }
+        )
     }
 
     private func begin(_ peer: UUID) {

@@ -26,7 +26,9 @@ final class Attachment {
 
     /// What was found now, with what the manager had found before, in the order of `all`.
     func found<Element>(
-        _ all: [Element], at handle: (Element) -> AttributeHandle, where isWanted: (Element) -> Bool
+        _ all: [Element],
+        at handle: (Element) -> AttributeHandle,
+        where isWanted: (Element) -> Bool
     ) -> [Element] {
         for element in all where isWanted(element) { known.insert(handle(element)) }
         return all.filter { known.contains(handle($0)) }

@@ -6,13 +6,15 @@ extension PeerLink {
     /// Runs a procedure for a manager when its turn has come, and tells the manager the event that comes of it. With too
     /// much waiting it ends at once, with an error (AB-G05).
     func run(
-        for user: Attachment, orFail failure: (ServiceError) -> Event,
+        for user: Attachment,
+        orFail failure: (ServiceError) -> Event,
         _ procedure: @escaping (PeerLink, _ finish: @escaping (Event) -> Void) -> Void
     ) {
         let isAccepted = operations.add { [weak self] done in
             guard let self, user.isLive else { return done() }
-            procedure(self) { event in
-                user.emit(event)
+            procedure(self) { [weak self] event in
+                // With the attribute protocol all is over; the disconnection says so (behaviour 3.39).
+                if self?.isStuck == false { user.emit(event) }
                 done()
             }
         }
@@ -28,7 +30,10 @@ extension PeerLink {
             link.loadServices { result in
                 finish(
                     .servicesDiscovered(
-                        peer: peer, result.map { user.found($0.visible, at: \.handle) { uuids.names($0.uuid) } }))
+                        peer: peer,
+                        result.map { user.found($0.visible, at: \.handle) { uuids.names($0.uuid) } }
+                    )
+                )
             }
         }
     }
@@ -82,7 +87,8 @@ extension PeerLink {
     }
 
     private func loadIncludedServices(
-        of handle: AttributeHandle, _ completion: @escaping (Result<[RemoteService], ServiceError>) -> Void
+        of handle: AttributeHandle,
+        _ completion: @escaping (Result<[RemoteService], ServiceError>) -> Void
     ) {
         guard let service = database.service(at: handle) else { return completion(.failure(.unknown(handle))) }
         if let known = database.includedServices(of: handle) { return completion(.success(known)) }
@@ -111,7 +117,8 @@ extension PeerLink {
     }
 
     private func loadDescriptors(
-        of handle: AttributeHandle, _ completion: @escaping (Result<[RemoteDescriptor], ServiceError>) -> Void
+        of handle: AttributeHandle,
+        _ completion: @escaping (Result<[RemoteDescriptor], ServiceError>) -> Void
     ) {
         guard let characteristic = database.characteristic(at: handle) else {
             return completion(.failure(.unknown(handle)))
@@ -136,8 +143,11 @@ extension ServiceError {
 extension RemoteService {
     fileprivate init(_ service: GATT.RemoteService, isPrimary: Bool) {
         self.init(
-            handle: service.handles.lowerBound, endHandle: service.handles.upperBound, uuid: service.uuid,
-            isPrimary: isPrimary)
+            handle: service.handles.lowerBound,
+            endHandle: service.handles.upperBound,
+            uuid: service.uuid,
+            isPrimary: isPrimary
+        )
     }
 }
 
@@ -150,7 +160,10 @@ extension GATT.RemoteService {
 extension RemoteCharacteristic {
     fileprivate init(_ characteristic: GATT.RemoteCharacteristic) {
         self.init(
-            handle: characteristic.value, uuid: characteristic.uuid, properties: characteristic.properties.rawValue)
+            handle: characteristic.value,
+            uuid: characteristic.uuid,
+            properties: characteristic.properties.rawValue
+        )
     }
 }
 

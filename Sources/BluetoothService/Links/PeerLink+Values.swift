@@ -104,7 +104,9 @@ extension PeerLink {
         }
         guard !characteristic.properties.isDisjoint(with: [.notify, .indicate]) else {
             let error = ServiceError(
-                att: ATTStatus(rawValue: 0x06), reason: "the characteristic neither notifies nor indicates")
+                att: ATTStatus(rawValue: 0x06),
+                reason: "the characteristic neither notifies nor indicates"
+            )
             return user.emit(.notifyState(peer, handle, false, error))
         }
         subscription(handle, .request(user.manager, enabled: isEnabled))
@@ -136,13 +138,15 @@ extension PeerLink {
         }
         if !isAccepted {
             configurationWritten(
-                handle, .failure(ServiceError(.outOfSpace, reason: "too many requests wait on this link")))
+                handle,
+                .failure(ServiceError(.outOfSpace, reason: "too many requests wait on this link"))
+            )
         }
     }
 
-    /// After Service Changed there may be nobody left to hear of it.
+    /// After Service Changed there may be nobody left to hear of it, and behaviour 3.39 holds here too.
     private func configurationWritten(_ handle: AttributeHandle, _ result: Result<Void, ServiceError>) {
-        if subscriptions[handle] != nil { subscription(handle, .written(result)) }
+        if subscriptions[handle] != nil, !isStuck { subscription(handle, .written(result)) }
     }
 
     /// A value that nobody subscribed to is for nobody (AB-A09).
@@ -156,7 +160,10 @@ extension PeerLink {
 
 extension Event {
     fileprivate static func notifyState(
-        _ peer: UUID, _ handle: AttributeHandle, _ isNotifying: Bool, _ error: ServiceError?
+        _ peer: UUID,
+        _ handle: AttributeHandle,
+        _ isNotifying: Bool,
+        _ error: ServiceError?
     ) -> Event {
         .notifyStateChanged(peer: peer, characteristic: handle, isNotifying: isNotifying, error)
     }

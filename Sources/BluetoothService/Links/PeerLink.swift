@@ -41,10 +41,15 @@ final class PeerLink {
         l2cap = L2CAPConnection(link: connection, role: role, loop: system.loop)
         let mtu = system.configuration.preferredMTU
         bearer = ATTBearer(
-            channel: l2cap.register(.attribute, maximumPayload: mtu), loop: system.loop, preferredMTU: mtu)
+            channel: l2cap.register(.attribute, maximumPayload: mtu),
+            loop: system.loop,
+            preferredMTU: mtu
+        )
         client = GATTClient(bearer: bearer)
         security = SecurityManager(
-            channel: l2cap.register(.securityManager, maximumPayload: SecurityManager.maximumPayload), role: role)
+            channel: l2cap.register(.securityManager, maximumPayload: SecurityManager.maximumPayload),
+            role: role
+        )
         served = system.attributes.attach(bearer, of: peer)
         listen()
     }
@@ -63,6 +68,9 @@ final class PeerLink {
             self?.system.logger.debug("a packet of the peer was discarded: \($0)")
         }
     }
+
+    /// Whether the attribute protocol has come to its end before the link.
+    var isStuck: Bool { bearer.closure != nil }
 
     /// The most octets of a write without response: MTU less 3 (behaviour 5.7).
     var maximumCommandLength: Int { bearer.mtu - 3 }

@@ -32,7 +32,9 @@ final class LocalAttributes {
 
     /// Publishes a service of `session`.
     func add(
-        _ definition: ServiceDefinition, _ characteristics: [LocalAttributeID], of session: PeripheralSession
+        _ definition: ServiceDefinition,
+        _ characteristics: [LocalAttributeID],
+        of session: PeripheralSession
     ) throws(ServiceError) -> PublishedService {
         let published: PublishedService
         do {
@@ -110,8 +112,11 @@ extension LocalAttributes: GATTServerDelegate {
 
     /// Tells the app that somebody subscribed or unsubscribed; a change between notifications and indications is neither.
     func server(
-        _ server: GATTServer, session: GATTServerSession, didConfigure handle: UInt16,
-        from old: ClientConfiguration, to new: ClientConfiguration
+        _ server: GATTServer,
+        session: GATTServerSession,
+        didConfigure handle: UInt16,
+        from old: ClientConfiguration,
+        to new: ClientConfiguration
     ) {
         guard old.isEmpty != new.isEmpty, let owner = owners[handle], let central = central(session) else { return }
         owner.session.subscriptionChanged(of: central, to: owner.id, isSubscribed: !new.isEmpty)

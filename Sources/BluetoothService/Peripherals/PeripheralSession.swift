@@ -205,7 +205,8 @@ final class PeripheralSession: ManagerSession {
         emit(
             isSubscribed
                 ? .subscribed(central, characteristic: characteristic)
-                : .unsubscribed(central, characteristic: characteristic))
+                : .unsubscribed(central, characteristic: characteristic)
+        )
     }
 
     /// The MTU of a link is another one.

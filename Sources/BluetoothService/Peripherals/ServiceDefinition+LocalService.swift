@@ -34,8 +34,11 @@ extension ServiceDefinition {
             characteristics.append(try CharacteristicDefinition(characteristic))
         }
         self.init(
-            service.uuid.attributeForm, isPrimary: service.isPrimary, includedServices: includedServices,
-            characteristics: characteristics)
+            service.uuid.attributeForm,
+            isPrimary: service.isPrimary,
+            includedServices: includedServices,
+            characteristics: characteristics
+        )
     }
 }
 
@@ -43,7 +46,9 @@ extension CharacteristicDefinition {
     fileprivate init(_ local: LocalCharacteristic) throws(ServiceError) {
         guard local.properties & LocalProperties.forbidden == 0 else {
             throw ServiceError(
-                .invalidParameters, reason: "\(local.uuid) cannot be broadcast or have extended properties")
+                .invalidParameters,
+                reason: "\(local.uuid) cannot be broadcast or have extended properties"
+            )
         }
         var properties = UInt8(truncatingIfNeeded: local.properties)
         var permissions = local.permissions
@@ -61,10 +66,13 @@ extension CharacteristicDefinition {
         var descriptors: [DescriptorDefinition] = []
         for descriptor in local.descriptors { descriptors.append(try DescriptorDefinition(descriptor)) }
         self.init(
-            local.uuid.attributeForm, properties: CharacteristicProperties(rawValue: properties),
+            local.uuid.attributeForm,
+            properties: CharacteristicProperties(rawValue: properties),
             permissions: AttributePermissions(permissions),
             subscription: notifiesEncrypted || indicatesEncrypted ? .encrypted : .none,
-            source: local.value.map { .fixed($0) } ?? .asked, descriptors: descriptors)
+            source: local.value.map { .fixed($0) } ?? .asked,
+            descriptors: descriptors
+        )
     }
 }
 
@@ -86,7 +94,8 @@ extension AttributePermissions {
         }
         self.init(
             read: requirement(LocalPermissions.readable, LocalPermissions.readEncryptionRequired),
-            write: requirement(LocalPermissions.writeable, LocalPermissions.writeEncryptionRequired))
+            write: requirement(LocalPermissions.writeable, LocalPermissions.writeEncryptionRequired)
+        )
     }
 }
 

@@ -39,8 +39,11 @@ public final class BluetoothSystem {
     ///
     /// - Parameter random: For identifiers and the address.
     public init(
-        transport: any HCITransport, loop: any EventLoop, random: RandomSource,
-        configuration: SystemConfiguration = SystemConfiguration(), logger: Logger
+        transport: any HCITransport,
+        loop: any EventLoop,
+        random: RandomSource,
+        configuration: SystemConfiguration = SystemConfiguration(),
+        logger: Logger
     ) {
         self.loop = loop
         self.random = random
@@ -84,7 +87,7 @@ public final class BluetoothSystem {
         guard isOn != isSwitchedOn else { return }
         isSwitchedOn = isOn
         if !isOn {
-                leavePower(to: .poweredOff)
+            leavePower(to: .poweredOff)
             host.stop()
         } else {
             host.start()

@@ -36,7 +36,9 @@ extension ServiceError {
         switch error {
         case .response(let response):
             self.init(
-                att: ATTStatus(rawValue: response.code.rawValue), reason: "the peer answers \(response.code)")
+                att: ATTStatus(rawValue: response.code.rawValue),
+                reason: "the peer answers \(response.code)"
+            )
         case .malformedResponse(let opcode, let cause):
             self.init(.unknown, reason: "the peer's answer \(opcode) makes no sense: \(cause)")
         case .oversizedResponse(let opcode, let length):

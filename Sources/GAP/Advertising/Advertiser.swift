@@ -76,8 +76,14 @@ public final class Advertiser {
         guard let ownAddress else { return }
         host.send(
             LESetAdvertisingParameters(
-                intervalMin: pace.interval, intervalMax: pace.interval, kind: .connectableScannable,
-                ownAddressKind: ownAddress.kind, peerAddress: .none, channels: .all, filterPolicy: .everybody)
+                intervalMin: pace.interval,
+                intervalMax: pace.interval,
+                kind: .connectableScannable,
+                ownAddressKind: ownAddress.kind,
+                peerAddress: .none,
+                channels: .all,
+                filterPolicy: .everybody
+            )
         ) { [weak self] in self?.note($0) }
         host.send(LESetAdvertisingData(data: plan.advertisement.encoded)) { [weak self] in self?.note($0) }
         host.send(LESetScanResponseData(data: plan.scanResponse.encoded)) { [weak self] in self?.note($0) }

@@ -8,7 +8,11 @@ import Logging
 public final class Connector {
     /// The first connection parameters: an interval of 30 ms, no latency, a supervision timeout of 720 ms (behaviour 3.26).
     public static let parameters = ConnectionParameters(
-        intervalMinimum: 24, intervalMaximum: 24, latency: 0, timeout: 72)
+        intervalMinimum: 24,
+        intervalMaximum: 24,
+        latency: 0,
+        timeout: 72
+    )
 
     /// Called for a wanted peer that the controller cannot connect to; it is not wanted any more.
     public var onFailure: ((BluetoothAddress, HCIStatus) -> Void)?
@@ -72,9 +76,14 @@ public final class Connector {
     public func update(_ connection: HCIConnection, _ parameters: ConnectionParameters) {
         host.send(
             LEConnectionUpdate(
-                handle: connection.handle, intervalMin: parameters.intervalMinimum,
-                intervalMax: parameters.intervalMaximum, maxLatency: parameters.latency,
-                supervisionTimeout: parameters.timeout, minCELength: 0, maxCELength: 0)
+                handle: connection.handle,
+                intervalMin: parameters.intervalMinimum,
+                intervalMax: parameters.intervalMaximum,
+                maxLatency: parameters.latency,
+                supervisionTimeout: parameters.timeout,
+                minCELength: 0,
+                maxCELength: 0
+            )
         ) { [logger] result in
             if case .failure(let error) = result { logger.debug("cannot update the connection: \(error)") }
         }
@@ -84,23 +93,37 @@ public final class Connector {
     /// whatever the specification allows.
     private func answer(_ request: LERemoteConnectionParameterRequest) {
         let wanted = ConnectionParameters(
-            intervalMinimum: request.intervalMin, intervalMaximum: request.intervalMax, latency: request.maxLatency,
-            timeout: request.supervisionTimeout)
+            intervalMinimum: request.intervalMin,
+            intervalMaximum: request.intervalMax,
+            latency: request.maxLatency,
+            timeout: request.supervisionTimeout
+        )
         let isCentral = host.connection(request.handle)?.role == .central
         guard isCentral ? AppleConnectionParameterRules().accept(wanted) : wanted.isLegal else {
             return host.send(
                 LERemoteConnectionParameterRequestNegativeReply(
-                    handle: request.handle, reason: .unacceptableConnectionParameters))
+                    handle: request.handle,
+                    reason: .unacceptableConnectionParameters
+                )
+            )
         }
         host.send(
             LERemoteConnectionParameterRequestReply(
-                handle: request.handle, intervalMin: wanted.intervalMinimum, intervalMax: wanted.intervalMaximum,
-                maxLatency: wanted.latency, supervisionTimeout: wanted.timeout, minCELength: 0, maxCELength: 0))
+                handle: request.handle,
+                intervalMin: wanted.intervalMinimum,
+                intervalMax: wanted.intervalMaximum,
+                maxLatency: wanted.latency,
+                supervisionTimeout: wanted.timeout,
+                minCELength: 0,
+                maxCELength: 0
+            )
+        )
     }
 
     /// Reads the signal strength of a link in dBm.
     public func readRSSI(
-        _ connection: HCIConnection, _ completion: @escaping (Result<Int, HCICommandError>) -> Void
+        _ connection: HCIConnection,
+        _ completion: @escaping (Result<Int, HCICommandError>) -> Void
     ) {
         host.send(ReadRSSI(handle: connection.handle)) { result in completion(result.map { Int($0.rssi) }) }
     }
@@ -135,10 +158,18 @@ public final class Connector {
         let parameters = Self.parameters
         host.send(
             LECreateConnection(
-                scanInterval: Scanner.interval, scanWindow: Scanner.window, filterPolicy: policy, peerAddress: peer,
-                ownAddressKind: ownAddress.kind, intervalMin: parameters.intervalMinimum,
-                intervalMax: parameters.intervalMaximum, maxLatency: parameters.latency,
-                supervisionTimeout: parameters.timeout, minCELength: 0, maxCELength: 0)
+                scanInterval: Scanner.interval,
+                scanWindow: Scanner.window,
+                filterPolicy: policy,
+                peerAddress: peer,
+                ownAddressKind: ownAddress.kind,
+                intervalMin: parameters.intervalMinimum,
+                intervalMax: parameters.intervalMaximum,
+                maxLatency: parameters.latency,
+                supervisionTimeout: parameters.timeout,
+                minCELength: 0,
+                maxCELength: 0
+            )
         ) { [weak self] result in
             // Without a host all wishes are over anyway.
             guard let self, case .failure(let error) = result, !error.isOfHost else { return }

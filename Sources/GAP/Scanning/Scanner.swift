@@ -66,8 +66,12 @@ public final class Scanner {
         guard let ownAddress else { return }
         host.send(
             LESetScanParameters(
-                kind: .active, scanInterval: Self.interval, scanWindow: Self.window, ownAddressKind: ownAddress.kind,
-                filterPolicy: .everybody)
+                kind: .active,
+                scanInterval: Self.interval,
+                scanWindow: Self.window,
+                ownAddressKind: ownAddress.kind,
+                filterPolicy: .everybody
+            )
         ) { [logger] result in
             if case .failure(let error) = result { logger.warning("cannot set up scanning: \(error)") }
         }
