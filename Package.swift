@@ -92,7 +92,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        tests("BluetoothTypes"),
+        tests("BluetoothTypes", ["EventLoops"]),
         tests("EventLoops"),
         tests("GAP", ["BluetoothTypes", "EventLoops", "HCI"]),
         tests(

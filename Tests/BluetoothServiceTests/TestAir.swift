@@ -48,6 +48,7 @@ final class TestController {
     private(set) var isAdvertising = false
     private(set) var isScanning = false
     private(set) var initiating: Set<BluetoothAddress>?
+    private(set) var lastConnectionRequest: LECreateConnection?
     private var acceptList: Set<BluetoothAddress> = []
     private var links: [TestLink] = []
     private var lastHandle: UInt16 = 0x40
@@ -192,6 +193,7 @@ final class TestController {
         guard let command = try? LECreateConnection(reading: parameters) else {
             return refuse(LECreateConnection.opcode, .invalidParameters)
         }
+        lastConnectionRequest = command
         guard initiating == nil else { return refuse(LECreateConnection.opcode, .commandDisallowed) }
         send(CommandStatus(credits: 1, opcode: LECreateConnection.opcode))
         initiating = command.filterPolicy == .acceptList ? acceptList : [command.peerAddress]

@@ -53,7 +53,7 @@ public final class BluetoothSystem {
         attributes = LocalAttributes(name: configuration.deviceName, appearance: configuration.appearance)
         host = HCIHost(transport: transport, loop: loop, logger: logger)
         advertiser = Advertiser(host: host, loop: loop, logger: logger)
-        scanner = GAP.Scanner(host: host, logger: logger)
+        scanner = GAP.Scanner(host: host, loop: loop, logger: logger)
         connector = Connector(host: host, loop: loop, logger: logger)
         listen()
     }
