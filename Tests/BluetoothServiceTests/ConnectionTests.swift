@@ -363,4 +363,15 @@ struct Pair {
         #expect(command.intervalMin == 24 && command.intervalMax == 24)
         #expect(command.maxLatency == 0 && command.supervisionTimeout == 72)
     }
+
+    @Test func disconnectionsCarryTheTimeOfTheCalendar() throws {
+        let pair = try Pair(configure: { $0.loopStart = 1_000_000 })
+        try pair.central.connect(pair.peer)
+        pair.world.run(.seconds(10))
+        pair.strap.controller.loseLinks(.connectionTimeout)
+        let time = try pair.central.expect("disconnected") { event -> TimeInterval? in
+            if case .disconnected(_, _, _, let timestamp) = event { timestamp } else { nil }
+        }
+        #expect(time > 1_000_010 && time < 1_000_020)
+    }
 }

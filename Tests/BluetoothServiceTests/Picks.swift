@@ -6,7 +6,7 @@ import Foundation
 /// What tests look for in events.
 extension Event {
     var disconnection: (error: ServiceError?, isReconnecting: Bool)? {
-        if case .disconnected(_, let error, let isReconnecting) = self { (error, isReconnecting) } else { nil }
+        if case .disconnected(_, let error, let isReconnecting, _) = self { (error, isReconnecting) } else { nil }
     }
 
     var connection: PeerInfo? {

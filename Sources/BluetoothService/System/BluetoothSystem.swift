@@ -99,6 +99,11 @@ public final class BluetoothSystem {
         InProcessConnection(AppSession(identity, system: self), loop: loop)
     }
 
+    /// The time by the calendar, if there is one, in seconds since the beginning of 2001, UTC.
+    var calendarTime: TimeInterval? {
+        configuration.loopStart.map { $0 + Double(loop.now.nanoseconds) / 1_000_000_000 }
+    }
+
     /// Tells the developer of an app of a mistake (behaviour 1.26).
     func misuse(_ text: String) {
         logger.warning("API misuse: \(text)")
