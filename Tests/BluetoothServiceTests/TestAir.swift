@@ -187,6 +187,15 @@ final class TestController {
         )
     }
 
+    /// Reports a stranger's empty advertisement to the host.
+    func report(from stranger: BluetoothAddress) {
+        send(
+            LEAdvertisingReport(reports: [
+                AdvertisingReport(kind: .connectableScannable, address: stranger, data: [], rssi: -90)
+            ])
+        )
+    }
+
     // MARK: Connections
 
     private func createConnection(_ parameters: PacketBuffer) {
