@@ -89,6 +89,7 @@ let package = Package(
         ),
         tests("BluetoothTypes"),
         tests("EventLoops"),
+        tests("Radio", ["EventLoops"]),
     ],
     swiftLanguageModes: [.v6]
 )
