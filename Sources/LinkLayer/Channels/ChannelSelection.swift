@@ -21,6 +21,15 @@ enum ChannelSelection: Hashable {
         selection.skip(events)
         self = .algorithm1(selection)
     }
+
+    /// Takes back what was passed over, from the last event on.
+    mutating func unskip(_ events: Int) {
+        guard case .algorithm1(var selection) = self else { return }
+        // As many more hops as bring it round to where it was.
+        let channels = Int(ChannelMap.channels)
+        selection.skip((channels - events % channels) % channels)
+        self = .algorithm1(selection)
+    }
 }
 
 /// Channel selection algorithm #1 (4.5.8.2): a fixed hop.
