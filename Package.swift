@@ -50,7 +50,12 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        room("LinkLayer", ["BluetoothTypes", "EventLoops", "HCI", "Radio"]),
+        room(
+            "LinkLayer",
+            [
+                "BluetoothTypes", "EventLoops", "HCI", "Radio",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ]),
         room(
             "HCITransports",
             [
@@ -90,6 +95,7 @@ let package = Package(
         tests("BluetoothTypes"),
         tests("EventLoops"),
         tests("Radio", ["EventLoops"]),
+        tests("LinkLayer", ["BluetoothTypes", "EventLoops", "HCI", "Radio"]),
     ],
     swiftLanguageModes: [.v6]
 )

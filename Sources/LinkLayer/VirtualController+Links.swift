@@ -18,10 +18,18 @@ extension VirtualController: AdvertiserOwner {
         advertiser.stop()
         addLink(
             .init(
-                handle: newHandle(), role: .peripheral, own: request.advertiser, peer: request.initiator,
-                data: request.link, usesAlgorithm2: knowsAlgorithm2 && request.knowsAlgorithm2,
+                handle: newHandle(),
+                role: .peripheral,
+                own: request.advertiser,
+                peer: request.initiator,
+                data: request.link,
+                usesAlgorithm2: knowsAlgorithm2 && request.knowsAlgorithm2,
                 ownAccuracy: .init(code: configuration.clockAccuracy.rawValue),
-                peerAccuracy: .init(code: request.link.clockAccuracy), transmitPower: power, created: end))
+                peerAccuracy: .init(code: request.link.clockAccuracy),
+                transmitPower: power,
+                created: end
+            )
+        )
         return true
     }
 
@@ -46,8 +54,10 @@ extension VirtualController: InitiatorOwner {
         data.windowSize = 1
         data.interval = command.intervalMax
         data.windowOffset = AnchorPlacement.offset(
-            first: end + .microseconds(LinkTiming.unit), interval: data.interval,
-            others: links.map { ($0.anchor, $0.control.timing.interval) })
+            first: end + .microseconds(LinkTiming.unit),
+            interval: data.interval,
+            others: links.map { ($0.anchor, $0.control.timing.interval) }
+        )
         data.latency = command.maxLatency
         data.timeout = command.supervisionTimeout
         data.channelMap = channelMap
@@ -59,10 +69,18 @@ extension VirtualController: InitiatorOwner {
     func initiator(_ initiator: Initiator, requested request: ConnectIndication, usesAlgorithm2: Bool) {
         addLink(
             .init(
-                handle: newHandle(), role: .central, own: request.initiator, peer: request.advertiser,
-                data: request.link, usesAlgorithm2: knowsAlgorithm2 && usesAlgorithm2,
-                ownAccuracy: .init(code: configuration.clockAccuracy.rawValue), peerAccuracy: .init(code: 0),
-                transmitPower: power, created: loop.now))
+                handle: newHandle(),
+                role: .central,
+                own: request.initiator,
+                peer: request.advertiser,
+                data: request.link,
+                usesAlgorithm2: knowsAlgorithm2 && usesAlgorithm2,
+                ownAccuracy: .init(code: configuration.clockAccuracy.rawValue),
+                peerAccuracy: .init(code: 0),
+                transmitPower: power,
+                created: loop.now
+            )
+        )
     }
 
     func initiator(_ initiator: Initiator, overheard pdu: AdvertisingPDU, _ frame: ReceivedFrame) {
@@ -90,8 +108,13 @@ extension VirtualController: LinkOwner {
         case .version(let status, let peer):
             host.send(
                 ReadRemoteVersionInformationComplete(
-                    status: status, handle: link.handle, version: peer.version, companyIdentifier: peer.company,
-                    subversion: peer.subversion))
+                    status: status,
+                    handle: link.handle,
+                    version: peer.version,
+                    companyIdentifier: peer.company,
+                    subversion: peer.subversion
+                )
+            )
         case .features(let status, let features):
             host.send(LEReadRemoteFeaturesComplete(status: status, handle: link.handle, features: features))
         case .dataLength:
@@ -99,18 +122,33 @@ extension VirtualController: LinkOwner {
         case .phy(let status):
             host.send(
                 LEPHYUpdateComplete(
-                    status: status, handle: link.handle, txPHY: link.control.txPHY, rxPHY: link.control.rxPHY))
+                    status: status,
+                    handle: link.handle,
+                    txPHY: link.control.txPHY,
+                    rxPHY: link.control.rxPHY
+                )
+            )
         case .parameters(let status):
             let timing = link.control.timing
             host.send(
                 LEConnectionUpdateComplete(
-                    status: status, handle: link.handle, interval: timing.interval, latency: timing.latency,
-                    supervisionTimeout: timing.timeout))
+                    status: status,
+                    handle: link.handle,
+                    interval: timing.interval,
+                    latency: timing.latency,
+                    supervisionTimeout: timing.timeout
+                )
+            )
         case .parameterRequest(let asked):
             host.send(
                 LERemoteConnectionParameterRequest(
-                    handle: link.handle, intervalMin: asked.intervalMin, intervalMax: asked.intervalMax,
-                    maxLatency: asked.latency, supervisionTimeout: asked.timeout))
+                    handle: link.handle,
+                    intervalMin: asked.intervalMin,
+                    intervalMax: asked.intervalMax,
+                    maxLatency: asked.latency,
+                    supervisionTimeout: asked.timeout
+                )
+            )
         }
     }
 }
@@ -123,11 +161,21 @@ extension VirtualController {
         let data = parameters.data
         let timing = LinkTiming(interval: data.interval, latency: data.latency, timeout: data.timeout)
         let setup = LinkControl.Setup(
-            role: parameters.role, features: configuration.features, version: ownVersion, preferredPHYs: defaultPHYs,
-            phys: supportedPHYs, dataLength: receiveLength,
-            hostAnswersParameters: { [unowned host] in host.isWanted(LERemoteConnectionParameterRequest.self) })
+            role: parameters.role,
+            features: configuration.features,
+            version: ownVersion,
+            preferredPHYs: defaultPHYs,
+            phys: supportedPHYs,
+            dataLength: receiveLength,
+            hostAnswersParameters: { [unowned host] in host.isWanted(LERemoteConnectionParameterRequest.self) }
+        )
         let link = Link(
-            parameters, control: LinkControl(setup, timing: timing), arbiter: arbiter, loop: loop, owner: self)
+            parameters,
+            control: LinkControl(setup, timing: timing),
+            arbiter: arbiter,
+            loop: loop,
+            owner: self
+        )
         links.append(link)
         reportConnection(link, timing)
         link.start()
@@ -139,8 +187,10 @@ extension VirtualController {
 
     private var ownVersion: VersionIndication {
         VersionIndication(
-            version: configuration.version, company: configuration.companyIdentifier,
-            subversion: configuration.subversion)
+            version: configuration.version,
+            company: configuration.companyIdentifier,
+            subversion: configuration.subversion
+        )
     }
 
     private func reportConnection(_ link: Link, _ timing: LinkTiming) {
@@ -156,7 +206,8 @@ extension VirtualController {
         sendConnectionComplete(event)
         let isAlgorithm2 = link.parameters.usesAlgorithm2
         host.send(
-            LEChannelSelectionAlgorithm(handle: link.handle, algorithm: isAlgorithm2 ? .algorithm2 : .algorithm1))
+            LEChannelSelectionAlgorithm(handle: link.handle, algorithm: isAlgorithm2 ? .algorithm2 : .algorithm1)
+        )
     }
 
     /// A connection that the host waits for has not come about.
@@ -198,7 +249,11 @@ extension Link {
     var dataLengthChange: LEDataLengthChange {
         let length = control.dataLength
         return LEDataLengthChange(
-            handle: handle, maxTxOctets: length.txOctets, maxTxTime: length.txTime(txPHY),
-            maxRxOctets: length.rxOctets, maxRxTime: length.rxTime(rxPHY))
+            handle: handle,
+            maxTxOctets: length.txOctets,
+            maxTxTime: length.txTime(txPHY),
+            maxRxOctets: length.rxOctets,
+            maxRxTime: length.rxTime(rxPHY)
+        )
     }
 }

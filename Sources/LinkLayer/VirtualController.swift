@@ -23,10 +23,20 @@ public final class VirtualController {
     let host: HostPort
     let arbiter: RadioArbiter
     private(set) lazy var advertiser = Advertiser(
-        arbiter: arbiter, loop: loop, random: random, power: power, owner: self)
+        arbiter: arbiter,
+        loop: loop,
+        random: random,
+        power: power,
+        owner: self
+    )
     private(set) lazy var scanner = Scanner(arbiter: arbiter, loop: loop, random: random, power: power, owner: self)
     private(set) lazy var initiator = Initiator(
-        arbiter: arbiter, loop: loop, random: random, power: power, owner: self)
+        arbiter: arbiter,
+        loop: loop,
+        random: random,
+        power: power,
+        owner: self
+    )
 
     // What the host has set, and a reset takes back.
     var randomAddress: BluetoothAddress?
@@ -87,7 +97,8 @@ public final class VirtualController {
         let isCoded = configuration.features.contains(.phyCoded)
         return DataLength(
             rxOctets: DataLength.maximumOctets,
-            rxTime: isCoded ? DataLength.maximumTimeCoded : DataLength.maximumTimeUncoded)
+            rxTime: isCoded ? DataLength.maximumTimeCoded : DataLength.maximumTimeUncoded
+        )
     }
 
     /// The initial state (Core Vol 4 Part E 7.3.2). Links are gone without a word: their peers find out by themselves.
@@ -99,8 +110,12 @@ public final class VirtualController {
         links.removeAll()
         advertiser.set = AdvertisingSet()
         scanner.parameters = LESetScanParameters(
-            kind: .passive, scanInterval: 0x0010, scanWindow: 0x0010, ownAddressKind: .publicDevice,
-            filterPolicy: .everybody)
+            kind: .passive,
+            scanInterval: 0x0010,
+            scanWindow: 0x0010,
+            ownAddressKind: .publicDevice,
+            filterPolicy: .everybody
+        )
         host.reset()
         randomAddress = nil
         acceptList.clear()

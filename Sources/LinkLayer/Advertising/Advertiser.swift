@@ -114,7 +114,9 @@ final class Advertiser: RadioUser {
         let phy = RadioPHY.le1M
         var needed = phy.airTimeMicroseconds(octets: pdu.count)
         // The longest answer is CONNECT_IND with 34 octets, and SCAN_REQ with 12 and SCAN_RSP with 37 together.
-        if set.isScannable { needed += 2 * LinkTiming.interFrameSpace + 176 + 376 } else if set.isConnectable {
+        if set.isScannable {
+            needed += 2 * LinkTiming.interFrameSpace + 176 + 376
+        } else if set.isConnectable {
             needed += LinkTiming.interFrameSpace + 352
         }
         return arbiter.isFree(needed, from: loop.now, for: self)
@@ -143,8 +145,12 @@ final class Advertiser: RadioUser {
 
     private func frame(_ pdu: [UInt8], channel index: Int) -> RadioFrame {
         RadioFrame(
-            channel: set.channels[index], accessAddress: AdvertisingPDU.accessAddress, crcInit: AdvertisingPDU.crcInit,
-            phy: .le1M, pdu: pdu)
+            channel: set.channels[index],
+            accessAddress: AdvertisingPDU.accessAddress,
+            crcInit: AdvertisingPDU.crcInit,
+            phy: .le1M,
+            pdu: pdu
+        )
     }
 
     // MARK: Radio
@@ -161,8 +167,12 @@ final class Advertiser: RadioUser {
         state = .listening(channel: channel)
         arbiter.node.listen(
             RadioTuning(
-                channel: set.channels[channel], accessAddress: AdvertisingPDU.accessAddress,
-                crcInit: AdvertisingPDU.crcInit, modulation: .le1M))
+                channel: set.channels[channel],
+                accessAddress: AdvertisingPDU.accessAddress,
+                crcInit: AdvertisingPDU.crcInit,
+                modulation: .le1M
+            )
+        )
         let deadline = Duration.microseconds(LinkTiming.interFrameSpace + Self.responseMargin)
         timer = loop.schedule(after: deadline) { [unowned self] in
             timer = nil

@@ -6,8 +6,14 @@ import HCI
 struct AdvertisingSet {
     /// The parameters as the host gave them; what a reset leaves (Core Vol 4 Part E 7.8.5).
     var parameters = LESetAdvertisingParameters(
-        intervalMin: 0x0800, intervalMax: 0x0800, kind: .connectableScannable, ownAddressKind: .publicDevice,
-        peerAddress: .none, channels: .all, filterPolicy: .everybody)
+        intervalMin: 0x0800,
+        intervalMax: 0x0800,
+        kind: .connectableScannable,
+        ownAddressKind: .publicDevice,
+        peerAddress: .none,
+        channels: .all,
+        filterPolicy: .everybody
+    )
     /// The advertising data.
     var data: PacketBuffer = []
     /// The scan response data.
@@ -51,6 +57,8 @@ struct AdvertisingSet {
     /// The one device that a directed advertisement is for.
     var target: BluetoothAddress {
         BluetoothAddress(
-            parameters.peerAddress.value, kind: .init(isRandom: parameters.peerAddress.kind.isRandom))
+            parameters.peerAddress.value,
+            kind: .init(isRandom: parameters.peerAddress.kind.isRandom)
+        )
     }
 }

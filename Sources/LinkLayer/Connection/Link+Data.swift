@@ -9,7 +9,10 @@ extension Link {
         // A peer that asks and never takes the answers is held up here (AB-L05, AB-L09).
         let hasRoom = header.content != .control || queue.hasRoom
         let outcome = acknowledgement.receive(
-            sequence: header.sequence, nextExpected: header.nextExpected, hasRoom: hasRoom)
+            sequence: header.sequence,
+            nextExpected: header.nextExpected,
+            hasRoom: hasRoom
+        )
         if outcome.isAcknowledged { complete() }
         if outcome.isNew, isAwake { deliver(header.content, payload) }
     }

@@ -23,7 +23,10 @@ extension Link {
     /// into the next event.
     private var widening: Int64 {
         let widening = ClockAccuracy.widening(
-            parameters.ownAccuracy, parameters.peerAccuracy, since: anchor - lastSync)
+            parameters.ownAccuracy,
+            parameters.peerAccuracy,
+            since: anchor - lastSync
+        )
         return min(widening, control.timing.intervalMicroseconds / 2 - LinkTiming.interFrameSpace)
     }
 
@@ -105,8 +108,12 @@ extension Link {
     private func listen() {
         arbiter.node.listen(
             RadioTuning(
-                channel: channel, accessAddress: parameters.data.accessAddress, crcInit: parameters.data.crcInit,
-                modulation: rxPHY.modulation))
+                channel: channel,
+                accessAddress: parameters.data.accessAddress,
+                crcInit: parameters.data.crcInit,
+                modulation: rxPHY.modulation
+            )
+        )
         let deadline: Instant
         if !isCentral, !hasSynced {
             deadline = anchor + window + .microseconds(widening)
@@ -167,17 +174,26 @@ extension Link {
     private func sendNow() {
         let outgoing = queue.next(limit: payloadLimit(at: loop.now))
         let header = DataHeader(
-            outgoing.content, nextExpected: acknowledgement.nextExpected, sequence: acknowledgement.sequence,
-            moreData: queue.hasMore, length: UInt8(truncatingIfNeeded: outgoing.payload.count))
+            outgoing.content,
+            nextExpected: acknowledgement.nextExpected,
+            sequence: acknowledgement.sequence,
+            moreData: queue.hasMore,
+            length: UInt8(truncatingIfNeeded: outgoing.payload.count)
+        )
         sentMoreData = queue.hasMore
         var pdu = PacketBuffer(headroom: 0, capacity: DataHeader.size + outgoing.payload.count)
         header.write(to: &pdu)
         pdu.append(contentsOf: outgoing.payload)
         arbiter.node.send(
             RadioFrame(
-                channel: channel, accessAddress: parameters.data.accessAddress, crcInit: parameters.data.crcInit,
-                phy: txPHY, pdu: pdu.bytes),
-            power: parameters.transmitPower)
+                channel: channel,
+                accessAddress: parameters.data.accessAddress,
+                crcInit: parameters.data.crcInit,
+                phy: txPHY,
+                pdu: pdu.bytes
+            ),
+            power: parameters.transmitPower
+        )
     }
 
     func radioSent() {
@@ -221,7 +237,8 @@ extension Link {
     private func payloadLimit(at start: Instant) -> Int {
         let agreed = min(
             Int(control.dataLength.txOctets),
-            txPHY.longestPayload(within: Int64(control.dataLength.txTime(txPHY))))
+            txPHY.longestPayload(within: Int64(control.dataLength.txTime(txPHY)))
+        )
         let answer = isCentral ? LinkTiming.interFrameSpace + rxPHY.airTimeMicroseconds(octets: DataHeader.size) : 0
         let rest = (latestEnd - start).microseconds - answer
         let fitting = txPHY.longestPayload(within: rest)

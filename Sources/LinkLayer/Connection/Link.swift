@@ -89,8 +89,13 @@ final class Link: RadioUser {
         case owesAnswer(HCIStatus)
     }
 
-    init(_ parameters: Parameters, control: LinkControl, arbiter: RadioArbiter, loop: any EventLoop, owner: any LinkOwner)
-    {
+    init(
+        _ parameters: Parameters,
+        control: LinkControl,
+        arbiter: RadioArbiter,
+        loop: any EventLoop,
+        owner: any LinkOwner
+    ) {
         self.parameters = parameters
         self.control = control
         self.arbiter = arbiter

@@ -91,7 +91,8 @@ extension LinkControl {
         }
         // AB-L04: what cannot be is not tried.
         let timing = LinkTiming(interval: pdu.interval, latency: pdu.latency, timeout: pdu.timeout)
-        guard timing.isValid, isWindowValid(size: pdu.windowSize, offset: pdu.windowOffset, interval: pdu.interval) else {
+        guard timing.isValid, isWindowValid(size: pdu.windowSize, offset: pdu.windowOffset, interval: pdu.interval)
+        else {
             actions.append(.end(.invalidLinkLayerParameters))
             return
         }

@@ -75,7 +75,11 @@ final class Initiator: PrimaryListener {
         let end = loop.now + .microseconds(LinkTiming.interFrameSpace + Self.requestTime)
         guard let data = owner.initiator(self, prepares: advertiser, end: end) else { return false }
         let request = ConnectIndication(
-            initiator: ownAddress, advertiser: advertiser, link: data, knowsAlgorithm2: true)
+            initiator: ownAddress,
+            advertiser: advertiser,
+            link: data,
+            knowsAlgorithm2: true
+        )
         self.request = (request, knowsAlgorithm2)
         answer(.connect(request), on: channel)
         return true

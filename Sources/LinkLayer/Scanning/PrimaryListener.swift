@@ -92,8 +92,11 @@ class PrimaryListener: RadioUser {
 
     private var tuning: RadioTuning {
         RadioTuning(
-            channel: windows.channel, accessAddress: AdvertisingPDU.accessAddress, crcInit: AdvertisingPDU.crcInit,
-            modulation: .le1M)
+            channel: windows.channel,
+            accessAddress: AdvertisingPDU.accessAddress,
+            crcInit: AdvertisingPDU.crcInit,
+            modulation: .le1M
+        )
     }
 
     // MARK: Answers
@@ -102,8 +105,12 @@ class PrimaryListener: RadioUser {
     func answer(_ pdu: AdvertisingPDU, on channel: UInt8) {
         isBusy = true
         let frame = RadioFrame(
-            channel: channel, accessAddress: AdvertisingPDU.accessAddress, crcInit: AdvertisingPDU.crcInit, phy: .le1M,
-            pdu: pdu.encoded())
+            channel: channel,
+            accessAddress: AdvertisingPDU.accessAddress,
+            crcInit: AdvertisingPDU.crcInit,
+            phy: .le1M,
+            pdu: pdu.encoded()
+        )
         answerTask = loop.schedule(after: .microseconds(LinkTiming.interFrameSpace)) { [unowned self] in
             answerTask = nil
             arbiter.node.send(frame, power: power)

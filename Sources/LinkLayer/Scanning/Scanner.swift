@@ -15,8 +15,12 @@ protocol ScannerOwner: AnyObject {
 final class Scanner: PrimaryListener {
     /// The parameters as the host gave them; what a reset leaves (Core Vol 4 Part E 7.8.10).
     var parameters = LESetScanParameters(
-        kind: .passive, scanInterval: 0x0010, scanWindow: 0x0010, ownAddressKind: .publicDevice,
-        filterPolicy: .everybody)
+        kind: .passive,
+        scanInterval: 0x0010,
+        scanWindow: 0x0010,
+        ownAddressKind: .publicDevice,
+        filterPolicy: .everybody
+    )
     /// The address on the air, fixed when scanning begins.
     var ownAddress = BluetoothAddress.none
 
@@ -107,8 +111,12 @@ final class Scanner: PrimaryListener {
         guard asked != nil else { return }
         arbiter.node.listen(
             RadioTuning(
-                channel: askedChannel, accessAddress: AdvertisingPDU.accessAddress, crcInit: AdvertisingPDU.crcInit,
-                modulation: .le1M))
+                channel: askedChannel,
+                accessAddress: AdvertisingPDU.accessAddress,
+                crcInit: AdvertisingPDU.crcInit,
+                modulation: .le1M
+            )
+        )
         let time = Duration.microseconds(LinkTiming.interFrameSpace + Self.responseMargin)
         deadline = loop.schedule(after: time) { [unowned self] in
             deadline = nil
