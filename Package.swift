@@ -50,7 +50,12 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        room("LinkLayer", ["BluetoothTypes", "EventLoops", "HCI", "Radio"]),
+        room(
+            "LinkLayer",
+            [
+                "BluetoothTypes", "EventLoops", "HCI", "Radio",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ]),
         room(
             "HCITransports",
             [
@@ -98,7 +103,7 @@ let package = Package(
         tests(
             "BluetoothService",
             [
-                "BluetoothTypes", "EventLoops", "GAP", "HCI", "HCITransports", "ATT",
+                "BluetoothTypes", "EventLoops", "GAP", "HCI", "HCITransports", "ATT", "LinkLayer", "Radio",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         tests("HCITransports", ["BluetoothTypes", "EventLoops", "HCI"]),
@@ -109,6 +114,8 @@ let package = Package(
         tests("ATT", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
         tests("GATT", ["ATT", "BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
         tests("SMP", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
+        tests("Radio", ["EventLoops"]),
+        tests("LinkLayer", ["BluetoothTypes", "EventLoops", "HCI", "Radio"]),
     ],
     swiftLanguageModes: [.v6]
 )
