@@ -89,6 +89,7 @@ let package = Package(
         ),
         tests("BluetoothTypes"),
         tests("EventLoops"),
+        tests("HCI", ["BluetoothTypes", "EventLoops", .product(name: "Logging", package: "swift-log")]),
     ],
     swiftLanguageModes: [.v6]
 )
