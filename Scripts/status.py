@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Counts what the tests prove by the identifiers in their names, and keeps the table in README.md true.
+
+    Scripts/status.py            prints the table
+    Scripts/status.py --write    puts it into README.md
+    Scripts/status.py --check    fails when README.md has another one
+
+A test says in its name what it proves: `behaviour_2_2_...` a rule of Apple's system, `AB_L01_...` a defence against
+abuse, `GATT_SR_GAR_BV_01_...` (GATT, SM, L2CAP, GAP) a case of the qualification test suites.
+"""
+import pathlib
+import re
+import sys
+
+README = pathlib.Path("README.md")
+BEGIN, END = "<!-- status: begin -->", "<!-- status: end -->"
+SWIFT_TEST = re.compile(r"@Test\b.*?func\s+`?(\w+)", re.S)
+PYTHON_TEST = re.compile(r"^\s*(?:async\s+)?def (test_\w+)", re.M)
+KINDS = {
+    "Behaviours of Apple's system": re.compile(r"behaviour_(\d+_\d+)"),
+    "Abuse cases survived": re.compile(r"(AB_[A-Z]\d\d)"),
+    "Qualification cases": re.compile(r"((?:GATT|GAP|SM|L2CAP)_(?:[A-Z]+_)+B[VI]_\d\d)"),
+}
+
+
+def tests() -> tuple[list[str], list[str]]:
+    swift, python = [], []
+    for path in sorted(pathlib.Path("Tests").rglob("*.swift")):
+        # One test at a time: the text from one @Test to the next holds one function.
+        for part in re.split(r"(?=@Test\b)", path.read_text())[1:]:
+            match = SWIFT_TEST.match(part)
+            if match:
+                swift.append(match.group(1))
+    for path in sorted(pathlib.Path("Interop/tests").glob("test_*.py")):
+        python += PYTHON_TEST.findall(path.read_text())
+    return swift, python
+
+
+def table() -> str:
+    swift, python = tests()
+    rows = [("Swift tests, in virtual time", len(swift)), ("Tests with foreign peers", len(python))]
+    for name, pattern in KINDS.items():
+        rows.append((name, len({found for test in swift + python for found in pattern.findall(test)})))
+    lines = ["| What the tests prove | Count |", "| --- | ---: |"] + [f"| {name} | {count} |" for name, count in rows]
+    return "\n".join([BEGIN, *lines, END])
+
+
+def main() -> int:
+    new = table()
+    if "--write" not in sys.argv and "--check" not in sys.argv:
+        print(new)
+        return 0
+    text = README.read_text()
+    start, end = text.index(BEGIN), text.index(END) + len(END)
+    if "--check" in sys.argv:
+        if text[start:end] != new:
+            print("README.md: the status table is out of date; run Scripts/status.py --write")
+            return 1
+        return 0
+    README.write_text(text[:start] + new + text[end:])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
