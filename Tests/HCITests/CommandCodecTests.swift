@@ -198,7 +198,7 @@ import Testing
         check(LEStates.self)
         check(EventMask.self)
         check(LEEventMask.self)
-        #expect("\(LEPHYs(rawValue: 0b1011))" == "[1M 2M 0x8]")
+        #expect("\(LEPHYs(rawValue: 0b1011))" == "[1M, 2M, 0x8]")
         #expect(LEStates.names.reduce(LEStates()) { $0.union($1.flag) } == .all)
         #expect(LEEventMask.initial.allows(LEConnectionComplete.leSubevent))
         #expect(!LEEventMask.initial.allows(LEDataLengthChange.leSubevent))

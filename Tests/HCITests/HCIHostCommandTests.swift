@@ -152,7 +152,7 @@ import Testing
         bench.inject(
             LEReadRemoteFeaturesComplete(handle: .init(rawValue: 1), features: [.encryption, .phy2M])
         )
-        #expect(seen == ["a 1", "b 1", "[encryption 2M PHY]"])
+        #expect(seen == ["a 1", "b 1", "[encryption, 2M PHY]"])
     }
 
     @Test func requestsThatNobodyTakesAreRefused() {
