@@ -57,30 +57,22 @@ let package = Package(
                 "BluetoothTypes", "EventLoops", "HCI", "Radio",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
-            ]
-        ),
-        room("LinkLayer", ["BluetoothTypes", "EventLoops", "HCI", "Radio"]),
         room(
             "HCITransports",
             [
                 "BluetoothTypes", "EventLoops", "HCI",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-            ]
-        ),
+            ]),
         room(
             "L2CAP",
-            ["BluetoothTypes", "EventLoops", "HCI", .product(name: "DequeModule", package: "swift-collections")]
-        ),
+            ["BluetoothTypes", "EventLoops", "HCI", .product(name: "DequeModule", package: "swift-collections")]),
         room(
             "ATT",
             ["BluetoothTypes", "EventLoops", "L2CAP", .product(name: "DequeModule", package: "swift-collections")]),
         room(
             "GATT",
             ["BluetoothTypes", "EventLoops", "ATT", .product(name: "DequeModule", package: "swift-collections")]),
-            ["BluetoothTypes", "EventLoops", "L2CAP", .product(name: "DequeModule", package: "swift-collections")]
-        ),
-        room("GATT", ["BluetoothTypes", "EventLoops", "ATT"]),
         room("SMP", ["BluetoothTypes", "EventLoops", "L2CAP"]),
         room(
             "GAP",
@@ -117,7 +109,6 @@ let package = Package(
                 "BluetoothTypes", "EventLoops", "GAP", "HCI", "HCITransports", "ATT", "LinkLayer", "Radio",
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        tests("HCITransports", ["BluetoothTypes", "EventLoops", "HCI"]),
         .target(
             name: "LoopbackLinks", dependencies: ["BluetoothTypes", "EventLoops", "HCI"], path: "Tests/LoopbackLinks",
             swiftSettings: settings),
