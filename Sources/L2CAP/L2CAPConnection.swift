@@ -44,14 +44,15 @@ public final class L2CAPConnection {
     private var signallingTimer: ScheduledTask?
     private var updateCompletion: ((ParameterUpdateOutcome) -> Void)?
 
-    /// L2CAP on `link`, whose callbacks it takes over.
+    /// L2CAP on `link`, whose callbacks it takes over. It listens from the loop's next task on: by then whoever made it
+    /// has registered the channels, and what the peer sent in the link's first moments finds them.
     public init(link: any ACLLink, role: Role, loop: any EventLoop) {
         self.link = link
         self.role = role
         self.loop = loop
         signalling = SignallingMachine(role: role)
-        link.onReceive = { [weak self] fragment, isStart in self?.receive(fragment, isStart: isStart) }
         link.onDrain = { [weak self] in self?.drained() }
+        loop.execute { [weak self] in self?.listen() }
     }
 
     /// PDUs of all channels that wait for the controller; 0 when the link is gone.
@@ -109,6 +110,11 @@ public final class L2CAPConnection {
 // MARK: - Receiving
 
 extension L2CAPConnection {
+    private func listen() {
+        guard isOpen else { return }
+        link.onReceive = { [weak self] fragment, isStart in self?.receive(fragment, isStart: isStart) }
+    }
+
     private func receive(_ fragment: PacketBuffer, isStart: Bool) {
         guard isOpen else { return }
         let (interrupted, outcome) = recombination.handle(fragment, isStart: isStart, at: loop.now) { limit(of: $0) }

@@ -33,16 +33,17 @@ struct Recombination {
         if case .collecting(_, let since) = state { since } else { nil }
     }
 
-    /// Takes a fragment. `limit` tells the longest payload of a channel, nil when nobody listens there.
+    /// Takes a fragment. `limit` tells the longest payload of a channel, nil when nobody listens there. Most PDUs come
+    /// in one fragment, and nobody asks for the time.
     mutating func handle(
         _ fragment: PacketBuffer,
         isStart: Bool,
-        at now: Instant,
+        at now: @autoclosure () -> Instant,
         limit: (ChannelIdentifier) -> Int?
     ) -> (interrupted: L2CAPDiscard?, outcome: Outcome) {
         if isStart {
             let interrupted = abandon().map { L2CAPDiscard.interrupted(received: $0) }
-            return (interrupted, begin(fragment, at: now, limit: limit))
+            return (interrupted, begin(fragment, at: now(), limit: limit))
         }
         switch state {
         case .idle: return (nil, .discarded(.continuationWithoutStart))
@@ -64,35 +65,35 @@ struct Recombination {
 
     private mutating func begin(
         _ fragment: PacketBuffer,
-        at now: Instant,
+        at now: @autoclosure () -> Instant,
         limit: (ChannelIdentifier) -> Int?
     ) -> Outcome {
         state = .idle
         guard let header = Header(fragment), fragment.count < Self.headerLength + header.length else {
-            return proceed(fragment, since: now, limit: limit)
+            return proceed(fragment, since: now(), limit: limit)
         }
         if let refusal = check(header, limit: limit) { return refusal }
         // The length is within the channel's limit, so memory for it is no gift to a stranger.
         var collected = PacketBuffer(headroom: 0, capacity: Self.headerLength + header.length)
         collected.append(contentsOf: fragment)
-        state = .collecting(collected, since: now)
+        state = .collecting(collected, since: now())
         return .none
     }
 
     /// Looks at what is there of a PDU.
     private mutating func proceed(
         _ collected: PacketBuffer,
-        since: Instant,
+        since: @autoclosure () -> Instant,
         limit: (ChannelIdentifier) -> Int?
     ) -> Outcome {
         guard let header = Header(collected) else {
-            state = .collecting(collected, since: since)
+            state = .collecting(collected, since: since())
             return .none
         }
         if let refusal = check(header, limit: limit) { return refusal }
         let received = collected.count - Self.headerLength
         if received < header.length {
-            state = .collecting(collected, since: since)
+            state = .collecting(collected, since: since())
             return .none
         }
         guard received == header.length else {

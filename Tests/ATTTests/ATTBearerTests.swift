@@ -179,7 +179,7 @@ final class BearerFixture {
         #expect(fixture.values == [[0x1D, 4, 1], [0x1D, 4, 2]])
     }
 
-    @Test func AB_A09_valuesAboveTheMTUAreDroppedAndStillConfirmed() {
+    @Test func valuesAboveTheMTUAreDroppedAndStillConfirmed() {
         fixture.takeValues()
         let long = [UInt8](repeating: 0, count: 21)
         #expect(fixture.exchange([0x1B, 3, 0] + long).isEmpty)
@@ -283,7 +283,7 @@ final class BearerFixture {
         #expect(fixture.requests.isEmpty)
     }
 
-    @Test func GATT_SR_UNS_BI_01_02_unknownRequestsAndCommands() {
+    @Test func GATT_SR_UNS_BI_01_GATT_SR_UNS_BI_02_unknownRequestsAndCommands() {
         fixture.serve()
         fixture.bearer.onCommand = { _ in Issue.record("unknown command") }
         for raw in UInt8.min...UInt8.max where !PDUSample.all.contains(where: { $0.octets[0] == raw }) {

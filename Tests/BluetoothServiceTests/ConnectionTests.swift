@@ -34,7 +34,7 @@ struct Pair {
 }
 
 @Suite struct ConnectionTests {
-    @Test func aSessionFromScanToGoodbye() throws {
+    @Test func GAP_CONN_TERM_BV_01_aSessionFromScanToGoodbye() throws {
         let pair = try Pair()
         let handles = try pair.connected()
         #expect(Set(handles.keys) == [Example.measurement, Example.location, Example.controlPoint, Example.note])
@@ -183,7 +183,7 @@ struct Pair {
         #expect(!pair.strap.controller.isAdvertising)
     }
 
-    @Test func behaviour_2_23_theDeviceNameComesWithTheConnection() throws {
+    @Test func behaviour_2_23_GAP_IDLE_NAMP_BV_01_theDeviceNameComesWithTheConnection() throws {
         let world = TestWorld()
         let central = world.device("Phone").manager(.central)
         let strap = world.device("Device name").manager(.peripheral)
@@ -266,10 +266,13 @@ struct Pair {
         let world = TestWorld()
         let central = world.device("Phone").manager(.central)
         var straps: [TestDevice] = []
+        var sensors: [TestManager] = []
         for index in 0..<6 {
             let strap = world.device("Strap \(index)")
-            try strap.manager(.peripheral).publish(name: "Strap \(index)")
+            let sensor = strap.manager(.peripheral)
+            try sensor.publish(name: "Strap \(index)")
             straps.append(strap)
+            sensors.append(sensor)
         }
         central.send(.startScan(ScanRequest(services: [Example.service])))
         world.run(.seconds(1))
@@ -283,6 +286,7 @@ struct Pair {
         for strap in straps.reversed() { strap.controller.isInRange = true }
         world.run(.seconds(20))
         #expect(Set(central.take().compactMap { $0.connection?.identifier }) == peers)
+        #expect(sensors.allSatisfy { $0.take().isEmpty })
     }
 
     @Test func behaviour_11_7_connectedPeripheralsAreFoundByTheirServices() throws {
@@ -326,5 +330,48 @@ struct Pair {
             if case .rssiRead(_, .success(let rssi)) = event { rssi } else { nil }
         }
         #expect(rssi == -42)
+    }
+
+    @Test func aControllerThatCannotScanAndConnectAtOnceDoesOneAfterTheOther() throws {
+        let pair = try Pair()
+        pair.phone.controller.refuses[LECreateConnection.opcode] = .commandDisallowed
+        pair.central.send(.connect(peer: pair.peer, options: ConnectOptions()))
+        pair.world.run(.seconds(10))
+        #expect(pair.central.take().isEmpty)
+        pair.phone.controller.refuses = [LESetScanEnable.opcode: .commandDisallowed]
+        pair.central.send(.startScan(ScanRequest()))
+        _ = try pair.central.expect("connected", \.connection)
+        pair.phone.controller.refuses = [:]
+        _ = try pair.central.expect("discovered", \.discovery)
+    }
+
+    @Test(arguments: [0, 1, 2])
+    func behaviour_7_47_GAP_CONN_CPUP_BV_01_BV_04_aPeripheralAsksForAnotherLatency(latency: Int) throws {
+        let pair = try Pair()
+        try pair.central.connect(pair.peer)
+        let central = try #require(pair.strap.system.links.first?.peer)
+        pair.sensor.send(.setDesiredConnectionLatency(central: central, latency: latency))
+        pair.world.run(.seconds(1))
+        // The central's rules (behaviour 3.27) accept what this host asks for.
+        #expect(pair.phone.controller.commands.contains("LE Connection Update"))
+    }
+
+    @Test func behaviour_3_26_connectionsBeginWithTheParametersOfAnIPhone() throws {
+        let pair = try Pair()
+        try pair.central.connect(pair.peer)
+        let command = try #require(pair.phone.controller.lastConnectionRequest)
+        #expect(command.intervalMin == 24 && command.intervalMax == 24)
+        #expect(command.maxLatency == 0 && command.supervisionTimeout == 72)
+    }
+
+    @Test func disconnectionsCarryTheTimeOfTheCalendar() throws {
+        let pair = try Pair(configure: { $0.loopStart = 1_000_000 })
+        try pair.central.connect(pair.peer)
+        pair.world.run(.seconds(10))
+        pair.strap.controller.loseLinks(.connectionTimeout)
+        let time = try pair.central.expect("disconnected") { event -> TimeInterval? in
+            if case .disconnected(_, _, _, let timestamp) = event { timestamp } else { nil }
+        }
+        #expect(time > 1_000_010 && time < 1_000_020)
     }
 }

@@ -165,6 +165,31 @@ import Testing
         #expect(try manager.ask(.startAdvertising(request), "started", \.advertisingStarted) == .some(nil))
     }
 
+    @Test func advertisingGoesOnWhenTheControllerHasRoomAgain() throws {
+        let pair = try Pair()
+        pair.strap.controller.refuses[LESetAdvertisingEnable.opcode] = .commandDisallowed
+        try pair.central.connect(pair.peer)
+        pair.world.run(.seconds(3))
+        #expect(!pair.strap.controller.isAdvertising)
+        pair.strap.controller.refuses = [:]
+        pair.world.run(.seconds(1))
+        #expect(pair.strap.controller.isAdvertising)
+    }
+
+    @Test func AB_G05_anAppThatDiesLeavesNothingBehind() throws {
+        let world = TestWorld()
+        let strap = world.device("Strap")
+        do {
+            let app = strap.manager(.peripheral)
+            try app.publish()
+            #expect(strap.controller.isAdvertising)
+        }
+        world.run(.seconds(1))
+        #expect(!strap.controller.isAdvertising)
+        let other = strap.manager(.peripheral)
+        try other.publish()
+    }
+
     // MARK: Requests
 
     @Test func behaviour_7_31_readsAreAnsweredByTheApp() throws {

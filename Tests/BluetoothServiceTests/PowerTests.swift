@@ -128,3 +128,31 @@ import Testing
         #expect(device.manager(.central, of: app).take() == [.stateChanged(.poweredOn)])
     }
 }
+
+@Suite struct DeterminismTests {
+    /// All that two apps are told in a session, and all commands of the controllers.
+    private func session(seed: UInt64) throws -> [String] {
+        let world = TestWorld(seed: seed)
+        let phone = world.device("Phone")
+        let strap = world.device("Strap")
+        let central = phone.manager(.central)
+        let sensor = strap.manager(.peripheral)
+        try sensor.publish()
+        central.send(.startScan(ScanRequest()))
+        world.run(.seconds(1))
+        let peer = try #require(central.events.compactMap(\.discovery).first?.peer.identifier)
+        central.send(.connect(peer: peer, options: ConnectOptions()))
+        central.send(.stopScan)
+        world.run(.seconds(1))
+        central.send(.discoverServices(peer: peer, uuids: nil))
+        world.run(.seconds(1))
+        return central.take().map { "\($0)" } + sensor.take().map { "\($0)" } + phone.controller.commands
+            + strap.controller.commands
+    }
+
+    @Test func theSameSeedGivesTheSameSession() throws {
+        let first = try session(seed: 7)
+        #expect(try session(seed: 7) == first)
+        #expect(try session(seed: 8) != first)
+    }
+}

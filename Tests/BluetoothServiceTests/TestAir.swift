@@ -48,6 +48,7 @@ final class TestController {
     private(set) var isAdvertising = false
     private(set) var isScanning = false
     private(set) var initiating: Set<BluetoothAddress>?
+    private(set) var lastConnectionRequest: LECreateConnection?
     private var acceptList: Set<BluetoothAddress> = []
     private var links: [TestLink] = []
     private var lastHandle: UInt16 = 0x40
@@ -186,12 +187,22 @@ final class TestController {
         )
     }
 
+    /// Reports a stranger's empty advertisement to the host.
+    func report(from stranger: BluetoothAddress) {
+        send(
+            LEAdvertisingReport(reports: [
+                AdvertisingReport(kind: .connectableScannable, address: stranger, data: [], rssi: -90)
+            ])
+        )
+    }
+
     // MARK: Connections
 
     private func createConnection(_ parameters: PacketBuffer) {
         guard let command = try? LECreateConnection(reading: parameters) else {
             return refuse(LECreateConnection.opcode, .invalidParameters)
         }
+        lastConnectionRequest = command
         guard initiating == nil else { return refuse(LECreateConnection.opcode, .commandDisallowed) }
         send(CommandStatus(credits: 1, opcode: LECreateConnection.opcode))
         initiating = command.filterPolicy == .acceptList ? acceptList : [command.peerAddress]

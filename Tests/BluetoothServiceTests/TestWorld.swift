@@ -43,6 +43,11 @@ final class TestWorld {
         return device
     }
 
+    /// A manager of an app of its own on any system of this loop.
+    func manager(_ role: ManagerRole, on system: BluetoothSystem) -> TestManager {
+        TestManager(role, connection: system.openApp(AppIdentity(name: "test")), world: self)
+    }
+
     func run(_ duration: Duration) {
         loop.run(for: duration)
     }

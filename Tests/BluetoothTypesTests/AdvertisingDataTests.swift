@@ -1,4 +1,5 @@
 import BluetoothTypes
+import EventLoops
 import Testing
 
 @Suite struct AdvertisingDataTests {
@@ -102,5 +103,16 @@ import Testing
         ])
         #expect(AdvertisingData(parsing: data.encoded) == data)
         #expect(data.encodedLength == 256)
+    }
+
+    @Test func AB_G01_randomOctetsAreReadAndWrittenAlike() {
+        let random = RandomSource(seed: 1)
+        for _ in 0..<2_000 {
+            let octets = PacketBuffer(random.bytes(Int(random.below(300))).map { $0 & 0x1F })
+            let data = AdvertisingData(parsing: octets)
+            #expect(data.encoded == octets.prefix(upTo: data.encodedLength))
+            #expect(AdvertisingData(parsing: data.encoded) == data)
+            _ = (data.localName, data.serviceUUIDs, data.solicitedServiceUUIDs, data.serviceData, data.appearance)
+        }
     }
 }

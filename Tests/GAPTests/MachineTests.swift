@@ -50,8 +50,19 @@ import Testing
     @Test func whatTheControllerRefusesIsNotAskedForever() {
         var machine = machine()
         _ = machine.handle(.want(Self.a))
-        #expect(machine.handle(.ended(.commandDisallowed)) == [.endTurn, .reportFailure(Self.a, .commandDisallowed)])
+        let status = HCIStatus.memoryCapacityExceeded
+        #expect(machine.handle(.ended(status)) == [.endTurn, .reportFailure(Self.a, status)])
         #expect(machine.wanted.isEmpty)
+    }
+
+    @Test func aControllerThatCannotNowIsAskedAgain() {
+        var machine = machine()
+        _ = machine.handle(.want(Self.a))
+        #expect(machine.handle(.ended(.commandDisallowed)) == [.endTurn, .startRetry])
+        #expect(machine.handle(.want(Self.b)) == [])
+        #expect(machine.handle(.unwant(Self.a)) == [])
+        #expect(machine.handle(.retry) == [.connect(to: Self.b)])
+        #expect(machine.handle(.retry) == [])
     }
 
     @Test func morePeersThanTheListHoldsTakeTurns() {
@@ -104,8 +115,8 @@ import Testing
     @Test func behaviour_7_28_advertisingGoesOnAfterAConnection() {
         var machine = advertising()
         #expect(machine.handle(.centralConnected) == [.start(Self.one, .fast)])
-        #expect(machine.handle(.failed(isPassing: true)) == [])
-        #expect(machine.handle(.linkEnded) == [.start(Self.one, .fast)])
+        #expect(machine.handle(.failed(isPassing: true)) == [.startRetry, .reportStarted])
+        #expect(machine.handle(.tryAgain) == [.start(Self.one, .fast)])
         #expect(machine.handle(.started) == [.reportStarted])
     }
 

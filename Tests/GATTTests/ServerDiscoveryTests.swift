@@ -59,7 +59,7 @@ import Testing
         #expect(client.exchange([0x08, 22, 0, 33, 0, 2, 0x28]) == client.error(0x08, 22, .attributeNotFound))
     }
 
-    @Test func GATT_SR_GAD_BV_04_BV_05_characteristics() {
+    @Test func GATT_SR_GAD_BV_04_GATT_SR_GAD_BV_05_characteristics() {
         #expect(
             client.exchange([0x08, 19, 0, 33, 0, 3, 0x28])
                 == [

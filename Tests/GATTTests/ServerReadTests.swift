@@ -21,57 +21,13 @@ import Testing
         #expect(client.exchange([0x0A, 28, 0]) == [0x0B, 7, 8, 9])
     }
 
-    @Test func GATT_SR_GAR_BI_01_02_03_refusals() {
+    @Test func GATT_SR_GAR_BI_01_GATT_SR_GAR_BI_02_GATT_SR_GAR_BI_03_refusals() {
         #expect(client.exchange([0x0A, 33, 0]) == client.error(0x0A, 33, .readNotPermitted))
         #expect(client.exchange([0x0A, 99, 0]) == client.error(0x0A, 99, .invalidHandle))
         #expect(client.exchange([0x0A, 0, 0]) == client.error(0x0A, 0, .invalidHandle))
         app.refusals[28] = .insufficientAuthorization
         #expect(client.exchange([0x0A, 28, 0]) == client.error(0x0A, 28, .insufficientAuthorization))
         #expect(app.reads.count == 1)
-    }
-
-    struct SecurityCase: Sendable {
-        var security: LinkSecurity
-        var read: ATTErrorCode?
-        var write: ATTErrorCode?
-    }
-
-    @Test(arguments: [
-        SecurityCase(
-            security: LinkSecurity(),
-            read: .insufficientAuthentication,
-            write: .insufficientAuthentication
-        ),
-        SecurityCase(
-            security: LinkSecurity(isEncrypted: false),
-            read: .insufficientEncryption,
-            write: .insufficientEncryption
-        ),
-        SecurityCase(security: LinkSecurity(isEncrypted: true), read: nil, write: .insufficientAuthentication),
-        SecurityCase(
-            security: LinkSecurity(isEncrypted: true, isAuthenticated: true, keySize: 7),
-            read: .encryptionKeySizeTooShort,
-            write: .encryptionKeySizeTooShort
-        ),
-        SecurityCase(security: LinkSecurity(isEncrypted: true, isAuthenticated: true), read: nil, write: nil),
-    ])
-    func AB_A13_GATT_SR_GAR_BI_04_05_GAW_BI_05_06_security(_ testCase: SecurityCase) {
-        client.session.security = testCase.security
-        app.values[31] = [1]
-        let reads: [[UInt8]] = [[0x0A, 31, 0], [0x0C, 31, 0, 0, 0], [0x0E, 31, 0, 14, 0], [0x20, 14, 0, 31, 0]]
-        for request in reads + [[0x08, 31, 0, 31, 0, 0x3A, 0x2A]] {
-            let answer = client.exchange(request)
-            let expected = testCase.read.map { client.error(request[0], 31, $0) }
-            #expect(answer == expected ?? answer)
-            #expect(expected != nil || answer.first == request[0] + 1)
-        }
-        for request: [UInt8] in [[0x12, 31, 0, 5], [0x16, 31, 0, 0, 0, 5]] {
-            let answer = client.exchange(request)
-            #expect(testCase.write.map { client.error(request[0], 31, $0) } ?? answer == answer)
-            #expect(testCase.write != nil || answer.first == request[0] + 1)
-        }
-        client.exchange([0x52, 31, 0, 6])
-        #expect(app.values[31] == (testCase.write == nil ? [6] : [1]))
     }
 
     @Test func GATT_SR_GAR_BV_03_readByType() {
@@ -82,12 +38,12 @@ import Testing
         #expect(client.exchange([0x08, 1, 0, 0xFF, 0xFF, 2, 0x29]) == [0x09, 4, 9, 0, 0, 0, 24, 0, 0, 0])
     }
 
-    @Test func GATT_SR_GAR_BI_06_07_readByTypeRefusals() {
+    @Test func GATT_SR_GAR_BI_06_GATT_SR_GAR_BI_07_readByTypeRefusals() {
         #expect(client.exchange([0x08, 1, 0, 0xFF, 0xFF, 0x3B, 0x2A]) == client.error(0x08, 33, .readNotPermitted))
         #expect(client.exchange([0x08, 1, 0, 0xFF, 0xFF, 0x99, 0x99]) == client.error(0x08, 1, .attributeNotFound))
     }
 
-    @Test func GATT_SR_GAR_BV_04_BI_13_blobs() {
+    @Test func GATT_SR_GAR_BV_04_GATT_SR_GAR_BI_12_GATT_SR_GAR_BI_13_GATT_SR_GAR_BI_14_blobs() {
         #expect(client.exchange([0x0A, 26, 0]) == [0x0B] + [UInt8](0..<22))
         #expect(client.exchange([0x0C, 26, 0, 22, 0]) == [0x0D] + [UInt8](22..<44))
         #expect(client.exchange([0x0C, 26, 0, 0xFE, 1]) == [0x0D, 0xFE, 0xFF])
@@ -105,7 +61,7 @@ import Testing
         #expect(app.reads.map(\.offset) == [0, 22, 31])
     }
 
-    @Test func GATT_SR_GAR_BV_05_BI_18_19_readMultiple() {
+    @Test func GATT_SR_GAR_BV_05_GATT_SR_GAR_BI_18_GATT_SR_GAR_BI_19_readMultiple() {
         app.values[28] = [7, 8]
         #expect(client.exchange([0x0E, 14, 0, 28, 0, 14, 0]) == [0x0F, 0x64, 7, 8, 0x64])
         #expect(client.exchange([0x0E, 14, 0, 33, 0, 99, 0]) == client.error(0x0E, 33, .readNotPermitted))
@@ -123,6 +79,20 @@ import Testing
         #expect(client.exchange([0x20, 28, 0, 14, 0]) == [0x21, 19, 0] + [UInt8](repeating: 1, count: 19))
         app.values[28] = [UInt8](repeating: 1, count: 18)
         #expect(client.exchange([0x20, 28, 0, 14, 0]) == [0x21, 18, 0] + [UInt8](repeating: 1, count: 18) + [1, 0])
+    }
+
+    @Test func GATT_SR_GAR_BI_36_GATT_SR_GAR_BI_38_readMultipleVariableRefusals() {
+        #expect(client.exchange([0x20, 14, 0, 33, 0, 99, 0]) == client.error(0x20, 33, .readNotPermitted))
+        #expect(client.exchange([0x20, 28, 0, 99, 0]) == client.error(0x20, 99, .invalidHandle))
+    }
+
+    @Test func GATT_SR_GAR_BV_06_GATT_SR_GAR_BV_07_GATT_SR_GAR_BV_08_descriptors() {
+        let text = Array("something long enough to need blobs on a small MTU".utf8)
+        let end = UInt8(text.count)
+        #expect(client.exchange([0x0A, 18, 0]) == [0x0B] + text.prefix(22))
+        #expect(client.exchange([0x0C, 18, 0, 44, 0]) == [0x0D] + text[44...])
+        #expect(client.exchange([0x0C, 18, 0, end, 0]) == [0x0D])
+        #expect(client.exchange([0x0C, 18, 0, end + 1, 0]) == client.error(0x0C, 18, .invalidOffset))
     }
 
     @Test func AB_A03_manyAndFewHandles() {

@@ -15,7 +15,7 @@ import Testing
         client = try ServerFixture().bareClient()
     }
 
-    @Test func GATT_SR_GAN_BV_01_GAI_BV_01_behaviour_7_45_theClientDecides() {
+    @Test func GATT_SR_GAN_BV_01_GATT_SR_GAI_BV_01_behaviour_7_45_theClientDecides() {
         #expect(server.update([1], of: 23))
         #expect(client.sent().isEmpty)
         client.exchange([0x12, 24, 0, 1, 0])
@@ -34,7 +34,7 @@ import Testing
         #expect(client.sent().isEmpty)
     }
 
-    @Test func behaviour_7_42_7_44_eachSubscriberGetsWhatItsLinkCarries() {
+    @Test func behaviour_7_42_behaviour_7_44_eachSubscriberGetsWhatItsLinkCarries() {
         let other = client.fixture.bareClient()
         let stranger = client.fixture.bareClient()
         client.exchange([0x12, 24, 0, 1, 0])
@@ -116,7 +116,7 @@ import Testing
         #expect(client.sent().isEmpty)
     }
 
-    @Test func GATT_SR_GAS_BV_05_BV_06_AB_A11_aClientThatMissedAChange() throws {
+    @Test func GATT_SR_GAS_BV_05_AB_A11_aClientThatMissedAChange() throws {
         client.exchange([0x12, 24, 0, 1, 0])
         client.exchange([0x12, 11, 0, 1])
         _ = try client.fixture.database.add(ServiceDefinition(0x1801))

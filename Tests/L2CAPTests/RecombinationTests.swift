@@ -22,6 +22,7 @@ final class Fixture {
         channel = connection.register(.attribute, maximumPayload: maximumPayload)
         channel.onReceive = { [weak self] in self?.received.append($0.bytes) }
         connection.onDiscard = { [weak self] in self?.discards.append($0) }
+        loop.run(for: .zero)
     }
 
     /// Puts fragments into the hands of the end under test.
@@ -131,6 +132,19 @@ final class Fixture {
         fixture.receive([[3, 0, 4, 0]])
         fixture.loop.run(for: .seconds(60))
         #expect(fixture.discards == [.incomplete(received: 4)])
+    }
+
+    @Test func whatArrivesBeforeTheChannelsAreThereFindsThem() {
+        let loop = VirtualEventLoop()
+        let (link, peer) = LoopbackLink.pair(loop: loop)
+        peer.inject([1], on: 4)
+        loop.run(for: .zero)
+        let connection = L2CAPConnection(link: link, role: .peripheral, loop: loop)
+        var received: [PacketBuffer] = []
+        connection.register(.attribute, maximumPayload: 23).onReceive = { received.append($0) }
+        peer.inject([2], on: 4)
+        loop.run(for: .zero)
+        #expect(received == [[1], [2]])
     }
 
     @Test func headersGoIntoTheHeadroom() {

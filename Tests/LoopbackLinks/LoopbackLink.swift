@@ -6,8 +6,15 @@ import HCI
 public final class LoopbackLink: ACLLink {
     /// The same at both ends; nobody looks at it.
     public let handle = ConnectionHandle(rawValue: 1)
-    /// Takes each fragment that arrives.
-    public var onReceive: ((PacketBuffer, Bool) -> Void)?
+    /// Takes each fragment that arrives. What came before somebody set this is handed over at once.
+    public var onReceive: ((PacketBuffer, Bool) -> Void)? {
+        didSet {
+            guard let onReceive else { return }
+            let fragments = unclaimed
+            unclaimed = []
+            for (fragment, isStart) in fragments { onReceive(fragment, isStart) }
+        }
+    }
     /// Called when a PDU has left the queue.
     public var onDrain: (() -> Void)?
     /// PDUs that wait while the link is held.
@@ -25,6 +32,7 @@ public final class LoopbackLink: ACLLink {
     private let loop: any EventLoop
     private weak var peer: LoopbackLink?
     private var queue: [PacketBuffer] = []
+    private var unclaimed: [(PacketBuffer, Bool)] = []
 
     private init(loop: any EventLoop) {
         self.loop = loop
@@ -67,9 +75,13 @@ public final class LoopbackLink: ACLLink {
             let length = min(fragmentLength, pdu.count - offset)
             let fragment = pdu.slice(offset..<(offset + length))
             let isStart = offset == 0
-            loop.execute { [weak peer] in peer?.onReceive?(fragment, isStart) }
+            loop.execute { [weak peer] in peer?.receive(fragment, isStart) }
             offset += length
         } while offset < pdu.count
+    }
+
+    private func receive(_ fragment: PacketBuffer, _ isStart: Bool) {
+        if let onReceive { onReceive(fragment, isStart) } else { unclaimed.append((fragment, isStart)) }
     }
 
     /// What has been sent on `channel` since the last call, without basic headers.

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: [L2CAPConnection.Role.central, .peripheral])
-    func AB_S05_everythingElseIsIgnored(role: L2CAPConnection.Role) {
+    func everythingElseIsIgnored(role: L2CAPConnection.Role) {
         let others = (UInt8.min...UInt8.max).filter { $0 != 0x01 && $0 != 0x0B }
         #expect(answers(role, to: others.map { [$0, 1, 2, 3, 4, 5, 6] } + [[]]).isEmpty)
     }

@@ -59,6 +59,10 @@ final class AppSession {
         session.close()
     }
 
+    func close() {
+        for id in managers.keys.sorted(by: { $0.rawValue < $1.rawValue }) { closeManager(id) }
+    }
+
     func handle(_ request: Request, from id: ManagerID) {
         managers[id]?.handle(request)
     }

@@ -13,6 +13,11 @@ public final class InProcessConnection: ServiceConnection {
         self.app = LoopBound(app, loop: loop)
     }
 
+    /// An app that is gone leaves nothing behind (AB-G05).
+    deinit {
+        app.loop.submit { [app] in app.value.close() }
+    }
+
     /// Registers a manager.
     public func openManager(
         _ role: ManagerRole,

@@ -189,7 +189,7 @@ extension CentralSession {
         } else {
             end(peer)
         }
-        emit(.disconnected(peer: peer, error, isReconnecting: isReconnecting))
+        emit(.disconnected(peer: peer, error, isReconnecting: isReconnecting, timestamp: system.calendarTime))
         if isReconnecting { system.connectionWanted(to: peer) }
     }
 
@@ -206,7 +206,7 @@ extension CentralSession {
             return system.misuse("a connection was cancelled that there is not, to \(peer)")
         }
         drop(peer)
-        emit(.disconnected(peer: peer, nil, isReconnecting: false))
+        emit(.disconnected(peer: peer, nil, isReconnecting: false, timestamp: system.calendarTime))
     }
 
     /// A peripheral that nobody holds cannot be used (behaviour 3.5).

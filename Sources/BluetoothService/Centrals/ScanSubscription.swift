@@ -20,7 +20,7 @@ struct ScanSubscription {
         self.request = request
     }
 
-    /// What to report of a sighting; nil when the filter has no room for it or the manager knows it already.
+    /// What to report of a sighting; nil when the filter leaves it out or the manager knows it already.
     mutating func report(_ sighting: Sighting, of peer: UUID) -> Advertisement? {
         guard let advertisement = Advertisement(sighting, for: request) else { return nil }
         guard !request.allowsDuplicates else { return advertisement }

@@ -53,7 +53,7 @@ public final class BluetoothSystem {
         attributes = LocalAttributes(name: configuration.deviceName, appearance: configuration.appearance)
         host = HCIHost(transport: transport, loop: loop, logger: logger)
         advertiser = Advertiser(host: host, loop: loop, logger: logger)
-        scanner = GAP.Scanner(host: host, logger: logger)
+        scanner = GAP.Scanner(host: host, loop: loop, logger: logger)
         connector = Connector(host: host, loop: loop, logger: logger)
         listen()
     }
@@ -97,6 +97,11 @@ public final class BluetoothSystem {
     /// Lets an app in.
     public func openApp(_ identity: AppIdentity) -> InProcessConnection {
         InProcessConnection(AppSession(identity, system: self), loop: loop)
+    }
+
+    /// The time by the calendar, if there is one, in seconds since the beginning of 2001, UTC.
+    var calendarTime: TimeInterval? {
+        configuration.loopStart.map { $0 + Double(loop.now.nanoseconds) / 1_000_000_000 }
     }
 
     /// Tells the developer of an app of a mistake (behaviour 1.26).

@@ -14,6 +14,9 @@ public struct SystemConfiguration: Hashable, Sendable {
     /// it ends at once unless told otherwise.
     public var linger = Duration.zero
 
+    /// When the system's loop began, in seconds since the beginning of 2001, UTC; nil for a system without a calendar.
+    public var loopStart: Double?
+
     /// The configuration of an ordinary system.
     public init() {}
 }

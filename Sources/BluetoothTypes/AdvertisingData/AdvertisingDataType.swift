@@ -5,24 +5,43 @@ public struct AdvertisingDataType: WireValue, CustomStringConvertible {
     /// Any number, known or not.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// What the device can do and how it can be found.
     public static let flags = AdvertisingDataType(rawValue: 0x01)
+    /// Some of the services with 16-bit UUIDs.
     public static let incompleteServices16 = AdvertisingDataType(rawValue: 0x02)
+    /// All services with 16-bit UUIDs.
     public static let completeServices16 = AdvertisingDataType(rawValue: 0x03)
+    /// Some of the services with 32-bit UUIDs.
     public static let incompleteServices32 = AdvertisingDataType(rawValue: 0x04)
+    /// All services with 32-bit UUIDs.
     public static let completeServices32 = AdvertisingDataType(rawValue: 0x05)
+    /// Some of the services with 128-bit UUIDs.
     public static let incompleteServices128 = AdvertisingDataType(rawValue: 0x06)
+    /// All services with 128-bit UUIDs.
     public static let completeServices128 = AdvertisingDataType(rawValue: 0x07)
+    /// The beginning of the name.
     public static let shortenedLocalName = AdvertisingDataType(rawValue: 0x08)
+    /// The name.
     public static let completeLocalName = AdvertisingDataType(rawValue: 0x09)
+    /// The transmit power in dBm.
     public static let txPowerLevel = AdvertisingDataType(rawValue: 0x0A)
+    /// The connection intervals that the device prefers.
     public static let peripheralConnectionIntervalRange = AdvertisingDataType(rawValue: 0x12)
+    /// Services with 16-bit UUIDs that the device looks for.
     public static let solicitedServices16 = AdvertisingDataType(rawValue: 0x14)
+    /// Services with 128-bit UUIDs that the device looks for.
     public static let solicitedServices128 = AdvertisingDataType(rawValue: 0x15)
+    /// Data of a service with a 16-bit UUID.
     public static let serviceData16 = AdvertisingDataType(rawValue: 0x16)
+    /// What the device looks like.
     public static let appearance = AdvertisingDataType(rawValue: 0x19)
+    /// Services with 32-bit UUIDs that the device looks for.
     public static let solicitedServices32 = AdvertisingDataType(rawValue: 0x1F)
+    /// Data of a service with a 32-bit UUID.
     public static let serviceData32 = AdvertisingDataType(rawValue: 0x20)
+    /// Data of a service with a 128-bit UUID.
     public static let serviceData128 = AdvertisingDataType(rawValue: 0x21)
+    /// Data in the format of a company.
     public static let manufacturerData = AdvertisingDataType(rawValue: 0xFF)
 
     /// The name for a log; the number of a type that has none here.

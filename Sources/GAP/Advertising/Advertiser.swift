@@ -51,7 +51,7 @@ public final class Advertiser {
 
     /// A link has ended, so there may be room to advertise.
     public func linkEnded() {
-        perform(machine.handle(.linkEnded))
+        perform(machine.handle(.tryAgain))
     }
 
     private func perform(_ actions: [AdvertiserMachine.Action]) {
@@ -62,6 +62,8 @@ public final class Advertiser {
                 host.send(LESetAdvertisingEnable(isEnabled: false)) { [weak self] _ in self?.handle(.stopped) }
             case .startFastPhase: startFastPhase()
             case .endFastPhase: endFastPhase()
+            case .startRetry:
+                loop.schedule(after: AdvertisingPace.retryDelay) { [weak self] in self?.handle(.tryAgain) }
             case .reportStarted: onStarted?()
             case .reportFailed: onFailed?()
             }

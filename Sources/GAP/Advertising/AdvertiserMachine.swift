@@ -21,8 +21,8 @@ struct AdvertiserMachine {
         case stopped
         /// A central has connected: the controller has stopped advertising by itself.
         case centralConnected
-        /// A link has ended, so the controller may have room again.
-        case linkEnded
+        /// A link has ended, or time has passed: the controller may have room again.
+        case tryAgain
         case fastPhaseOver
         /// The controller is gone or new: it does not advertise.
         case reset
@@ -34,6 +34,8 @@ struct AdvertiserMachine {
         /// Begins to count ``AdvertisingPace/fastPhase``, anew if it is counting.
         case startFastPhase
         case endFastPhase
+        /// Begins to count ``AdvertisingPace/retryDelay``.
+        case startRetry
         /// What was wanted is on the air.
         case reportStarted
         /// It is not, and will not be.
@@ -51,14 +53,17 @@ struct AdvertiserMachine {
         case .failed(let isPassing): failed(isPassing: isPassing)
         case .stopped: state == .stopping ? ended() : []
         case .centralConnected: centralConnected()
-        case .linkEnded: state == .blocked ? ended() : []
+        case .tryAgain: state == .blocked ? ended() : []
         case .fastPhaseOver: fastPhaseOver()
         case .reset: reset()
         }
     }
 
     private mutating func want(_ plan: AdvertisingPlan?) -> [Action] {
-        guard plan != wanted else { return [] }
+        guard plan != wanted else {
+            if case .advertising(wanted) = state { return [.reportStarted] }
+            return state == .blocked ? [.reportStarted] : []
+        }
         let isNew = wanted == nil
         wanted = plan
         var actions: [Action] = []
@@ -85,8 +90,9 @@ struct AdvertiserMachine {
     private mutating func failed(isPassing: Bool) -> [Action] {
         guard case .starting = state else { return [] }
         if isPassing {
+            // Whoever asked need not know: he is heard when there is room (behaviour 7.26).
             state = .blocked
-            return []
+            return [.startRetry, .reportStarted]
         }
         state = .off
         wanted = nil

@@ -7,6 +7,9 @@ public enum AdvertisingPace: Hashable, Sendable {
     /// How long the fast phase lasts.
     public static let fastPhase: Duration = .seconds(30)
 
+    /// How long to wait before a controller that could not advertise is asked again.
+    static let retryDelay: Duration = .seconds(1)
+
     /// The advertising interval in units of 625 µs: 20 ms and 152.5 ms.
     public var interval: UInt16 {
         switch self {

@@ -138,6 +138,8 @@ public final class Connector {
                 host.send(LECreateConnectionCancel()) { _ in }
             case .startTurn: startTurn()
             case .endTurn: endTurn()
+            case .startRetry:
+                loop.schedule(after: ConnectorMachine.retryDelay) { [weak self] in self?.handle(.retry) }
             case .reportFailure(let peer, let status): onFailure?(peer, status)
             }
         }

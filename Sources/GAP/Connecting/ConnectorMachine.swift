@@ -12,6 +12,8 @@ struct ConnectorMachine {
         case initiating([BluetoothAddress])
         /// A cancel is on its way; its end is a Connection Complete event, whichever way the race goes.
         case cancelling
+        /// The controller could not at that moment, as some cannot while they scan; it is asked again after a while.
+        case waiting
     }
 
     enum Event {
@@ -23,6 +25,8 @@ struct ConnectorMachine {
         case ended(HCIStatus)
         /// It is the turn of those that the list had no room for.
         case turnOver
+        /// Time to ask a controller again that could not before.
+        case retry
         /// The controller can make connections, with a list of so many entries.
         case ready(acceptListSize: Int)
         /// The controller is gone or new: it does not try to connect.
@@ -36,12 +40,16 @@ struct ConnectorMachine {
         /// Begins to count ``ConnectorMachine/turn``.
         case startTurn
         case endTurn
+        /// Begins to count ``ConnectorMachine/retryDelay``.
+        case startRetry
         /// The controller will not make this connection.
         case reportFailure(BluetoothAddress, HCIStatus)
     }
 
     /// How long the controller listens for one selection when there are more wanted peers than its list holds.
     static let turn: Duration = .seconds(4)
+    /// How long to wait before a controller that could not look for peers is asked again.
+    static let retryDelay: Duration = .seconds(1)
     /// Peers that may be wanted at a time.
     static let maximumWanted = 256
 
@@ -56,6 +64,7 @@ struct ConnectorMachine {
         case .connected(let address): connected(address)
         case .ended(let status): ended(status)
         case .turnOver: turnOver()
+        case .retry: retry()
         case .ready(let size): ready(size)
         case .reset: reset()
         }
@@ -86,6 +95,10 @@ struct ConnectorMachine {
             state = .idle
             return begin()
         }
+        guard status != .commandDisallowed && status != .controllerBusy else {
+            state = .waiting
+            return [.endTurn, .startRetry]
+        }
         state = .idle
         // Nobody cancelled: the controller cannot do it, and asking again at once would go round in circles.
         wanted.removeAll { selection.contains($0) }
@@ -97,6 +110,12 @@ struct ConnectorMachine {
         wanted.removeAll { selection.contains($0) }
         wanted += selection
         return change()
+    }
+
+    private mutating func retry() -> [Action] {
+        guard state == .waiting else { return [] }
+        state = .idle
+        return begin()
     }
 
     private mutating func ready(_ size: Int) -> [Action] {
@@ -116,7 +135,7 @@ struct ConnectorMachine {
         switch state {
         case .idle:
             return begin()
-        case .cancelling:
+        case .cancelling, .waiting:
             return []
         case .initiating(let selection):
             guard selection != Array(wanted.prefix(capacity)) else {

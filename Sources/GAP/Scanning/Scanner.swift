@@ -1,4 +1,5 @@
 import BluetoothTypes
+import EventLoops
 import HCI
 import Logging
 
@@ -14,7 +15,11 @@ public final class Scanner {
     /// Takes what is heard.
     public var onSighting: ((Sighting) -> Void)?
 
+    /// How long to wait before a controller that could not scan is asked again.
+    private static let retryDelay = Duration.seconds(1)
+
     private let host: HCIHost
+    private let loop: any EventLoop
     private let logger: Logger
     private var machine = ScannerMachine()
     private var devices = DeviceTable()
@@ -22,8 +27,9 @@ public final class Scanner {
     private var isWanted = false
 
     /// A scanner that is off. It takes the advertising reports of `host`.
-    public init(host: HCIHost, logger: Logger) {
+    public init(host: HCIHost, loop: any EventLoop, logger: Logger) {
         self.host = host
+        self.loop = loop
         self.logger = logger
         host.onEvent(LEAdvertisingReport.self) { [weak self] in self?.receive($0) }
     }
@@ -77,8 +83,23 @@ public final class Scanner {
         }
         host.send(LESetScanEnable(isEnabled: true, filterDuplicates: .disabled)) { [weak self] result in
             guard let self else { return }
-            if case .failure(let error) = result { logger.warning("cannot scan: \(error)") }
-            perform(machine.handle(.started(success: (try? result.get()) != nil)))
+            switch result {
+            case .success:
+                perform(machine.handle(.started(success: true)))
+            case .failure(let error):
+                logger.warning("cannot scan: \(error)")
+                perform(machine.handle(.started(success: false)))
+                tryLater()
+            }
+        }
+    }
+
+    /// Some controllers cannot scan while they connect.
+    private func tryLater() {
+        guard isWanted else { return }
+        loop.schedule(after: Self.retryDelay) { [weak self] in
+            guard let self, isWanted, ownAddress != nil else { return }
+            perform(machine.handle(.want(true)))
         }
     }
 

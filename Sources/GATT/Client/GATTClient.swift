@@ -217,9 +217,13 @@ extension GATTClient {
 extension GATTClient {
     /// Asks to be told of a characteristic's value, or not any more: by notifications when it has them, else by
     /// indications (behaviour 5.16).
+    ///
+    /// - Parameter descriptor: where the Client Characteristic Configuration is, when that is remembered; else it is
+    ///   looked for once.
     public func setNotifying(
         _ isNotifying: Bool,
         _ characteristic: RemoteCharacteristic,
+        descriptor: UInt16? = nil,
         completion: @escaping (Result<Void, GATTError>) -> Void
     ) {
         let choice: ClientConfiguration

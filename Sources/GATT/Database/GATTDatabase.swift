@@ -62,8 +62,7 @@ extension GATTDatabase {
     /// The attributes in a range of handles.
     subscript(range: ClosedRange<UInt16>) -> ArraySlice<Attribute> {
         let start = position(of: range.lowerBound)
-        var end = start
-        while end < attributes.count, attributes[end].handle <= range.upperBound { end += 1 }
+        let end = range.upperBound == .max ? attributes.count : position(of: range.upperBound + 1)
         return attributes[start..<end]
     }
 

@@ -146,6 +146,13 @@ extension GATTServerSession {
     func databaseChanged(_ handles: ClosedRange<UInt16>) {
         configurations = configurations.filter { !handles.contains($0.key) }
         if clientFeatures & Self.robustCaching != 0 { awareness = .unaware }
+        announceChange(handles)
+    }
+
+    /// Tells the client that nothing may be believed of `handles`, if it has asked for that. For changes while the
+    /// client is connected this is done by itself; call it when a bonded client comes back after one (Core Vol 3 Part G
+    /// 2.5.2).
+    public func announceChange(_ handles: ClosedRange<UInt16>) {
         guard let handle = server?.serviceChanged, configurations[handle]?.contains(.indicate) == true else { return }
         let before = pendingChange ?? handles
         pendingChange =

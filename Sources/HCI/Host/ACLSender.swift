@@ -3,14 +3,14 @@ import DequeModule
 
 /// Shares the controller's buffers among the connections (Core Vol 4 Part E 4.1.1).
 ///
-/// Connections with something to send take turns, one packet each. While there are several, each leaves a buffer for
-/// every other one: packets to a peer that is out of reach stay in the buffers until the supervision timeout.
+/// Connections with something to send take turns, one packet each. None takes a second buffer that another one without
+/// any may need: packets to a peer that is out of reach stay in the buffers until the supervision timeout.
 final class ACLSender {
     private let transmit: (HCIPacket) -> Void
     private var packetSize = 0
-    private var capacity = 0
     private var free = 0
-    private var connectionCount = 0
+    // Connections that hold no buffer, whether or not they have something to send.
+    private var emptyHanded = 0
     private var ring = Deque<HCIConnection>()
     private var isPumping = false
 
@@ -24,23 +24,21 @@ final class ACLSender {
     /// Forgets all connections; the controller has these buffers, all empty.
     func reset(packetSize: Int, capacity: Int) {
         self.packetSize = packetSize
-        self.capacity = capacity
         free = capacity
-        connectionCount = 0
+        emptyHanded = 0
         ring.removeAll()
     }
 
     func add(_ connection: HCIConnection) {
-        connectionCount += 1
+        emptyHanded += 1
     }
 
     /// Takes a connection out. Its packets have left the controller's buffers (Vol 4 Part E 4.3).
     func remove(_ connection: HCIConnection) {
-        connectionCount -= 1
         ring.removeAll { $0 === connection }
         connection.isInRing = false
-        free += connection.outstanding
-        connection.outstanding = 0
+        _ = complete(connection.outstanding, of: connection)
+        emptyHanded -= 1
         pump()
     }
 
@@ -57,6 +55,7 @@ final class ACLSender {
     /// - Returns: Whether the connection had so many packets outstanding; more than that are not believed (AB-H01).
     func complete(_ count: Int, of connection: HCIConnection) -> Bool {
         let believed = min(count, connection.outstanding)
+        if believed > 0, believed == connection.outstanding { emptyHanded += 1 }
         connection.outstanding -= believed
         free += believed
         return believed == count
@@ -68,7 +67,7 @@ final class ACLSender {
         defer { isPumping = false }
         var passedOver = 0
         while free > 0, passedOver < ring.count, let connection = ring.popFirst() {
-            guard connection.outstanding < max(1, capacity - (connectionCount - 1)) else {
+            guard connection.outstanding == 0 || free > emptyHanded else {
                 ring.append(connection)
                 passedOver += 1
                 continue
@@ -84,6 +83,7 @@ final class ACLSender {
             return
         }
         free -= 1
+        if connection.outstanding == 0 { emptyHanded -= 1 }
         connection.outstanding += 1
         if connection.hasPackets {
             ring.append(connection)

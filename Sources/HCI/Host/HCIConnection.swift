@@ -85,13 +85,13 @@ public final class HCIConnection: ACLLink {
     public var queuedPDUs: Int { queue.count }
 
     /// Queues an L2CAP PDU. With ``maximumQueuedPDUs`` waiting it is dropped and counted.
-    public func send(_ pdu: PacketBuffer) {
+    public func send(_ pdu: consuming PacketBuffer) {
         guard isOpen, !pdu.isEmpty else { return }
         guard queue.count < Self.maximumQueuedPDUs else {
             droppedPDUs += 1
             return
         }
-        queue.append(pdu)
+        queue.append(consume pdu)
         sender?.wake(self)
     }
 
@@ -105,7 +105,7 @@ public final class HCIConnection: ACLLink {
         let boundary: ACLPacket.Boundary = isMidPDU ? .continuation : .startNonFlushable
         if pdu.count <= limit {
             isMidPDU = false
-            return (HCIPacket(ACLPacket(handle: handle, boundary: boundary, payload: pdu)), true)
+            return (HCIPacket(ACLPacket(handle: handle, boundary: boundary, payload: consume pdu)), true)
         }
         isMidPDU = true
         let fragment = PacketBuffer(copying: pdu.prefix(upTo: limit), headroom: PacketBuffer.defaultHeadroom)

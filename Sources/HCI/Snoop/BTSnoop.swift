@@ -53,8 +53,8 @@ public struct BTSnoopWriter: Sendable {
     /// What a file begins with.
     public var header: [UInt8] {
         var bytes = BTSnoop.magic
-        bytes.append(integer: BTSnoop.version.bigEndian)
-        bytes.append(integer: BTSnoop.datalinkH4.bigEndian)
+        bytes.append(integer: BTSnoop.version.byteSwapped)
+        bytes.append(integer: BTSnoop.datalinkH4.byteSwapped)
         return bytes.bytes
     }
 
@@ -72,11 +72,11 @@ public struct BTSnoopWriter: Sendable {
         if packet.kind == .command || packet.kind == .event { flags |= 2 }
         let time = BTSnoop.unixEpoch &+ unixMicrosecondsAtZero &+ instant.microseconds
         var bytes = PacketBuffer(headroom: 0, capacity: BTSnoop.recordHeaderSize + packet.bytes.count + 1)
-        bytes.append(integer: length.bigEndian)
-        bytes.append(integer: length.bigEndian)
-        bytes.append(integer: flags.bigEndian)
-        bytes.append(integer: drops.bigEndian)
-        bytes.append(integer: time.bigEndian)
+        bytes.append(integer: length.byteSwapped)
+        bytes.append(integer: length.byteSwapped)
+        bytes.append(integer: flags.byteSwapped)
+        bytes.append(integer: drops.byteSwapped)
+        bytes.append(integer: time.byteSwapped)
         bytes.append(packet.kind.rawValue)
         bytes.append(contentsOf: packet.bytes)
         return bytes.bytes
@@ -95,9 +95,9 @@ public struct BTSnoopReader {
         guard try reader.slice(BTSnoop.magic.count, at: "Identification Pattern") == BTSnoop.magic else {
             throw PacketError(.value(0), at: "Identification Pattern")
         }
-        let version = try reader.integer(UInt32.self, at: "Version Number").bigEndian
+        let version = try reader.integer(UInt32.self, at: "Version Number").byteSwapped
         guard version == BTSnoop.version else { throw PacketError(.value(UInt64(version)), at: "Version Number") }
-        let datalink = try reader.integer(UInt32.self, at: "Datalink Type").bigEndian
+        let datalink = try reader.integer(UInt32.self, at: "Datalink Type").byteSwapped
         guard datalink == BTSnoop.datalinkH4 else { throw PacketError(.value(UInt64(datalink)), at: "Datalink Type") }
     }
 
@@ -106,11 +106,11 @@ public struct BTSnoopReader {
     /// - Throws: ``PacketError`` when the file ends within a record, or the record is not one of an HCI packet.
     public mutating func next() throws(PacketError) -> BTSnoop.Record? {
         guard reader.remaining > 0 else { return nil }
-        let original = try reader.integer(UInt32.self, at: "Original Length").bigEndian
-        let included = try reader.integer(UInt32.self, at: "Included Length").bigEndian
-        let flags = try reader.integer(UInt32.self, at: "Packet Flags").bigEndian
-        let drops = try reader.integer(UInt32.self, at: "Cumulative Drops").bigEndian
-        let time = try reader.integer(Int64.self, at: "Timestamp").bigEndian
+        let original = try reader.integer(UInt32.self, at: "Original Length").byteSwapped
+        let included = try reader.integer(UInt32.self, at: "Included Length").byteSwapped
+        let flags = try reader.integer(UInt32.self, at: "Packet Flags").byteSwapped
+        let drops = try reader.integer(UInt32.self, at: "Cumulative Drops").byteSwapped
+        let time = try reader.integer(Int64.self, at: "Timestamp").byteSwapped
         guard included == original, included >= 1, included <= BTSnoop.maximumPacketSize else {
             throw PacketError(.length(Int(included)), at: "Included Length")
         }
