@@ -187,6 +187,33 @@ import Testing
         #expect(peripheral.events(LEEnhancedConnectionComplete.self).map(\.peerAddress) == [mine])
     }
 
+    @Test func aControllerThatNobodyHoldsIsGone() {
+        let loop = VirtualEventLoop()
+        let random = RandomSource(seed: 1)
+        let radio = Radio(loop: loop, random: random)
+        var frames = 0
+        radio.onTransmission = { _ in frames += 1 }
+        let line = Line()
+        var controller: VirtualController? = VirtualController(
+            transport: line,
+            node: radio.add(),
+            loop: loop,
+            random: random,
+            configuration: .init(publicAddress: .init(1, kind: .publicDevice))
+        )
+        weak let trace = controller
+        line.onReceive?(HCIPacket(LESetAdvertisingEnable(isEnabled: true)))
+        line.onReceive?(HCIPacket(LESetScanEnable(isEnabled: true, filterDuplicates: .disabled)))
+        loop.run(for: .seconds(10))
+        let before = frames
+        controller = nil
+        #expect(trace == nil)
+        loop.run(for: .seconds(10))
+        #expect(before > 0 && frames == before)
+        line.onReceive?(HCIPacket(Reset()))
+        controller = nil
+    }
+
     /// Everything that a busy little world shows to hosts and to a sniffer, in one text.
     private func trace(seed: UInt64) -> String {
         let world = World(seed: seed) {
