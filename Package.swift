@@ -96,6 +96,7 @@ let package = Package(
         tests("EventLoops"),
         tests("Radio", ["EventLoops"]),
         tests("LinkLayer", ["BluetoothTypes", "EventLoops", "HCI", "Radio"]),
+        tests("HCITransports", ["BluetoothTypes", "EventLoops", "HCI"]),
     ],
     swiftLanguageModes: [.v6]
 )
