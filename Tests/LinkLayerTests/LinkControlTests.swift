@@ -152,6 +152,42 @@ import Testing
         )
     }
 
+    // A central that asks instead of telling: request, the host's answer, response, update (Core Vol 6 Part B 5.1.7).
+    @Test func aPeripheralAnswersAParameterRequest() throws {
+        var machine = Self.machine(.peripheral)
+        let request = Self.validRequest
+        let asked = machine.receive(ControlPDU.connectionParameterRequest(request).encoded())
+        #expect(asked == [.report(.parameterRequest(request))])
+        #expect(!machine.awaitsPeer)
+        #expect(machine.accept(request) == [.send(.connectionParameterResponse(request))])
+        #expect(machine.awaitsPeer)
+        #expect(
+            machine.receive(
+                Self.update {
+                    $0.interval = 40; $0.timeout = 300
+                }
+            ).isEmpty
+        )
+        #expect(machine.begin(counter: 109).isEmpty)
+        let changed = machine.begin(counter: 110)
+        #expect(changed.count == 2)
+        #expect(changed.last == .report(.parameters(.success)))
+        #expect(machine.timing.interval == 40 && machine.remote == nil)
+        #expect(machine.accept(request) == nil && machine.decline(.unspecifiedError) == nil)
+    }
+
+    @Test(arguments: [true, false])
+    func aRefusalIsToldToTheHost(isExtended: Bool) {
+        var machine = Self.machine(.peripheral)
+        _ = machine.request(.phy(tx: .le2M, rx: .le2M))
+        let refusal: ControlPDU =
+            isExtended
+            ? .rejectExtended(.init(.phyReq, .linkLayerProcedureCollision))
+            : .reject(.init(.linkLayerProcedureCollision))
+        #expect(machine.receive(refusal.encoded()) == [.report(.phy(.linkLayerProcedureCollision))])
+        #expect(machine.local == nil && !machine.awaitsPeer)
+    }
+
     @Test func requestsWaitForEachOtherUpToABound() {
         var machine = Self.machine(.central)
         let lengths = LinkControl.Request.dataLength(octets: 251, time: 2_120)

@@ -97,6 +97,9 @@ import Testing
         pair.peripheral.send([2], on: pair.peripheralHandle)
         pair.world.run(.seconds(1))
         #expect(pair.peripheral.data.count == 1 && pair.central.data.count == 1)
+        // The coded PHY has a longer time for its 27 octets (Core Vol 6 Part B 4.5.10).
+        let times = pair.central.events(LEDataLengthChange.self).map(\.maxTxTime)
+        #expect(times == (phy == .coded ? [2_704] : []))
         // Asking for what is there already is answered, and the other host hears nothing.
         asker.send(command)
         pair.world.run(.seconds(1))
