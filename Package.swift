@@ -41,7 +41,8 @@ let package = Package(
             [
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
-            ]),
+            ]
+        ),
         room("Radio", ["EventLoops"]),
         room(
             "HCI",
@@ -49,26 +50,31 @@ let package = Package(
                 "BluetoothTypes", "EventLoops",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
-            ]),
+            ]
+        ),
         room(
             "LinkLayer",
             [
                 "BluetoothTypes", "EventLoops", "HCI", "Radio",
                 .product(name: "DequeModule", package: "swift-collections"),
-            ]),
+            ]
+        ),
         room(
             "HCITransports",
             [
                 "BluetoothTypes", "EventLoops", "HCI",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-            ]),
+            ]
+        ),
         room(
             "L2CAP",
-            ["BluetoothTypes", "EventLoops", "HCI", .product(name: "DequeModule", package: "swift-collections")]),
+            ["BluetoothTypes", "EventLoops", "HCI", .product(name: "DequeModule", package: "swift-collections")]
+        ),
         room(
             "ATT",
-            ["BluetoothTypes", "EventLoops", "L2CAP", .product(name: "DequeModule", package: "swift-collections")]),
+            ["BluetoothTypes", "EventLoops", "L2CAP", .product(name: "DequeModule", package: "swift-collections")]
+        ),
         room("GATT", ["BluetoothTypes", "EventLoops", "ATT"]),
         room("SMP", ["BluetoothTypes", "EventLoops", "L2CAP"]),
         room("GAP", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP"]),
@@ -77,11 +83,13 @@ let package = Package(
             [
                 "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "SMP", "GAP",
                 .product(name: "Logging", package: "swift-log"),
-            ]),
+            ]
+        ),
         room("CoreBluetooth", ["BluetoothTypes", "BluetoothService", .product(name: "Logging", package: "swift-log")]),
         room(
             "BluetoothSimulation",
-            ["BluetoothTypes", "EventLoops", "HCI", "BluetoothService", "CoreBluetooth", "LinkLayer", "Radio"]),
+            ["BluetoothTypes", "EventLoops", "HCI", "BluetoothService", "CoreBluetooth", "LinkLayer", "Radio"]
+        ),
         .executableTarget(
             name: "harald",
             dependencies: [
@@ -95,8 +103,18 @@ let package = Package(
         tests("BluetoothTypes"),
         tests("EventLoops"),
         tests("Radio", ["EventLoops"]),
-        tests("LinkLayer", ["BluetoothTypes", "EventLoops", "HCI", "Radio"]),
-        tests("HCITransports", ["BluetoothTypes", "EventLoops", "HCI"]),
+        tests(
+            "LinkLayer",
+            ["BluetoothTypes", "EventLoops", "HCI", "Radio", .product(name: "Logging", package: "swift-log")]
+        ),
+        tests("HCI", ["BluetoothTypes", "EventLoops", .product(name: "Logging", package: "swift-log")]),
+        tests(
+            "HCITransports",
+            [
+                "BluetoothTypes", "EventLoops", "HCI", .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -13,6 +13,8 @@ public struct H4Parser {
     /// The octet that was no packet type.
     public private(set) var failure: PacketError?
     private var incomplete: [UInt8] = []
+    // Octets that `incomplete` needs before a look at it is worth while: a packet that drips in is not copied each time.
+    private var needed = 0
 
     /// A parser at the front of a stream.
     public init() {}
@@ -24,21 +26,32 @@ public struct H4Parser {
     /// the storage of `octets` where they can.
     public mutating func take(_ octets: [UInt8]) -> [HCIPacket] {
         guard failure == nil else { return [] }
-        let stream = PacketBuffer(incomplete.isEmpty ? octets : incomplete + octets)
+        var octets = octets
+        if !incomplete.isEmpty {
+            incomplete.append(contentsOf: octets)
+            guard incomplete.count >= needed else { return [] }
+            octets = incomplete
+            incomplete = []
+        }
+        let stream = PacketBuffer(octets)
         var packets: [HCIPacket] = []
         var start = 0
+        needed = 0
         while start < stream.count {
             guard let kind = HCIPacket.Kind(rawValue: stream[start]) else {
                 failure = PacketError(.value(UInt64(stream[start])), at: "H4 packet type")
-                incomplete = []
                 return packets
             }
             let body = stream.suffix(after: start + 1)
-            guard let length = Self.length(of: kind, in: body), body.count >= length else { break }
+            let length = Self.length(of: kind, in: body)
+            guard let length, body.count >= length else {
+                needed = 1 + (length ?? body.count + 1)
+                break
+            }
             packets.append(HCIPacket(kind, body.prefix(upTo: length)))
             start += 1 + length
         }
-        incomplete = start == stream.count ? [] : stream.suffix(after: start).bytes
+        if start < stream.count { incomplete = stream.suffix(after: start).bytes }
         return packets
     }
 

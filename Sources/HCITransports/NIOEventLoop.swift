@@ -58,15 +58,12 @@ public final class NIOEventLoop: EventLoops.EventLoop {
         nio.execute { [self] in arrive(task) }
     }
 
-    /// Runs `task` on the loop's thread and waits for it; at once when this is the loop's thread.
+    /// Runs `task` on the loop's thread and waits for it; at once when this is the loop's thread. On a loop that has been
+    /// shut down nothing happens.
     public func submitAndWait(_ task: @escaping @Sendable () -> Void) {
         if nio.inEventLoop { return task() }
-        let done = DispatchSemaphore(value: 0)
-        submit {
-            task()
-            done.signal()
-        }
-        done.wait()
+        // The only error is that the loop has been shut down: then there is nothing to wait for.
+        try? nio.submit { [self] in arrive(task) }.wait()
     }
 
     /// Calls an app back on its queue.

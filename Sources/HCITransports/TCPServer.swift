@@ -22,7 +22,9 @@ public final class TCPServer {
     ///
     /// On the loop only.
     public static func listen(
-        host: String = "127.0.0.1", port: Int, loop: NIOEventLoop,
+        host: String = "127.0.0.1",
+        port: Int,
+        loop: NIOEventLoop,
         onConnection: @escaping (TCPTransport) -> Void,
         completion: @escaping (Result<TCPServer, HCITransportError>) -> Void
     ) {
@@ -40,7 +42,8 @@ public final class TCPServer {
                 loop.arrive {
                     bound.call(
                         result.map { TCPServer(channel: $0, port: $0.localAddress?.port ?? port) }
-                            .mapError { .unreachable(address: "tcp:\(host):\(port)", reason: "\($0)") })
+                            .mapError { .unreachable(address: "tcp:\(host):\(port)", reason: "\($0)") }
+                    )
                 }
             }
     }

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import EventLoops
 import HCI
 import NIOCore
 import NIOPosix
@@ -7,6 +8,8 @@ import NIOPosix
 public final class TCPTransport: HCITransport {
     /// How long a connection attempt may take.
     public static let connectTimeout = TimeAmount.seconds(5)
+    /// Octets that may wait for an end that does not read. It is taken for dead when there are more.
+    public static let maximumUnsent = 4 << 20
 
     /// Takes each packet that arrives.
     public var onReceive: ((HCIPacket) -> Void)?
@@ -26,7 +29,9 @@ public final class TCPTransport: HCITransport {
     ///
     /// On the loop only.
     public static func connect(
-        host: String, port: Int, loop: NIOEventLoop,
+        host: String,
+        port: Int,
+        loop: NIOEventLoop,
         completion: @escaping (Result<TCPTransport, HCITransportError>) -> Void
     ) {
         let address = "tcp:\(host):\(port)"
@@ -50,11 +55,15 @@ public final class TCPTransport: HCITransport {
 
     /// Puts the handlers into the pipeline of a connected channel and lets it read.
     static func attach(
-        to channel: any Channel, loop: NIOEventLoop, address: String
+        to channel: any Channel,
+        loop: NIOEventLoop,
+        address: String
     ) -> Result<TCPTransport, HCITransportError> {
         let transport = TCPTransport(channel: channel, loop: loop)
         do {
             try channel.pipeline.syncOperations.addHandlers([H4Handler(), Receiver(transport)])
+            let mark = ChannelOptions.Types.WriteBufferWaterMark(low: maximumUnsent / 2, high: maximumUnsent)
+            try channel.syncOptions?.setOption(.writeBufferWaterMark, value: mark)
             try channel.syncOptions?.setOption(.autoRead, value: true)
         } catch {
             channel.close(promise: nil)
@@ -66,6 +75,9 @@ public final class TCPTransport: HCITransport {
     /// Sends a packet.
     public func send(_ packet: HCIPacket) {
         guard isOpen else { return }
+        guard channel.isWritable else {
+            return loop.execute { [self] in lost(.failed(reason: "the other end does not read")) }
+        }
         channel.pipeline.syncOperations.writeAndFlush(NIOAny(packet), promise: nil)
     }
 

@@ -47,6 +47,16 @@ import Testing
         for _ in 0..<70_000 where parser.failure == nil { _ = parser.take([0x77]) }
         #expect(parser.pendingLength <= H4Parser.maximumPacketLength)
     }
+
+    @Test func aPacketThatDripsInIsWhole() {
+        var parser = H4Parser()
+        let payload = (0..<65_535).map { UInt8(truncatingIfNeeded: $0) }
+        let packet: [UInt8] = [0x02, 0x40, 0x20, 0xFF, 0xFF] + payload
+        var packets: [HCIPacket] = []
+        for octet in packet + packet { packets += parser.take([octet]) }
+        #expect(packets == [HCIPacket(.acl, PacketBuffer(Array(packet.dropFirst())))] + packets.suffix(1))
+        #expect(packets.count == 2 && packets.first == packets.last)
+    }
 }
 
 @Suite struct ControllerAddressTests {

@@ -73,6 +73,6 @@ public struct ACLPacket: Hashable, Sendable {
 extension HCIPacket {
     /// Frames connection data.
     public init(_ packet: consuming ACLPacket) {
-        self.init(.acl, packet.encoded())
+        self.init(.acl, (consume packet).encoded())
     }
 }

@@ -88,12 +88,15 @@ public struct LMPFeatures: WireFlags {
     public static let leController = bit(38)
     /// LE and BR/EDR to one peer at once.
     public static let simultaneousLEAndBREDR = bit(49)
+    /// There are more pages of features.
+    public static let extendedFeatures = bit(63)
 
     /// The names of the bits, for a log.
     public static let names: [(flag: LMPFeatures, name: String)] = [
         (.brEdrNotSupported, "BR/EDR not supported"),
         (.leController, "LE"),
         (.simultaneousLEAndBREDR, "LE and BR/EDR to one peer"),
+        (.extendedFeatures, "extended features"),
     ]
 }
 

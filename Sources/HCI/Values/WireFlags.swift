@@ -16,7 +16,7 @@ extension WireFlags {
             rest &= ~flag.rawValue
         }
         if rest != 0 { parts.append("0x" + String(rest, radix: 16)) }
-        return "[\(parts.joined(separator: " "))]"
+        return "[\(parts.joined(separator: ", "))]"
     }
 
     /// A set of one bit.

@@ -9,7 +9,7 @@ public protocol ACLLink: AnyObject {
 
     /// Queues an L2CAP PDU, basic header included. It is cut into fragments that the controller takes and sent as the
     /// controller's buffers allow, in order. After the link is gone nothing happens.
-    func send(_ pdu: PacketBuffer)
+    func send(_ pdu: consuming PacketBuffer)
 
     /// PDUs that wait, wholly or in part, for buffers of the controller.
     var queuedPDUs: Int { get }
