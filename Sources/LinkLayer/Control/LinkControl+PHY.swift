@@ -76,7 +76,6 @@ extension LinkControl {
         let times = (dataLength.txTime(phy(txPHY)), dataLength.rxTime(phy(rxPHY)))
         txPHY = tx ?? txPHY
         rxPHY = rx ?? rxPHY
-        actions.append(.applyPHY(tx: tx, rx: rx))
         if isOwn || before.0 != txPHY || before.1 != rxPHY { report(.phy(.success)) }
         // The coded PHY does not go with as little time as the others.
         if times != (dataLength.txTime(phy(txPHY)), dataLength.rxTime(phy(rxPHY))) { report(.dataLength) }
