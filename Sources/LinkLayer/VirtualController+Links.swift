@@ -154,7 +154,7 @@ extension VirtualController: LinkOwner {
 }
 
 extension VirtualController {
-    private var knowsAlgorithm2: Bool { configuration.features.contains(.channelSelectionAlgorithm2) }
+    var knowsAlgorithm2: Bool { configuration.features.contains(.channelSelectionAlgorithm2) }
 
     /// Makes a link, tells the host, and gets it going (Core Vol 4 Part E 7.7.65.1, .10, .20).
     private func addLink(_ parameters: Link.Parameters) {

@@ -5,7 +5,8 @@ import Radio
 
 /// A Bluetooth LE controller without hardware: HCI on one side, a node of the simulated air on the other.
 ///
-/// It lives on the loop of its radio, and works as long as somebody holds it.
+/// It lives on the loop of its radio, and works as long as somebody holds it; letting go of it, on the loop, switches it
+/// off in the middle of whatever it does.
 public final class VirtualController {
     /// What the link layer can do, as LE Read Local Supported Features tells it.
     public static let supportedFeatures: LEFeatures = [
@@ -22,21 +23,10 @@ public final class VirtualController {
     let random: RandomSource
     let host: HostPort
     let arbiter: RadioArbiter
-    private(set) lazy var advertiser = Advertiser(
-        arbiter: arbiter,
-        loop: loop,
-        random: random,
-        power: power,
-        owner: self
-    )
-    private(set) lazy var scanner = Scanner(arbiter: arbiter, loop: loop, random: random, power: power, owner: self)
-    private(set) lazy var initiator = Initiator(
-        arbiter: arbiter,
-        loop: loop,
-        random: random,
-        power: power,
-        owner: self
-    )
+    // Made at the end of the initializer, since they know their controller.
+    private(set) var advertiser: Advertiser!
+    private(set) var scanner: Scanner!
+    private(set) var initiator: Initiator!
 
     // What the host has set, and a reset takes back.
     var randomAddress: BluetoothAddress?
@@ -74,8 +64,16 @@ public final class VirtualController {
         acceptList = AcceptList(size: configuration.acceptListSize)
         defaultPHYs = .init()
         defaultPHYs = PHYPreferences(tx: supportedPHYs, rx: supportedPHYs)
+        advertiser = Advertiser(arbiter: arbiter, loop: loop, random: random, power: power, owner: self)
+        scanner = Scanner(arbiter: arbiter, loop: loop, random: random, power: power, owner: self)
+        initiator = Initiator(arbiter: arbiter, loop: loop, random: random, power: power, owner: self)
         transport.onReceive = { [weak self] in self?.receive($0) }
         transport.onClose = { [weak self] _ in self?.reset() }
+    }
+
+    deinit {
+        // Nothing is left on the loop that would come back to it.
+        stopEverything()
     }
 
     /// The power in dBm.
@@ -103,10 +101,7 @@ public final class VirtualController {
 
     /// The initial state (Core Vol 4 Part E 7.3.2). Links are gone without a word: their peers find out by themselves.
     func reset() {
-        advertiser.stop()
-        scanner.stop()
-        initiator.stop()
-        for link in links { link.drop() }
+        stopEverything()
         links.removeAll()
         advertiser.set = AdvertisingSet()
         scanner.parameters = LESetScanParameters(
@@ -122,6 +117,13 @@ public final class VirtualController {
         channelMap = .all
         (suggestedOctets, suggestedTime) = (DataLength.minimumOctets, DataLength.minimumTime)
         defaultPHYs = PHYPreferences(tx: supportedPHYs, rx: supportedPHYs)
+    }
+
+    private func stopEverything() {
+        scanner.stop()
+        initiator.stop()
+        advertiser.stop()
+        for link in links { link.drop() }
     }
 
     // MARK: From the host

@@ -51,7 +51,7 @@ public final class RadioNode {
     var state = State.sleeping
     var reception: Reception?
     private var used = AirTime()
-    private unowned let radio: Radio
+    private let radio: Radio
 
     init(id: ID, position: Position, radio: Radio) {
         self.id = id

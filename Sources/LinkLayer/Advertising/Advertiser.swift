@@ -48,6 +48,7 @@ final class Advertiser: RadioUser {
     private var limit: ScheduledTask?
     private var eventStart = Instant.zero
     private var pdu: [UInt8] = []
+    private var channels: [UInt8] = []
     private let arbiter: RadioArbiter
     private let loop: any EventLoop
     private let random: RandomSource
@@ -71,6 +72,7 @@ final class Advertiser: RadioUser {
     /// Begins to advertise, with a first event now.
     func start() {
         isEnabled = true
+        channels = set.channels
         eventStart = loop.now
         if set.parameters.kind == .directedHighDutyCycle {
             limit = loop.schedule(after: Self.highDutyCycleLimit) { [unowned self] in
@@ -104,7 +106,7 @@ final class Advertiser: RadioUser {
     }
 
     private func send(channel index: Int) {
-        guard index < set.channels.count, hasTime else { return endEvent() }
+        guard index < channels.count, hasTime else { return endEvent() }
         state = .sending(channel: index)
         arbiter.node.send(frame(pdu, channel: index), power: power)
     }
@@ -135,7 +137,7 @@ final class Advertiser: RadioUser {
     }
 
     private func next(after channel: Int) {
-        guard channel + 1 < set.channels.count else { return endEvent() }
+        guard channel + 1 < channels.count else { return endEvent() }
         state = .switching(channel: channel + 1)
         timer = loop.schedule(after: .microseconds(Self.channelSwitch)) { [unowned self] in
             timer = nil
@@ -145,7 +147,7 @@ final class Advertiser: RadioUser {
 
     private func frame(_ pdu: [UInt8], channel index: Int) -> RadioFrame {
         RadioFrame(
-            channel: set.channels[index],
+            channel: channels[index],
             accessAddress: AdvertisingPDU.accessAddress,
             crcInit: AdvertisingPDU.crcInit,
             phy: .le1M,
@@ -167,7 +169,7 @@ final class Advertiser: RadioUser {
         state = .listening(channel: channel)
         arbiter.node.listen(
             RadioTuning(
-                channel: set.channels[channel],
+                channel: channels[channel],
                 accessAddress: AdvertisingPDU.accessAddress,
                 crcInit: AdvertisingPDU.crcInit,
                 modulation: .le1M

@@ -21,6 +21,9 @@ struct AdvertisingSet {
     /// The address on the air, fixed when advertising begins.
     var ownAddress = BluetoothAddress.none
 
+    /// Whether the controller knows channel selection algorithm #2.
+    var knowsAlgorithm2 = true
+
     /// Whether somebody may connect.
     var isConnectable: Bool { parameters.kind == .connectableScannable || isDirected }
     /// Whether somebody may ask for more.
@@ -49,8 +52,8 @@ struct AdvertisingSet {
         case .scannable: .scannable(.init(advertiser: ownAddress, data: data))
         case .nonConnectable: .nonConnectable(.init(advertiser: ownAddress, data: data))
         case .directedHighDutyCycle, .directedLowDutyCycle:
-            .directed(.init(advertiser: ownAddress, target: target, knowsAlgorithm2: true))
-        default: .connectableScannable(.init(advertiser: ownAddress, data: data, knowsAlgorithm2: true))
+            .directed(.init(advertiser: ownAddress, target: target, knowsAlgorithm2: knowsAlgorithm2))
+        default: .connectableScannable(.init(advertiser: ownAddress, data: data, knowsAlgorithm2: knowsAlgorithm2))
         }
     }
 

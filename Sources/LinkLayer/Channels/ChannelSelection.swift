@@ -76,7 +76,7 @@ struct ChannelSelection2: Hashable {
         let random = random(counter: counter)
         let unmapped = UInt8(random % UInt16(ChannelMap.channels))
         if map.contains(unmapped) || map.used.isEmpty { return unmapped }
-        return map.used[map.used.count * Int(random) >> 16]
+        return map.used[(map.used.count * Int(random)) >> 16]
     }
 
     /// Each octet with its bits in the opposite order (4.5.8.3.2).

@@ -56,6 +56,7 @@ extension VirtualController {
         guard !advertiser.isEnabled else { return .success }
         if advertiser.set.isDirected, isConnected(address, advertiser.set.target) { return .connectionAlreadyExists }
         advertiser.set.ownAddress = address
+        advertiser.set.knowsAlgorithm2 = knowsAlgorithm2
         advertiser.start()
         return .success
     }

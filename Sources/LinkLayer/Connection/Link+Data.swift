@@ -60,8 +60,6 @@ extension Link {
             restartSupervision()
         case .applyChannelMap(let map):
             channelMap = map
-        case .applyPHY:
-            break
         case .end(let reason):
             end(reason)
         case .endAfterAnswer(let reason):

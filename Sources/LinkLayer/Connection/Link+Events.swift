@@ -37,7 +37,8 @@ extension Link {
         timer = nil
         if pendingWindow { return prepareEvent() }
         channel = channels.next(counter: counter, map: channelMap)
-        guard arbiter.claim(self) else { return finishEvent(wasHeard: false) }
+        // An event that something else has made late is a missed one.
+        guard loop.now <= anchor, arbiter.claim(self) else { return finishEvent(wasHeard: false) }
         isAwake = true
         hasSynced = false
         act(event.handle(.anchor))
@@ -106,6 +107,8 @@ extension Link {
     }
 
     private func listen() {
+        // The central cannot go on, so that there is nothing to wait for: the next event must not be missed.
+        if !isCentral, hasSynced, !mayCentralContinue { return act(event.close()) }
         arbiter.node.listen(
             RadioTuning(
                 channel: channel,
@@ -226,6 +229,13 @@ extension Link {
             return start + .microseconds(own + LinkTiming.interFrameSpace + answer) <= latestEnd
         }
         return event.isFirst || start + .microseconds(own) <= latestEnd
+    }
+
+    /// Whether the central can send once more, and be answered, in what is left of the interval.
+    private var mayCentralContinue: Bool {
+        let exchange = rxPHY.airTimeMicroseconds(octets: DataHeader.size) + airTime(0)
+        let end = loop.now + .microseconds(exchange + 3 * LinkTiming.interFrameSpace)
+        return end <= anchor + control.timing.intervalDuration
     }
 
     /// The central does not go on only to send an empty PDU to a peer that has nothing to say.

@@ -56,13 +56,4 @@ extension RadioPHY {
         let octet = airTimeMicroseconds(octets: DataHeader.size + 1) - empty
         return Int(max(0, (microseconds - empty) / octet))
     }
-
-    /// The number of this PHY in HCI.
-    var hciPHY: LEPHY {
-        switch modulation {
-        case .le1M: .le1M
-        case .le2M: .le2M
-        case .coded: .coded
-        }
-    }
 }

@@ -72,11 +72,13 @@ extension LinkControl {
 
     /// At the instant: the host hears of it when it asked for it, or when something has changed.
     mutating func applyPHY(tx: LEPHY?, rx: LEPHY?, isOwn: Bool) {
-        let before = (txPHY, rxPHY, dataLength)
+        let before = (txPHY, rxPHY)
+        let times = (dataLength.txTime(phy(txPHY)), dataLength.rxTime(phy(rxPHY)))
         txPHY = tx ?? txPHY
         rxPHY = rx ?? rxPHY
-        actions.append(.applyPHY(tx: tx, rx: rx))
         if isOwn || before.0 != txPHY || before.1 != rxPHY { report(.phy(.success)) }
+        // The coded PHY does not go with as little time as the others.
+        if times != (dataLength.txTime(phy(txPHY)), dataLength.rxTime(phy(rxPHY))) { report(.dataLength) }
     }
 
     // MARK: Values

@@ -26,7 +26,6 @@ struct LinkControl {
         /// At this event the anchor moves and the timing changes.
         case applyTiming(ConnectionUpdateIndication)
         case applyChannelMap(ChannelMap)
-        case applyPHY(tx: LEPHY?, rx: LEPHY?)
         /// The link is over.
         case end(HCIStatus)
         /// The link is over as soon as the peer can know that its PDU has come.

@@ -5,6 +5,8 @@ import Radio
 
 /// What an initiator asks of its controller, and tells it.
 protocol InitiatorOwner: AnyObject {
+    /// Whether the controller knows channel selection algorithm #2.
+    var knowsAlgorithm2: Bool { get }
     /// Whether a device is on the accept list.
     func isAccepted(_ address: BluetoothAddress) -> Bool
     /// What a new link will be like, if one to this device may be; `end` is when CONNECT_IND will have been sent.
@@ -78,7 +80,7 @@ final class Initiator: PrimaryListener {
             initiator: ownAddress,
             advertiser: advertiser,
             link: data,
-            knowsAlgorithm2: true
+            knowsAlgorithm2: owner.knowsAlgorithm2
         )
         self.request = (request, knowsAlgorithm2)
         answer(.connect(request), on: channel)

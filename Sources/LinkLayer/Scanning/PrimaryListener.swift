@@ -101,6 +101,9 @@ class PrimaryListener: RadioUser {
 
     // MARK: Answers
 
+    /// Whether an answer is due after the inter frame space: what comes in meanwhile is passed over.
+    var isAboutToAnswer: Bool { answerTask != nil }
+
     /// Sends an answer one inter frame space after the frame that has just come in.
     func answer(_ pdu: AdvertisingPDU, on channel: UInt8) {
         isBusy = true

@@ -61,7 +61,7 @@ final class Scanner: PrimaryListener {
 
     override func radioReceived(_ frame: ReceivedFrame) {
         let wasAsked = asked
-        if wasAsked != nil, deadline != nil { return }
+        if isAboutToAnswer || deadline != nil { return }
         forget()
         isBusy = false
         if !frame.isCorrupted, let pdu = try? AdvertisingPDU(reading: PacketBuffer(frame.frame.pdu)) {

@@ -95,11 +95,16 @@ final class RadioArbiter {
         }
     }
 
-    /// The first moment from `instant` on at which somebody else needs the radio.
+    /// The first moment from `instant` on at which somebody else needs the radio: at once when its time came already and
+    /// it has been waiting since.
     func nextReservation(after instant: Instant, except user: any RadioUser) -> Instant {
         var next = Instant(nanoseconds: .max)
-        for reservation in reservations where reservation.user !== user && reservation.start >= instant {
-            next = min(next, reservation.start)
+        for reservation in reservations where reservation.user !== user {
+            if reservation.start >= instant {
+                next = min(next, reservation.start)
+            } else if waiting.contains(where: { $0 === reservation.user }) {
+                return instant
+            }
         }
         return next
     }
