@@ -145,7 +145,10 @@ let package = Package(
         tests("GATT", ["ATT", "BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
         tests("SMP", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
         tests("Radio", ["EventLoops"]),
-        tests("LinkLayer", ["BluetoothTypes", "EventLoops", "HCI", "Radio"]),
+        tests(
+            "LinkLayer",
+            ["BluetoothTypes", "EventLoops", "HCI", "Radio", .product(name: "Logging", package: "swift-log")]
+        ),
         tests("HCI", ["BluetoothTypes", "EventLoops", .product(name: "Logging", package: "swift-log")]),
         tests(
             "HCITransports",

@@ -1,0 +1,178 @@
+import CoreBluetooth
+
+/// An app that follows a heart-rate sensor, written as for iOS: scan, connect, explore, read, subscribe, write, and leave
+/// in good order.
+///
+/// Everything happens on the queue given at creation.
+final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
+    // Safe: all mutable state is touched on the queue of the manager only, where its callbacks come.
+
+    private let rates: Int
+    private let say: @Sendable (String) -> Void
+    private let finish: @Sendable (Bool) -> Void
+    private var manager: CBCentralManager!
+    private var sensor: CBPeripheral?
+    private var servicesToExplore = 0
+    private var ratesSeen = 0
+
+    /// - Parameters:
+    ///   - rates: How many measurements to follow.
+    ///   - say: Takes a line for the person who watches.
+    ///   - finish: Called once at the end, with whether everything went well.
+    init(
+        queue: DispatchQueue, rates: Int, say: @escaping @Sendable (String) -> Void,
+        finish: @escaping @Sendable (Bool) -> Void
+    ) {
+        self.rates = rates
+        self.say = say
+        self.finish = finish
+        super.init()
+        manager = CBCentralManager(delegate: self, queue: queue)
+    }
+
+    // MARK: Finding and connecting
+
+    func centralManagerDidUpdateState(_ central: CBCentralManager) {
+        guard central.state == .poweredOn else {
+            say("Bluetooth is \(stateName(central.state))")
+            return
+        }
+        say("scanning for \(describe(HeartRateProfile.service))")
+        central.scanForPeripherals(withServices: [HeartRateProfile.service])
+    }
+
+    func centralManager(
+        _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
+        rssi RSSI: NSNumber
+    ) {
+        guard sensor == nil else { return }
+        let name = advertisementData[CBAdvertisementDataLocalNameKey] as? String ?? peripheral.name ?? "no name"
+        say("found \"\(name)\" at \(RSSI) dBm")
+        // Without a strong reference the system would forget the peripheral.
+        sensor = peripheral
+        central.stopScan()
+        say("connecting")
+        central.connect(peripheral)
+    }
+
+    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+        say("connected")
+        peripheral.delegate = self
+        peripheral.discoverServices(nil)
+    }
+
+    func centralManager(
+        _ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: (any Error)?
+    ) {
+        fail("could not connect", error)
+    }
+
+    func centralManager(
+        _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
+    ) {
+        if let error {
+            fail("the link was lost", error)
+            return
+        }
+        say("disconnected")
+        finish(ratesSeen >= rates)
+    }
+
+    // MARK: Exploring
+
+    func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+        if let error { return fail("could not discover services", error) }
+        let services = peripheral.services ?? []
+        servicesToExplore = services.count
+        for service in services { peripheral.discoverCharacteristics(nil, for: service) }
+    }
+
+    func peripheral(
+        _ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?
+    ) {
+        if let error { return fail("could not discover characteristics", error) }
+        servicesToExplore -= 1
+        guard servicesToExplore == 0 else { return }
+        showTree(of: peripheral)
+        guard let location = characteristic(HeartRateProfile.bodySensorLocation, of: peripheral) else {
+            return fail("the sensor does not say where it is worn", nil)
+        }
+        peripheral.readValue(for: location)
+    }
+
+    private func showTree(of peripheral: CBPeripheral) {
+        say("services of \"\(peripheral.name ?? "no name")\"")
+        for service in peripheral.services ?? [] {
+            say("  \(describe(service.uuid))")
+            for characteristic in service.characteristics ?? [] {
+                say("    \(describe(characteristic.uuid)): \(describe(characteristic.properties))")
+            }
+        }
+    }
+
+    private func characteristic(_ uuid: CBUUID, of peripheral: CBPeripheral) -> CBCharacteristic? {
+        (peripheral.services ?? []).flatMap { $0.characteristics ?? [] }.first { $0.uuid == uuid }
+    }
+
+    // MARK: Reading, following, writing
+
+    func peripheral(
+        _ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?
+    ) {
+        if let error { return fail("could not read \(describe(characteristic.uuid))", error) }
+        let value = characteristic.value ?? Data()
+        switch characteristic.uuid {
+        case HeartRateProfile.bodySensorLocation: didRead(location: value, from: peripheral)
+        case HeartRateProfile.measurement: didReceive(measurement: value, from: peripheral)
+        default: break
+        }
+    }
+
+    private func didRead(location: Data, from peripheral: CBPeripheral) {
+        let place = location.first.flatMap { HeartRateProfile.locations.indices.contains(Int($0)) ? Int($0) : nil }
+        say("read: worn on the \(place.map { HeartRateProfile.locations[$0] } ?? "unknown place")")
+        guard let measurement = characteristic(HeartRateProfile.measurement, of: peripheral) else {
+            return fail("the sensor does not measure", nil)
+        }
+        peripheral.setNotifyValue(true, for: measurement)
+    }
+
+    private func didReceive(measurement: Data, from peripheral: CBPeripheral) {
+        guard ratesSeen < rates, let rate = HeartRateProfile.rate(of: measurement) else { return }
+        ratesSeen += 1
+        say("heart rate \(rate) bpm (\(ratesSeen) of \(rates))")
+        guard ratesSeen == rates,
+            let controlPoint = characteristic(HeartRateProfile.controlPoint, of: peripheral)
+        else { return }
+        peripheral.writeValue(
+            Data([HeartRateProfile.resetEnergyExpended]), for: controlPoint, type: .withResponse)
+    }
+
+    func peripheral(
+        _ peripheral: CBPeripheral, didWriteValueFor characteristic: CBCharacteristic, error: (any Error)?
+    ) {
+        if let error { return fail("could not write \(describe(characteristic.uuid))", error) }
+        say("wrote \(describe(characteristic.uuid)): start the energy count anew")
+        // Leave in good order: unsubscribe first, then disconnect.
+        guard let measurement = self.characteristic(HeartRateProfile.measurement, of: peripheral) else { return }
+        peripheral.setNotifyValue(false, for: measurement)
+    }
+
+    func peripheral(
+        _ peripheral: CBPeripheral, didUpdateNotificationStateFor characteristic: CBCharacteristic,
+        error: (any Error)?
+    ) {
+        if let error { return fail("could not subscribe to \(describe(characteristic.uuid))", error) }
+        if characteristic.isNotifying {
+            say("subscribed to \(describe(characteristic.uuid))")
+        } else {
+            say("unsubscribed, goodbye")
+            manager.cancelPeripheralConnection(peripheral)
+        }
+    }
+
+    private func fail(_ what: String, _ error: (any Error)?) {
+        say(what + (error.map { ": \($0.localizedDescription)" } ?? ""))
+        finish(false)
+    }
+}

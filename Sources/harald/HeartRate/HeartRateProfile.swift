@@ -1,0 +1,35 @@
+import CoreBluetooth
+
+/// The identifiers that the sensor and the app have agreed on.
+enum HeartRateProfile {
+    // CBUUID is immutable, and Sendable as far as the compiler needs to know.
+    static let service = CBUUID(string: "180D")
+    static let measurement = CBUUID(string: "2A37")
+    static let bodySensorLocation = CBUUID(string: "2A38")
+    static let controlPoint = CBUUID(string: "2A39")
+
+    /// A service of our own, with a text that everybody may read and write.
+    static let notesService = CBUUID(string: "6E6F7465-0000-4861-7261-6C6420303031")
+    static let note = CBUUID(string: "6E6F7465-0001-4861-7261-6C6420303031")
+
+    /// What the control point understands: begin to count the energy anew.
+    static let resetEnergyExpended: UInt8 = 1
+
+    /// The places of Body Sensor Location, by number.
+    static let locations = ["other", "chest", "wrist", "finger", "hand", "ear lobe", "foot"]
+
+    /// A measurement in the format of the Heart Rate Service: flags (sensor contact supported and detected, energy
+    /// present), rate, energy in kilojoules.
+    static func measurement(rate: UInt8, energy: UInt16) -> Data {
+        Data([0b0000_1110, rate, UInt8(truncatingIfNeeded: energy), UInt8(truncatingIfNeeded: energy >> 8)])
+    }
+
+    /// The rate in beats per minute of a measurement; nil for one that is too short.
+    static func rate(of measurement: Data) -> Int? {
+        let bytes = [UInt8](measurement)
+        guard bytes.count >= 2 else { return nil }
+        guard bytes[0] & 1 == 1 else { return Int(bytes[1]) }
+        guard bytes.count >= 3 else { return nil }
+        return Int(bytes[1]) | Int(bytes[2]) << 8
+    }
+}

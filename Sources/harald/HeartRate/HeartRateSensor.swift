@@ -1,0 +1,156 @@
+import CoreBluetooth
+
+/// A heart-rate sensor, written as for iOS: it publishes the Heart Rate Service, advertises it, and sends a measurement
+/// each second to whoever has subscribed.
+///
+/// Everything happens on the queue given at creation.
+final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
+    // Safe: all mutable state is touched on the queue of the manager only, where its callbacks and the timer come.
+
+    /// Calls a block on the sensor's queue again and again. An app on a device would use a timer; a simulation has a
+    /// clock of its own.
+    typealias Metronome = (_ interval: TimeInterval, _ tick: @escaping @Sendable () -> Void) -> Void
+
+    private let name: String
+    private let say: @Sendable (String) -> Void
+    private let startMetronome: Metronome
+    private var manager: CBPeripheralManager!
+    private var measurement: CBMutableCharacteristic!
+    private var note: CBMutableCharacteristic!
+    private var noteText = Data("Hello from Harald".utf8)
+    private var servicesToAdd = 0
+    private var isTicking = false
+    private var beats = 0
+    private var energy: UInt16 = 0
+    private var unsent: Data?
+
+    init(
+        name: String, queue: DispatchQueue, metronome: @escaping Metronome,
+        say: @escaping @Sendable (String) -> Void
+    ) {
+        self.name = name
+        self.say = say
+        startMetronome = metronome
+        super.init()
+        manager = CBPeripheralManager(delegate: self, queue: queue)
+    }
+
+    func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
+        guard peripheral.state == .poweredOn else {
+            say("Bluetooth is \(stateName(peripheral.state))")
+            return
+        }
+        publish()
+    }
+
+    private func publish() {
+        measurement = CBMutableCharacteristic(
+            type: HeartRateProfile.measurement, properties: .notify, value: nil, permissions: .readable)
+        let location = CBMutableCharacteristic(
+            type: HeartRateProfile.bodySensorLocation, properties: .read, value: Data([1]), permissions: .readable)
+        let controlPoint = CBMutableCharacteristic(
+            type: HeartRateProfile.controlPoint, properties: .write, value: nil, permissions: .writeable)
+        let heartRate = CBMutableService(type: HeartRateProfile.service, primary: true)
+        heartRate.characteristics = [measurement, location, controlPoint]
+
+        note = CBMutableCharacteristic(
+            type: HeartRateProfile.note, properties: [.read, .write], value: nil, permissions: [.readable, .writeable])
+        let notes = CBMutableService(type: HeartRateProfile.notesService, primary: true)
+        notes.characteristics = [note]
+
+        servicesToAdd = 2
+        manager.add(heartRate)
+        manager.add(notes)
+    }
+
+    func peripheralManager(_ peripheral: CBPeripheralManager, didAdd service: CBService, error: (any Error)?) {
+        if let error {
+            say("could not publish \(service.uuid): \(error.localizedDescription)")
+            return
+        }
+        say("published \(describe(service.uuid))")
+        servicesToAdd -= 1
+        guard servicesToAdd == 0 else { return }
+        peripheral.startAdvertising([
+            CBAdvertisementDataLocalNameKey: name,
+            CBAdvertisementDataServiceUUIDsKey: [HeartRateProfile.service],
+        ])
+    }
+
+    func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {
+        if let error {
+            say("could not start advertising: \(error.localizedDescription)")
+        } else {
+            say("advertising as \"\(name)\"")
+        }
+    }
+
+    func peripheralManager(
+        _ peripheral: CBPeripheralManager, central: CBCentral, didSubscribeTo characteristic: CBCharacteristic
+    ) {
+        say("a central subscribed to \(describe(characteristic.uuid))")
+        guard !isTicking else { return }
+        isTicking = true
+        startMetronome(1) { [weak self] in self?.beat() }
+    }
+
+    func peripheralManager(
+        _ peripheral: CBPeripheralManager, central: CBCentral, didUnsubscribeFrom characteristic: CBCharacteristic
+    ) {
+        say("a central unsubscribed from \(describe(characteristic.uuid))")
+    }
+
+    private func beat() {
+        guard let subscribers = measurement.subscribedCentrals, !subscribers.isEmpty else { return }
+        beats += 1
+        energy &+= 3
+        // A heart that climbs a stair: up and down between 64 and 84.
+        let rate = UInt8(74 + Int((10 * sin(Double(beats) / 3)).rounded()))
+        send(HeartRateProfile.measurement(rate: rate, energy: energy))
+    }
+
+    private func send(_ value: Data) {
+        unsent = manager.updateValue(value, for: measurement, onSubscribedCentrals: nil) ? nil : value
+    }
+
+    func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) {
+        if let value = unsent { send(value) }
+    }
+
+    func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
+        guard request.characteristic.uuid == HeartRateProfile.note else {
+            peripheral.respond(to: request, withResult: .readNotPermitted)
+            return
+        }
+        guard request.offset <= noteText.count else {
+            peripheral.respond(to: request, withResult: .invalidOffset)
+            return
+        }
+        request.value = noteText.dropFirst(request.offset)
+        peripheral.respond(to: request, withResult: .success)
+    }
+
+    func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
+        guard let first = requests.first else { return }
+        var newNote = noteText
+        for request in requests {
+            let value = request.value ?? Data()
+            switch request.characteristic.uuid {
+            case HeartRateProfile.controlPoint where value == Data([HeartRateProfile.resetEnergyExpended]):
+                energy = 0
+                say("the energy count starts anew")
+            case HeartRateProfile.note where request.offset <= newNote.count:
+                newNote = newNote.prefix(request.offset) + value
+            case HeartRateProfile.note:
+                peripheral.respond(to: first, withResult: .invalidOffset)
+                return
+            default:
+                // The Heart Rate Service names its own error for a control point value that it does not know.
+                peripheral.respond(to: first, withResult: CBATTError.Code(rawValue: 0x80) ?? .unlikelyError)
+                return
+            }
+        }
+        noteText = newNote
+        peripheral.respond(to: first, withResult: .success)
+    }
+}

@@ -1,0 +1,46 @@
+import CoreBluetooth
+
+/// The state in words.
+func stateName(_ state: CBManagerState) -> String {
+    switch state {
+    case .unknown: "not known yet"
+    case .resetting: "resetting"
+    case .unsupported: "not supported"
+    case .unauthorized: "not allowed"
+    case .poweredOff: "off"
+    case .poweredOn: "on"
+    @unknown default: "in state \(state.rawValue)"
+    }
+}
+
+/// A UUID with the name that it has in the assigned numbers, if it is one that this tool knows.
+func describe(_ uuid: CBUUID) -> String {
+    assignedName(uuid.uuidString).map { "\($0) (\(uuid.uuidString))" } ?? uuid.uuidString
+}
+
+/// What the assigned numbers call a 16-bit UUID.
+func assignedName(_ uuid: String) -> String? {
+    assignedNames[uuid.uppercased()]
+}
+
+private let assignedNames = [
+    "1800": "Generic Access", "1801": "Generic Attribute", "180A": "Device Information", "180D": "Heart Rate",
+    "180F": "Battery", "2A00": "Device Name", "2A01": "Appearance", "2A04": "Preferred Connection Parameters",
+    "2A05": "Service Changed", "2A19": "Battery Level", "2A23": "System ID", "2A24": "Model Number",
+    "2A25": "Serial Number", "2A26": "Firmware Revision", "2A27": "Hardware Revision", "2A28": "Software Revision",
+    "2A29": "Manufacturer Name", "2A37": "Heart Rate Measurement", "2A38": "Body Sensor Location",
+    "2A39": "Heart Rate Control Point", "2AA6": "Central Address Resolution", "2B29": "Client Supported Features",
+    "2B2A": "Database Hash", "2B3A": "Server Supported Features", "2900": "Extended Properties",
+    "2901": "User Description", "2902": "Client Configuration", "2904": "Presentation Format",
+    "6E6F7465-0000-4861-7261-6C6420303031": "Notes", "6E6F7465-0001-4861-7261-6C6420303031": "Note",
+]
+
+/// The properties in words, in the order of their bits.
+func describe(_ properties: CBCharacteristicProperties) -> String {
+    let names: [(CBCharacteristicProperties, String)] = [
+        (.broadcast, "broadcast"), (.read, "read"), (.writeWithoutResponse, "write without response"),
+        (.write, "write"), (.notify, "notify"), (.indicate, "indicate"),
+        (.authenticatedSignedWrites, "signed write"), (.extendedProperties, "extended properties"),
+    ]
+    return names.filter { properties.contains($0.0) }.map(\.1).joined(separator: ", ")
+}
