@@ -41,7 +41,8 @@ let package = Package(
             [
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
-            ]),
+            ]
+        ),
         room("Radio", ["EventLoops"]),
         room(
             "HCI",
@@ -49,34 +50,60 @@ let package = Package(
                 "BluetoothTypes", "EventLoops",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
-            ]),
-        room("LinkLayer", ["BluetoothTypes", "EventLoops", "HCI", "Radio"]),
+            ]
+        ),
+        room(
+            "LinkLayer",
+            [
+                "BluetoothTypes", "EventLoops", "HCI", "Radio",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ]
+        ),
         room(
             "HCITransports",
             [
                 "BluetoothTypes", "EventLoops", "HCI",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-            ]),
+            ]
+        ),
         room(
             "L2CAP",
-            ["BluetoothTypes", "EventLoops", "HCI", .product(name: "DequeModule", package: "swift-collections")]),
+            ["BluetoothTypes", "EventLoops", "HCI", .product(name: "DequeModule", package: "swift-collections")]
+        ),
         room(
             "ATT",
-            ["BluetoothTypes", "EventLoops", "L2CAP", .product(name: "DequeModule", package: "swift-collections")]),
-        room("GATT", ["BluetoothTypes", "EventLoops", "ATT"]),
+            ["BluetoothTypes", "EventLoops", "L2CAP", .product(name: "DequeModule", package: "swift-collections")]
+        ),
+        room(
+            "GATT",
+            ["BluetoothTypes", "EventLoops", "ATT", .product(name: "DequeModule", package: "swift-collections")]
+        ),
         room("SMP", ["BluetoothTypes", "EventLoops", "L2CAP"]),
-        room("GAP", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP"]),
+        room(
+            "GAP",
+            ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", .product(name: "Logging", package: "swift-log")]
+        ),
         room(
             "BluetoothService",
             [
                 "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "SMP", "GAP",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
-            ]),
-        room("CoreBluetooth", ["BluetoothTypes", "BluetoothService", .product(name: "Logging", package: "swift-log")]),
+            ]
+        ),
+        .target(name: "CCoreBluetooth"),
+        room(
+            "CoreBluetooth",
+            [
+                "CCoreBluetooth", "BluetoothTypes", "BluetoothService",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
         room(
             "BluetoothSimulation",
-            ["BluetoothTypes", "EventLoops", "HCI", "BluetoothService", "CoreBluetooth", "LinkLayer", "Radio"]),
+            ["BluetoothTypes", "EventLoops", "HCI", "BluetoothService", "CoreBluetooth", "LinkLayer", "Radio"]
+        ),
         .executableTarget(
             name: "harald",
             dependencies: [
@@ -87,8 +114,49 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        tests("BluetoothTypes"),
+        tests("BluetoothTypes", ["EventLoops"]),
         tests("EventLoops"),
+        tests(
+            "CoreBluetooth",
+            ["BluetoothTypes", "BluetoothService", .product(name: "Logging", package: "swift-log")]
+        ),
+        // An app that is compiled as most still are.
+        .testTarget(
+            name: "CoreBluetoothSwift5Tests",
+            dependencies: ["CoreBluetooth"],
+            swiftSettings: [.swiftLanguageMode(.v5)]
+        ),
+        tests("GAP", ["BluetoothTypes", "EventLoops", "HCI"]),
+        tests(
+            "BluetoothService",
+            [
+                "BluetoothTypes", "EventLoops", "GAP", "HCI", "HCITransports", "ATT", "LinkLayer", "Radio",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .target(
+            name: "LoopbackLinks",
+            dependencies: ["BluetoothTypes", "EventLoops", "HCI"],
+            path: "Tests/LoopbackLinks",
+            swiftSettings: settings
+        ),
+        tests("L2CAP", ["BluetoothTypes", "EventLoops", "HCI", "LoopbackLinks"]),
+        tests("ATT", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
+        tests("GATT", ["ATT", "BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
+        tests("SMP", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
+        tests("Radio", ["EventLoops"]),
+        tests(
+            "LinkLayer",
+            ["BluetoothTypes", "EventLoops", "HCI", "Radio", .product(name: "Logging", package: "swift-log")]
+        ),
+        tests("HCI", ["BluetoothTypes", "EventLoops", .product(name: "Logging", package: "swift-log")]),
+        tests(
+            "HCITransports",
+            [
+                "BluetoothTypes", "EventLoops", "HCI", .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -61,10 +61,3 @@ public enum ServiceLimits {
     /// Value updates, per manager, that wait for the controller at a time.
     public static let valueUpdates = 20
 }
-
-/// Finds the service for managers that are made on this task or thread.
-public enum ServiceLocator {
-    /// The app that the running code belongs to, when it runs inside a simulation. Managers take it from here when they
-    /// are made, and set it again around every callback.
-    @TaskLocal public static var current: (any ServiceConnection)?
-}

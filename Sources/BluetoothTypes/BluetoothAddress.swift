@@ -113,7 +113,7 @@ extension FieldCoder {
         var octets = PacketBuffer(address.littleEndianBytes)
         try bytes(name, &octets, count: 6)
         address.value = octets.reversed().reduce(0) { $0 << 8 | UInt64($1) }
-        let shown = address.description
-        note(name, shown)
+        let shown = address
+        note(name, shown.description)
     }
 }

@@ -75,7 +75,7 @@ public final class VirtualEventLoop: EventLoop {
             return false
         }
         if isMine {
-            owning { drain() }
+            owning { _ = drain() }
         } else {
             wake.signal()
             done.wait()

@@ -14,8 +14,9 @@ public enum Event: Hashable, Sendable {
     case connected(PeerInfo, maximumWriteWithoutResponse: Int)
     /// An attempt failed for a passing reason (behaviour 3.2).
     case connectionFailed(peer: UUID, ServiceError)
-    /// The manager is no longer connected; nil when it asked for that (behaviours 3.6, 3.12).
-    case disconnected(peer: UUID, ServiceError?, isReconnecting: Bool)
+    /// The manager is no longer connected; nil when it asked for that (behaviours 3.6, 3.12). The time is in seconds since
+    /// the beginning of 2001, UTC; nil when the service has no calendar.
+    case disconnected(peer: UUID, ServiceError?, isReconnecting: Bool, timestamp: TimeInterval? = nil)
     /// Services that answer the request, those known before included.
     case servicesDiscovered(peer: UUID, Result<[RemoteService], ServiceError>)
     /// Services that a service includes.

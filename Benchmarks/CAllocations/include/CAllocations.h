@@ -1,0 +1,7 @@
+#ifndef HARALD_ALLOCATIONS_H
+#define HARALD_ALLOCATIONS_H
+
+/* Heap allocations of the whole process so far, counted by this program's own malloc. */
+unsigned long harald_allocations(void);
+
+#endif

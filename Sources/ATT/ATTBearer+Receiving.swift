@@ -1,0 +1,141 @@
+import BluetoothTypes
+import L2CAP
+
+extension ATTBearer {
+    func receive(_ payload: PacketBuffer) {
+        guard case .open = state, let first = payload.first else { return }
+        let opcode = ATTOpcode(rawValue: first)
+        switch opcode.kind {
+        case .notification: receiveNotification(opcode, payload)
+        case .indication: receiveIndication(payload)
+        case .response: receiveResponse(opcode, payload)
+        case .confirmation: receiveConfirmation(payload)
+        case .command: receiveCommand(payload)
+        case .request: receiveRequest(payload)
+        }
+    }
+
+    /// Whether the peer kept to the MTU (Core Vol 3 Part F 3.2.8).
+    private func fits(_ payload: PacketBuffer) -> Bool { payload.count <= mtu }
+}
+
+// MARK: - From the peer's server
+
+extension ATTBearer {
+    /// The path that a stream of values takes: nothing is copied and nothing allocated.
+    private func receiveNotification(_ opcode: ATTOpcode, _ payload: PacketBuffer) {
+        guard fits(payload) else { return }
+        if opcode == .handleValueNotification {
+            guard payload.count >= 3 else { return }
+            onNotification?(UInt16(payload[1]) | UInt16(payload[2]) << 8, payload.suffix(after: 3))
+        } else if case .multipleHandleValueNotification(let packet)? = try? ATTPDU(reading: payload) {
+            for entry in packet.entries { onNotification?(entry.handle, entry.value) }
+        }
+    }
+
+    /// Confirms at once, whatever becomes of the value (AB-A09); a PDU without a whole handle indicates nothing.
+    private func receiveIndication(_ payload: PacketBuffer) {
+        guard payload.count >= 3 else { return }
+        channel.send(ATTHandleValueConfirmation().framed())
+        guard fits(payload) else { return }
+        onIndication?(UInt16(payload[1]) | UInt16(payload[2]) << 8, payload.suffix(after: 3))
+    }
+
+    /// Ends the request under way if this is an answer to it; another answer is ignored (AB-A05).
+    private func receiveResponse(_ opcode: ATTOpcode, _ payload: PacketBuffer) {
+        guard let request = requests.current?.waiter.opcode,
+            let result = Self.result(of: request, opcode, payload, mtu: mtu)
+        else { return }
+        if case .success(.exchangeMTUResponse(let response)) = result, agree(onMTU: Int(response.mtu)) {
+            onMTUChange?(mtu)
+        }
+        let (finished, next) = requests.finish(nextDeadline: deadline)
+        if let next {
+            channel.send(next)
+            armTimer()
+        }
+        finished?.completion(result)
+    }
+
+    private static func result(
+        of request: ATTOpcode,
+        _ opcode: ATTOpcode,
+        _ payload: PacketBuffer,
+        mtu: Int
+    ) -> Result<ATTPDU, ATTBearerError>? {
+        guard opcode == .errorResponse || opcode.rawValue == request.rawValue &+ 1 else { return nil }
+        do throws(ATTDecodingError) {
+            let pdu = try ATTPDU(reading: payload)
+            if case .error(let error) = pdu {
+                return error.request == request ? .failure(.response(error)) : nil
+            }
+            guard payload.count <= mtu else { return .failure(.oversizedResponse(opcode, length: payload.count)) }
+            return .success(pdu)
+        } catch {
+            guard case .malformed(let opcode, let cause) = error, opcode != .errorResponse else { return nil }
+            return .failure(.malformedResponse(opcode, cause))
+        }
+    }
+}
+
+// MARK: - From the peer's client
+
+extension ATTBearer {
+    private func receiveConfirmation(_ payload: PacketBuffer) {
+        guard payload.count == 1, indications.current != nil else { return }
+        let (finished, next) = indications.finish(nextDeadline: deadline)
+        if let next {
+            channel.send(next)
+            armTimer()
+        }
+        finished?(.success(()))
+        offerRoom()
+    }
+
+    /// Commands that are unknown, malformed or too long are ignored (Core Vol 3 Part F 3.3; GATT/SR/UNS/BI-02).
+    private func receiveCommand(_ payload: PacketBuffer) {
+        guard fits(payload), let onCommand, let pdu = try? ATTPDU(reading: payload) else { return }
+        onCommand(pdu)
+    }
+
+    private func receiveRequest(_ payload: PacketBuffer) {
+        switch peerRequests.add(payload) {
+        case .serve(let request, let turn): serve(request, turn: turn)
+        case .waits: break
+        case .overflow: close(.tooManyRequests)
+        }
+    }
+
+    func serve(_ payload: PacketBuffer, turn: UInt64) {
+        let reply = ATTReply(bearer: self, turn: turn, opcode: ATTOpcode(rawValue: payload[0]))
+        do throws(ATTDecodingError) {
+            let pdu = try ATTPDU(reading: payload)
+            guard fits(payload) else { return reply.fail(.invalidPDU) }
+            if case .exchangeMTURequest(let request) = pdu {
+                serveExchange(request, reply)
+            } else if let onRequest {
+                onRequest(pdu, reply)
+            } else {
+                reply.fail(.requestNotSupported)
+            }
+        } catch {
+            if case .malformed = error { reply.fail(.invalidPDU) } else { reply.fail(.requestNotSupported) }
+        }
+    }
+
+    /// The new MTU counts for what follows the response (Vol 3 Part F 3.4.2.2), so it is told after that.
+    private func serveExchange(_ request: ATTExchangeMTURequest, _ reply: ATTReply) {
+        let hasChanged = agree(onMTU: Int(request.mtu))
+        reply.send(.exchangeMTUResponse(ATTExchangeMTUResponse(mtu: UInt16(preferredMTU))))
+        if hasChanged { onMTUChange?(mtu) }
+    }
+
+    /// AB-A04: less than 23 counts as 23, and only the first exchange counts.
+    private func agree(onMTU peer: Int) -> Bool {
+        guard !hasExchangedMTU else { return false }
+        hasExchangedMTU = true
+        let before = mtu
+        mtu = max(Self.defaultMTU, min(peer, preferredMTU))
+        return mtu != before
+    }
+}

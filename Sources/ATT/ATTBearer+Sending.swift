@@ -1,0 +1,103 @@
+import BluetoothTypes
+import L2CAP
+
+// MARK: - Client
+
+extension ATTBearer {
+    /// Sends a request when those before it are answered. `completion` is called exactly once, with the response that
+    /// belongs to the request.
+    public func request(
+        _ request: consuming ATTPDU,
+        completion: @escaping (Result<ATTPDU, ATTBearerError>) -> Void
+    ) {
+        if let closure { return completion(.failure(.closed(closure))) }
+        let pdu = request.encoded()
+        guard pdu.count <= mtu else { return completion(.failure(.requestTooLong(length: pdu.count))) }
+        let opcode = ATTOpcode(rawValue: pdu[0])
+        switch requests.add(pdu, (opcode, completion), deadline: deadline) {
+        case .send(let pdu):
+            channel.send(pdu)
+            armTimer()
+        case .waits: break
+        case .full: completion(.failure(.queueFull))
+        }
+    }
+
+    /// Agrees with the peer on an MTU (Core Vol 3 Part F 3.4.2), unless either side has done so before: a bearer
+    /// exchanges once. A peer that does not know the request leaves it at 23.
+    public func exchangeMTU(completion: @escaping (Result<Int, ATTBearerError>) -> Void) {
+        if let closure { return completion(.failure(.closed(closure))) }
+        if hasExchangedMTU { return completion(.success(mtu)) }
+        exchangeWaiters.append(completion)
+        guard exchangeWaiters.count == 1 else { return }
+        request(.exchangeMTURequest(ATTExchangeMTURequest(mtu: UInt16(preferredMTU)))) { [weak self] result in
+            self?.finishExchange(result)
+        }
+    }
+
+    private func finishExchange(_ result: Result<ATTPDU, ATTBearerError>) {
+        let waiters = exchangeWaiters
+        exchangeWaiters = []
+        switch result {
+        case .failure(.response(let error)) where error.code == .requestNotSupported: hasExchangedMTU = true
+        case .failure(let error): return waiters.forEach { $0(.failure(error)) }
+        case .success: break
+        }
+        for waiter in waiters { waiter(.success(mtu)) }
+    }
+
+    /// Sends a value without an answer. One longer than ``maximumValueLength`` is cut (behaviour 5.11).
+    ///
+    /// - Returns: false when there is no room; then nothing is sent, and ``onCommandRoom`` follows.
+    public func write(_ value: consuming PacketBuffer, withoutResponseTo handle: UInt16) -> Bool {
+        guard askForCommandRoom() else { return false }
+        if value.count > maximumValueLength { value = value.prefix(upTo: maximumValueLength) }
+        channel.send(ATTPDU.frame(.writeCommand, handle, value))
+        return true
+    }
+}
+
+// MARK: - Server
+
+extension ATTBearer {
+    /// Notifies the peer of a value. One longer than ``maximumValueLength`` is cut (behaviour 7.44).
+    ///
+    /// - Returns: false when there is no room; then nothing is sent, and ``onNotificationRoom`` follows.
+    public func notify(_ value: consuming PacketBuffer, of handle: UInt16) -> Bool {
+        guard askForNotificationRoom() else { return false }
+        if value.count > maximumValueLength { value = value.prefix(upTo: maximumValueLength) }
+        channel.send(ATTPDU.frame(.handleValueNotification, handle, value))
+        return true
+    }
+
+    /// Indicates a value to the peer when those before it are confirmed. `completion` is called exactly once, when
+    /// the peer has confirmed or the bearer is closed.
+    ///
+    /// - Returns: false when there is no room; then `completion` is not called, and ``onNotificationRoom`` follows.
+    public func indicate(
+        _ value: consuming PacketBuffer,
+        of handle: UInt16,
+        completion: @escaping (Result<Void, ATTBearerError>) -> Void
+    ) -> Bool {
+        guard askForNotificationRoom() else { return false }
+        if value.count > maximumValueLength { value = value.prefix(upTo: maximumValueLength) }
+        let pdu = ATTPDU.frame(.handleValueIndication, handle, value)
+        switch indications.add(pdu, completion, deadline: deadline) {
+        case .send(let pdu):
+            channel.send(pdu)
+            armTimer()
+        case .waits: break
+        case .full: return false
+        }
+        return true
+    }
+
+    /// The answer to the request whose turn it is; later ones for the same turn are dropped.
+    func answer(turn: UInt64, _ pdu: consuming PacketBuffer) {
+        guard case .open = state, peerRequests.finish(turn: turn) else { return }
+        channel.send(pdu)
+        while case .serve(let request, let turn) = peerRequests.next() {
+            serve(request, turn: turn)
+        }
+    }
+}

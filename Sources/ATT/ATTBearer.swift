@@ -1,0 +1,177 @@
+import BluetoothTypes
+import EventLoops
+import L2CAP
+
+/// The Attribute Protocol on one channel, in both roles at once (Core Vol 3 Part F 3).
+///
+/// Each role keeps its own order: one request of ours under way and one of the peer's, one indication of ours and one
+/// of the peer's. The exchange of the MTU is dealt with here; all else goes to whoever has set the handlers.
+///
+/// A peer that does not answer within ``transactionTimeout`` closes the bearer: whoever waits hears of it, nothing is
+/// sent or taken any more, and the owner should end the link.
+public final class ATTBearer {
+    /// The MTU before an exchange, and the least that one can lead to (Core Vol 3 Part G 5.2.1).
+    public static let defaultMTU = 23
+    /// The longest attribute value, in octets (Vol 3 Part F 3.2.9).
+    public static let maximumAttributeLength = 512
+    /// How long a request waits for its response, and an indication for its confirmation (Vol 3 Part F 3.3.3).
+    public static let transactionTimeout = Duration.seconds(30)
+    /// Most requests of ours that wait behind the one under way.
+    public static let maximumWaitingRequests = 64
+    /// Most indications of ours that wait behind the one under way.
+    public static let maximumWaitingIndications = 20
+    /// Most requests of the peer that wait while one is being answered.
+    public static let maximumPeerRequests = 16
+    /// PDUs that may wait for the controller before commands and notifications are held back (behaviour 5.14).
+    public static let maximumQueuedPDUs = 20
+
+    enum State {
+        case open
+        case closed(ATTBearerClosure)
+    }
+
+    /// The longest PDU that either side may send now, in octets.
+    public internal(set) var mtu = ATTBearer.defaultMTU
+    /// The longest PDU that this side takes, which an exchange tells the peer.
+    public let preferredMTU: Int
+
+    /// Most octets of a value in one command, notification or indication now: three less than the MTU, and never more
+    /// than a value may have.
+    public var maximumValueLength: Int { min(mtu - 3, Self.maximumAttributeLength) }
+
+    /// Called after an exchange has changed the MTU.
+    public var onMTUChange: ((Int) -> Void)?
+    /// Called once when the bearer is closed, except by ``close()``.
+    public var onClose: ((ATTBearerClosure) -> Void)?
+
+    /// As server: takes each request of the peer. Without a handler they are not supported.
+    public var onRequest: ((ATTPDU, ATTReply) -> Void)?
+    /// As server: takes each command of the peer.
+    public var onCommand: ((ATTPDU) -> Void)?
+    /// As client: takes each notified value.
+    public var onNotification: ((_ handle: UInt16, _ value: PacketBuffer) -> Void)?
+    /// As client: takes each indicated value, which the bearer has confirmed.
+    public var onIndication: ((_ handle: UInt16, _ value: PacketBuffer) -> Void)?
+
+    /// As client: called once when there is room for commands after ``askForCommandRoom()`` was answered no.
+    public var onCommandRoom: (() -> Void)?
+    /// As server: called once when there is room for notifications and indications after
+    /// ``askForNotificationRoom()`` was answered no.
+    public var onNotificationRoom: (() -> Void)?
+
+    typealias ResponseHandler = (Result<ATTPDU, ATTBearerError>) -> Void
+    typealias ConfirmationHandler = (Result<Void, ATTBearerError>) -> Void
+
+    let channel: any L2CAPChannel
+    let loop: any EventLoop
+    var state = State.open
+    var requests = ATTTransactionQueue<(opcode: ATTOpcode, completion: ResponseHandler)>(
+        maximumWaiting: maximumWaitingRequests
+    )
+    var indications = ATTTransactionQueue<ConfirmationHandler>(maximumWaiting: maximumWaitingIndications)
+    var peerRequests = ATTServerQueue(maximumWaiting: maximumPeerRequests)
+    var hasExchangedMTU = false
+    var exchangeWaiters: [(Result<Int, ATTBearerError>) -> Void] = []
+    private var timer: ScheduledTask?
+    private var wantsCommandRoom = false
+    private var wantsNotificationRoom = false
+
+    /// A bearer on `channel`, whose callbacks it takes over.
+    ///
+    /// - Parameter preferredMTU: the longest PDU that this side takes, 23 to 65,535 octets; the channel has to take
+    ///   payloads as long.
+    public init(channel: any L2CAPChannel, loop: any EventLoop, preferredMTU: Int) {
+        self.channel = channel
+        self.loop = loop
+        self.preferredMTU = min(max(preferredMTU, Self.defaultMTU), Int(UInt16.max))
+        channel.onReceive = { [weak self] payload in self?.receive(payload) }
+        channel.onDrain = { [weak self] in self?.offerRoom() }
+        channel.onClose = { [weak self] in self?.close(.linkLost) }
+    }
+
+    /// Whether nothing can be sent or received any more.
+    public var closure: ATTBearerClosure? {
+        if case .closed(let closure) = state { closure } else { nil }
+    }
+
+    /// Ends the bearer from this side. Whoever waits hears of it.
+    public func close() {
+        onClose = nil
+        close(.local)
+    }
+
+    func close(_ closure: ATTBearerClosure) {
+        guard case .open = state else { return }
+        state = .closed(closure)
+        channel.onReceive = nil
+        channel.onDrain = nil
+        channel.onClose = nil
+        if let timer { loop.cancel(timer) }
+        timer = nil
+        peerRequests.removeAll()
+        let handler = onClose
+        let error = ATTBearerError.closed(closure)
+        for request in requests.removeAll() { request.completion(.failure(error)) }
+        for confirm in indications.removeAll() { confirm(.failure(error)) }
+        handler?(closure)
+        onRequest = nil
+        onCommand = nil
+        onNotification = nil
+        onIndication = nil
+        onMTUChange = nil
+        onClose = nil
+        onCommandRoom = nil
+        onNotificationRoom = nil
+    }
+}
+
+// MARK: - Timeouts and room
+
+extension ATTBearer {
+    var deadline: Instant { loop.now + Self.transactionTimeout }
+
+    /// One timer for both queues. It is not moved with each transaction: when it goes off it looks for the oldest.
+    func armTimer() {
+        guard timer == nil,
+            let first = [requests.current?.deadline, indications.current?.deadline]
+                .compactMap(\.self).min()
+        else { return }
+        timer = loop.schedule(at: first) { [weak self] in
+            guard let self else { return }
+            timer = nil
+            if let deadline = requests.current?.deadline, deadline <= loop.now { return close(.requestTimeout) }
+            if let deadline = indications.current?.deadline, deadline <= loop.now { return close(.indicationTimeout) }
+            armTimer()
+        }
+    }
+
+    private var hasRoom: Bool {
+        guard case .open = state else { return false }
+        return channel.queuedPDUs < Self.maximumQueuedPDUs
+    }
+
+    /// As client: whether a command would be taken now. After a no, ``onCommandRoom`` is called once when there is room.
+    public func askForCommandRoom() -> Bool {
+        wantsCommandRoom = !hasRoom
+        return !wantsCommandRoom
+    }
+
+    /// As server: whether a notification and an indication would be taken now. After a no, ``onNotificationRoom`` is
+    /// called once when there is room.
+    public func askForNotificationRoom() -> Bool {
+        wantsNotificationRoom = !(hasRoom && indications.hasRoom)
+        return !wantsNotificationRoom
+    }
+
+    /// Tells those who were answered no.
+    func offerRoom() {
+        if wantsCommandRoom, hasRoom {
+            wantsCommandRoom = false
+            onCommandRoom?()
+        }
+        if wantsNotificationRoom, hasRoom, indications.hasRoom {
+            wantsNotificationRoom = false
+            onNotificationRoom?()
+        }
+    }
+}

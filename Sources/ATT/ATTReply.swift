@@ -1,0 +1,20 @@
+import BluetoothTypes
+
+/// The one answer that a request of the peer gets, now or later. Only the first counts; after the bearer is closed
+/// nothing happens.
+public struct ATTReply {
+    weak var bearer: ATTBearer?
+    let turn: UInt64
+    /// The request.
+    public let opcode: ATTOpcode
+
+    /// Answers.
+    public func send(_ response: consuming ATTPDU) {
+        bearer?.answer(turn: turn, response.encoded())
+    }
+
+    /// Answers with an error at `handle`.
+    public func fail(_ code: ATTErrorCode, at handle: UInt16 = 0) {
+        bearer?.answer(turn: turn, ATTErrorResponse(code, to: opcode, at: handle).framed())
+    }
+}

@@ -1,0 +1,60 @@
+import BluetoothTypes
+import DequeModule
+import EventLoops
+
+/// What one end started: one transaction under way, others waiting behind it in order (Core Vol 3 Part F 3.3.2).
+/// Requests of a client are one such queue, indications of a server another.
+struct ATTTransactionQueue<Waiter> {
+    /// What became of a new transaction.
+    enum Admission {
+        /// The PDU is to be sent now.
+        case send(PacketBuffer)
+        /// It waits for those before it.
+        case waits
+        /// Too many wait.
+        case full
+    }
+
+    /// Most transactions that wait.
+    let maximumWaiting: Int
+    // The PDU under way is not kept: whoever sends it is to be its only holder, so that headers go into its headroom.
+    private(set) var current: (waiter: Waiter, deadline: Instant)?
+    private var waiting = Deque<(pdu: PacketBuffer, waiter: Waiter)>()
+
+    init(maximumWaiting: Int) {
+        self.maximumWaiting = maximumWaiting
+    }
+
+    /// Whether another transaction would be admitted.
+    var hasRoom: Bool { current == nil || waiting.count < maximumWaiting }
+
+    mutating func add(_ pdu: consuming PacketBuffer, _ waiter: Waiter, deadline: Instant) -> Admission {
+        guard current != nil else {
+            current = (waiter, deadline)
+            return .send(pdu)
+        }
+        guard waiting.count < maximumWaiting else { return .full }
+        waiting.append((pdu, waiter))
+        return .waits
+    }
+
+    /// Ends the transaction under way and begins the next, whose PDU is to be sent.
+    mutating func finish(nextDeadline: Instant) -> (finished: Waiter?, next: PacketBuffer?) {
+        let finished = current?.waiter
+        guard let next = waiting.popFirst() else {
+            current = nil
+            return (finished, nil)
+        }
+        current = (next.waiter, nextDeadline)
+        return (finished, next.pdu)
+    }
+
+    /// Ends everything, in order.
+    mutating func removeAll() -> [Waiter] {
+        defer {
+            current = nil
+            waiting = []
+        }
+        return [current?.waiter].compactMap(\.self) + waiting.map(\.waiter)
+    }
+}

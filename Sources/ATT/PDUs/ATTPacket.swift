@@ -1,0 +1,79 @@
+import BluetoothTypes
+
+/// The fields of an ATT PDU after its opcode, described once (Core Vol 3 Part F 3.4).
+public protocol ATTPacket: PacketFields, Hashable, Sendable {
+    /// The PDU's first octet.
+    static var opcode: ATTOpcode { get }
+}
+
+extension ATTPacket {
+    /// The PDU as octets, opcode first, with headroom for the layers below.
+    func framed(capacity: Int = 24) -> PacketBuffer {
+        var buffer = PacketBuffer(capacity: capacity)
+        buffer.append(Self.opcode.rawValue)
+        write(to: &buffer)
+        return buffer
+    }
+}
+
+/// A range of handles at the front of a request.
+public struct ATTHandleRange: PacketFields, Hashable, Sendable {
+    /// The first handle.
+    public var start: UInt16 = 0
+    /// The last handle, included.
+    public var end: UInt16 = 0
+
+    /// All zero.
+    public init() {}
+
+    /// From `start` to `end`, both included.
+    public init(_ start: UInt16, _ end: UInt16) {
+        self.start = start
+        self.end = end
+    }
+
+    /// The range with the bounds in order; nil when it is empty or begins at 0 (Core Vol 3 Part F 3.4.3.1).
+    public var closed: ClosedRange<UInt16>? {
+        start > 0 && start <= end ? start...end : nil
+    }
+
+    /// Names the fields.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Starting Handle", &start)
+        try coder.field("Ending Handle", &end)
+    }
+}
+
+extension FieldCoder {
+    /// A UUID of 16 or 128 bits that takes all octets left (Core Vol 3 Part F 3.2.1).
+    mutating func attributeType(_ name: String, _ uuid: inout BluetoothUUID) throws(PacketError) {
+        try attributeType(name, &uuid, octets: isReading ? remaining : uuid.attributeForm.width.octets)
+    }
+
+    /// A UUID of 2 or 16 octets.
+    mutating func attributeType(_ name: String, _ uuid: inout BluetoothUUID, octets: Int) throws(PacketError) {
+        guard octets == 2 || octets == 16 else { throw PacketError(.length(octets), at: name) }
+        if octets == 2 {
+            var short = uuid.uint16 ?? 0
+            try field(name, &short)
+            if isReading { uuid = BluetoothUUID(short) }
+        } else {
+            var bytes = PacketBuffer(uuid.expanded.littleEndianBytes)
+            try self.bytes(name, &bytes, count: 16)
+            if isReading { uuid = BluetoothUUID(littleEndian: bytes) ?? uuid }
+        }
+        let shown = uuid
+        note(name, "\(shown)")
+    }
+
+    /// Elements of `size` octets that take all octets left, at least one.
+    mutating func elementsToEnd<T: PacketFields>(
+        _ name: String,
+        _ values: inout [T],
+        size: Int
+    ) throws(PacketError) {
+        guard isReading else { return try elements(name, &values, count: values.count) }
+        guard remaining > 0, remaining % size == 0 else { throw PacketError(.length(remaining), at: name) }
+        try elements(name, &values, count: remaining / size)
+    }
+}

@@ -1,0 +1,36 @@
+import Dispatch
+import EventLoops
+import Synchronization
+
+/// The way of events from the service to one manager.
+final class ManagerLine: Sendable {
+    private let queue: DispatchQueue
+    private let handler: @Sendable (Event) -> Void
+    private let isOpen = Atomic(true)
+
+    init(queue: DispatchQueue, handler: @escaping @Sendable (Event) -> Void) {
+        self.queue = queue
+        self.handler = handler
+    }
+
+    /// Sends an event. On the loop only.
+    func send(_ event: Event, on loop: any EventLoop) {
+        guard isOpen.load(ordering: .relaxed) else { return }
+        // Asked again on the queue: events on their way when the manager closes are for nobody.
+        loop.deliver(on: queue) { [self] in
+            if isOpen.load(ordering: .acquiring) { handler(event) }
+        }
+    }
+
+    /// Sends an event where there is no loop. From any thread.
+    func send(_ event: Event) {
+        queue.async { [self] in
+            if isOpen.load(ordering: .acquiring) { handler(event) }
+        }
+    }
+
+    /// Nothing comes out any more. From any thread.
+    func close() {
+        isOpen.store(false, ordering: .releasing)
+    }
+}

@@ -1,0 +1,264 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import GAP
+
+/// One central manager of an app: its scan, and the peripherals that it connects to.
+final class CentralSession: ManagerSession {
+    /// Peripherals that one manager may want or use at a time (AB-G05).
+    static let maximumPeers = 256
+
+    private enum Use {
+        /// The app asked for a delay that is not over (behaviour 3.16).
+        case delayed(ScheduledTask)
+        case connecting
+        case connected(PeerLink, Attachment)
+    }
+
+    let key: ManagerKey
+    private let line: ManagerLine
+    private unowned let system: BluetoothSystem
+    private var scan: ScanSubscription?
+    private var uses: [UUID: Use] = [:]
+    private var options: [UUID: ConnectOptions] = [:]
+
+    init(_ key: ManagerKey, line: ManagerLine, system: BluetoothSystem) {
+        self.key = key
+        self.line = line
+        self.system = system
+    }
+
+    private func emit(_ event: Event) {
+        line.send(event, on: system.loop)
+    }
+
+    /// Scans and connections are over with the power, and the app is told of the state alone (behaviours 1.9, 1.11, 1.12).
+    func stateChanged(to state: ManagerState) {
+        if state != .poweredOn { dropAll() }
+        emit(.stateChanged(state))
+    }
+
+    func close() {
+        dropAll()
+        system.scansChanged()
+    }
+
+    private func dropAll() {
+        scan = nil
+        for peer in uses.keys.sorted(by: { $0.uuidString < $1.uuidString }) { drop(peer) }
+    }
+
+    // MARK: Requests
+
+    func handle(_ request: Request) {
+        guard system.state == .poweredOn else {
+            // Behaviours 1.6, 1.15.
+            return system.misuse("\(request.label) can only be asked for while the manager is powered on")
+        }
+        switch request {
+        case .startScan(let request): startScan(request)
+        case .stopScan:
+            scan = nil
+            system.scansChanged()
+        case .connect(let peer, let options): connect(peer, options)
+        case .cancelConnection(let peer): cancel(peer)
+        case .forget(let peer): forget(peer)
+        default:
+            guard let peer = request.peer else {
+                return system.misuse("a central manager cannot do this: \(request.label)")
+            }
+            // Behaviour 1.7.
+            guard case .connected(let link, let user) = uses[peer] else {
+                return system.misuse("\(request.label) needs a peripheral that is connected; \(peer) is not")
+            }
+            handle(request, on: link, for: user)
+        }
+    }
+
+    private func handle(_ request: Request, on link: PeerLink, for user: Attachment) {
+        switch request {
+        case .discoverServices(_, let uuids):
+            link.discoverServices(uuids, for: user)
+        case .discoverIncludedServices(_, let service, let uuids):
+            link.discoverIncludedServices(uuids, of: service, for: user)
+        case .discoverCharacteristics(_, let service, let uuids):
+            link.discoverCharacteristics(uuids, of: service, for: user)
+        case .discoverDescriptors(_, let characteristic):
+            link.discoverDescriptors(of: characteristic, for: user)
+        case .readCharacteristic(_, let characteristic):
+            link.read(characteristic, for: user)
+        case .readDescriptor(_, let descriptor):
+            link.readDescriptor(descriptor, for: user)
+        case .writeCharacteristic(_, let characteristic, let value):
+            link.write(value, to: characteristic, for: user)
+        case .writeWithoutResponse(_, let characteristic, let value):
+            link.writeWithoutResponse(value, to: characteristic, for: user)
+        case .writeDescriptor(_, let descriptor, let value):
+            link.writeDescriptor(value, to: descriptor, for: user)
+        case .setNotify(_, let characteristic, let isEnabled):
+            link.setNotify(isEnabled, characteristic, for: user)
+        case .readRSSI:
+            link.readRSSI(for: user)
+        default:
+            system.misuse("a peripheral cannot be asked for this: \(request.label)")
+        }
+    }
+
+    func answer(_ query: Query) -> Reply {
+        // Behaviour 1.8.
+        guard system.state == .poweredOn else { return .peripherals([]) }
+        switch query {
+        case .peripherals(let identifiers):
+            return .peripherals(identifiers.compactMap { system.peers[$0]?.info })
+        case .connectedPeripherals(let services):
+            let found = system.links.filter { $0.hasService(of: services) }
+            return .peripherals(found.compactMap { system.peers[$0.peer]?.info })
+        }
+    }
+}
+
+// MARK: - Scanning
+
+extension CentralSession {
+    var isScanning: Bool { scan != nil }
+
+    /// The same scan again changes nothing; another one takes the place of the old one (behaviour 2.6).
+    private func startScan(_ request: ScanRequest) {
+        guard scan?.request != request else { return }
+        scan = ScanSubscription(request)
+        system.scansChanged()
+    }
+
+    /// An advertiser was heard.
+    func heard(_ sighting: Sighting, from peer: Peer) {
+        guard let advertisement = scan?.report(sighting, of: peer.identifier) else { return }
+        emit(.discovered(peer.info, advertisement, rssi: sighting.rssi))
+    }
+}
+
+// MARK: - Connecting
+
+extension CentralSession {
+    /// Whether the manager waits for a connection to `peer`.
+    func wants(_ peer: UUID) -> Bool {
+        if case .connecting = uses[peer] { true } else { false }
+    }
+
+    /// Asking again is of no use and no harm (behaviour 3.3).
+    private func connect(_ peer: UUID, _ options: ConnectOptions) {
+        guard uses[peer] == nil else { return }
+        guard system.peers[peer] != nil else {
+            let error = ServiceError(.unknownDevice, reason: "no peripheral is known by \(peer)")
+            return emit(.connectionFailed(peer: peer, error))
+        }
+        guard uses.count < Self.maximumPeers else {
+            let reason = "a manager connects to up to \(Self.maximumPeers) peripherals"
+            return emit(.connectionFailed(peer: peer, ServiceError(.connectionLimitReached, reason: reason)))
+        }
+        self.options[peer] = options
+        system.peers.hold(peer)
+        guard options.startDelay > 0 else { return begin(peer) }
+        let delay = Duration.seconds(min(options.startDelay, Int(Int32.max)))
+        uses[peer] = .delayed(
+            system.loop.schedule(after: delay) { [weak self] in
+                self?.begin(peer)
+            }
+        )
+    }
+
+    private func begin(_ peer: UUID) {
+        uses[peer] = .connecting
+        system.connectionWanted(to: peer)
+    }
+
+    /// There is a link: the manager joins it if it waits for one.
+    func linkIsUp(_ link: PeerLink) {
+        guard wants(link.peer), let info = system.peers[link.peer]?.info else { return }
+        let user = Attachment(key) { [weak self] in self?.emit($0) }
+        uses[link.peer] = .connected(link, user)
+        link.attach(user, info)
+    }
+
+    /// The link is gone, and the manager did not ask for it. `user` says which use of the peer was of that link.
+    func linkIsGone(_ link: PeerLink, _ user: Attachment, _ error: ServiceError) {
+        let peer = link.peer
+        guard case .connected(_, let current) = uses[peer], current === user else { return }
+        let isReconnecting = options[peer]?.reconnectsAutomatically ?? false
+        if isReconnecting {
+            uses[peer] = .connecting
+        } else {
+            end(peer)
+        }
+        emit(.disconnected(peer: peer, error, isReconnecting: isReconnecting, timestamp: system.calendarTime))
+        if isReconnecting { system.connectionWanted(to: peer) }
+    }
+
+    /// The controller cannot make the connection.
+    func connectionFailed(to peer: UUID, _ error: ServiceError) {
+        guard wants(peer) else { return }
+        end(peer)
+        emit(.connectionFailed(peer: peer, error))
+    }
+
+    /// The manager always sees its disconnection, at once and without an error (behaviours 3.6, 3.7).
+    private func cancel(_ peer: UUID) {
+        guard uses[peer] != nil else {
+            return system.misuse("a connection was cancelled that there is not, to \(peer)")
+        }
+        drop(peer)
+        emit(.disconnected(peer: peer, nil, isReconnecting: false, timestamp: system.calendarTime))
+    }
+
+    /// A peripheral that nobody holds cannot be used (behaviour 3.5).
+    private func forget(_ peer: UUID) {
+        guard uses[peer] != nil else { return }
+        system.misuse("the connection to \(peer) is cancelled: the app did not keep a reference to it")
+        drop(peer)
+    }
+
+    private func drop(_ peer: UUID) {
+        let use = uses[peer]
+        end(peer)
+        switch use {
+        case .delayed(let task): system.loop.cancel(task)
+        case .connecting: system.connectionUnwanted(to: peer)
+        case .connected(let link, let user): link.detach(user)
+        case nil: break
+        }
+    }
+
+    private func end(_ peer: UUID) {
+        guard uses.removeValue(forKey: peer) != nil else { return }
+        options[peer] = nil
+        system.peers.release(peer)
+    }
+}
+
+extension PeerLink {
+    /// Whether a service of the list was found; an empty list has none (behaviour 11.7).
+    fileprivate func hasService(of services: [BluetoothUUID]) -> Bool {
+        database.services?.contains { services.contains($0.uuid) } ?? false
+    }
+}
+
+extension Request {
+    /// What it is called.
+    var label: String {
+        Mirror(reflecting: self).children.first?.label ?? "\(self)"
+    }
+
+    /// The peripheral that it is about.
+    fileprivate var peer: UUID? {
+        switch self {
+        case .connect(let peer, _), .cancelConnection(let peer), .discoverServices(let peer, _),
+            .discoverIncludedServices(let peer, _, _), .discoverCharacteristics(let peer, _, _),
+            .discoverDescriptors(let peer, _), .readCharacteristic(let peer, _), .readDescriptor(let peer, _),
+            .writeCharacteristic(let peer, _, _), .writeWithoutResponse(let peer, _, _),
+            .writeDescriptor(let peer, _, _), .setNotify(let peer, _, _), .readRSSI(let peer), .forget(let peer):
+            peer
+        case .startScan, .stopScan, .addService, .removeService, .removeAllServices, .startAdvertising,
+            .stopAdvertising, .respond, .updateValue, .setDesiredConnectionLatency:
+            nil
+        }
+    }
+}

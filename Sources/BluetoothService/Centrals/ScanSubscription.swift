@@ -1,0 +1,91 @@
+import BluetoothTypes
+import Foundation
+import GAP
+
+/// One manager's scan: which sightings it is told of, and how they look to it (behaviours 2.2 to 2.9, 2.15, 2.34).
+struct ScanSubscription {
+    /// Devices that one scan remembers having reported. Beyond that the oldest may be reported again (AB-G02).
+    static let maximumReported = 4_096
+
+    private enum Reported {
+        case advertisement
+        case withScanResponse
+    }
+
+    let request: ScanRequest
+    private var reported: [UUID: Reported] = [:]
+    private var order: [UUID] = []
+
+    init(_ request: ScanRequest) {
+        self.request = request
+    }
+
+    /// What to report of a sighting; nil when the filter leaves it out or the manager knows it already.
+    mutating func report(_ sighting: Sighting, of peer: UUID) -> Advertisement? {
+        guard let advertisement = Advertisement(sighting, for: request) else { return nil }
+        guard !request.allowsDuplicates else { return advertisement }
+        let stage: Reported = sighting.hasScanResponse ? .withScanResponse : .advertisement
+        switch (reported[peer], stage) {
+        case (nil, _):
+            remember(peer, stage)
+        case (.advertisement, .withScanResponse):
+            // The scan response is told of once more, merged, even to those who want no duplicates (behaviour 2.15).
+            reported[peer] = stage
+        case (.advertisement, .advertisement), (.withScanResponse, _):
+            return nil
+        }
+        return advertisement
+    }
+
+    private mutating func remember(_ peer: UUID, _ stage: Reported) {
+        if order.count >= Self.maximumReported {
+            let quarter = order.prefix(order.count / 4)
+            for old in quarter { reported[old] = nil }
+            order.removeFirst(quarter.count)
+        }
+        order.append(peer)
+        reported[peer] = stage
+    }
+}
+
+extension Advertisement {
+    /// The sighting as a scan sees it; nil when the scan does not ask for such a device.
+    init?(_ sighting: Sighting, for request: ScanRequest) {
+        let data = sighting.data
+        self.init()
+        serviceUUIDs = data.serviceUUIDs
+        solicitedServiceUUIDs = data.solicitedServiceUUIDs
+        let wanted = request.services ?? []
+        // The overflow area only answers questions: it cannot be listed (behaviours 2.34, 2.38).
+        if !wanted.isEmpty, let area = OverflowArea(in: data) {
+            overflowServiceUUIDs = wanted.filter { !serviceUUIDs.contains($0) && area.mayContain($0) }
+        }
+        guard matches(request) else { return nil }
+        localName = data.localName?.text
+        manufacturerData = data.manufacturerDataForApps
+        for (service, octets) in data.serviceData { serviceData[service] = octets }
+        txPowerLevel = data.txPowerLevel
+        isConnectable = sighting.isConnectable
+    }
+
+    /// Any of the services, advertised or solicited (behaviours 2.4, 2.8).
+    private func matches(_ request: ScanRequest) -> Bool {
+        let wanted = request.services ?? []
+        if wanted.isEmpty && request.solicitedServices.isEmpty { return true }
+        return wanted.contains { serviceUUIDs.contains($0) || overflowServiceUUIDs.contains($0) }
+            || request.solicitedServices.contains { solicitedServiceUUIDs.contains($0) }
+    }
+}
+
+extension AdvertisingData {
+    /// Manufacturer data without what the system keeps to itself: the overflow area and iBeacons (behaviour 2.29).
+    fileprivate var manufacturerDataForApps: PacketBuffer? {
+        guard let data = manufacturerData else { return nil }
+        let isApple = data.starts(with: [0x4C, 0x00])
+        let isOverflowArea =
+            isApple && data.count == OverflowArea.encodedLength - AdvertisingData.headerLength
+            && data[2] == 0x01
+        let isBeacon = isApple && data.count >= 4 && data[2] == 0x02 && data[3] == 0x15
+        return isOverflowArea || isBeacon ? nil : data
+    }
+}

@@ -1,0 +1,99 @@
+import DequeModule
+
+/// Shares one client characteristic configuration among managers: it is written for the first that subscribes and for the
+/// last that leaves, and no traffic comes of what lies between (behaviours 5.17, 5.18).
+///
+/// What is asked is taken up in order, one write at a time.
+struct SubscriptionArbiter<Subscriber: Hashable> {
+    /// Wishes that wait for a write to end.
+    static var maximumQueued: Int { 64 }
+
+    enum Event {
+        case request(Subscriber, enabled: Bool)
+        /// The subscriber is gone, and is told nothing any more.
+        case leave(Subscriber)
+        /// The write has ended.
+        case written(Result<Void, ServiceError>)
+    }
+
+    enum Action: Equatable {
+        case write(enabled: Bool)
+        case report(Subscriber, isNotifying: Bool, ServiceError?)
+    }
+
+    private struct Wish {
+        var subscriber: Subscriber
+        var enabled: Bool
+        var isSilent = false
+    }
+
+    /// Who gets the values, in the order of subscribing.
+    private(set) var subscribers: [Subscriber] = []
+    private var queue = Deque<Wish>()
+    private var inFlight: Wish?
+
+    /// Nobody subscribes and nothing is going on.
+    var isIdle: Bool { subscribers.isEmpty && inFlight == nil && queue.isEmpty }
+
+    mutating func handle(_ event: Event) -> [Action] {
+        var actions: [Action] = []
+        switch event {
+        case .request(let subscriber, let enabled):
+            guard queue.count < Self.maximumQueued else {
+                let error = ServiceError(.outOfSpace, reason: "too many changes of one subscription")
+                return [.report(subscriber, isNotifying: subscribers.contains(subscriber), error)]
+            }
+            queue.append(Wish(subscriber: subscriber, enabled: enabled))
+        case .leave(let subscriber):
+            queue.removeAll { $0.subscriber == subscriber }
+            if inFlight?.subscriber == subscriber { inFlight?.isSilent = true }
+            queue.append(Wish(subscriber: subscriber, enabled: false, isSilent: true))
+        case .written(let result):
+            guard let wish = inFlight else { return [] }
+            inFlight = nil
+            actions += end(wish, result)
+        }
+        return actions + next()
+    }
+
+    private mutating func end(_ wish: Wish, _ result: Result<Void, ServiceError>) -> [Action] {
+        var failure: ServiceError?
+        switch result {
+        case .success: apply(wish)
+        // A peer that will not take the last subscriber's leave keeps sending to nobody.
+        case .failure where wish.isSilent: apply(Wish(subscriber: wish.subscriber, enabled: false))
+        case .failure(let error): failure = error
+        }
+        return report(wish, failure)
+    }
+
+    /// Takes up wishes until one needs a write.
+    private mutating func next() -> [Action] {
+        var actions: [Action] = []
+        while inFlight == nil, let wish = queue.popFirst() {
+            let isSubscribed = subscribers.contains(wish.subscriber)
+            let others = subscribers.count - (isSubscribed ? 1 : 0)
+            if wish.enabled == isSubscribed || others > 0 {
+                apply(wish)
+                actions += report(wish, nil)
+            } else {
+                inFlight = wish
+                actions.append(.write(enabled: wish.enabled))
+            }
+        }
+        return actions
+    }
+
+    private mutating func apply(_ wish: Wish) {
+        if !wish.enabled {
+            subscribers.removeAll { $0 == wish.subscriber }
+        } else if !subscribers.contains(wish.subscriber) {
+            subscribers.append(wish.subscriber)
+        }
+    }
+
+    private func report(_ wish: Wish, _ error: ServiceError?) -> [Action] {
+        guard !wish.isSilent else { return [] }
+        return [.report(wish.subscriber, isNotifying: subscribers.contains(wish.subscriber), error)]
+    }
+}

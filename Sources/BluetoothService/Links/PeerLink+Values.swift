@@ -1,0 +1,177 @@
+import BluetoothTypes
+import Foundation
+import GAP
+import GATT
+
+// MARK: - Reading and writing
+
+extension PeerLink {
+    /// Reads a characteristic for a manager.
+    func read(_ handle: AttributeHandle, for user: Attachment) {
+        let event = { [peer] (result: Result<PacketBuffer, ServiceError>) -> Event in
+            .valueUpdated(peer: peer, characteristic: handle, result)
+        }
+        run(for: user, orFail: { event(.failure($0)) }) { link, finish in
+            guard link.database.characteristic(at: handle) != nil else {
+                return finish(event(.failure(.unknown(handle))))
+            }
+            link.client.read(handle) { finish(event($0.mapError(ServiceError.init))) }
+        }
+    }
+
+    /// Reads a descriptor for a manager.
+    func readDescriptor(_ handle: AttributeHandle, for user: Attachment) {
+        let event = { [peer] (result: Result<PacketBuffer, ServiceError>) -> Event in
+            .descriptorUpdated(peer: peer, descriptor: handle, result)
+        }
+        run(for: user, orFail: { event(.failure($0)) }) { link, finish in
+            guard link.database.descriptor(at: handle) != nil else {
+                return finish(event(.failure(.unknown(handle))))
+            }
+            link.client.read(handle) { finish(event($0.mapError(ServiceError.init))) }
+        }
+    }
+
+    /// Writes a characteristic and waits for the answer.
+    func write(_ value: PacketBuffer, to handle: AttributeHandle, for user: Attachment) {
+        let event = { [peer] in Event.valueWritten(peer: peer, characteristic: handle, $0) }
+        run(for: user, orFail: event) { link, finish in
+            guard link.database.characteristic(at: handle) != nil else { return finish(event(.unknown(handle))) }
+            link.client.write(value, to: handle) { finish(event($0.serviceError)) }
+        }
+    }
+
+    /// Writes a descriptor. The client configuration belongs to the system (behaviour 4.7).
+    func writeDescriptor(_ value: PacketBuffer, to handle: AttributeHandle, for user: Attachment) {
+        let event = { [peer] in Event.descriptorWritten(peer: peer, descriptor: handle, $0) }
+        run(for: user, orFail: event) { link, finish in
+            guard let descriptor = link.database.descriptor(at: handle) else {
+                return finish(event(.unknown(handle)))
+            }
+            guard descriptor.uuid != GATTUUID.clientConfiguration else {
+                return finish(event(ServiceError(.invalidParameters, reason: "the system writes this descriptor")))
+            }
+            link.client.write(value, to: handle) { finish(event($0.serviceError)) }
+        }
+    }
+
+    /// Queues a write without response (behaviours 5.11 to 5.13).
+    func writeWithoutResponse(_ value: PacketBuffer, to handle: AttributeHandle, for user: Attachment) {
+        guard let characteristic = database.characteristic(at: handle),
+            characteristic.properties.contains(.writeWithoutResponse)
+        else {
+            system.misuse("a write without response to an attribute that does not take it was dropped")
+            return user.emit(.writeCreditsReturned(peer: peer, count: 1))
+        }
+        let waiting = commands.reduce(0) { $0 + ($1.user === user ? 1 : 0) }
+        guard waiting < ServiceLimits.writesWithoutResponse else {
+            return system.misuse("a write without response was dropped because the queue is full")
+        }
+        commands.append((user, handle, value))
+        sendCommands()
+    }
+
+    /// Sends what waits, in order, as long as the link takes it.
+    func sendCommands() {
+        var sent: [(user: Attachment, count: Int)] = []
+        while let command = commands.first, client.write(command.value, withoutResponseTo: command.handle) {
+            commands.removeFirst()
+            if let index = sent.firstIndex(where: { $0.user === command.user }) {
+                sent[index].count += 1
+            } else {
+                sent.append((command.user, 1))
+            }
+        }
+        for (user, count) in sent { user.emit(.writeCreditsReturned(peer: peer, count: count)) }
+    }
+
+    /// Reads the signal strength, which is no attribute and waits for none.
+    func readRSSI(for user: Attachment) {
+        system.connector.readRSSI(connection) { [peer] result in
+            let rssi = result.mapError { ServiceError(.unknown, reason: "the controller cannot tell: \($0)") }
+            user.emit(.rssiRead(peer: peer, rssi))
+        }
+    }
+}
+
+// MARK: - Subscriptions
+
+extension PeerLink {
+    /// Subscribes or unsubscribes a manager (behaviours 5.16 to 5.18).
+    func setNotify(_ isEnabled: Bool, _ handle: AttributeHandle, for user: Attachment) {
+        guard let characteristic = database.characteristic(at: handle) else {
+            return user.emit(.notifyState(peer, handle, false, .unknown(handle)))
+        }
+        guard !characteristic.properties.isDisjoint(with: [.notify, .indicate]) else {
+            let error = ServiceError(
+                att: ATTStatus(rawValue: 0x06),
+                reason: "the characteristic neither notifies nor indicates"
+            )
+            return user.emit(.notifyState(peer, handle, false, error))
+        }
+        subscription(handle, .request(user.manager, enabled: isEnabled))
+    }
+
+    func subscription(_ handle: AttributeHandle, _ event: SubscriptionArbiter<ManagerKey>.Event) {
+        let actions = subscriptions[handle, default: SubscriptionArbiter()].handle(event)
+        for action in actions {
+            switch action {
+            case .write(let isEnabled):
+                writeConfiguration(isEnabled, of: handle)
+            case .report(let manager, let isNotifying, let error):
+                users.first { $0.manager == manager }?.emit(.notifyState(peer, handle, isNotifying, error))
+            }
+        }
+        if subscriptions[handle]?.isIdle == true { subscriptions[handle] = nil }
+    }
+
+    private func writeConfiguration(_ isEnabled: Bool, of handle: AttributeHandle) {
+        let isAccepted = operations.add { [weak self] done in
+            guard let self, let characteristic = database.characteristic(at: handle) else {
+                self?.configurationWritten(handle, .failure(.unknown(handle)))
+                return done()
+            }
+            client.setNotifying(isEnabled, characteristic) { [weak self] result in
+                self?.configurationWritten(handle, result.mapError(ServiceError.init))
+                done()
+            }
+        }
+        if !isAccepted {
+            configurationWritten(
+                handle,
+                .failure(ServiceError(.outOfSpace, reason: "too many requests wait on this link"))
+            )
+        }
+    }
+
+    /// After Service Changed there may be nobody left to hear of it, and behaviour 3.39 holds here too.
+    private func configurationWritten(_ handle: AttributeHandle, _ result: Result<Void, ServiceError>) {
+        if subscriptions[handle] != nil, !isStuck { subscription(handle, .written(result)) }
+    }
+
+    /// A value that nobody subscribed to is for nobody (AB-A09).
+    func valueArrived(_ value: PacketBuffer, of handle: AttributeHandle) {
+        guard let subscribers = subscriptions[handle]?.subscribers else { return }
+        for user in users where subscribers.contains(user.manager) {
+            user.emit(.valueUpdated(peer: peer, characteristic: handle, .success(value)))
+        }
+    }
+}
+
+extension Event {
+    fileprivate static func notifyState(
+        _ peer: UUID,
+        _ handle: AttributeHandle,
+        _ isNotifying: Bool,
+        _ error: ServiceError?
+    ) -> Event {
+        .notifyStateChanged(peer: peer, characteristic: handle, isNotifying: isNotifying, error)
+    }
+}
+
+extension Result where Failure == GATTError {
+    /// The error alone.
+    fileprivate var serviceError: ServiceError? {
+        if case .failure(let error) = self { ServiceError(error) } else { nil }
+    }
+}

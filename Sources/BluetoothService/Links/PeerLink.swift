@@ -1,0 +1,215 @@
+import ATT
+import BluetoothTypes
+import DequeModule
+import EventLoops
+import Foundation
+import GAP
+import GATT
+import HCI
+import L2CAP
+import Logging
+import SMP
+
+/// One link to a peer and all that runs on it: the attribute protocol in both roles, and the managers that share it
+/// (behaviours 3.9, 3.10).
+final class PeerLink {
+    let connection: HCIConnection
+    let peer: UUID
+    unowned let system: BluetoothSystem
+    let client: GATTClient
+    let operations = LinkOperations()
+    var database = RemoteDatabase()
+    var subscriptions: [AttributeHandle: SubscriptionArbiter<ManagerKey>] = [:]
+    var commands = Deque<(user: Attachment, handle: AttributeHandle, value: PacketBuffer)>()
+    private(set) var users: [Attachment] = []
+    /// Whether this side has asked for the end of the link: nobody can join it any more.
+    private(set) var isEnding = false
+
+    private let l2cap: L2CAPConnection
+    private let bearer: ATTBearer
+    private let security: SecurityManager
+    private var served: GATTServerSession?
+    private var lingering: ScheduledTask?
+    private var hasBegunExchange = false
+    private var closure: ATTBearerClosure?
+
+    init(_ connection: HCIConnection, peer: UUID, system: BluetoothSystem) {
+        self.connection = connection
+        self.peer = peer
+        self.system = system
+        let role: L2CAPConnection.Role = connection.role == .central ? .central : .peripheral
+        l2cap = L2CAPConnection(link: connection, role: role, loop: system.loop)
+        let mtu = system.configuration.preferredMTU
+        bearer = ATTBearer(
+            channel: l2cap.register(.attribute, maximumPayload: mtu),
+            loop: system.loop,
+            preferredMTU: mtu
+        )
+        client = GATTClient(bearer: bearer)
+        security = SecurityManager(
+            channel: l2cap.register(.securityManager, maximumPayload: SecurityManager.maximumPayload),
+            role: role
+        )
+        served = system.attributes.attach(bearer, of: peer)
+        listen()
+    }
+
+    private func listen() {
+        bearer.onMTUChange = { [weak self] in self?.mtuChanged($0) }
+        bearer.onClose = { [weak self] in self?.bearerClosed($0) }
+        bearer.onCommandRoom = { [weak self] in self?.sendCommands() }
+        client.onValue = { [weak self] handle, value, _ in self?.valueArrived(value, of: handle) }
+        client.onServiceChanged = { [weak self] in self?.servicesChanged($0) }
+        l2cap.onParametersAccepted = { [weak self] in
+            guard let self else { return }
+            system.connector.update(connection, $0)
+        }
+        l2cap.onDiscard = { [weak self] in
+            self?.system.logger.debug("a packet of the peer was discarded: \($0)")
+        }
+    }
+
+    /// Whether the attribute protocol has come to its end before the link.
+    var isStuck: Bool { bearer.closure != nil }
+
+    /// The most octets of a write without response: MTU less 3 (behaviour 5.7).
+    var maximumCommandLength: Int { bearer.mtu - 3 }
+
+    private func mtuChanged(_ mtu: Int) {
+        for user in users { user.emit(.maximumWriteLengthChanged(peer: peer, withoutResponse: mtu - 3)) }
+        system.centralChanged(CentralInfo(identifier: peer, maximumUpdateLength: mtu - 3))
+    }
+
+    /// An attribute protocol that is stuck takes the link with it (behaviour 5.23).
+    private func bearerClosed(_ closure: ATTBearerClosure) {
+        self.closure = closure
+        if closure != .linkLost && closure != .local { disconnect() }
+    }
+}
+
+// MARK: - Users
+
+extension PeerLink {
+    /// Adds a manager, which is connected from now on (behaviour 3.9).
+    func attach(_ user: Attachment, _ info: PeerInfo) {
+        if let lingering { system.loop.cancel(lingering) }
+        lingering = nil
+        users.append(user)
+        user.emit(.connected(info, maximumWriteWithoutResponse: maximumCommandLength))
+        beginExchange()
+    }
+
+    /// A manager lets go. After the last one the link ends, if it was made by this side (behaviours 3.10, 3.11).
+    func detach(_ user: Attachment) {
+        user.end()
+        users.removeAll { $0 === user }
+        commands.removeAll { $0.user === user }
+        for handle in subscriptions.keys.sorted() { subscription(handle, .leave(user.manager)) }
+        endIfUnused()
+    }
+
+    /// Ends a link that nobody uses, at once or after the linger.
+    func endIfUnused() {
+        guard users.isEmpty, connection.role == .central, lingering == nil else { return }
+        guard system.configuration.linger > .zero else { return disconnect() }
+        lingering = system.loop.schedule(after: system.configuration.linger) { [weak self] in
+            self?.lingering = nil
+            self?.disconnect()
+        }
+    }
+
+    private func disconnect() {
+        guard !isEnding else { return }
+        isEnding = true
+        system.connector.disconnect(connection)
+    }
+
+    /// The link is gone. Returns those who used it, who hear nothing of what was under way (behaviour 3.39).
+    func close() -> [Attachment] {
+        isEnding = true
+        if let lingering { system.loop.cancel(lingering) }
+        lingering = nil
+        let left = users
+        users = []
+        for user in left { user.end() }
+        operations.close()
+        commands.removeAll()
+        subscriptions = [:]
+        if let served { system.attributes.detach(served) }
+        served = nil
+        l2cap.close()
+        return left
+    }
+
+    /// Why the link is gone, for those who did not ask for it.
+    func error(for reason: HCIStatus) -> ServiceError {
+        switch closure {
+        case .requestTimeout, .indicationTimeout:
+            ServiceError(.connectionTimeout, reason: "the peer did not answer within 30 seconds")
+        case .tooManyRequests:
+            ServiceError(.peripheralDisconnected, reason: "the peer flooded this host with requests")
+        case .linkLost, .local, nil:
+            ServiceError(disconnection: reason)
+        }
+    }
+
+    /// As peripheral: asks the central for other connection parameters, 0 for low latency to 2 for high (behaviour 7.47).
+    func requestLatency(_ latency: Int) {
+        let parameters =
+            switch latency {
+            case ...0: ConnectionParameters(intervalMinimum: 12, intervalMaximum: 12, latency: 0, timeout: 600)
+            case 1: ConnectionParameters(intervalMinimum: 60, intervalMaximum: 84, latency: 0, timeout: 600)
+            default: ConnectionParameters(intervalMinimum: 240, intervalMaximum: 288, latency: 2, timeout: 600)
+            }
+        let logger = system.logger
+        l2cap.requestParameterUpdate(parameters) { outcome in
+            logger.debug("the request for connection latency \(latency) ended: \(outcome)")
+        }
+    }
+}
+
+// MARK: - What the system does by itself on a link that somebody uses
+
+extension PeerLink {
+    /// MTU, services, name, Service Changed (behaviours 3.23, 3.24), before anything that an app asks for.
+    private func beginExchange() {
+        guard !hasBegunExchange else { return }
+        hasBegunExchange = true
+        _ = operations.add { [weak self] done in
+            guard let self else { return done() }
+            client.exchangeMTU { _ in done() }
+        }
+        _ = operations.add { [weak self] done in
+            guard let self else { return done() }
+            loadServices { _ in done() }
+        }
+        _ = operations.add { [weak self] done in
+            guard let self else { return done() }
+            readName(done)
+        }
+        _ = operations.add { [weak self] done in
+            guard let self else { return done() }
+            client.watchServices { _ in done() }
+        }
+    }
+
+    private func readName(_ done: @escaping () -> Void) {
+        client.readValues(of: GATTUUID.deviceName) { [weak self] result in
+            defer { done() }
+            guard let self, case .success(let values) = result, let value = values.first?.value else { return }
+            let before = system.peers[peer]?.name
+            let name = String(decoding: value, as: UTF8.self)
+            system.peers.setDeviceName(name, of: peer)
+            guard name != before else { return }
+            for user in users { user.emit(.nameChanged(peer: peer, name: name)) }
+        }
+    }
+
+    private func servicesChanged(_ range: ClosedRange<AttributeHandle>) {
+        database.invalidate(range)
+        subscriptions = subscriptions.filter { !range.contains($0.key) }
+        for user in users {
+            user.emit(.servicesModified(peer: peer, invalidated: user.invalidate(range)))
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import BluetoothTypes
+import GATT
+
+/// What has been found in a peer's attribute table while the link is up, shared by all apps: what is in here is not asked
+/// for on the air again (behaviour 4.8).
+struct RemoteDatabase {
+    /// All primary services; nil before they were discovered.
+    var services: [RemoteService]?
+    private var secondary: [RemoteService] = []
+    private var included: [AttributeHandle: [RemoteService]] = [:]
+    private var characteristics: [AttributeHandle: [Characteristic]] = [:]
+    private var descriptors: [AttributeHandle: [RemoteDescriptor]] = [:]
+
+    typealias Characteristic = GATT.RemoteCharacteristic
+
+    /// The service that begins at `handle`.
+    func service(at handle: AttributeHandle) -> RemoteService? {
+        services?.first { $0.handle == handle } ?? secondary.first { $0.handle == handle }
+    }
+
+    /// The characteristic whose value is at `handle`.
+    func characteristic(at handle: AttributeHandle) -> Characteristic? {
+        for service in (services ?? []) + secondary where (service.handle...service.endHandle).contains(handle) {
+            if let found = characteristics[service.handle]?.first(where: { $0.value == handle }) { return found }
+        }
+        return nil
+    }
+
+    /// The descriptor at `handle`, if its characteristic's descriptors were discovered.
+    func descriptor(at handle: AttributeHandle) -> RemoteDescriptor? {
+        for found in descriptors.values {
+            if let descriptor = found.first(where: { $0.handle == handle }) { return descriptor }
+        }
+        return nil
+    }
+
+    /// The services that the one at `handle` includes; nil before they were discovered.
+    func includedServices(of handle: AttributeHandle) -> [RemoteService]? { included[handle] }
+
+    /// The characteristics of the service at `handle`; nil before they were discovered.
+    func characteristics(of handle: AttributeHandle) -> [Characteristic]? { characteristics[handle] }
+
+    /// The descriptors of the characteristic at `handle`; nil before they were discovered.
+    func descriptors(of handle: AttributeHandle) -> [RemoteDescriptor]? { descriptors[handle] }
+
+    mutating func setIncludedServices(_ found: [RemoteService], of handle: AttributeHandle) {
+        included[handle] = found
+        for service in found where self.service(at: service.handle) == nil { secondary.append(service) }
+    }
+
+    mutating func setCharacteristics(_ found: [Characteristic], of handle: AttributeHandle) {
+        characteristics[handle] = found
+    }
+
+    mutating func setDescriptors(_ found: [RemoteDescriptor], of handle: AttributeHandle) {
+        descriptors[handle] = found
+    }
+
+    /// Forgets what lies in `range`; the list of services as a whole has to be asked for again (behaviour 4.13).
+    mutating func invalidate(_ range: ClosedRange<AttributeHandle>) {
+        let touched = ((services ?? []) + secondary).filter { range.overlaps($0.handle...$0.endHandle) }
+        for service in touched {
+            included[service.handle] = nil
+            characteristics[service.handle] = nil
+            descriptors = descriptors.filter { !(service.handle...service.endHandle).contains($0.key) }
+        }
+        // A service may have come to include another one.
+        included = included.filter { entry in !entry.value.contains { touched.contains($0) } }
+        secondary.removeAll { touched.contains($0) }
+        services = nil
+    }
+}
+
+/// What apps never see of a peer's table: the services that the system uses itself (behaviour 4.5).
+enum HiddenServices {
+    private static let all: Set<BluetoothUUID> = [
+        0x1800, 0x1801, 0x1812,
+        // Apple Notification Center Service.
+        BluetoothUUID(high: 0x7905_F431_B5CE_4E99, low: 0xA40F_4B1E_122D_00D0),
+    ]
+
+    static func contains(_ service: BluetoothUUID) -> Bool { all.contains(service) }
+}

@@ -1,0 +1,53 @@
+import GAP
+
+/// Shares the one advertisement of this system among the managers that want to advertise (behaviour 7.30).
+final class AdvertisingArbiter {
+    private struct Wish {
+        let manager: ManagerKey
+        let content: AdvertisingContent
+        /// Tells the manager that it has begun; nil once told.
+        var onStarted: ((ServiceError?) -> Void)?
+    }
+
+    private var wishes: [Wish] = []
+    /// Puts another plan on the air; nil for none.
+    var onChange: ((AdvertisingPlan?) -> Void)?
+
+    /// Whether a manager advertises, or is about to.
+    func contains(_ manager: ManagerKey) -> Bool {
+        wishes.contains { $0.manager == manager }
+    }
+
+    /// Adds what a manager wants to advertise. `onStarted` is called once.
+    func add(_ content: AdvertisingContent, for manager: ManagerKey, onStarted: @escaping (ServiceError?) -> Void) {
+        wishes.append(Wish(manager: manager, content: content, onStarted: onStarted))
+        apply()
+    }
+
+    /// Ends the advertising of a manager. One whose start has not been told of is told that it was cancelled.
+    func remove(_ manager: ManagerKey) {
+        guard let index = wishes.firstIndex(where: { $0.manager == manager }) else { return }
+        let wish = wishes.remove(at: index)
+        wish.onStarted?(ServiceError(.operationCancelled, reason: "advertising was stopped before it began"))
+        apply()
+    }
+
+    /// Asks for what is wanted, for instance of a controller that has come back (behaviour 1.14).
+    func apply() {
+        onChange?(wishes.isEmpty ? nil : AdvertisingPlanner.plan(for: wishes.map(\.content)))
+    }
+
+    /// What was asked for is on the air.
+    func started() {
+        let waiting = wishes.compactMap(\.onStarted)
+        for index in wishes.indices { wishes[index].onStarted = nil }
+        for tell in waiting { tell(nil) }
+    }
+
+    /// What was asked for cannot be on the air.
+    func failed() {
+        let waiting = wishes.compactMap(\.onStarted)
+        wishes.removeAll()
+        for tell in waiting { tell(ServiceError(.unknown, reason: "the controller refuses to advertise")) }
+    }
+}

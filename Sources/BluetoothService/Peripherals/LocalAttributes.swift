@@ -1,0 +1,129 @@
+import ATT
+import BluetoothTypes
+import Foundation
+import GATT
+
+/// The attribute table of this system: the services of all apps in one (behaviour 7.11), with the way from an attribute to
+/// the app that it belongs to.
+final class LocalAttributes {
+    private struct Owner {
+        let session: PeripheralSession
+        let id: LocalAttributeID
+    }
+
+    let server: GATTServer
+    private var owners: [UInt16: Owner] = [:]
+    private var centrals: [ObjectIdentifier: UUID] = [:]
+    private var sessions: [UUID: GATTServerSession] = [:]
+    /// Called when queues that were full are no longer.
+    var onRoom: (() -> Void)?
+
+    /// The table with the services that the system has itself (behaviour 7.14).
+    init(name: String, appearance: UInt16) {
+        let database = GATTDatabase()
+        server = GATTServer(database: database)
+        // An empty database has room for two small services.
+        _ = try? database.add(.genericAccess(deviceName: name, appearance: appearance))
+        _ = try? database.add(.genericAttribute)
+        server.delegate = self
+    }
+
+    // MARK: Publishing
+
+    /// Publishes a service of `session`.
+    func add(
+        _ definition: ServiceDefinition,
+        _ characteristics: [LocalAttributeID],
+        of session: PeripheralSession
+    ) throws(ServiceError) -> PublishedService {
+        let published: PublishedService
+        do {
+            published = try server.database.add(definition)
+        } catch {
+            throw ServiceError(error)
+        }
+        for (id, characteristic) in zip(characteristics, published.characteristics) {
+            owners[characteristic.value] = Owner(session: session, id: id)
+        }
+        return published
+    }
+
+    /// Takes a service back.
+    func remove(_ service: PublishedService) throws(ServiceError) {
+        do {
+            try server.database.remove(service.handles.lowerBound)
+        } catch {
+            throw ServiceError(error)
+        }
+        for characteristic in service.characteristics { owners[characteristic.value] = nil }
+    }
+
+    // MARK: Clients
+
+    /// Serves the central behind `bearer`.
+    func attach(_ bearer: ATTBearer, of central: UUID) -> GATTServerSession {
+        let session = server.attach(bearer)
+        centrals[ObjectIdentifier(session)] = central
+        sessions[central] = session
+        return session
+    }
+
+    /// Ends the session of a central: its subscriptions are over (behaviour 7.40).
+    func detach(_ session: GATTServerSession) {
+        server.detach(session)
+        if let central = centrals.removeValue(forKey: ObjectIdentifier(session)), sessions[central] === session {
+            sessions[central] = nil
+        }
+    }
+
+    /// The sessions of the given centrals; those that are not connected are left out.
+    func sessions(of centrals: [UUID]) -> [GATTServerSession] {
+        centrals.compactMap { sessions[$0] }
+    }
+
+    private func central(_ session: GATTServerSession) -> CentralInfo? {
+        centrals[ObjectIdentifier(session)].map {
+            CentralInfo(identifier: $0, maximumUpdateLength: session.bearer.mtu - 3)
+        }
+    }
+}
+
+extension LocalAttributes: GATTServerDelegate {
+    /// Asks the app that the value belongs to.
+    func server(_ server: GATTServer, didReceiveRead request: GATTReadRequest) {
+        guard let owner = owners[request.handle], let central = central(request.session) else {
+            return request.respond(.failure(.unlikelyError))
+        }
+        owner.session.didReceiveRead(request, of: owner.id, from: central)
+    }
+
+    /// Asks the app that all the values belong to: what one app takes and another refuses could not be undone
+    /// (behaviour 7.35).
+    func server(_ server: GATTServer, didReceiveWrite request: GATTWriteRequest) {
+        let owners = request.writes.compactMap { self.owners[$0.handle] }
+        guard let first = owners.first, owners.count == request.writes.count,
+            owners.allSatisfy({ $0.session === first.session }), let central = central(request.session)
+        else { return request.respond(.unlikelyError) }
+        let writes = zip(owners, request.writes).map { owner, write in
+            WriteRequest(characteristic: owner.id, offset: write.offset, value: write.value)
+        }
+        first.session.didReceiveWrite(request, writes, from: central)
+    }
+
+    /// Tells the app that somebody subscribed or unsubscribed; a change between notifications and indications is neither.
+    func server(
+        _ server: GATTServer,
+        session: GATTServerSession,
+        didConfigure handle: UInt16,
+        from old: ClientConfiguration,
+        to new: ClientConfiguration
+    ) {
+        guard old.isEmpty != new.isEmpty, let owner = owners[handle], let central = central(session) else { return }
+        owner.session.subscriptionChanged(of: central, to: owner.id, isSubscribed: !new.isEmpty)
+    }
+
+    /// Lets the apps go on.
+    func server(_ server: GATTServer, isReadyToUpdate session: GATTServerSession) {
+        onRoom?()
+    }
+}

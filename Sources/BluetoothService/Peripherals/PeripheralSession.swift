@@ -1,0 +1,241 @@
+import ATT
+import BluetoothTypes
+import DequeModule
+import Foundation
+import GAP
+import GATT
+
+/// One peripheral manager of an app: its services, its advertising, and the requests of centrals that it has to answer.
+final class PeripheralSession: ManagerSession {
+    /// Services of one manager (AB-G05).
+    static let maximumServices = 256
+
+    private struct Service {
+        let local: LocalService
+        let published: PublishedService
+    }
+
+    private enum Transaction {
+        case read(GATTReadRequest)
+        case write(GATTWriteRequest)
+    }
+
+    private struct Update {
+        let handle: UInt16
+        let value: PacketBuffer
+        let centrals: [UUID]?
+    }
+
+    let key: ManagerKey
+    private let line: ManagerLine
+    private unowned let system: BluetoothSystem
+    private var services: [Service] = []
+    private var handles: [LocalAttributeID: UInt16] = [:]
+    private var transactions: [UInt64: Transaction] = [:]
+    private var lastTransaction: UInt64 = 0
+    private var updates = Deque<Update>()
+    /// Centrals that the app has heard of.
+    private var knownCentrals: Set<UUID> = []
+
+    init(_ key: ManagerKey, line: ManagerLine, system: BluetoothSystem) {
+        self.key = key
+        self.line = line
+        self.system = system
+    }
+
+    private func emit(_ event: Event) {
+        line.send(event, on: system.loop)
+    }
+
+    func answer(_ query: Query) -> Reply { .peripherals([]) }
+
+    func stateChanged(to state: ManagerState) {
+        if state.rawValue < ManagerState.poweredOn.rawValue { transactions.removeAll() }
+        if state.rawValue < ManagerState.poweredOff.rawValue {
+            // The table is cleared and advertising is over (behaviour 1.13).
+            system.advertising.remove(key)
+            removeAllServices()
+        }
+        emit(.stateChanged(state))
+        pump()
+    }
+
+    func close() {
+        system.advertising.remove(key)
+        for (_, transaction) in transactions.sorted(by: { $0.key < $1.key }) { refuse(transaction) }
+        transactions.removeAll()
+        updates.removeAll()
+        removeAllServices()
+    }
+
+    func handle(_ request: Request) {
+        guard system.state == .poweredOn else {
+            system.misuse("\(request.label) can only be asked for while the manager is powered on")
+            return
+        }
+        switch request {
+        case .addService(let service): add(service)
+        case .removeService(let id): remove(id)
+        case .removeAllServices: removeAllServices()
+        case .startAdvertising(let request): startAdvertising(request)
+        case .stopAdvertising: system.advertising.remove(key)
+        case .respond(let transaction, let status, let value): respond(transaction, status, value)
+        case .updateValue(let characteristic, let value, let centrals): update(characteristic, value, centrals)
+        case .setDesiredConnectionLatency(let central, let latency):
+            system.link(to: central)?.requestLatency(latency)
+        default: system.misuse("a peripheral manager cannot do this: \(request.label)")
+        }
+    }
+
+    // MARK: Services
+
+    private func add(_ service: LocalService) {
+        do throws(ServiceError) {
+            services.append(Service(local: service, published: try publish(service)))
+            emit(.serviceAdded(service.id, nil))
+        } catch {
+            emit(.serviceAdded(service.id, error))
+        }
+    }
+
+    private func publish(_ service: LocalService) throws(ServiceError) -> PublishedService {
+        guard services.count < Self.maximumServices else {
+            throw ServiceError(.outOfSpace, reason: "a manager publishes up to \(Self.maximumServices) services")
+        }
+        guard !services.contains(where: { $0.local.id == service.id }) else {
+            throw ServiceError(.invalidParameters, reason: "the service is published already")
+        }
+        var included: [UInt16] = []
+        for id in service.includedServices {
+            guard let other = services.first(where: { $0.local.id == id }) else {
+                throw ServiceError(.invalidParameters, reason: "an included service has to be published first")
+            }
+            included.append(other.published.handles.lowerBound)
+        }
+        let definition = try ServiceDefinition(service, includedServices: included)
+        let ids = service.characteristics.map(\.id)
+        let published = try system.attributes.add(definition, ids, of: self)
+        for (id, characteristic) in zip(ids, published.characteristics) { handles[id] = characteristic.value }
+        return published
+    }
+
+    private func remove(_ id: LocalAttributeID) {
+        guard let index = services.firstIndex(where: { $0.local.id == id }) else {
+            system.misuse("a service that is not published cannot be removed")
+            return
+        }
+        do throws(ServiceError) {
+            try system.attributes.remove(services[index].published)
+        } catch {
+            system.misuse("a service cannot be removed: \(error.reason ?? "no reason")")
+            return
+        }
+        let removed = services.remove(at: index)
+        for characteristic in removed.local.characteristics { handles[characteristic.id] = nil }
+    }
+
+    /// Those that include others come after them, and go first.
+    private func removeAllServices() {
+        for service in services.reversed() { remove(service.local.id) }
+    }
+
+    // MARK: Advertising
+
+    private func startAdvertising(_ request: AdvertisingRequest) {
+        guard !system.advertising.contains(key) else {
+            return emit(.advertisingStarted(ServiceError(.alreadyAdvertising)))
+        }
+        let content = AdvertisingContent(localName: request.localName, services: request.services)
+        system.advertising.add(content, for: key) { [weak self] error in self?.emit(.advertisingStarted(error)) }
+    }
+
+    // MARK: Requests of centrals
+
+    func didReceiveRead(_ request: GATTReadRequest, of characteristic: LocalAttributeID, from central: CentralInfo) {
+        let id = open(.read(request), from: central)
+        emit(.readRequested(transaction: id, central, characteristic: characteristic, offset: request.offset))
+    }
+
+    func didReceiveWrite(_ request: GATTWriteRequest, _ writes: [WriteRequest], from central: CentralInfo) {
+        let id = open(.write(request), from: central)
+        if !request.expectsResponse { transactions[id] = nil }
+        emit(.writeRequested(transaction: id, central, writes, needsResponse: request.expectsResponse))
+    }
+
+    private func open(_ transaction: Transaction, from central: CentralInfo) -> UInt64 {
+        knownCentrals.insert(central.identifier)
+        lastTransaction += 1
+        transactions[lastTransaction] = transaction
+        return lastTransaction
+    }
+
+    /// The first answer counts (behaviour 7.33); one to a write command is for nobody (behaviour 7.36).
+    private func respond(_ id: UInt64, _ status: ATTStatus, _ value: PacketBuffer?) {
+        guard let transaction = transactions.removeValue(forKey: id) else { return }
+        let failure = status == .success ? nil : ATTErrorCode(rawValue: status.rawValue)
+        switch transaction {
+        case .read(let request): request.respond(failure.map { .failure($0) } ?? .success(value ?? []))
+        case .write(let request): request.respond(failure)
+        }
+    }
+
+    private func refuse(_ transaction: Transaction) {
+        switch transaction {
+        case .read(let request): request.respond(.failure(.unlikelyError))
+        case .write(let request): request.respond(.unlikelyError)
+        }
+    }
+
+    /// A central is gone: nobody waits for its answers, and the app does not hear of it again.
+    func centralLeft(_ central: UUID) {
+        knownCentrals.remove(central)
+        transactions = transactions.filter { entry in
+            switch entry.value {
+            case .read(let request): request.session.bearer.closure == nil
+            case .write(let request): request.session.bearer.closure == nil
+            }
+        }
+        pump()
+    }
+
+    // MARK: Subscribers
+
+    func subscriptionChanged(of central: CentralInfo, to characteristic: LocalAttributeID, isSubscribed: Bool) {
+        knownCentrals.insert(central.identifier)
+        emit(
+            isSubscribed
+                ? .subscribed(central, characteristic: characteristic)
+                : .unsubscribed(central, characteristic: characteristic)
+        )
+    }
+
+    /// The MTU of a link is another one.
+    func centralChanged(_ central: CentralInfo) {
+        if knownCentrals.contains(central.identifier) { emit(.centralChanged(central)) }
+    }
+
+    private func update(_ characteristic: LocalAttributeID, _ value: PacketBuffer, _ centrals: [UUID]?) {
+        guard updates.count < ServiceLimits.valueUpdates else {
+            system.misuse("an update was sent although the queue is full")
+            return
+        }
+        guard let handle = handles[characteristic] else {
+            system.misuse("an update was sent for a characteristic that is not published")
+            return emit(.updateCreditsReturned(count: 1))
+        }
+        updates.append(Update(handle: handle, value: value, centrals: centrals))
+        pump()
+    }
+
+    /// Sends what waits, in order, as long as the queues of the links take it (behaviour 7.43).
+    func pump() {
+        var sent = 0
+        while let update = updates.first {
+            let targets = update.centrals.map(system.attributes.sessions(of:))
+            guard system.attributes.server.update(update.value, of: update.handle, for: targets) else { break }
+            updates.removeFirst()
+            sent += 1
+        }
+        if sent > 0 { emit(.updateCreditsReturned(count: sent)) }
+    }
+}

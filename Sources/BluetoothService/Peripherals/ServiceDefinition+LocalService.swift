@@ -1,0 +1,115 @@
+import BluetoothTypes
+import GATT
+
+/// The bits of `CBCharacteristicProperties` beyond those on the air (behaviour 6.15).
+private enum LocalProperties {
+    static let notifyEncryptionRequired: UInt16 = 0x100
+    static let indicateEncryptionRequired: UInt16 = 0x200
+    /// What a value that never changes may not have (behaviour 7.4), and what no local characteristic has (behaviour 7.7).
+    static let changing: UInt16 = 0x37C
+    static let forbidden: UInt16 = 0x81
+}
+
+/// The bits of `CBAttributePermissions`.
+private enum LocalPermissions {
+    static let readable: UInt8 = 1
+    static let writeable: UInt8 = 2
+    static let readEncryptionRequired: UInt8 = 4
+    static let writeEncryptionRequired: UInt8 = 8
+}
+
+extension ServiceDefinition {
+    /// The services that this system publishes itself; apps cannot (behaviour 7.10).
+    static let reserved: Set<BluetoothUUID> = [GATTUUID.genericAccess, GATTUUID.genericAttribute]
+
+    /// What an app wants to publish, checked.
+    ///
+    /// - Parameter includedServices: The first handles of the services that it includes.
+    init(_ service: LocalService, includedServices: [UInt16]) throws(ServiceError) {
+        guard !Self.reserved.contains(service.uuid) else {
+            throw ServiceError(.uuidNotAllowed, reason: "the system publishes \(service.uuid) itself")
+        }
+        var characteristics: [CharacteristicDefinition] = []
+        for characteristic in service.characteristics {
+            characteristics.append(try CharacteristicDefinition(characteristic))
+        }
+        self.init(
+            service.uuid.attributeForm,
+            isPrimary: service.isPrimary,
+            includedServices: includedServices,
+            characteristics: characteristics
+        )
+    }
+}
+
+extension CharacteristicDefinition {
+    fileprivate init(_ local: LocalCharacteristic) throws(ServiceError) {
+        guard local.properties & LocalProperties.forbidden == 0 else {
+            throw ServiceError(
+                .invalidParameters,
+                reason: "\(local.uuid) cannot be broadcast or have extended properties"
+            )
+        }
+        var properties = UInt8(truncatingIfNeeded: local.properties)
+        var permissions = local.permissions
+        if local.value != nil {
+            let isChanging = local.properties & LocalProperties.changing != 0
+            guard !isChanging, permissions & ~(LocalPermissions.readable | LocalPermissions.readEncryptionRequired) == 0
+            else { throw ServiceError(.invalidParameters, reason: "\(local.uuid) has a value, so it is read-only") }
+            properties |= CharacteristicProperties.read.rawValue
+            permissions |= LocalPermissions.readable
+        }
+        let notifiesEncrypted = local.properties & LocalProperties.notifyEncryptionRequired != 0
+        let indicatesEncrypted = local.properties & LocalProperties.indicateEncryptionRequired != 0
+        if notifiesEncrypted { properties |= CharacteristicProperties.notify.rawValue }
+        if indicatesEncrypted { properties |= CharacteristicProperties.indicate.rawValue }
+        var descriptors: [DescriptorDefinition] = []
+        for descriptor in local.descriptors { descriptors.append(try DescriptorDefinition(descriptor)) }
+        self.init(
+            local.uuid.attributeForm,
+            properties: CharacteristicProperties(rawValue: properties),
+            permissions: AttributePermissions(permissions),
+            subscription: notifiesEncrypted || indicatesEncrypted ? .encrypted : .none,
+            source: local.value.map { .fixed($0) } ?? .asked,
+            descriptors: descriptors
+        )
+    }
+}
+
+extension DescriptorDefinition {
+    /// Only descriptors that say something about the value; those with a function come by themselves (behaviour 7.8).
+    fileprivate init(_ local: LocalDescriptor) throws(ServiceError) {
+        guard local.uuid == GATTUUID.userDescription || local.uuid == GATTUUID.presentationFormat else {
+            throw ServiceError(.invalidParameters, reason: "a descriptor \(local.uuid) cannot be published")
+        }
+        self.init(local.uuid.attributeForm, source: .fixed(local.value))
+    }
+}
+
+extension AttributePermissions {
+    fileprivate init(_ bits: UInt8) {
+        func requirement(_ open: UInt8, _ encrypted: UInt8) -> SecurityRequirement? {
+            if bits & encrypted != 0 { return .encrypted }
+            return bits & open != 0 ? SecurityRequirement.none : nil
+        }
+        self.init(
+            read: requirement(LocalPermissions.readable, LocalPermissions.readEncryptionRequired),
+            write: requirement(LocalPermissions.writeable, LocalPermissions.writeEncryptionRequired)
+        )
+    }
+}
+
+extension ServiceError {
+    /// Why the database did not take a service or let it go.
+    init(_ error: GATTDatabaseError) {
+        switch error {
+        case .full: self.init(.outOfSpace, reason: "there is no room for more attributes")
+        case .valueTooLong(let uuid):
+            self.init(.invalidParameters, reason: "the value of \(uuid) has more than 512 octets")
+        case .unknownService(let handle): self.init(.invalidHandle, reason: "no service at \(handle)")
+        case .included(let other):
+            self.init(.invalidParameters, reason: "the service at \(other) includes this one")
+        case .noFixedValue(let handle): self.init(.invalidHandle, reason: "no value at \(handle)")
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import Dispatch
+import EventLoops
+import Foundation
+import HCITransports
+import Logging
+import Synchronization
+
+/// Finds the service for managers that are made on this task or thread.
+public enum ServiceLocator {
+    /// The app that the running code belongs to, when it runs inside a simulation. Managers take it from here when they
+    /// are made, and set it again around every callback.
+    @TaskLocal public static var current: (any ServiceConnection)?
+
+    /// The environment variable that names a controller.
+    public static let controllerVariable = "HARALD_CONTROLLER"
+
+    /// The connection of this process, when it runs in no simulation: to a service inside the process, on the controller
+    /// that the environment names. Made when it is first asked for.
+    private static let embedded: any ServiceConnection = makeEmbedded(
+        controller: ProcessInfo.processInfo.environment[controllerVariable],
+        logger: Logger(label: "harald.service")
+    )
+
+    /// The service for a manager made here: that of the simulated app, or else of this process. There always is one; without a
+    /// controller its managers are unsupported, and a line in the log says how to get one.
+    public static func connect() -> any ServiceConnection {
+        current ?? embedded
+    }
+
+    /// A connection to a service of its own on a controller named as in the environment.
+    static func makeEmbedded(controller text: String?, logger: Logger) -> any ServiceConnection {
+        guard let text, !text.isEmpty else {
+            logger.error(
+                """
+                Bluetooth is unsupported: there is no controller. Set \(controllerVariable)=tcp:HOST:PORT to use one that \
+                speaks H4 over TCP.
+                """
+            )
+            return UnsupportedConnection()
+        }
+        do throws(ControllerAddress.ParseError) {
+            return open(try ControllerAddress(text), logger: logger)
+        } catch {
+            logger.error("Bluetooth is unsupported: \(controllerVariable) cannot be used: \(error)")
+            return UnsupportedConnection()
+        }
+    }
+
+    /// A system on a loop of its own, which lives as long as the connection.
+    private static func open(_ address: ControllerAddress, logger: Logger) -> any ServiceConnection {
+        let made = Mutex<(any ServiceConnection)?>(nil)
+        let loop = NIOEventLoop()
+        loop.submitAndWait {
+            let system = BluetoothSystem(
+                transport: ControllerTransport(address, loop: loop),
+                loop: loop,
+                random: RandomSource(),
+                logger: logger
+            )
+            system.start()
+            let connection = system.openApp(AppIdentity(name: ProcessInfo.processInfo.processName))
+            made.withLock { $0 = connection }
+        }
+        return made.withLock { $0 } ?? UnsupportedConnection()
+    }
+}
+
+/// A service without a controller: every manager is told that Bluetooth is unsupported, and nothing else.
+final class UnsupportedConnection: ServiceConnection {
+    private let lines = Mutex<(last: UInt32, open: [ManagerID: ManagerLine])>((0, [:]))
+
+    func openManager(
+        _ role: ManagerRole,
+        options: ManagerOptions,
+        queue: DispatchQueue,
+        handler: @escaping @Sendable (Event) -> Void
+    ) -> ManagerID {
+        let line = ManagerLine(queue: queue, handler: handler)
+        let id = lines.withLock { lines in
+            lines.last += 1
+            lines.open[ManagerID(lines.last)] = line
+            return ManagerID(lines.last)
+        }
+        line.send(.stateChanged(.unsupported))
+        return id
+    }
+
+    func closeManager(_ manager: ManagerID) {
+        lines.withLock { $0.open.removeValue(forKey: manager) }?.close()
+    }
+
+    func send(_ request: Request, from manager: ManagerID) {}
+
+    func ask(_ query: Query, from manager: ManagerID) -> Reply { .peripherals([]) }
+}

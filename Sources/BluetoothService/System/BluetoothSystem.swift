@@ -1,0 +1,281 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import GAP
+import HCI
+import Logging
+
+/// One Bluetooth system: a controller, and all apps that share it. What the system daemon of an Apple device does.
+///
+/// Lives on its loop; everything is called there. Apps come in through ``openApp(_:)``, whose result may be used from any
+/// thread.
+public final class BluetoothSystem {
+    /// The loop of the system.
+    public let loop: any EventLoop
+    /// How the system presents itself.
+    public let configuration: SystemConfiguration
+    /// The state of the radio, as managers see it.
+    public private(set) var state = ManagerState.unknown
+    /// The links that are up, the oldest first.
+    private(set) var links: [PeerLink] = []
+    /// The peers that this host knows.
+    var peers: PeerTable
+
+    let logger: Logger
+    let attributes: LocalAttributes
+    let advertising = AdvertisingArbiter()
+    let connector: Connector
+    private let host: HCIHost
+    private let random: RandomSource
+    private let advertiser: Advertiser
+    private let scanner: GAP.Scanner
+    private var managers: [(key: ManagerKey, session: any ManagerSession)] = []
+    private var lastManager: UInt64 = 0
+    private var isSwitchedOn = true
+    /// The address on the air, the same each time that the power comes back.
+    private var address: OwnAddress?
+
+    /// A system on the controller behind `transport`. It does nothing before ``start()``.
+    ///
+    /// - Parameter random: For identifiers and the address.
+    public init(
+        transport: any HCITransport,
+        loop: any EventLoop,
+        random: RandomSource,
+        configuration: SystemConfiguration = SystemConfiguration(),
+        logger: Logger
+    ) {
+        self.loop = loop
+        self.random = random
+        self.configuration = configuration
+        self.logger = logger
+        peers = PeerTable(random: random)
+        attributes = LocalAttributes(name: configuration.deviceName, appearance: configuration.appearance)
+        host = HCIHost(transport: transport, loop: loop, logger: logger)
+        advertiser = Advertiser(host: host, loop: loop, logger: logger)
+        scanner = GAP.Scanner(host: host, loop: loop, logger: logger)
+        connector = Connector(host: host, loop: loop, logger: logger)
+        listen()
+    }
+
+    private func listen() {
+        host.onStateChange = { [weak self] in self?.hostChanged($0) }
+        host.onConnection = { [weak self] in self?.connected($0) }
+        host.onConnectionFailed = { [weak self] in self?.connector.ended($0) }
+        host.onDisconnection = { [weak self] in self?.disconnected($0, $1) }
+        scanner.onSighting = { [weak self] in self?.heard($0) }
+        connector.onFailure = { [weak self] in self?.connectionFailed($0, $1) }
+        advertising.onChange = { [weak self] in self?.advertiser.want($0) }
+        advertiser.onStarted = { [weak self] in self?.advertising.started() }
+        advertiser.onFailed = { [weak self] in self?.advertising.failed() }
+        attributes.onRoom = { [weak self] in self?.peripherals.forEach { $0.pump() } }
+    }
+
+    /// Brings the controller up.
+    public func start() {
+        host.start()
+    }
+
+    /// Ends everything, for good.
+    public func stop() {
+        leavePower(to: .unsupported)
+        host.stop()
+    }
+
+    /// The user's switch for Bluetooth (behaviours 1.9 to 1.14).
+    public func setPower(_ isOn: Bool) {
+        guard isOn != isSwitchedOn else { return }
+        isSwitchedOn = isOn
+        if !isOn {
+            leavePower(to: .poweredOff)
+            host.stop()
+        } else {
+            host.start()
+        }
+    }
+
+    /// Lets an app in.
+    public func openApp(_ identity: AppIdentity) -> InProcessConnection {
+        InProcessConnection(AppSession(identity, system: self), loop: loop)
+    }
+
+    /// The time by the calendar, if there is one, in seconds since the beginning of 2001, UTC.
+    var calendarTime: TimeInterval? {
+        configuration.loopStart.map { $0 + Double(loop.now.nanoseconds) / 1_000_000_000 }
+    }
+
+    /// Tells the developer of an app of a mistake (behaviour 1.26).
+    func misuse(_ text: String) {
+        logger.warning("API misuse: \(text)")
+    }
+}
+
+// MARK: - Managers
+
+extension BluetoothSystem {
+    var centrals: [CentralSession] { managers.compactMap { $0.session as? CentralSession } }
+    var peripherals: [PeripheralSession] { managers.compactMap { $0.session as? PeripheralSession } }
+
+    func nextManagerNumber() -> UInt64 {
+        lastManager += 1
+        return lastManager
+    }
+
+    /// Adds a manager. It learns the state at once, or when there is one.
+    func add(_ session: any ManagerSession, _ key: ManagerKey) {
+        managers.append((key, session))
+        if state != .unknown { session.stateChanged(to: state) }
+    }
+
+    func remove(_ session: any ManagerSession) {
+        managers.removeAll { $0.session === session }
+    }
+
+    private func setState(_ new: ManagerState) {
+        guard new != state else { return }
+        logger.info("Bluetooth is \(new)")
+        state = new
+        for (_, session) in managers { session.stateChanged(to: new) }
+    }
+}
+
+// MARK: - The controller
+
+extension BluetoothSystem {
+    private func hostChanged(_ state: HCIHost.State) {
+        switch state {
+        case .down: break
+        // The host resets a controller that fails; what was going on there is over, and more is to come (behaviour 1.4).
+        case .starting: if self.state == .poweredOn { leavePower(to: .resetting) }
+        case .ready(let controller): controllerIsReady(controller)
+        case .failed(let error): controllerFailed(error)
+        }
+    }
+
+    private func controllerIsReady(_ controller: ControllerInformation) {
+        guard isSwitchedOn else { return host.stop() }
+        let own =
+            address
+            ?? OwnAddress(configuration.address, publicAddress: controller.publicAddress, random: random)
+        address = own
+        if own.address.kind.isRandom {
+            host.send(LESetRandomAddress(address: own.address)) { [logger] result in
+                if case .failure(let error) = result { logger.error("cannot set the random address: \(error)") }
+            }
+        }
+        advertiser.begin(own)
+        scanner.begin(own)
+        connector.begin(own, acceptListSize: controller.acceptListSize)
+        setState(.poweredOn)
+        // Who advertised before goes on by himself (behaviour 1.14).
+        advertising.apply()
+    }
+
+    /// A host that could not help itself gives up.
+    private func controllerFailed(_ error: HCIHostError) {
+        guard isSwitchedOn else { return }
+        logger.error("Bluetooth is unsupported: \(error)")
+        leavePower(to: .unsupported)
+    }
+
+    /// Nothing goes on the air any more.
+    private func leavePower(to new: ManagerState) {
+        advertiser.reset()
+        scanner.reset()
+        connector.reset()
+        let ended = links
+        links = []
+        // The managers learn of the state alone; subscribers leave (behaviours 1.11, 7.40).
+        for link in ended { end(link) }
+        setState(new)
+    }
+
+    private func end(_ link: PeerLink) {
+        _ = link.close()
+        peers.release(link.peer)
+        for session in peripherals { session.centralLeft(link.peer) }
+    }
+}
+
+// MARK: - Links
+
+extension BluetoothSystem {
+    /// The link to a peer, if there is one.
+    func link(to peer: UUID) -> PeerLink? {
+        links.first { $0.peer == peer }
+    }
+
+    private func connected(_ connection: HCIConnection) {
+        let peer = peers.see(connection.peerAddress)
+        peers.hold(peer.identifier)
+        let link = PeerLink(connection, peer: peer.identifier, system: self)
+        links.append(link)
+        if connection.role == .central {
+            connector.connected(peer.address)
+        } else {
+            advertiser.centralConnected()
+            connector.unwant(peer.address)
+        }
+        for session in centrals { session.linkIsUp(link) }
+        // Whoever wanted it may have changed his mind while it was on its way.
+        link.endIfUnused()
+    }
+
+    private func disconnected(_ connection: HCIConnection, _ reason: HCIStatus) {
+        // With the controller gone all links go, when the state changes.
+        guard case .ready = host.state else { return }
+        guard let index = links.firstIndex(where: { $0.connection === connection }) else { return }
+        let link = links.remove(at: index)
+        let error = link.error(for: reason)
+        let users = link.close()
+        peers.release(link.peer)
+        for session in peripherals { session.centralLeft(link.peer) }
+        for user in users {
+            let session = managers.first { $0.key == user.manager }?.session as? CentralSession
+            session?.linkIsGone(link, user, error)
+        }
+        // Those who came while the link was ending want a new one.
+        if centrals.contains(where: { $0.wants(link.peer) }) { connectionWanted(to: link.peer) }
+        advertiser.linkEnded()
+    }
+
+    func centralChanged(_ central: CentralInfo) {
+        for session in peripherals { session.centralChanged(central) }
+    }
+}
+
+// MARK: - Scanning and connecting for managers
+
+extension BluetoothSystem {
+    /// Somebody scans for the first time, or nobody any more (behaviour 9.11).
+    func scansChanged() {
+        scanner.want(centrals.contains { $0.isScanning })
+    }
+
+    private func heard(_ sighting: Sighting) {
+        let identifier = peers.see(sighting.address).identifier
+        peers.setAdvertisedName(sighting.data.localName?.text, of: identifier)
+        guard let peer = peers[identifier] else { return }
+        for session in centrals { session.heard(sighting, from: peer) }
+    }
+
+    /// A manager wants to be connected to `peer`: joins the link that there is, or asks for one (behaviour 3.9).
+    func connectionWanted(to peer: UUID) {
+        if let link = link(to: peer), !link.isEnding {
+            for session in centrals { session.linkIsUp(link) }
+        } else if link(to: peer) == nil, let address = peers[peer]?.address {
+            connector.want(address)
+        }
+    }
+
+    /// A manager has changed its mind.
+    func connectionUnwanted(to peer: UUID) {
+        guard let address = peers[peer]?.address, !centrals.contains(where: { $0.wants(peer) }) else { return }
+        connector.unwant(address)
+    }
+
+    private func connectionFailed(_ address: BluetoothAddress, _ status: HCIStatus) {
+        let peer = peers.see(address).identifier
+        for session in centrals { session.connectionFailed(to: peer, ServiceError(connecting: status)) }
+    }
+}

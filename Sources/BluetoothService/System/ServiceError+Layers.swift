@@ -1,0 +1,73 @@
+import ATT
+import GATT
+import HCI
+
+extension ServiceError {
+    /// Why a link is gone that this host did not end itself (behaviour 3.12).
+    init(disconnection reason: HCIStatus) {
+        let text = "the controller gives the reason \(reason)"
+        switch reason {
+        case .connectionTimeout, .linkLayerResponseTimeout:
+            self.init(.connectionTimeout, reason: text)
+        case .remoteUserTerminated, .remoteLowResources, .remotePowerOff:
+            self.init(.peripheralDisconnected, reason: text)
+        case .connectionFailedToBeEstablished:
+            self.init(.connectionFailed, reason: text)
+        case .pinOrKeyMissing:
+            self.init(.peerRemovedPairingInformation, reason: text)
+        default:
+            self.init(.peripheralDisconnected, reason: text)
+        }
+    }
+
+    /// Why a connection could not be made.
+    init(connecting status: HCIStatus) {
+        let text = "the controller gives the reason \(status)"
+        switch status {
+        case .connectionLimitExceeded, .memoryCapacityExceeded, .rejectedForLimitedResources:
+            self.init(.connectionLimitReached, reason: text)
+        default:
+            self.init(.connectionFailed, reason: text)
+        }
+    }
+
+    /// Why the attribute protocol failed (behaviour 5.4).
+    init(_ error: ATTBearerError) {
+        switch error {
+        case .response(let response):
+            self.init(
+                att: ATTStatus(rawValue: response.code.rawValue),
+                reason: "the peer answers \(response.code)"
+            )
+        case .malformedResponse(let opcode, let cause):
+            self.init(.unknown, reason: "the peer's answer \(opcode) makes no sense: \(cause)")
+        case .oversizedResponse(let opcode, let length):
+            self.init(.unknown, reason: "the peer's answer \(opcode) has \(length) octets, more than was agreed")
+        case .requestTooLong(let length):
+            self.init(.invalidParameters, reason: "the request has \(length) octets")
+        case .queueFull:
+            self.init(.outOfSpace, reason: "too many requests wait on this link")
+        case .closed(.requestTimeout), .closed(.indicationTimeout):
+            self.init(.connectionTimeout, reason: "the peer did not answer within 30 seconds")
+        case .closed:
+            self.init(.notConnected, reason: "the link is gone")
+        }
+    }
+
+    /// Why a procedure on the peer's attributes failed.
+    init(_ error: GATTError) {
+        switch error {
+        case .att(let response): self.init(ATTBearerError.response(response))
+        case .bearer(let error): self.init(error)
+        case .server(let fault):
+            self.init(.unknown, reason: "the peer's attribute server contradicts the specification: \(fault)")
+        case .noClientConfiguration:
+            // Behaviour 4.21.
+            self.init(.invalidParameters, reason: "the characteristic has no client configuration")
+        case .valueTooLong(let length):
+            self.init(att: ATTStatus(rawValue: 0x0D), reason: "a value of \(length) octets is longer than 512")
+        case .queueFull:
+            self.init(.outOfSpace, reason: "too many requests wait on this link")
+        }
+    }
+}

@@ -1,0 +1,95 @@
+/// The type of an advertising structure (Bluetooth Assigned Numbers 2.3, "Common Data Types").
+public struct AdvertisingDataType: WireValue, CustomStringConvertible {
+    /// The number on the wire.
+    public var rawValue: UInt8
+    /// Any number, known or not.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// What the device can do and how it can be found.
+    public static let flags = AdvertisingDataType(rawValue: 0x01)
+    /// Some of the services with 16-bit UUIDs.
+    public static let incompleteServices16 = AdvertisingDataType(rawValue: 0x02)
+    /// All services with 16-bit UUIDs.
+    public static let completeServices16 = AdvertisingDataType(rawValue: 0x03)
+    /// Some of the services with 32-bit UUIDs.
+    public static let incompleteServices32 = AdvertisingDataType(rawValue: 0x04)
+    /// All services with 32-bit UUIDs.
+    public static let completeServices32 = AdvertisingDataType(rawValue: 0x05)
+    /// Some of the services with 128-bit UUIDs.
+    public static let incompleteServices128 = AdvertisingDataType(rawValue: 0x06)
+    /// All services with 128-bit UUIDs.
+    public static let completeServices128 = AdvertisingDataType(rawValue: 0x07)
+    /// The beginning of the name.
+    public static let shortenedLocalName = AdvertisingDataType(rawValue: 0x08)
+    /// The name.
+    public static let completeLocalName = AdvertisingDataType(rawValue: 0x09)
+    /// The transmit power in dBm.
+    public static let txPowerLevel = AdvertisingDataType(rawValue: 0x0A)
+    /// The connection intervals that the device prefers.
+    public static let peripheralConnectionIntervalRange = AdvertisingDataType(rawValue: 0x12)
+    /// Services with 16-bit UUIDs that the device looks for.
+    public static let solicitedServices16 = AdvertisingDataType(rawValue: 0x14)
+    /// Services with 128-bit UUIDs that the device looks for.
+    public static let solicitedServices128 = AdvertisingDataType(rawValue: 0x15)
+    /// Data of a service with a 16-bit UUID.
+    public static let serviceData16 = AdvertisingDataType(rawValue: 0x16)
+    /// What the device looks like.
+    public static let appearance = AdvertisingDataType(rawValue: 0x19)
+    /// Services with 32-bit UUIDs that the device looks for.
+    public static let solicitedServices32 = AdvertisingDataType(rawValue: 0x1F)
+    /// Data of a service with a 32-bit UUID.
+    public static let serviceData32 = AdvertisingDataType(rawValue: 0x20)
+    /// Data of a service with a 128-bit UUID.
+    public static let serviceData128 = AdvertisingDataType(rawValue: 0x21)
+    /// Data in the format of a company.
+    public static let manufacturerData = AdvertisingDataType(rawValue: 0xFF)
+
+    /// The name for a log; the number of a type that has none here.
+    public var description: String {
+        Self.names[rawValue] ?? "type 0x" + hexadecimal([rawValue])
+    }
+
+    private static let names: [UInt8: String] = [
+        0x01: "flags", 0x02: "some 16-bit services", 0x03: "16-bit services", 0x04: "some 32-bit services",
+        0x05: "32-bit services", 0x06: "some 128-bit services", 0x07: "128-bit services", 0x08: "shortened name",
+        0x09: "name", 0x0A: "transmit power", 0x12: "connection interval range", 0x14: "solicited 16-bit services",
+        0x15: "solicited 128-bit services", 0x16: "16-bit service data", 0x19: "appearance",
+        0x1F: "solicited 32-bit services", 0x20: "32-bit service data", 0x21: "128-bit service data",
+        0xFF: "manufacturer data",
+    ]
+}
+
+/// The bits of the flags structure (Core Specification Supplement Part A 1.3).
+public struct AdvertisingFlags: OptionSet, Hashable, Sendable {
+    /// The first octet on the wire.
+    public var rawValue: UInt8
+    /// Any bits, known or not.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Can be found for a short time.
+    public static let limitedDiscoverable = AdvertisingFlags(rawValue: 1 << 0)
+    /// Can be found at any time.
+    public static let generalDiscoverable = AdvertisingFlags(rawValue: 1 << 1)
+    /// Has no Bluetooth Classic.
+    public static let classicNotSupported = AdvertisingFlags(rawValue: 1 << 2)
+    /// The controller can do LE and Bluetooth Classic to one device at a time.
+    public static let simultaneousController = AdvertisingFlags(rawValue: 1 << 3)
+    /// So can the host. The bit is reserved since Core 5; Apple devices go on setting it.
+    public static let simultaneousHost = AdvertisingFlags(rawValue: 1 << 4)
+}
+
+/// The number of a company in manufacturer data (Bluetooth Assigned Numbers 7).
+public struct CompanyIdentifier: WireValue, CustomStringConvertible {
+    /// The number on the wire.
+    public var rawValue: UInt16
+    /// Any number, known or not.
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// Whose structures carry the overflow area.
+    public static let apple = CompanyIdentifier(rawValue: 0x004C)
+
+    /// The name for a log, or the number.
+    public var description: String {
+        self == .apple ? "Apple" : "0x" + hexadecimal([UInt8(rawValue >> 8), UInt8(rawValue & 0xFF)])
+    }
+}

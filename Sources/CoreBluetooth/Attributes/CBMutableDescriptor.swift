@@ -1,0 +1,37 @@
+import BluetoothTypes
+import Foundation
+
+/// A descriptor that this device publishes.
+open class CBMutableDescriptor: CBDescriptor, @unchecked Sendable {
+    // Safe: adds no state.
+
+    /// A descriptor with a value for good.
+    ///
+    /// - Precondition: It is a User Description (2901) with a `String`, or a Presentation Format (2904) with `Data`. The system
+    ///   makes the other descriptors from the properties of the characteristic (behaviour 7.8).
+    public init(type UUID: CBUUID, value: Any?) {
+        super.init(uuid: UUID, handle: 0, octets: Self.octets(of: value, for: UUID), characteristic: nil)
+    }
+
+    private static func octets(of value: Any?, for type: CBUUID) -> Data {
+        switch type.uuid {
+        case 0x2901:
+            guard let text = value as? String else {
+                preconditionFailure("Expecting a String value for a User Description descriptor (2901)")
+            }
+            return Data(text.utf8)
+        case 0x2904:
+            guard let data = value as? Data else {
+                preconditionFailure("Expecting a Data value for a Format descriptor (2904)")
+            }
+            return data
+        default:
+            preconditionFailure(
+                """
+                A descriptor of type \(type.uuidString) cannot be made. Only 2901 and 2904 can; 2900 and 2902 come by themselves \
+                from the characteristic's properties.
+                """
+            )
+        }
+    }
+}

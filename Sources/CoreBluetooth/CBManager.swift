@@ -1,0 +1,69 @@
+import BluetoothService
+import Foundation
+import Synchronization
+
+/// What central and peripheral managers have in common.
+open class CBManager: NSObject, @unchecked Sendable {
+    // Safe: the only state is in a mutex.
+    private struct Core {
+        var state = CBManagerState.unknown
+        var link: ManagerLink?
+    }
+
+    private let core = Mutex(Core())
+
+    /// Opens a manager of the service. Its events go to ``receive(_:)`` on `queue`; nil means the main queue.
+    init(role: ManagerRole, options: ManagerOptions, queue: DispatchQueue?) {
+        super.init()
+        // The first event may come on another thread while this still runs; it waits for the link to be in place.
+        core.withLock { core in
+            core.link = ManagerLink(
+                role,
+                options: options,
+                queue: queue ?? .main,
+                connection: ServiceLocator.connect()
+            ) { [weak self] event in
+                self?.receive(event)
+            }
+        }
+    }
+
+    deinit {
+        link?.close()
+    }
+
+    /// What the manager can do now; `unknown` at first, and only with `poweredOn` does it take commands. Changes come
+    /// through the delegate.
+    open var state: CBManagerState { core.withLock { $0.state } }
+
+    /// Whether this app may use Bluetooth. The service asks nobody, so it may.
+    open class var authorization: CBManagerAuthorization { .allowedAlways }
+
+    /// Whether this app may use Bluetooth.
+    open var authorization: CBManagerAuthorization { Self.authorization }
+
+    /// The line to the service.
+    final var link: ManagerLink? { core.withLock { $0.link } }
+
+    /// The line to the service if the manager takes commands now. If not the log says so, and the command is to be
+    /// ignored (behaviour 1.6).
+    final func linkForCommand(_ command: String = #function) -> ManagerLink? {
+        let (state, link) = core.withLock { ($0.state, $0.link) }
+        if state == .poweredOn { return link }
+        Misuse.report("\(self) can only accept this command while in the powered on state: \(command)")
+        return nil
+    }
+
+    /// Takes a new state.
+    final func setState(_ state: ManagerState) -> CBManagerState {
+        let new = CBManagerState(rawValue: state.rawValue) ?? .unknown
+        core.withLock { $0.state = new }
+        return new
+    }
+
+    /// Takes what the service says, on the queue.
+    func receive(_ event: Event) {}
+
+    /// The class and where the object is.
+    open override var description: String { "<\(nameAndAddress)>" }
+}

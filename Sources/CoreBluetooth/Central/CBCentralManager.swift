@@ -1,0 +1,157 @@
+import BluetoothService
+import Foundation
+import Synchronization
+
+/// Finds peripherals and connects to them. Its delegate is called on the queue given at creation.
+open class CBCentralManager: CBManager, @unchecked Sendable {
+    // Safe: what changes is in a mutex.
+    struct Contents: @unchecked Sendable {
+        // Safe: the delegate belongs to the app and is called on the manager's queue alone, as the app expects.
+        weak var delegate: (any CBCentralManagerDelegate)?
+        var isScanning = false
+    }
+
+    /// What a controller may be able to do.
+    public struct Feature: OptionSet, Sendable {
+        /// The bits.
+        public let rawValue: UInt
+
+        /// Any bits.
+        public init(rawValue: UInt) {
+            self.rawValue = rawValue
+        }
+
+        /// Extended advertisements are found, and connected to.
+        public static let extendedScanAndConnect = Feature(rawValue: 0x1)
+        /// Distances are measured by Channel Sounding.
+        public static let channelSounding = Feature(rawValue: 0x400)
+    }
+
+    let contents: Mutex<Contents>
+    let registry = PeripheralRegistry()
+
+    /// A manager without a delegate, on the main queue.
+    public convenience init() {
+        self.init(delegate: nil, queue: nil, options: nil)
+    }
+
+    /// A manager without options; without a queue it is the main queue.
+    public convenience init(delegate: (any CBCentralManagerDelegate)?, queue: DispatchQueue?) {
+        self.init(delegate: delegate, queue: queue, options: nil)
+    }
+
+    /// A manager.
+    ///
+    /// - Parameters:
+    ///   - queue: Where the delegate is called; nil means the main queue, which has to run: `dispatchMain()` or a run loop.
+    ///   - options: By the `CBCentralManagerOption` keys.
+    public init(
+        delegate: (any CBCentralManagerDelegate)?,
+        queue: DispatchQueue?,
+        options: [String: Any]? = nil
+    ) {
+        contents = Mutex(Contents(delegate: delegate))
+        let showsAlert = OptionDictionary(options).flag(CBCentralManagerOptionShowPowerAlertKey) ?? true
+        super.init(role: .central, options: ManagerOptions(showsPowerAlert: showsAlert), queue: queue)
+    }
+
+    deinit {
+        // The connections end with the manager (behaviour 13.6).
+        for peripheral in registry.all { peripheral.reset() }
+    }
+
+    override func receive(_ event: Event) { handle(event) }
+
+    /// Hears what becomes of the requests.
+    open var delegate: (any CBCentralManagerDelegate)? {
+        get { contents.withLock { $0.delegate } }
+        set { contents.withLock { $0.delegate = newValue } }
+    }
+
+    /// Whether a scan is going on (behaviour 2.7).
+    open var isScanning: Bool { contents.withLock { $0.isScanning } }
+
+    /// Whether the controller has all of these features. The stack has none of them yet, whatever the controller.
+    @discardableResult
+    open class func supports(_ features: CBCentralManager.Feature) -> Bool { features.isEmpty }
+
+    // MARK: Scanning
+
+    /// Scans until ``stopScan()``, or replaces the parameters of the running scan.
+    ///
+    /// - Parameters:
+    ///   - serviceUUIDs: Report peripherals that advertise one of these; nil or none means all.
+    ///   - options: By the `CBCentralManagerScanOption` keys.
+    open func scanForPeripherals(withServices serviceUUIDs: [CBUUID]?, options: [String: Any]? = nil) {
+        guard let link = linkForCommand() else { return }
+        let options = OptionDictionary(options)
+        let request = ScanRequest(
+            services: serviceUUIDs?.values,
+            allowsDuplicates: options.flag(CBCentralManagerScanOptionAllowDuplicatesKey) ?? false,
+            solicitedServices: options.uuids(CBCentralManagerScanOptionSolicitedServiceUUIDsKey).values
+        )
+        contents.withLock { $0.isScanning = true }
+        link.send(.startScan(request))
+    }
+
+    /// Ends the scan.
+    open func stopScan() {
+        guard let link = linkForCommand() else { return }
+        contents.withLock { $0.isScanning = false }
+        link.send(.stopScan)
+    }
+
+    // MARK: Connecting
+
+    /// Connects, however long that takes.
+    ///
+    /// - Parameter options: By the `CBConnectPeripheralOption` keys.
+    open func connect(_ peripheral: CBPeripheral, options: [String: Any]? = nil) {
+        guard let link = linkForCommand(), isOwn(peripheral), peripheral.beginConnecting() else { return }
+        let given = OptionDictionary(options)
+        var options = ConnectOptions()
+        options.notifiesOnConnection = given.flag(CBConnectPeripheralOptionNotifyOnConnectionKey) ?? false
+        options.notifiesOnDisconnection = given.flag(CBConnectPeripheralOptionNotifyOnDisconnectionKey) ?? false
+        options.notifiesOnNotification = given.flag(CBConnectPeripheralOptionNotifyOnNotificationKey) ?? false
+        options.startDelay = given.wholeNumber(CBConnectPeripheralOptionStartDelayKey) ?? 0
+        options.reconnectsAutomatically = given.flag(CBConnectPeripheralOptionEnableAutoReconnect) ?? false
+        link.send(.connect(peer: peripheral.identifier, options: options))
+    }
+
+    /// Gives up a pending or live connection. The device stays connected to the system as long as others use it.
+    open func cancelPeripheralConnection(_ peripheral: CBPeripheral) {
+        guard let link = linkForCommand(), isOwn(peripheral), peripheral.beginCancelling() else { return }
+        link.send(.cancelConnection(peer: peripheral.identifier))
+    }
+
+    // MARK: Retrieving
+
+    /// The peripherals with these identifiers that this host has seen, in the order asked.
+    @discardableResult
+    open func retrievePeripherals(withIdentifiers identifiers: [UUID]) -> [CBPeripheral] {
+        guard !identifiers.isEmpty else { return [] }
+        return peripherals(.peripherals(identifiers: identifiers))
+    }
+
+    /// The peripherals that are connected to this system, by whatever app, and have one of these services. Each still has to
+    /// be connected before use.
+    @discardableResult
+    open func retrieveConnectedPeripherals(withServices serviceUUIDs: [CBUUID]) -> [CBPeripheral] {
+        guard !serviceUUIDs.isEmpty else { return [] }
+        return peripherals(.connectedPeripherals(services: serviceUUIDs.values))
+    }
+
+    private func peripherals(_ query: Query, _ command: String = #function) -> [CBPeripheral] {
+        guard let link = linkForCommand(command) else { return [] }
+        switch link.ask(query) {
+        case .peripherals(let found): return found.map { registry.peripheral(for: $0, link: link) }
+        }
+    }
+
+    /// Whether a peripheral came from this manager and still stands for a device (behaviours 1.10, 3.8).
+    private func isOwn(_ peripheral: CBPeripheral, _ command: String = #function) -> Bool {
+        if registry.contains(peripheral) { return true }
+        Misuse.report("\(peripheral) is not a peripheral of \(self), or no longer; retrieve it again: \(command)")
+        return false
+    }
+}

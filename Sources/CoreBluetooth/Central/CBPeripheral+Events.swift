@@ -1,0 +1,163 @@
+import BluetoothService
+import BluetoothTypes
+import Foundation
+import Synchronization
+
+/// What the service says about a peripheral: first the object is brought up to date, then the delegate is called.
+extension CBPeripheral {
+    // MARK: Connection
+
+    func setName(_ name: String?) {
+        contents.withLock { $0.name = name }
+    }
+
+    /// Says whether the service is to be asked.
+    func beginConnecting() -> Bool {
+        contents.withLock { $0.connection.connect() }
+    }
+
+    /// Says whether there was something to cancel.
+    func beginCancelling() -> Bool {
+        contents.withLock { $0.connection.cancel() }
+    }
+
+    /// Says whether the app is to hear of it.
+    func didConnect(maximumWriteLength: Int) -> Bool {
+        contents.withLock {
+            guard $0.connection.didConnect() else { return false }
+            $0.maximumWriteLength = maximumWriteLength
+            // Room from the first moment on (behaviour 5.15).
+            $0.writeCredits = ServiceLimits.writesWithoutResponse
+            return true
+        }
+    }
+
+    /// Says whether the app is to hear of it.
+    func didDisconnect(isReconnecting: Bool = false) -> Bool {
+        contents.withLock {
+            guard $0.connection.didDisconnect(isReconnecting: isReconnecting) else {
+                return false
+            }
+            $0.forgetConnection()
+            return true
+        }
+    }
+
+    /// Bluetooth went off, or the manager is gone: disconnected, and nobody is told (behaviour 1.11).
+    func reset() {
+        contents.withLock {
+            $0.connection.reset()
+            $0.forgetConnection()
+        }
+    }
+
+    // MARK: Events
+
+    /// Takes an event about the peripheral. After a disconnection none is of interest any longer (behaviour 3.13).
+    func receive(_ event: Event) {
+        guard state == .connected || state == .disconnecting else { return }
+        switch event {
+        case .servicesDiscovered(_, let result):
+            update(result) { $0.tree.add(services: $1, of: self) }
+            delegate?.peripheral(self, didDiscoverServices: result.apiError)
+        case .includedServicesDiscovered(_, let handle, let result):
+            guard let service = service(handle, .includedServices) else { return }
+            update(result) { $0.tree.add(includedServices: $1, to: service, of: self) }
+            delegate?.peripheral(self, didDiscoverIncludedServicesFor: service, error: result.apiError)
+        case .characteristicsDiscovered(_, let handle, let result):
+            guard let service = service(handle, .characteristics) else { return }
+            update(result) { $0.tree.add(characteristics: $1, to: service) }
+            delegate?.peripheral(self, didDiscoverCharacteristicsFor: service, error: result.apiError)
+        case .descriptorsDiscovered(_, let handle, let result):
+            guard let characteristic = characteristic(handle, .descriptors) else { return }
+            update(result) { $0.tree.add(descriptors: $1, to: characteristic) }
+            delegate?.peripheral(self, didDiscoverDescriptorsFor: characteristic, error: result.apiError)
+        case .servicesModified(_, let handles):
+            let dead = contents.withLock { $0.tree.invalidate(handles) }
+            delegate?.peripheral(self, didModifyServices: dead)
+        case .nameChanged(_, let name):
+            setName(name)
+            delegate?.peripheralDidUpdateName(self)
+        case .rssiRead(_, let result):
+            update(result) { $0.rssi = $1 }
+            // 127 stands for a strength that is not known (behaviour 2.13).
+            let strength = (try? result.get()) ?? 127
+            delegate?.peripheral(self, didReadRSSI: NSNumber(value: strength), error: result.apiError)
+        default:
+            receiveValueEvent(event)
+        }
+    }
+
+    private func receiveValueEvent(_ event: Event) {
+        switch event {
+        case .valueUpdated(_, let handle, let result):
+            guard let characteristic = characteristic(handle, .read) else { return }
+            if case .success(let value) = result {
+                characteristic.contents.withLock { $0.value = Data(value) }
+            }
+            delegate?.peripheral(self, didUpdateValueFor: characteristic, error: result.apiError)
+        case .valueWritten(_, let handle, let error):
+            guard let characteristic = characteristic(handle, .write) else { return }
+            delegate?.peripheral(self, didWriteValueFor: characteristic, error: error?.apiError)
+        case .notifyStateChanged(_, let handle, let isNotifying, let error):
+            guard let characteristic = characteristic(handle, .notify) else { return }
+            characteristic.contents.withLock { $0.isNotifying = isNotifying }
+            delegate?.peripheral(self, didUpdateNotificationStateFor: characteristic, error: error?.apiError)
+        case .descriptorUpdated(_, let handle, let result):
+            guard let descriptor = descriptor(handle, .readDescriptor) else { return }
+            if case .success(let value) = result {
+                descriptor.contents.withLock { $0.octets = Data(value) }
+            }
+            delegate?.peripheral(self, didUpdateValueFor: descriptor, error: result.apiError)
+        case .descriptorWritten(_, let handle, let error):
+            guard let descriptor = descriptor(handle, .writeDescriptor) else { return }
+            delegate?.peripheral(self, didWriteValueFor: descriptor, error: error?.apiError)
+        case .maximumWriteLengthChanged(_, let length):
+            contents.withLock { $0.maximumWriteLength = length }
+        case .writeCreditsReturned(_, let count):
+            returnCredits(count)
+        default:
+            break
+        }
+    }
+
+    private func returnCredits(_ count: Int) {
+        let wasFull = contents.withLock {
+            let before = $0.writeCredits
+            $0.writeCredits += min(max(count, 0), ServiceLimits.writesWithoutResponse - before)
+            return before == 0 && $0.writeCredits > 0
+        }
+        // Once for each time that the room was used up (behaviours 5.13, 5.15).
+        if wasFull { delegate?.peripheralIsReady(toSendWriteWithoutResponse: self) }
+    }
+
+    /// Takes what was found into the contents; an error leaves them as they are.
+    private func update<Value>(_ result: Result<Value, ServiceError>, _ change: (inout Contents, Value) -> Void) {
+        guard case .success(let value) = result else { return }
+        contents.withLock { change(&$0, value) }
+    }
+
+    // MARK: The attribute that an event is about
+
+    private func service(_ handle: AttributeHandle, _ kind: StrayRequests.Kind) -> CBService? {
+        contents.withLock { handle == 0 ? $0.strays.next(kind) : $0.tree.service(handle) }
+    }
+
+    private func characteristic(_ handle: AttributeHandle, _ kind: StrayRequests.Kind) -> CBCharacteristic? {
+        contents.withLock { handle == 0 ? $0.strays.next(kind) : $0.tree.characteristic(handle) }
+    }
+
+    private func descriptor(_ handle: AttributeHandle, _ kind: StrayRequests.Kind) -> CBDescriptor? {
+        contents.withLock { handle == 0 ? $0.strays.next(kind) : $0.tree.descriptor(handle) }
+    }
+}
+
+extension CBPeripheral.Contents {
+    /// Lets go of all that belongs to a connection (behaviour 3.14).
+    fileprivate mutating func forgetConnection() {
+        tree.removeAll()
+        strays = StrayRequests()
+        maximumWriteLength = 0
+        writeCredits = 0
+    }
+}

@@ -1,0 +1,113 @@
+import BluetoothService
+import Foundation
+import Synchronization
+
+/// What an app has discovered of a peripheral. Discovery adds to it and never replaces an object (behaviour 4.2), until the
+/// peripheral's services change or the connection ends.
+struct AttributeTree {
+    /// The services that were asked for; nil before the first discovery has succeeded (behaviour 4.3).
+    private(set) var primary: [CBService]?
+    private var services: [AttributeHandle: CBService] = [:]
+    private var characteristics: [AttributeHandle: CBCharacteristic] = [:]
+    private var descriptors: [AttributeHandle: CBDescriptor] = [:]
+
+    func service(_ handle: AttributeHandle) -> CBService? { services[handle] }
+    func characteristic(_ handle: AttributeHandle) -> CBCharacteristic? { characteristics[handle] }
+    func descriptor(_ handle: AttributeHandle) -> CBDescriptor? { descriptors[handle] }
+
+    /// Whether `attribute` is one of these objects.
+    func contains(_ attribute: CBAttribute) -> Bool {
+        let known: CBAttribute? =
+            switch attribute {
+            case is CBService: services[attribute.handle]
+            case is CBCharacteristic: characteristics[attribute.handle]
+            default: descriptors[attribute.handle]
+            }
+        return known === attribute
+    }
+
+    mutating func add(services found: [RemoteService], of peripheral: CBPeripheral) {
+        primary = (primary ?? []).adding(found.map { object(for: $0, of: peripheral) })
+    }
+
+    mutating func add(includedServices found: [RemoteService], to service: CBService, of peripheral: CBPeripheral) {
+        let objects = found.map { object(for: $0, of: peripheral) }
+        service.contents.withLock { $0.includedServices = ($0.includedServices ?? []).adding(objects) }
+    }
+
+    private mutating func object(for found: RemoteService, of peripheral: CBPeripheral) -> CBService {
+        if let known = services[found.handle] { return known }
+        let new = CBService(
+            uuid: CBUUID(found.uuid),
+            handle: found.handle,
+            isPrimary: found.isPrimary,
+            peripheral: peripheral
+        )
+        services[found.handle] = new
+        return new
+    }
+
+    mutating func add(characteristics found: [RemoteCharacteristic], to service: CBService) {
+        let objects = found.map { found in
+            if let known = characteristics[found.handle] { return known }
+            let new = CBCharacteristic(
+                uuid: CBUUID(found.uuid),
+                handle: found.handle,
+                properties: CBCharacteristicProperties(rawValue: UInt(found.properties)),
+                value: nil,
+                service: service
+            )
+            characteristics[found.handle] = new
+            return new
+        }
+        service.contents.withLock { $0.characteristics = ($0.characteristics ?? []).adding(objects) }
+    }
+
+    mutating func add(descriptors found: [RemoteDescriptor], to characteristic: CBCharacteristic) {
+        let objects = found.map { found in
+            if let known = descriptors[found.handle] { return known }
+            let new = CBDescriptor(
+                uuid: CBUUID(found.uuid),
+                handle: found.handle,
+                octets: nil,
+                characteristic: characteristic
+            )
+            descriptors[found.handle] = new
+            return new
+        }
+        characteristic.contents.withLock { $0.descriptors = ($0.descriptors ?? []).adding(objects) }
+    }
+
+    /// Lets go of services with all that belongs to them, and gives those that were known (behaviour 4.13).
+    mutating func invalidate(_ handles: [AttributeHandle]) -> [CBService] {
+        let dead = handles.compactMap { services.removeValue(forKey: $0) }
+        for service in dead {
+            for characteristic in service.characteristics ?? [] {
+                characteristic.contents.withLock { $0.isNotifying = false }
+                characteristics[characteristic.handle] = nil
+                for descriptor in characteristic.descriptors ?? [] { descriptors[descriptor.handle] = nil }
+            }
+        }
+        primary?.removeAll { dead.contains($0) }
+        for service in services.values {
+            service.contents.withLock { $0.includedServices?.removeAll { dead.contains($0) } }
+        }
+        return dead
+    }
+
+    /// Lets go of everything (behaviour 3.14).
+    mutating func removeAll() {
+        for characteristic in characteristics.values { characteristic.contents.withLock { $0.isNotifying = false } }
+        // Services may include each other in a circle, which would keep them alive.
+        for service in services.values { service.contents.withLock { $0.includedServices = nil } }
+        self = AttributeTree()
+    }
+}
+
+extension Array where Element: NSObject {
+    /// The array with those of `others` behind that are not in it.
+    func adding(_ others: [Element]) -> [Element] {
+        var known = Set(map(ObjectIdentifier.init))
+        return self + others.filter { known.insert(ObjectIdentifier($0)).inserted }
+    }
+}

@@ -1,0 +1,41 @@
+import BluetoothService
+import Dispatch
+import Synchronization
+
+/// One manager's line to the service. The manager and everything that came from it send through it; when the manager is
+/// gone it is closed, and what is sent after that goes nowhere.
+final class ManagerLink: Sendable {
+    private let connection: any ServiceConnection
+    private let id: ManagerID
+    private let isClosed = Atomic(false)
+
+    /// Registers a manager. `receive` is called on `queue`, with this app's connection as the current one, so that managers
+    /// made in there belong to the same app.
+    init(
+        _ role: ManagerRole,
+        options: ManagerOptions,
+        queue: DispatchQueue,
+        connection: any ServiceConnection,
+        receive: @escaping @Sendable (Event) -> Void
+    ) {
+        self.connection = connection
+        id = connection.openManager(role, options: options, queue: queue) { event in
+            ServiceLocator.$current.withValue(connection) { receive(event) }
+        }
+    }
+
+    func send(_ request: Request) {
+        guard !isClosed.load(ordering: .relaxed) else { return }
+        connection.send(request, from: id)
+    }
+
+    func ask(_ query: Query) -> Reply {
+        connection.ask(query, from: id)
+    }
+
+    /// Ends everything that the manager has going on.
+    func close() {
+        guard !isClosed.exchange(true, ordering: .relaxed) else { return }
+        connection.closeManager(id)
+    }
+}

@@ -1,0 +1,26 @@
+import Foundation
+import Logging
+
+/// Says in the log what Apple's framework says there: what the app did that has no effect, and why (behaviour 1.26). The
+/// words `API MISUSE` are Apple's, so that advice about them can be found.
+enum Misuse {
+    private static let logger = Logger(label: "CoreBluetooth")
+
+    /// The app broke a rule; the call had no effect unless `text` says otherwise.
+    static func report(_ text: String) {
+        logger.error("API MISUSE: \(text)")
+    }
+
+    /// The app asked for something that will not come out as it might expect.
+    static func warn(_ text: String) {
+        logger.warning("\(text)")
+    }
+}
+
+extension NSObject {
+    /// The beginning of a description: the class without its module, and where the object is.
+    var nameAndAddress: String {
+        let address = UInt(bitPattern: ObjectIdentifier(self))
+        return "\(type(of: self)): 0x\(String(address, radix: 16))"
+    }
+}

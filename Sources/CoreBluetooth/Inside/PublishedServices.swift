@@ -1,0 +1,134 @@
+import BluetoothService
+import BluetoothTypes
+import Foundation
+import Synchronization
+
+/// What a peripheral manager has published: the app's objects, kept alive, by the numbers that the service knows them by.
+struct PublishedServices {
+    /// One publication; later changes to the objects do not show here (behaviour 7.2).
+    private struct Publication {
+        let service: CBMutableService
+        let characteristics: [LocalAttributeID]
+    }
+
+    private var services: [LocalAttributeID: Publication] = [:]
+    private var characteristics: [LocalAttributeID: CBMutableCharacteristic] = [:]
+    private var ids: [ObjectIdentifier: LocalAttributeID] = [:]
+    /// Services whose addition the service has not reported on.
+    private var awaited: [LocalAttributeID: CBMutableService] = [:]
+    private var lastID: UInt32 = 0
+
+    func characteristic(_ id: LocalAttributeID) -> CBMutableCharacteristic? { characteristics[id] }
+
+    /// The number of a published service or characteristic.
+    func id(of attribute: CBAttribute) -> LocalAttributeID? { ids[ObjectIdentifier(attribute)] }
+
+    /// All published characteristics.
+    var allCharacteristics: [CBMutableCharacteristic] { Array(characteristics.values) }
+
+    /// Takes a service in as it is now.
+    mutating func add(_ service: CBMutableService) -> LocalService {
+        let id = nextID()
+        ids[ObjectIdentifier(service)] = id
+        let published = (service.characteristics ?? []).map { add($0) }
+        awaited[id] = service
+        services[id] = Publication(service: service, characteristics: published.map(\.id))
+        // A service that is not published has no number; it gets one that the service will not know and so refuses.
+        let included = (service.includedServices ?? []).map { ids[ObjectIdentifier($0)] ?? nextID() }
+        return LocalService(
+            id: id,
+            uuid: service.uuid.uuid,
+            isPrimary: service.isPrimary,
+            includedServices: included,
+            characteristics: published
+        )
+    }
+
+    private mutating func add(_ characteristic: CBCharacteristic) -> LocalCharacteristic {
+        guard let characteristic = characteristic as? CBMutableCharacteristic else {
+            preconditionFailure(
+                "\(characteristic) cannot be published: the characteristics of a local service are CBMutableCharacteristics"
+            )
+        }
+        let id = nextID()
+        ids[ObjectIdentifier(characteristic)] = id
+        characteristics[id] = characteristic
+        characteristic.removeSubscribers()
+        return characteristic.published(as: id)
+    }
+
+    /// The service that the report on an addition is about, once, even if it was taken out meanwhile (behaviour 7.1).
+    mutating func takeAwaited(_ id: LocalAttributeID) -> CBMutableService? {
+        awaited.removeValue(forKey: id)
+    }
+
+    /// Takes a service out, and gives its number; nil when it is not in.
+    mutating func remove(_ service: CBMutableService) -> LocalAttributeID? {
+        guard let id = ids[ObjectIdentifier(service)] else { return nil }
+        remove(id)
+        return id
+    }
+
+    /// Takes a service out.
+    mutating func remove(_ id: LocalAttributeID) {
+        guard let publication = services.removeValue(forKey: id) else { return }
+        forget(publication.service, id)
+        for id in publication.characteristics {
+            if let characteristic = characteristics.removeValue(forKey: id) { forget(characteristic, id) }
+        }
+    }
+
+    /// Takes all services out. Numbers are not used again, as late events may still name old ones.
+    mutating func removeAll() {
+        services = [:]
+        characteristics = [:]
+        ids = [:]
+    }
+
+    private mutating func forget(_ attribute: CBAttribute, _ id: LocalAttributeID) {
+        if ids[ObjectIdentifier(attribute)] == id { ids[ObjectIdentifier(attribute)] = nil }
+    }
+
+    private mutating func nextID() -> LocalAttributeID {
+        lastID &+= 1
+        return LocalAttributeID(lastID)
+    }
+}
+
+extension CBMutableCharacteristic {
+    /// The characteristic as it is now, for the service.
+    ///
+    /// - Precondition: With a value it is read-only (behaviours 7.3, 7.4).
+    fileprivate func published(as id: LocalAttributeID) -> LocalCharacteristic {
+        let notAllowed: CBCharacteristicProperties = [.broadcast, .extendedProperties]
+        if !properties.isDisjoint(with: notAllowed) {
+            Misuse.report("\(self): broadcast and extendedProperties are not allowed for local characteristics")
+        }
+        var properties = properties.subtracting(notAllowed)
+        var permissions = permissions
+        if hasCachedValue {
+            precondition(
+                properties.isSubset(of: .read) && permissions.isDisjoint(with: [.writeable, .writeEncryptionRequired]),
+                "Characteristics with cached values must be read-only: \(self). Create it with value nil, and answer reads "
+                    + "and writes in the delegate."
+            )
+            properties = .read
+            if !permissions.contains(.readEncryptionRequired) { permissions = .readable }
+        }
+        return LocalCharacteristic(
+            id: id,
+            uuid: uuid.uuid,
+            properties: UInt16(properties.rawValue & 0x3FF),
+            permissions: UInt8(permissions.rawValue & 0xF),
+            value: value.map { PacketBuffer(copying: $0) },
+            descriptors: (descriptors ?? []).map(\.published)
+        )
+    }
+}
+
+extension CBDescriptor {
+    fileprivate var published: LocalDescriptor {
+        let octets = contents.withLock { $0.octets } ?? Data()
+        return LocalDescriptor(uuid: uuid.uuid, value: PacketBuffer(copying: octets))
+    }
+}

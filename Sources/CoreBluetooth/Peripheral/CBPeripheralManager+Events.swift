@@ -1,0 +1,131 @@
+import BluetoothService
+import Foundation
+import Synchronization
+
+/// What the service says to a peripheral manager: first the objects are brought up to date, then the delegate is called.
+extension CBPeripheralManager {
+    /// Takes an event, on the queue.
+    func handle(_ event: Event) {
+        switch event {
+        case .stateChanged(let state): receiveState(state)
+        case .serviceAdded(let id, let error): receiveAdded(id, error)
+        case .advertisingStarted(let error):
+            // A stop may have overtaken it.
+            if error == nil { contents.withLock { $0.isAdvertising = $0.wantsAdvertising } }
+            delegate?.peripheralManagerDidStartAdvertising(self, error: error?.apiError)
+        case .subscribed(let info, let id):
+            guard let characteristic = characteristic(id) else { return }
+            let central = central(info)
+            characteristic.setSubscribed(central, true)
+            delegate?.peripheralManager(self, central: central, didSubscribeTo: characteristic)
+        case .unsubscribed(let info, let id):
+            guard let characteristic = characteristic(id) else { return }
+            let central = central(info)
+            characteristic.setSubscribed(central, false)
+            delegate?.peripheralManager(self, central: central, didUnsubscribeFrom: characteristic)
+        case .readRequested(let transaction, let info, let id, let offset):
+            receiveRead(transaction, info, id, offset)
+        case .writeRequested(let transaction, let info, let writes, let needsResponse):
+            receiveWrites(Transaction(id: transaction, isRead: false, needsResponse: needsResponse), info, writes)
+        case .updateCreditsReturned(let count): returnCredits(count)
+        case .centralChanged(let info): _ = central(info)
+        default: break
+        }
+    }
+
+    private func receiveState(_ state: ManagerState) {
+        let state = setState(state)
+        contents.withLock {
+            if state.rawValue < CBManagerState.poweredOn.rawValue {
+                // The centrals are gone, and what was on its way to them (behaviour 1.13).
+                for characteristic in $0.published.allCharacteristics { characteristic.removeSubscribers() }
+                $0.updateCredits = ServiceLimits.valueUpdates
+                $0.hasRefusedUpdate = false
+            }
+            if state.rawValue < CBManagerState.poweredOff.rawValue {
+                $0.published.removeAll()
+                $0.wantsAdvertising = false
+                $0.isAdvertising = false
+            }
+        }
+        delegate?.peripheralManagerDidUpdateState(self)
+    }
+
+    private func receiveAdded(_ id: LocalAttributeID, _ error: ServiceError?) {
+        let service = contents.withLock {
+            let service = $0.published.takeAwaited(id)
+            if error != nil { $0.published.remove(id) }
+            return service
+        }
+        guard let service else { return }
+        delegate?.peripheralManager(self, didAdd: service, error: error?.apiError)
+    }
+
+    private func receiveRead(_ id: UInt64, _ info: CentralInfo, _ attribute: LocalAttributeID, _ offset: Int) {
+        let transaction = Transaction(id: id, isRead: true, needsResponse: true)
+        guard let delegate, let characteristic = characteristic(attribute) else { return refuse(transaction) }
+        delegate.peripheralManager(
+            self,
+            didReceiveRead: CBATTRequest(
+                transaction,
+                central: central(info),
+                characteristic: characteristic,
+                offset: offset,
+                value: nil
+            )
+        )
+    }
+
+    private func receiveWrites(_ transaction: Transaction, _ info: CentralInfo, _ writes: [WriteRequest]) {
+        let central = central(info)
+        let requests = writes.compactMap { write in
+            characteristic(write.characteristic).map {
+                CBATTRequest(
+                    transaction,
+                    central: central,
+                    characteristic: $0,
+                    offset: write.offset,
+                    value: Data(write.value)
+                )
+            }
+        }
+        // All or nothing: one that cannot be handed over spoils the batch (behaviour 7.35).
+        guard let delegate, !requests.isEmpty, requests.count == writes.count else { return refuse(transaction) }
+        delegate.peripheralManager(self, didReceiveWrite: requests)
+    }
+
+    /// Answers what nobody else can: there is no delegate, or the characteristic has just been taken back.
+    private func refuse(_ transaction: Transaction) {
+        guard transaction.answer(), transaction.needsResponse else { return }
+        let status = ATTStatus(rawValue: UInt8(CBATTErrorCode.unlikelyError.rawValue))
+        link?.send(.respond(transaction: transaction.id, status: status, value: nil))
+    }
+
+    private func returnCredits(_ count: Int) {
+        let isAwaited = contents.withLock {
+            $0.updateCredits += min(max(count, 0), ServiceLimits.valueUpdates - $0.updateCredits)
+            guard $0.hasRefusedUpdate, $0.updateCredits > 0 else { return false }
+            $0.hasRefusedUpdate = false
+            return true
+        }
+        // Once after each time that there was no room (behaviour 7.43).
+        if isAwaited { delegate?.peripheralManagerIsReady(toUpdateSubscribers: self) }
+    }
+
+    private func characteristic(_ id: LocalAttributeID) -> CBMutableCharacteristic? {
+        contents.withLock { $0.published.characteristic(id) }
+    }
+
+    /// The object for a central, the same one as long as somebody keeps it, brought up to date.
+    private func central(_ info: CentralInfo) -> CBCentral {
+        let central = contents.withLock {
+            if let central = $0.centrals[info.identifier]?.central { return central }
+            $0.centrals = $0.centrals.filter { $0.value.central != nil }
+            let central = CBCentral(info)
+            $0.centrals[info.identifier] = WeakCentral(central: central)
+            return central
+        }
+        central.setMaximumUpdateValueLength(info.maximumUpdateLength)
+        return central
+    }
+}

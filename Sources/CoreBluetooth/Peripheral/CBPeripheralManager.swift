@@ -1,0 +1,193 @@
+import BluetoothService
+import BluetoothTypes
+import Foundation
+import Synchronization
+
+/// Publishes services, advertises them, and serves centrals. Its delegate is called on the queue given at creation.
+open class CBPeripheralManager: CBManager, @unchecked Sendable {
+    // Safe: what changes is in a mutex.
+    struct Contents: @unchecked Sendable {
+        // Safe: the delegate belongs to the app and is called on the manager's queue alone, as the app expects.
+        weak var delegate: (any CBPeripheralManagerDelegate)?
+        var published = PublishedServices()
+        var centrals: [UUID: WeakCentral] = [:]
+        /// Start was the last request about advertising.
+        var wantsAdvertising = false
+        /// The service has said that it advertises.
+        var isAdvertising = false
+        /// Updates that the service takes before it gives some back.
+        var updateCredits = ServiceLimits.valueUpdates
+        /// An update had no room, and the app waits to hear of some.
+        var hasRefusedUpdate = false
+    }
+
+    struct WeakCentral: Sendable {
+        weak var central: CBCentral?
+    }
+
+    let contents: Mutex<Contents>
+
+    /// A manager without a delegate, on the main queue.
+    public convenience init() {
+        self.init(delegate: nil, queue: nil, options: nil)
+    }
+
+    /// A manager without options; without a queue it is the main queue.
+    public convenience init(delegate: (any CBPeripheralManagerDelegate)?, queue: DispatchQueue?) {
+        self.init(delegate: delegate, queue: queue, options: nil)
+    }
+
+    /// A manager.
+    ///
+    /// - Parameters:
+    ///   - queue: Where the delegate is called; nil means the main queue, which has to run: `dispatchMain()` or a run loop.
+    ///   - options: By the `CBPeripheralManagerOption` keys.
+    public init(
+        delegate: (any CBPeripheralManagerDelegate)?,
+        queue: DispatchQueue?,
+        options: [String: Any]? = nil
+    ) {
+        contents = Mutex(Contents(delegate: delegate))
+        let showsAlert = OptionDictionary(options).flag(CBPeripheralManagerOptionShowPowerAlertKey) ?? false
+        super.init(role: .peripheral, options: ManagerOptions(showsPowerAlert: showsAlert), queue: queue)
+    }
+
+    override func receive(_ event: Event) { handle(event) }
+
+    /// Hears what becomes of the requests, and what centrals ask for.
+    open var delegate: (any CBPeripheralManagerDelegate)? {
+        get { contents.withLock { $0.delegate } }
+        set { contents.withLock { $0.delegate = newValue } }
+    }
+
+    /// Whether this manager advertises.
+    open var isAdvertising: Bool {
+        // Without power advertising pauses; it goes on by itself afterwards (behaviour 1.14).
+        contents.withLock { $0.isAdvertising } && state == .poweredOn
+    }
+
+    /// Whether this app may be a peripheral, as old code asks.
+    @discardableResult
+    open class func authorizationStatus() -> CBPeripheralManagerAuthorizationStatus {
+        CBPeripheralManagerAuthorizationStatus(rawValue: authorization.rawValue) ?? .notDetermined
+    }
+
+    // MARK: Publishing
+
+    /// Publishes a service as it is now; services that it includes come first.
+    ///
+    /// - Precondition: Its characteristics are ``CBMutableCharacteristic`` objects, and those with a value read-only.
+    open func add(_ service: CBMutableService) {
+        guard let link = linkForCommand() else { return }
+        let published = contents.withLock { $0.published.add(service) }
+        link.send(.addService(published))
+    }
+
+    /// Takes a service back; services that include it go first.
+    open func remove(_ service: CBMutableService) {
+        guard let link = linkForCommand() else { return }
+        guard let id = contents.withLock({ $0.published.remove(service) }) else {
+            return Misuse.report("\(service) is not published by \(self)")
+        }
+        link.send(.removeService(id))
+    }
+
+    /// Takes all services of this manager back.
+    open func removeAllServices() {
+        guard let link = linkForCommand() else { return }
+        contents.withLock { $0.published.removeAll() }
+        link.send(.removeAllServices)
+    }
+
+    // MARK: Advertising
+
+    /// Advertises until ``stopAdvertising()``.
+    ///
+    /// - Parameter advertisementData: A name by `CBAdvertisementDataLocalNameKey`, services by
+    ///   `CBAdvertisementDataServiceUUIDsKey`, or both. Other keys have no effect (behaviour 7.15).
+    open func startAdvertising(_ advertisementData: [String: Any]?) {
+        guard let link = linkForCommand() else { return }
+        let data = OptionDictionary(advertisementData)
+        let ignored = data.keys(except: CBAdvertisementDataLocalNameKey, CBAdvertisementDataServiceUUIDsKey)
+        if !ignored.isEmpty {
+            Misuse.warn(
+                "Advertising without \(ignored.joined(separator: ", ")): only a name and services can be advertised"
+            )
+        }
+        let request = AdvertisingRequest(
+            localName: data.text(CBAdvertisementDataLocalNameKey),
+            services: data.uuids(CBAdvertisementDataServiceUUIDsKey).values
+        )
+        contents.withLock { $0.wantsAdvertising = true }
+        link.send(.startAdvertising(request))
+    }
+
+    /// Ends advertising.
+    open func stopAdvertising() {
+        guard let link = linkForCommand() else { return }
+        contents.withLock {
+            $0.wantsAdvertising = false
+            $0.isAdvertising = false
+        }
+        link.send(.stopAdvertising)
+    }
+
+    // MARK: Serving
+
+    /// Answers a read or write; for several writes once, with the first request.
+    ///
+    /// - Parameter result: `success`, or why not; any raw value up to 0xFF can be sent.
+    open func respond(to request: CBATTRequest, withResult result: CBATTError.Code) {
+        guard let link = linkForCommand() else { return }
+        guard request.transaction.answer() else {
+            return Misuse.report("\(request) has been answered already")
+        }
+        guard request.transaction.needsResponse else { return }
+        let status = ATTStatus(
+            rawValue: UInt8(exactly: result.rawValue) ?? UInt8(CBATTErrorCode.unlikelyError.rawValue)
+        )
+        let isReadable = request.transaction.isRead && status == .success
+        let value = isReadable ? PacketBuffer(copying: request.value ?? Data()) : nil
+        link.send(.respond(transaction: request.transaction.id, status: status, value: value))
+    }
+
+    /// Sends a new value to subscribers.
+    ///
+    /// - Parameter centrals: Who gets it; nil means all. Those that have not subscribed are passed over.
+    /// - Returns: False when there was no room and nothing was sent; the delegate hears when there is (behaviour 7.43).
+    @discardableResult
+    open func updateValue(
+        _ value: Data,
+        for characteristic: CBMutableCharacteristic,
+        onSubscribedCentrals centrals: [CBCentral]?
+    ) -> Bool {
+        guard let link = linkForCommand() else { return false }
+        enum Outcome { case unknown, full, sendable(LocalAttributeID) }
+        let outcome: Outcome = contents.withLock {
+            guard let id = $0.published.id(of: characteristic) else { return .unknown }
+            guard $0.updateCredits > 0 else {
+                $0.hasRefusedUpdate = true
+                return .full
+            }
+            $0.updateCredits -= 1
+            return .sendable(id)
+        }
+        switch outcome {
+        case .unknown:
+            Misuse.report("\(characteristic) is not published by \(self); its value cannot be updated")
+            return false
+        case .full:
+            return false
+        case .sendable(let id):
+            let identifiers = centrals?.map(\.identifier)
+            link.send(.updateValue(characteristic: id, value: PacketBuffer(copying: value), centrals: identifiers))
+            return true
+        }
+    }
+
+    /// Asks a central to listen more or less often. It need not comply, and nobody says whether it does.
+    open func setDesiredConnectionLatency(_ latency: CBPeripheralManagerConnectionLatency, for central: CBCentral) {
+        guard let link = linkForCommand() else { return }
+        link.send(.setDesiredConnectionLatency(central: central.identifier, latency: latency.rawValue))
+    }
+}

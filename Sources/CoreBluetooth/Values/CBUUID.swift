@@ -1,0 +1,92 @@
+import BluetoothTypes
+import Foundation
+
+/// A UUID of 16, 32 or 128 bits. The short forms stand for a value on the Bluetooth base UUID and equal it, in whatever
+/// width they are written (behaviour 0.2); the width shows in ``uuidString`` and ``data`` alone (behaviour 0.5).
+open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
+    // Safe: immutable.
+    let uuid: BluetoothUUID
+
+    /// Reads `180D`, `0000180D` or `0000180D-0000-1000-8000-00805F9B34FB`.
+    ///
+    /// - Precondition: The text has one of these forms (behaviour 0.4).
+    public init(string theString: String) {
+        guard let uuid = BluetoothUUID(theString) else {
+            preconditionFailure(
+                """
+                String "\(theString)" does not represent a valid UUID. Write 4 or 8 hexadecimal digits, or 32 with hyphens \
+                as in 0000180D-0000-1000-8000-00805F9B34FB; check text from outside with UUID(uuidString:) first.
+                """
+            )
+        }
+        self.uuid = uuid
+        super.init()
+    }
+
+    /// Reads 2, 4 or 16 octets, most significant first as printed.
+    ///
+    /// - Precondition: There are 2, 4 or 16 of them (behaviour 0.4).
+    public init(data theData: Data) {
+        guard let uuid = BluetoothUUID(bigEndian: theData) else {
+            preconditionFailure(
+                "Data of \(theData.count) bytes does not represent a valid UUID. Give 2, 4 or 16 bytes, as printed."
+            )
+        }
+        self.uuid = uuid
+        super.init()
+    }
+
+    /// The 128-bit UUID with this value.
+    public init(nsuuid theUUID: UUID) {
+        let octets = withUnsafeBytes(of: theUUID.uuid) { Array($0) }
+        let halves = (octets.prefix(8), octets.suffix(8))
+        func value(_ part: ArraySlice<UInt8>) -> UInt64 { part.reduce(0) { $0 << 8 | UInt64($1) } }
+        uuid = BluetoothUUID(high: value(halves.0), low: value(halves.1))
+        super.init()
+    }
+
+    init(_ uuid: BluetoothUUID) {
+        self.uuid = uuid
+        super.init()
+    }
+
+    /// 2, 4 or 16 octets, most significant first.
+    open var data: Data { Data(uuid.bigEndianBytes) }
+
+    /// 4 or 8 upper-case digits, or 32 with hyphens.
+    open var uuidString: String { uuid.description }
+
+    /// The object itself: it never changes.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// Equal when the 128-bit values are.
+    open override func isEqual(_ object: Any?) -> Bool {
+        (object as? CBUUID)?.uuid == uuid
+    }
+
+    /// Follows equality.
+    open override var hash: Int { uuid.hashValue }
+
+    /// The name that it has in the assigned numbers, or else ``uuidString``.
+    open override var description: String { uuid.uint16.flatMap { assignedNames[$0] } ?? uuidString }
+}
+
+extension [CBUUID] {
+    /// The values for the service.
+    var values: [BluetoothUUID] { map(\.uuid) }
+}
+
+/// Names that Apple's framework prints in place of a number.
+private let assignedNames: [UInt16: String] = [
+    0x1800: "Generic Access", 0x1801: "Generic Attribute", 0x1802: "Immediate Alert", 0x1803: "Link Loss",
+    0x1804: "Tx Power", 0x1805: "Current Time", 0x1809: "Health Thermometer", 0x180A: "Device Information",
+    0x180D: "Heart Rate", 0x180F: "Battery", 0x1810: "Blood Pressure", 0x1812: "Human Interface Device",
+    0x1816: "Cycling Speed and Cadence", 0x1818: "Cycling Power",
+    0x2900: "Characteristic Extended Properties", 0x2901: "Characteristic User Description",
+    0x2902: "Client Characteristic Configuration", 0x2903: "Server Characteristic Configuration",
+    0x2904: "Characteristic Format", 0x2905: "Characteristic Aggregate Format",
+    0x2A00: "Device Name", 0x2A01: "Appearance", 0x2A05: "Service Changed", 0x2A19: "Battery Level",
+    0x2A23: "System ID", 0x2A24: "Model Number String", 0x2A25: "Serial Number String",
+    0x2A26: "Firmware Revision String", 0x2A27: "Hardware Revision String", 0x2A28: "Software Revision String",
+    0x2A29: "Manufacturer Name String", 0x2A50: "PnP ID",
+]

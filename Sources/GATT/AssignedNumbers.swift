@@ -1,0 +1,78 @@
+import BluetoothTypes
+
+/// The UUIDs that GATT and GAP themselves give a meaning to (Bluetooth Assigned Numbers 3.4 to 3.8).
+public enum GATTUUID {
+    /// Declares a primary service.
+    public static let primaryService: BluetoothUUID = 0x2800
+    /// Declares a service that only others include.
+    public static let secondaryService: BluetoothUUID = 0x2801
+    /// Declares that a service includes another one.
+    public static let include: BluetoothUUID = 0x2802
+    /// Declares a characteristic.
+    public static let characteristic: BluetoothUUID = 0x2803
+    /// Properties that do not fit the declaration.
+    public static let extendedProperties: BluetoothUUID = 0x2900
+    /// A name for people.
+    public static let userDescription: BluetoothUUID = 0x2901
+    /// Which values a client wants to be told.
+    public static let clientConfiguration: BluetoothUUID = 0x2902
+    /// How the value is to be shown.
+    public static let presentationFormat: BluetoothUUID = 0x2904
+
+    /// The Generic Access service.
+    public static let genericAccess: BluetoothUUID = 0x1800
+    /// The Generic Attribute service.
+    public static let genericAttribute: BluetoothUUID = 0x1801
+    /// The name of the device.
+    public static let deviceName: BluetoothUUID = 0x2A00
+    /// What the device looks like.
+    public static let appearance: BluetoothUUID = 0x2A01
+    /// Tells of changes to the database.
+    public static let serviceChanged: BluetoothUUID = 0x2A05
+    /// What a client can do.
+    public static let clientSupportedFeatures: BluetoothUUID = 0x2B29
+}
+
+/// What may be done with a characteristic's value (Core Vol 3 Part G 3.3.1.1).
+public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
+    /// The bits on the wire.
+    public let rawValue: UInt8
+
+    /// Any bits.
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// The value may be broadcast.
+    public static let broadcast = CharacteristicProperties(rawValue: 0x01)
+    /// The value may be read.
+    public static let read = CharacteristicProperties(rawValue: 0x02)
+    /// The value may be written without a response.
+    public static let writeWithoutResponse = CharacteristicProperties(rawValue: 0x04)
+    /// The value may be written with a response.
+    public static let write = CharacteristicProperties(rawValue: 0x08)
+    /// The value may be notified.
+    public static let notify = CharacteristicProperties(rawValue: 0x10)
+    /// The value may be indicated.
+    public static let indicate = CharacteristicProperties(rawValue: 0x20)
+    /// The value may be written with a signature.
+    public static let authenticatedSignedWrites = CharacteristicProperties(rawValue: 0x40)
+    /// There is an Extended Properties descriptor.
+    public static let extendedProperties = CharacteristicProperties(rawValue: 0x80)
+}
+
+/// What a client wants to be told of a characteristic's value (Core Vol 3 Part G 3.3.3.3).
+public struct ClientConfiguration: OptionSet, Hashable, Sendable {
+    /// The bits on the wire.
+    public let rawValue: UInt16
+
+    /// Any bits.
+    public init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    /// Notifications.
+    public static let notify = ClientConfiguration(rawValue: 1)
+    /// Indications.
+    public static let indicate = ClientConfiguration(rawValue: 2)
+}

@@ -1,0 +1,96 @@
+import ATT
+import BluetoothTypes
+
+/// Discover All Characteristics of a Service, and by UUID, which asks the same and keeps less (Core Vol 3 Part G 4.6).
+struct CharacteristicDiscovery: GATTProcedure {
+    private let uuid: BluetoothUUID?
+    private let service: ClosedRange<UInt16>
+    private var range: SearchRange
+    private var found: [RemoteCharacteristic] = []
+
+    /// All characteristics in the handles of a service, or those with a UUID.
+    init(in service: ClosedRange<UInt16>, uuid: BluetoothUUID?) {
+        self.uuid = uuid
+        self.service = service
+        range = SearchRange(service)
+    }
+
+    mutating func begin(mtu: Int) -> GATTStep<[RemoteCharacteristic]> {
+        .request(.readByTypeRequest(.init(range.handles, type: GATTUUID.characteristic)))
+    }
+
+    mutating func handle(_ response: ATTPDU, mtu: Int) -> GATTStep<[RemoteCharacteristic]> {
+        guard case .readByTypeResponse(let response) = response else { return .fault(.unexpectedResponse) }
+        for entry in response.entries {
+            if let fault = add(entry) { return .fault(fault) }
+        }
+        return range.isDone ? .finished(result) : begin(mtu: mtu)
+    }
+
+    mutating func handle(_ error: ATTErrorResponse, mtu: Int) -> GATTStep<[RemoteCharacteristic]> {
+        error.code == .attributeNotFound ? .finished(result) : .failed(.att(error))
+    }
+
+    private var result: [RemoteCharacteristic] {
+        guard let uuid else { return found }
+        return found.filter { $0.uuid == uuid }
+    }
+
+    private mutating func add(_ entry: ATTReadByTypeResponse.Entry) -> GATTServerFault? {
+        if let fault = range.pass(entry.handle) { return fault }
+        guard entry.value.count > 3, let uuid = BluetoothUUID(declared: entry.value.suffix(after: 3)) else {
+            return .malformedDeclaration(at: entry.handle)
+        }
+        let value = UInt16(entry.value[1]) | UInt16(entry.value[2]) << 8
+        guard value > entry.handle, value <= service.upperBound else { return .malformedDeclaration(at: entry.handle) }
+        if let last = found.indices.last {
+            guard found[last].value < entry.handle else { return .handleOutOfOrder(entry.handle) }
+            found[last].end = entry.handle - 1
+        }
+        guard found.count < GATTClient.maximumCharacteristics else {
+            return .tooMany(limit: GATTClient.maximumCharacteristics)
+        }
+        found.append(
+            RemoteCharacteristic(
+                declaration: entry.handle,
+                value: value,
+                end: service.upperBound,
+                properties: CharacteristicProperties(rawValue: entry.value[0]),
+                uuid: uuid
+            )
+        )
+        return nil
+    }
+}
+
+/// Discover All Characteristic Descriptors (Core Vol 3 Part G 4.7.1).
+struct DescriptorDiscovery: GATTProcedure {
+    private var range: SearchRange?
+    private var found: [RemoteDescriptor] = []
+
+    /// The descriptors in a range of handles; without one there are none, and nothing is asked.
+    init(in handles: ClosedRange<UInt16>?) {
+        range = handles.map(SearchRange.init)
+    }
+
+    mutating func begin(mtu: Int) -> GATTStep<[RemoteDescriptor]> {
+        guard let range, !range.isDone else { return .finished(found) }
+        return .request(.findInformationRequest(ATTFindInformationRequest(range.handles)))
+    }
+
+    mutating func handle(_ response: ATTPDU, mtu: Int) -> GATTStep<[RemoteDescriptor]> {
+        guard case .findInformationResponse(let response) = response else { return .fault(.unexpectedResponse) }
+        for entry in response.entries {
+            if let fault = range?.pass(entry.handle) { return .fault(fault) }
+            guard found.count < GATTClient.maximumDescriptors else {
+                return .fault(.tooMany(limit: GATTClient.maximumDescriptors))
+            }
+            found.append(RemoteDescriptor(handle: entry.handle, uuid: entry.type))
+        }
+        return begin(mtu: mtu)
+    }
+
+    mutating func handle(_ error: ATTErrorResponse, mtu: Int) -> GATTStep<[RemoteDescriptor]> {
+        error.code == .attributeNotFound ? .finished(found) : .failed(.att(error))
+    }
+}

@@ -1,0 +1,103 @@
+import ATT
+import BluetoothTypes
+
+/// Read Characteristic Value and Read Long Characteristic Values in one (Core Vol 3 Part G 4.8.1, 4.8.3; behaviour
+/// 5.2): blobs follow as long as responses are full.
+struct ReadProcedure: GATTProcedure {
+    private let handle: UInt16
+    private var value = PacketBuffer(headroom: 0)
+    private var isFirst = true
+
+    init(_ handle: UInt16) {
+        self.handle = handle
+    }
+
+    mutating func begin(mtu: Int) -> GATTStep<PacketBuffer> {
+        .request(.readRequest(ATTReadRequest(handle: handle)))
+    }
+
+    mutating func handle(_ response: ATTPDU, mtu: Int) -> GATTStep<PacketBuffer> {
+        let part: PacketBuffer
+        switch response {
+        case .readResponse(let response): part = response.value
+        case .readBlobResponse(let response): part = response.value
+        default: return .fault(.unexpectedResponse)
+        }
+        // A short value is the packet's own octets; only a long one is put together.
+        if isFirst, part.count < mtu - 1 { return .finished(part) }
+        isFirst = false
+        value.append(contentsOf: part)
+        // A server that never ends its value gets no more than the longest value there is.
+        guard part.count == mtu - 1, value.count < ATTBearer.maximumAttributeLength else {
+            return .finished(value.prefix(upTo: ATTBearer.maximumAttributeLength))
+        }
+        return .request(.readBlobRequest(ATTReadBlobRequest(handle: handle, offset: UInt16(value.count))))
+    }
+
+    /// A value that is exactly one response long may be refused its blob (Vol 3 Part F 3.4.4.5).
+    mutating func handle(_ error: ATTErrorResponse, mtu: Int) -> GATTStep<PacketBuffer> {
+        let isEnd = error.code == .attributeNotLong || error.code == .invalidOffset
+        return isEnd && !isFirst ? .finished(value) : .failed(.att(error))
+    }
+}
+
+/// Read Using Characteristic UUID, through a whole range (Core Vol 3 Part G 4.8.2).
+struct ReadByTypeProcedure: GATTProcedure {
+    private let uuid: BluetoothUUID
+    private var range: SearchRange
+    private var values: [RemoteValue] = []
+
+    init(_ uuid: BluetoothUUID, in handles: ClosedRange<UInt16>) {
+        self.uuid = uuid
+        range = SearchRange(handles)
+    }
+
+    mutating func begin(mtu: Int) -> GATTStep<[RemoteValue]> {
+        .request(.readByTypeRequest(.init(range.handles, type: uuid)))
+    }
+
+    mutating func handle(_ response: ATTPDU, mtu: Int) -> GATTStep<[RemoteValue]> {
+        guard case .readByTypeResponse(let response) = response else { return .fault(.unexpectedResponse) }
+        for entry in response.entries {
+            if let fault = range.pass(entry.handle) { return .fault(fault) }
+            guard values.count < GATTClient.maximumCharacteristics else {
+                return .fault(.tooMany(limit: GATTClient.maximumCharacteristics))
+            }
+            values.append(RemoteValue(handle: entry.handle, value: entry.value))
+        }
+        return range.isDone ? .finished(values) : begin(mtu: mtu)
+    }
+
+    mutating func handle(_ error: ATTErrorResponse, mtu: Int) -> GATTStep<[RemoteValue]> {
+        error.code == .attributeNotFound && !values.isEmpty ? .finished(values) : .failed(.att(error))
+    }
+}
+
+/// Read Multiple Characteristic Values (Core Vol 3 Part G 4.8.4).
+struct ReadMultipleProcedure: GATTProcedure {
+    let handles: [UInt16]
+
+    mutating func begin(mtu: Int) -> GATTStep<PacketBuffer> {
+        .request(.readMultipleRequest(ATTReadMultipleRequest(handles: handles)))
+    }
+
+    mutating func handle(_ response: ATTPDU, mtu: Int) -> GATTStep<PacketBuffer> {
+        guard case .readMultipleResponse(let response) = response else { return .fault(.unexpectedResponse) }
+        return .finished(response.values)
+    }
+}
+
+/// Read Multiple Variable Length Characteristic Values (Core Vol 3 Part G 4.8.5).
+struct ReadMultipleVariableProcedure: GATTProcedure {
+    let handles: [UInt16]
+
+    mutating func begin(mtu: Int) -> GATTStep<[PacketBuffer]> {
+        .request(.readMultipleVariableRequest(ATTReadMultipleVariableRequest(handles: handles)))
+    }
+
+    mutating func handle(_ response: ATTPDU, mtu: Int) -> GATTStep<[PacketBuffer]> {
+        guard case .readMultipleVariableResponse(let response) = response, response.entries.count <= handles.count
+        else { return .fault(.unexpectedResponse) }
+        return .finished(response.entries.map(\.value))
+    }
+}

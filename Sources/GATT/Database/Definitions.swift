@@ -1,0 +1,160 @@
+import BluetoothTypes
+
+/// Who may read and write an attribute.
+public struct AttributePermissions: Hashable, Sendable {
+    /// What reading asks of the link; nil when nobody reads.
+    public var read: SecurityRequirement?
+    /// What writing asks of the link; nil when nobody writes.
+    public var write: SecurityRequirement?
+
+    /// The given permissions.
+    public init(read: SecurityRequirement? = nil, write: SecurityRequirement? = nil) {
+        self.read = read
+        self.write = write
+    }
+
+    /// Everybody reads, nobody writes.
+    public static let readable = AttributePermissions(read: SecurityRequirement.none)
+}
+
+/// Where an attribute's value comes from.
+public enum AttributeSource: Hashable, Sendable {
+    /// The database has it, and answers by itself (behaviour 7.3).
+    case fixed(PacketBuffer)
+    /// The server's delegate is asked each time (behaviour 7.5).
+    case asked
+}
+
+/// A service to be published.
+public struct ServiceDefinition: Hashable, Sendable {
+    /// The service's UUID.
+    public var uuid: BluetoothUUID
+    /// Whether it stands for itself; otherwise others include it.
+    public var isPrimary: Bool
+    /// The services that it includes, by their first handles; they have been published before (behaviour 7.9).
+    public var includedServices: [UInt16]
+    /// Its characteristics, in order.
+    public var characteristics: [CharacteristicDefinition]
+
+    /// A service.
+    public init(
+        _ uuid: BluetoothUUID,
+        isPrimary: Bool = true,
+        includedServices: [UInt16] = [],
+        characteristics: [CharacteristicDefinition] = []
+    ) {
+        self.uuid = uuid
+        self.isPrimary = isPrimary
+        self.includedServices = includedServices
+        self.characteristics = characteristics
+    }
+}
+
+/// A characteristic to be published.
+public struct CharacteristicDefinition: Hashable, Sendable {
+    /// The characteristic's UUID.
+    public var uuid: BluetoothUUID
+    /// What may be done with its value. Notify and indicate bring a Client Characteristic Configuration descriptor.
+    public var properties: CharacteristicProperties
+    /// Who may read and write its value.
+    public var permissions: AttributePermissions
+    /// What subscribing asks of the link.
+    public var subscription: SecurityRequirement
+    /// Where its value comes from.
+    public var source: AttributeSource
+    /// Properties beyond the eight, which bring an Extended Properties descriptor (Core Vol 3 Part G 3.3.3.1).
+    public var extendedProperties: UInt16?
+    /// Its descriptors, in order, without the two that come by themselves.
+    public var descriptors: [DescriptorDefinition]
+
+    /// A characteristic.
+    public init(
+        _ uuid: BluetoothUUID,
+        properties: CharacteristicProperties,
+        permissions: AttributePermissions,
+        subscription: SecurityRequirement = .none,
+        source: AttributeSource = .asked,
+        extendedProperties: UInt16? = nil,
+        descriptors: [DescriptorDefinition] = []
+    ) {
+        self.uuid = uuid
+        self.properties = properties
+        self.permissions = permissions
+        self.subscription = subscription
+        self.source = source
+        self.extendedProperties = extendedProperties
+        self.descriptors = descriptors
+    }
+}
+
+/// A descriptor to be published.
+public struct DescriptorDefinition: Hashable, Sendable {
+    /// The descriptor's UUID.
+    public var uuid: BluetoothUUID
+    /// Who may read and write its value.
+    public var permissions: AttributePermissions
+    /// Where its value comes from.
+    public var source: AttributeSource
+
+    /// A descriptor.
+    public init(_ uuid: BluetoothUUID, permissions: AttributePermissions = .readable, source: AttributeSource) {
+        self.uuid = uuid
+        self.permissions = permissions
+        self.source = source
+    }
+
+    /// A name for people (Core Vol 3 Part G 3.3.3.2).
+    public static func userDescription(_ text: String) -> DescriptorDefinition {
+        DescriptorDefinition(GATTUUID.userDescription, source: .fixed(PacketBuffer(Array(text.utf8))))
+    }
+
+    /// How the value is to be shown: seven octets (Core Vol 3 Part G 3.3.3.5).
+    public static func presentationFormat(_ value: PacketBuffer) -> DescriptorDefinition {
+        DescriptorDefinition(GATTUUID.presentationFormat, source: .fixed(value))
+    }
+}
+
+/// Where a service was published.
+public struct PublishedService: Hashable, Sendable {
+    /// From the service's declaration to its last attribute.
+    public var handles: ClosedRange<UInt16>
+    /// Its characteristics, in the order of the definition.
+    public var characteristics: [PublishedCharacteristic]
+
+    /// A service's handles.
+    public init(handles: ClosedRange<UInt16>, characteristics: [PublishedCharacteristic]) {
+        self.handles = handles
+        self.characteristics = characteristics
+    }
+}
+
+/// Where a characteristic was published.
+public struct PublishedCharacteristic: Hashable, Sendable {
+    /// The value.
+    public var value: UInt16
+    /// The Client Characteristic Configuration descriptor, when there is one.
+    public var configuration: UInt16?
+    /// The descriptors, in the order of the definition.
+    public var descriptors: [UInt16]
+
+    /// A characteristic's handles.
+    public init(value: UInt16, configuration: UInt16?, descriptors: [UInt16]) {
+        self.value = value
+        self.configuration = configuration
+        self.descriptors = descriptors
+    }
+}
+
+/// Why a service could not be published or removed.
+public enum GATTDatabaseError: Error, Hashable, Sendable {
+    /// There are as many attributes as there may be, or no handles are left.
+    case full
+    /// A fixed value has more than 512 octets.
+    case valueTooLong(BluetoothUUID)
+    /// There is no service at the handle.
+    case unknownService(UInt16)
+    /// Another service includes the service, which is to be removed first (behaviour 7.9).
+    case included(by: UInt16)
+    /// There is no fixed value at the handle.
+    case noFixedValue(UInt16)
+}

@@ -1,0 +1,126 @@
+import ATT
+import BluetoothTypes
+
+/// The attributes that a system offers, in the order of their handles. One for all apps (behaviour 7.11).
+///
+/// A service keeps its handles as long as it is published, and they are given to another one only when no fresh ones
+/// are left.
+public final class GATTDatabase {
+    /// Most attributes at a time.
+    public static let maximumAttributes = 4096
+
+    private(set) var attributes: [Attribute] = []
+    private var firstFreshHandle = 1
+    private var includes: [UInt16: [UInt16]] = [:]
+
+    /// Called with the handles of each service that is published or removed.
+    var onChange: ((ClosedRange<UInt16>) -> Void)?
+
+    /// An empty database.
+    public init() {}
+
+    /// Publishes a service.
+    public func add(_ definition: ServiceDefinition) throws(GATTDatabaseError) -> PublishedService {
+        try check(definition)
+        let layout = try ServiceLayout(definition, includedServices: includedServices(of: definition))
+        let count = layout.attributes.count
+        guard attributes.count + count <= Self.maximumAttributes, let start = freeHandles(count) else { throw .full }
+        let (placed, published) = layout.place(at: start)
+        let position = attributes.firstIndex { $0.handle > start } ?? attributes.count
+        attributes.insert(contentsOf: placed, at: position)
+        firstFreshHandle = max(firstFreshHandle, Int(published.handles.upperBound) + 1)
+        includes[start] = definition.includedServices
+        onChange?(published.handles)
+        return published
+    }
+
+    /// Removes the service whose declaration has the handle `start`.
+    public func remove(_ start: UInt16) throws(GATTDatabaseError) {
+        guard let service = service(at: start) else { throw .unknownService(start) }
+        if let other = includes.first(where: { $0.value.contains(start) }) { throw .included(by: other.key) }
+        let handles = start...service.groupEnd
+        attributes.removeAll { handles.contains($0.handle) }
+        includes[start] = nil
+        onChange?(handles)
+    }
+
+    /// Gives an attribute with a fixed value another one.
+    public func setValue(_ value: PacketBuffer, of handle: UInt16) throws(GATTDatabaseError) {
+        guard let index = index(of: handle), case .fixed = attributes[index].source else { throw .noFixedValue(handle) }
+        guard value.count <= ATTBearer.maximumAttributeLength else { throw .valueTooLong(attributes[index].type) }
+        attributes[index].source = .fixed(value)
+    }
+}
+
+// MARK: - Looking up
+
+extension GATTDatabase {
+    subscript(handle: UInt16) -> Attribute? {
+        index(of: handle).map { attributes[$0] }
+    }
+
+    /// The attributes in a range of handles.
+    subscript(range: ClosedRange<UInt16>) -> ArraySlice<Attribute> {
+        let start = position(of: range.lowerBound)
+        let end = range.upperBound == .max ? attributes.count : position(of: range.upperBound + 1)
+        return attributes[start..<end]
+    }
+
+    private func service(at handle: UInt16) -> Attribute? {
+        guard let attribute = self[handle],
+            attribute.type == GATTUUID.primaryService || attribute.type == GATTUUID.secondaryService
+        else { return nil }
+        return attribute
+    }
+
+    private func index(of handle: UInt16) -> Int? {
+        let position = position(of: handle)
+        return position < attributes.count && attributes[position].handle == handle ? position : nil
+    }
+
+    /// Where the first attribute stands that has `handle` or a higher one.
+    private func position(of handle: UInt16) -> Int {
+        var low = 0
+        var high = attributes.count
+        while low < high {
+            let middle = (low + high) / 2
+            if attributes[middle].handle < handle { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+// MARK: - Publishing
+
+extension GATTDatabase {
+    private func check(_ definition: ServiceDefinition) throws(GATTDatabaseError) {
+        for characteristic in definition.characteristics {
+            try check(characteristic.source, of: characteristic.uuid)
+            for descriptor in characteristic.descriptors { try check(descriptor.source, of: descriptor.uuid) }
+        }
+    }
+
+    private func check(_ source: AttributeSource, of uuid: BluetoothUUID) throws(GATTDatabaseError) {
+        if case .fixed(let value) = source, value.count > ATTBearer.maximumAttributeLength { throw .valueTooLong(uuid) }
+    }
+
+    private func includedServices(of definition: ServiceDefinition) throws(GATTDatabaseError) -> [Attribute] {
+        var services: [Attribute] = []
+        for start in definition.includedServices {
+            guard let service = service(at: start) else { throw .unknownService(start) }
+            services.append(service)
+        }
+        return services
+    }
+
+    /// The first of `count` handles in a row: fresh ones, or else the first gap.
+    private func freeHandles(_ count: Int) -> UInt16? {
+        if firstFreshHandle + count - 1 <= Int(UInt16.max) { return UInt16(firstFreshHandle) }
+        var candidate = 1
+        for attribute in attributes {
+            if Int(attribute.handle) - candidate >= count { break }
+            candidate = Int(attribute.handle) + 1
+        }
+        return candidate + count - 1 <= Int(UInt16.max) ? UInt16(candidate) : nil
+    }
+}

@@ -1,0 +1,114 @@
+import BluetoothTypes
+
+/// The attributes of a service in order (Core Vol 3 Part G 3), with handles counted from 0 until it is placed.
+struct ServiceLayout {
+    private(set) var attributes: [Attribute] = []
+    private var characteristics: [PublishedCharacteristic] = []
+
+    init(_ definition: ServiceDefinition, includedServices: [Attribute]) {
+        let type = definition.isPrimary ? GATTUUID.primaryService : GATTUUID.secondaryService
+        append(type, .readable, .fixed(PacketBuffer(definition.uuid.attributeForm.littleEndianBytes)))
+        for service in includedServices { append(includeOf: service) }
+        for characteristic in definition.characteristics { append(characteristic) }
+        attributes[0].groupEnd = UInt16(clamping: attributes.count - 1)
+    }
+
+    /// The attributes and what was published, with the service's declaration at `start`.
+    ///
+    /// - Precondition: all handles fit 16 bits.
+    func place(at start: UInt16) -> ([Attribute], PublishedService) {
+        let placed = attributes.map { attribute in
+            var attribute = attribute
+            attribute.handle += start
+            attribute.groupEnd += start
+            if case .configuration(let value, let choices) = attribute.source {
+                attribute.source = .configuration(of: value + start, choices: choices)
+            }
+            if attribute.type == GATTUUID.characteristic, case .fixed(let value) = attribute.source {
+                attribute.source = .fixed(Self.shiftDeclaration(value, to: attribute.handle + 1))
+            }
+            return attribute
+        }
+        let published = characteristics.map {
+            PublishedCharacteristic(
+                value: $0.value + start,
+                configuration: $0.configuration.map { $0 + start },
+                descriptors: $0.descriptors.map { $0 + start }
+            )
+        }
+        let end = start + UInt16(clamping: attributes.count - 1)
+        return (placed, PublishedService(handles: start...end, characteristics: published))
+    }
+
+    /// An include declaration names a UUID only when it has 16 bits (Vol 3 Part G 3.2).
+    private mutating func append(includeOf service: Attribute) {
+        var value = PacketBuffer(headroom: 0, capacity: 6)
+        value.append(integer: service.handle)
+        value.append(integer: service.groupEnd)
+        if case .fixed(let uuid) = service.source, uuid.count == 2 { value.append(contentsOf: uuid) }
+        append(GATTUUID.include, .readable, .fixed(value))
+    }
+
+    private mutating func append(_ definition: CharacteristicDefinition) {
+        var properties = definition.properties
+        if definition.extendedProperties != nil { properties.insert(.extendedProperties) }
+        var declaration = PacketBuffer(headroom: 0, capacity: 19)
+        declaration.append(properties.rawValue)
+        declaration.append(integer: UInt16(0))
+        declaration.append(contentsOf: definition.uuid.attributeForm.littleEndianBytes)
+        append(GATTUUID.characteristic, .readable, .fixed(declaration))
+        let value = append(definition.uuid, definition.permissions, Attribute.Source(definition.source))
+        if definition.uuid == GATTUUID.clientSupportedFeatures { attributes[Int(value)].source = .clientFeatures }
+
+        if let extended = definition.extendedProperties {
+            let octets = [UInt8(truncatingIfNeeded: extended), UInt8(extended >> 8)]
+            append(GATTUUID.extendedProperties, .readable, .fixed(PacketBuffer(octets)))
+        }
+        let descriptors = definition.descriptors.map {
+            append($0.uuid, $0.permissions, Attribute.Source($0.source))
+        }
+        let configuration = appendConfiguration(of: value, definition)
+        characteristics.append(
+            PublishedCharacteristic(value: value, configuration: configuration, descriptors: descriptors)
+        )
+    }
+
+    private mutating func appendConfiguration(of value: UInt16, _ definition: CharacteristicDefinition) -> UInt16? {
+        var choices: ClientConfiguration = []
+        if definition.properties.contains(.notify) { choices.insert(.notify) }
+        if definition.properties.contains(.indicate) { choices.insert(.indicate) }
+        guard !choices.isEmpty else { return nil }
+        // Reading it never asks for security (Vol 3 Part G 3.3.3.3).
+        let permissions = AttributePermissions(read: SecurityRequirement.none, write: definition.subscription)
+        return append(GATTUUID.clientConfiguration, permissions, .configuration(of: value, choices: choices))
+    }
+
+    @discardableResult
+    private mutating func append(
+        _ type: BluetoothUUID,
+        _ permissions: AttributePermissions,
+        _ source: Attribute.Source
+    ) -> UInt16 {
+        let handle = UInt16(clamping: attributes.count)
+        attributes.append(
+            Attribute(handle: handle, type: type, permissions: permissions, source: source, groupEnd: handle)
+        )
+        return handle
+    }
+
+    private static func shiftDeclaration(_ declaration: PacketBuffer, to value: UInt16) -> PacketBuffer {
+        var shifted = declaration
+        shifted[1] = UInt8(truncatingIfNeeded: value)
+        shifted[2] = UInt8(value >> 8)
+        return shifted
+    }
+}
+
+extension Attribute.Source {
+    init(_ source: AttributeSource) {
+        switch source {
+        case .fixed(let value): self = .fixed(value)
+        case .asked: self = .asked
+        }
+    }
+}

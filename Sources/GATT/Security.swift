@@ -1,0 +1,48 @@
+import ATT
+
+/// What an attribute asks of the link before it is read or written (Core Vol 3 Part C 10.2.1).
+public enum SecurityRequirement: Int, Hashable, Sendable, Comparable {
+    /// Nothing: security mode 1 level 1.
+    case none
+    /// Encryption: level 2.
+    case encrypted
+    /// Encryption with a key that nobody in the middle can have: level 3.
+    case authenticated
+
+    /// Weaker first.
+    public static func < (a: SecurityRequirement, b: SecurityRequirement) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// The security of a link at this moment.
+public struct LinkSecurity: Hashable, Sendable {
+    /// The shortest key that protects anything, in octets (AB-A13).
+    public static let minimumKeySize = 16
+
+    /// Whether the link is encrypted.
+    public var isEncrypted = false
+    /// Whether the key that it is encrypted with is an authenticated one.
+    public var isAuthenticated = false
+    /// The length of that key, in octets.
+    public var keySize = 16
+    /// Whether there is a key for this peer, in use or not.
+    public var hasKey = false
+
+    /// No security.
+    public init() {}
+
+    /// The given security.
+    public init(isEncrypted: Bool, isAuthenticated: Bool = false, keySize: Int = 16, hasKey: Bool = true) {
+        self.isEncrypted = isEncrypted
+        self.isAuthenticated = isAuthenticated
+        self.keySize = keySize
+        self.hasKey = hasKey
+    }
+
+    /// Why the link does not meet `requirement`; nil when it does (Core Vol 3 Part C 10.3.1).
+    public func refusal(of requirement: SecurityRequirement) -> ATTErrorCode? {
+        guard requirement > .none else { return nil }
+        guard isEncrypted else { return hasKey ? .insufficientEncryption : .insufficientAuthentication }
+        guard requirement < .authenticated || isAuthenticated else { return .insufficientAuthentication }
+        return keySize < Self.minimumKeySize ? .encryptionKeySizeTooShort : nil
+    }
+}

@@ -1,0 +1,75 @@
+import ATT
+import BluetoothTypes
+
+/// What the server asks whoever has the values. Everything is called on the loop.
+public protocol GATTServerDelegate: AnyObject {
+    /// A client reads a value. Answer the request once, now or later; until then the client's next request waits
+    /// (behaviour 7.33).
+    func server(_ server: GATTServer, didReceiveRead request: GATTReadRequest)
+
+    /// A client writes values. Answer the request once, now or later.
+    func server(_ server: GATTServer, didReceiveWrite request: GATTWriteRequest)
+
+    /// A client has chosen what it wants to be told of the value at `handle`; at the end of its session that is
+    /// nothing (behaviour 7.40).
+    func server(
+        _ server: GATTServer,
+        session: GATTServerSession,
+        didConfigure handle: UInt16,
+        from old: ClientConfiguration,
+        to new: ClientConfiguration
+    )
+
+    /// There is room again after ``GATTServer/update(_:of:for:)`` returned false (behaviour 7.43).
+    func server(_ server: GATTServer, isReadyToUpdate session: GATTServerSession)
+}
+
+/// A client wants a value, or the part from an offset on.
+public struct GATTReadRequest {
+    /// The client.
+    public let session: GATTServerSession
+    /// The attribute.
+    public let handle: UInt16
+    /// The first octet wanted. An offset past the end is answered with invalid offset (behaviour 7.31).
+    public let offset: Int
+    let completion: (Result<PacketBuffer, ATTErrorCode>) -> Void
+
+    /// Answers with the octets from the offset on, or with an error. Only the first answer counts.
+    public func respond(_ result: Result<PacketBuffer, ATTErrorCode>) {
+        completion(result)
+    }
+}
+
+/// A part of a value to be written.
+public struct GATTWrite: Hashable, Sendable {
+    /// The attribute.
+    public var handle: UInt16
+    /// Where the part begins in the value.
+    public var offset: Int
+    /// The octets.
+    public var value: PacketBuffer
+
+    /// A part of a value.
+    public init(handle: UInt16, offset: Int = 0, value: PacketBuffer) {
+        self.handle = handle
+        self.offset = offset
+        self.value = value
+    }
+}
+
+/// A client writes: one value, or everything that it had prepared (behaviour 7.34). All or nothing (behaviour 7.35).
+public struct GATTWriteRequest {
+    /// The client.
+    public let session: GATTServerSession
+    /// The parts, in order; at least one.
+    public let writes: [GATTWrite]
+    /// Whether the client waits for the answer; otherwise answering does nothing (behaviour 7.36).
+    public let expectsResponse: Bool
+    let completion: (ATTErrorCode?, UInt16) -> Void
+
+    /// Answers that all parts were taken, or none, for the given reason and at the given attribute, which is the first
+    /// one if it is left out. Only the first answer counts.
+    public func respond(_ error: ATTErrorCode? = nil, at handle: UInt16? = nil) {
+        completion(error, handle ?? writes.first?.handle ?? 0)
+    }
+}

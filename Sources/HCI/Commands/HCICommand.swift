@@ -1,0 +1,91 @@
+import BluetoothTypes
+
+/// A command, described once: ``PacketFields/code(_:)`` names its parameters in wire order.
+public protocol HCICommand: PacketFields, Hashable, Sendable {
+    /// What the Command Complete event returns. Commands that are answered by Command Status have ``StatusOnly``.
+    associatedtype Response: HCIResponse = StatusOnly
+
+    /// The command's number.
+    static var opcode: Opcode { get }
+    /// The command's name in the specification, without the `HCI_` in front.
+    static var name: String { get }
+    /// Whether Command Status answers it, and an event of its own follows (Core Vol 4 Part E 4.4).
+    static var isAnsweredByStatus: Bool { get }
+    /// Where a controller tells that it knows the command; nil for the one command that asks for these bits.
+    static var supportBit: SupportedCommands.Bit? { get }
+}
+
+extension HCICommand {
+    /// Most commands are answered by Command Complete.
+    public static var isAnsweredByStatus: Bool { false }
+}
+
+/// The return parameters of a command. The first is a status in every command of this stack.
+public protocol HCIResponse: PacketFields, Hashable, Sendable {
+    /// Whether and why the command failed. With an error a controller may leave out all that follows.
+    var status: HCIStatus { get set }
+}
+
+extension HCIResponse {
+    /// A response that says why the command failed, all else zero.
+    public init(failure status: HCIStatus) {
+        self.init()
+        self.status = status
+    }
+
+    /// Reads return parameters. Octets behind them are left alone: a newer controller may know more of them. A failed
+    /// command may come with its status alone.
+    ///
+    /// - Throws: ``PacketError`` when octets are missing or wrong.
+    public static func reading(_ parameters: PacketBuffer) throws(PacketError) -> Self {
+        var response = Self()
+        var reader = FieldReader(parameters)
+        do throws(PacketError) {
+            try response.code(&reader)
+            return response
+        } catch {
+            guard let status = parameters.first, status != 0 else { throw error }
+            return Self(failure: HCIStatus(rawValue: status))
+        }
+    }
+}
+
+/// Return parameters that are a status and nothing else.
+public struct StatusOnly: HCIResponse {
+    /// Whether and why the command failed.
+    public var status = HCIStatus.success
+
+    /// Success.
+    public init() {}
+
+    /// The given status.
+    public init(_ status: HCIStatus) { self.status = status }
+
+    /// Names the fields.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Status", &status)
+    }
+}
+
+/// Return parameters that are a status and the connection that the command was about.
+public struct StatusAndHandle: HCIResponse {
+    /// Whether and why the command failed.
+    public var status = HCIStatus.success
+    /// The connection.
+    public var handle = ConnectionHandle(rawValue: 0)
+
+    /// Success for connection 0.
+    public init() {}
+
+    /// The given status for a connection.
+    public init(_ status: HCIStatus, handle: ConnectionHandle) {
+        self.status = status
+        self.handle = handle
+    }
+
+    /// Names the fields.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Status", &status)
+        try coder.field("Connection_Handle", &handle)
+    }
+}

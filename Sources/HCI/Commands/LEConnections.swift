@@ -1,0 +1,363 @@
+import BluetoothTypes
+
+/// LE Create Connection (Core Vol 4 Part E 7.8.12): connects to a peer. LE Connection Complete follows.
+public struct LECreateConnection: HCICommand {
+    /// The command's number.
+    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x000D) }
+    /// The command's name.
+    public static var name: String { "LE Create Connection" }
+    /// Command Status answers.
+    public static var isAnsweredByStatus: Bool { true }
+    /// Its place among the supported commands.
+    public static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 4) }
+
+    /// From one scan window to the next, in units of 0.625 ms, 0x0004 to 0x4000.
+    public var scanInterval: UInt16 = 0
+    /// How long the radio listens, in units of 0.625 ms, 0x0004 to 0x4000.
+    public var scanWindow: UInt16 = 0
+    /// Whom to connect to.
+    public var filterPolicy = LEInitiatorFilterPolicy(rawValue: 0)
+    /// Whom to connect to, when no accept list is used.
+    public var peerAddress = BluetoothAddress.none
+    /// The address that is used on the air.
+    public var ownAddressKind = OwnAddressKind(rawValue: 0)
+    /// The shortest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
+    public var intervalMin: UInt16 = 0
+    /// The longest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
+    public var intervalMax: UInt16 = 0
+    /// How many connection events in a row the peripheral may leave out, 0 to 0x01F3.
+    public var maxLatency: UInt16 = 0
+    /// How long silence is borne, in units of 10 ms, 0x000A to 0x0C80.
+    public var supervisionTimeout: UInt16 = 0
+    /// The least length of a connection event that is wished for, in units of 0.625 ms.
+    public var minCELength: UInt16 = 0
+    /// The greatest length of a connection event that is wished for, in units of 0.625 ms.
+    public var maxCELength: UInt16 = 0
+
+    /// A command with every parameter zero.
+    public init() {}
+
+    /// A command with these parameters.
+    public init(
+        scanInterval: UInt16,
+        scanWindow: UInt16,
+        filterPolicy: LEInitiatorFilterPolicy,
+        peerAddress: BluetoothAddress,
+        ownAddressKind: OwnAddressKind,
+        intervalMin: UInt16,
+        intervalMax: UInt16,
+        maxLatency: UInt16,
+        supervisionTimeout: UInt16,
+        minCELength: UInt16,
+        maxCELength: UInt16
+    ) {
+        self.scanInterval = scanInterval
+        self.scanWindow = scanWindow
+        self.filterPolicy = filterPolicy
+        self.peerAddress = peerAddress
+        self.ownAddressKind = ownAddressKind
+        self.intervalMin = intervalMin
+        self.intervalMax = intervalMax
+        self.maxLatency = maxLatency
+        self.supervisionTimeout = supervisionTimeout
+        self.minCELength = minCELength
+        self.maxCELength = maxCELength
+    }
+
+    /// Names the parameters.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("LE_Scan_Interval", &scanInterval)
+        try coder.field("LE_Scan_Window", &scanWindow)
+        try coder.field("Initiator_Filter_Policy", &filterPolicy)
+        try coder.typedAddress("Peer_Address_Type", "Peer_Address", &peerAddress)
+        try coder.field("Own_Address_Type", &ownAddressKind)
+        try coder.field("Connection_Interval_Min", &intervalMin)
+        try coder.field("Connection_Interval_Max", &intervalMax)
+        try coder.field("Max_Latency", &maxLatency)
+        try coder.field("Supervision_Timeout", &supervisionTimeout)
+        try coder.field("Min_CE_Length", &minCELength)
+        try coder.field("Max_CE_Length", &maxCELength)
+    }
+}
+
+/// LE Create Connection Cancel (Core Vol 4 Part E 7.8.13): stops connecting. LE Connection Complete with status 0x02
+/// follows.
+public struct LECreateConnectionCancel: HCICommand {
+    /// The command's number.
+    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x000E) }
+    /// The command's name.
+    public static var name: String { "LE Create Connection Cancel" }
+    /// Its place among the supported commands.
+    public static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 5) }
+
+    /// The command; it has no parameters.
+    public init() {}
+
+    /// Nothing to name.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
+}
+
+/// LE Connection Update (Core Vol 4 Part E 7.8.18): changes the parameters of a connection. LE Connection Update
+/// Complete follows.
+public struct LEConnectionUpdate: HCICommand {
+    /// The command's number.
+    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0013) }
+    /// The command's name.
+    public static var name: String { "LE Connection Update" }
+    /// Command Status answers.
+    public static var isAnsweredByStatus: Bool { true }
+    /// Its place among the supported commands.
+    public static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 2) }
+
+    /// The connection.
+    public var handle = ConnectionHandle(rawValue: 0)
+    /// The shortest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
+    public var intervalMin: UInt16 = 0
+    /// The longest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
+    public var intervalMax: UInt16 = 0
+    /// How many connection events in a row the peripheral may leave out, 0 to 0x01F3.
+    public var maxLatency: UInt16 = 0
+    /// How long silence is borne, in units of 10 ms, 0x000A to 0x0C80.
+    public var supervisionTimeout: UInt16 = 0
+    /// The least length of a connection event that is wished for, in units of 0.625 ms.
+    public var minCELength: UInt16 = 0
+    /// The greatest length of a connection event that is wished for, in units of 0.625 ms.
+    public var maxCELength: UInt16 = 0
+
+    /// A command with every parameter zero.
+    public init() {}
+
+    /// A command with these parameters.
+    public init(
+        handle: ConnectionHandle,
+        intervalMin: UInt16,
+        intervalMax: UInt16,
+        maxLatency: UInt16,
+        supervisionTimeout: UInt16,
+        minCELength: UInt16,
+        maxCELength: UInt16
+    ) {
+        self.handle = handle
+        self.intervalMin = intervalMin
+        self.intervalMax = intervalMax
+        self.maxLatency = maxLatency
+        self.supervisionTimeout = supervisionTimeout
+        self.minCELength = minCELength
+        self.maxCELength = maxCELength
+    }
+
+    /// Names the parameters.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Connection_Handle", &handle)
+        try coder.field("Connection_Interval_Min", &intervalMin)
+        try coder.field("Connection_Interval_Max", &intervalMax)
+        try coder.field("Max_Latency", &maxLatency)
+        try coder.field("Supervision_Timeout", &supervisionTimeout)
+        try coder.field("Min_CE_Length", &minCELength)
+        try coder.field("Max_CE_Length", &maxCELength)
+    }
+}
+
+/// LE Set Host Channel Classification (Core Vol 4 Part E 7.8.19): tells which channels are bad.
+public struct LESetHostChannelClassification: HCICommand {
+    /// The command's number.
+    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0014) }
+    /// The command's name.
+    public static var name: String { "LE Set Host Channel Classification" }
+    /// Its place among the supported commands.
+    public static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 3) }
+
+    /// 37 bits in 5 octets, channel 0 first: 0 for a bad channel.
+    public var channelMap: PacketBuffer = []
+
+    /// A command with every parameter zero.
+    public init() {}
+
+    /// A command with these parameters.
+    public init(channelMap: PacketBuffer) {
+        self.channelMap = channelMap
+    }
+
+    /// Names the parameters.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.bytes("Channel_Map", &channelMap, count: 5)
+    }
+}
+
+/// LE Read Channel Map (Core Vol 4 Part E 7.8.20): reads which channels a connection uses.
+public struct LEReadChannelMap: HCICommand {
+    /// The return parameters.
+    public struct Response: HCIResponse {
+        /// Whether and why the command failed.
+        public var status = HCIStatus.success
+        /// The connection.
+        public var handle = ConnectionHandle(rawValue: 0)
+        /// 37 bits in 5 octets, channel 0 first: 1 for a channel in use.
+        public var channelMap: PacketBuffer = []
+
+        /// Success, all else zero.
+        public init() {}
+
+        /// These return parameters.
+        public init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, channelMap: PacketBuffer) {
+            self.status = status
+            self.handle = handle
+            self.channelMap = channelMap
+        }
+
+        /// Names the fields.
+        public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+            try coder.field("Status", &status)
+            try coder.field("Connection_Handle", &handle)
+            try coder.bytes("Channel_Map", &channelMap, count: 5)
+        }
+    }
+
+    /// The command's number.
+    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0015) }
+    /// The command's name.
+    public static var name: String { "LE Read Channel Map" }
+    /// Its place among the supported commands.
+    public static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 4) }
+
+    /// The connection.
+    public var handle = ConnectionHandle(rawValue: 0)
+
+    /// A command with every parameter zero.
+    public init() {}
+
+    /// A command with these parameters.
+    public init(handle: ConnectionHandle) {
+        self.handle = handle
+    }
+
+    /// Names the parameters.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Connection_Handle", &handle)
+    }
+}
+
+/// LE Read Remote Features Page 0 (Core Vol 4 Part E 7.8.21): asks a peer for the features in use. LE Read Remote
+/// Features Complete follows.
+public struct LEReadRemoteFeatures: HCICommand {
+    /// The command's number.
+    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0016) }
+    /// The command's name.
+    public static var name: String { "LE Read Remote Features Page 0" }
+    /// Command Status answers.
+    public static var isAnsweredByStatus: Bool { true }
+    /// Its place among the supported commands.
+    public static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 5) }
+
+    /// The connection.
+    public var handle = ConnectionHandle(rawValue: 0)
+
+    /// A command with every parameter zero.
+    public init() {}
+
+    /// A command with these parameters.
+    public init(handle: ConnectionHandle) {
+        self.handle = handle
+    }
+
+    /// Names the parameters.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Connection_Handle", &handle)
+    }
+}
+
+/// LE Remote Connection Parameter Request Reply (Core Vol 4 Part E 7.8.31): accepts the parameters that a peer asks
+/// for.
+public struct LERemoteConnectionParameterRequestReply: HCICommand {
+    /// A status and the connection.
+    public typealias Response = StatusAndHandle
+
+    /// The command's number.
+    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0020) }
+    /// The command's name.
+    public static var name: String { "LE Remote Connection Parameter Request Reply" }
+    /// Its place among the supported commands.
+    public static var supportBit: SupportedCommands.Bit? { .init(octet: 33, bit: 4) }
+
+    /// The connection.
+    public var handle = ConnectionHandle(rawValue: 0)
+    /// The shortest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
+    public var intervalMin: UInt16 = 0
+    /// The longest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
+    public var intervalMax: UInt16 = 0
+    /// How many connection events in a row the peripheral may leave out, 0 to 0x01F3.
+    public var maxLatency: UInt16 = 0
+    /// How long silence is borne, in units of 10 ms, 0x000A to 0x0C80.
+    public var supervisionTimeout: UInt16 = 0
+    /// The least length of a connection event that is wished for, in units of 0.625 ms.
+    public var minCELength: UInt16 = 0
+    /// The greatest length of a connection event that is wished for, in units of 0.625 ms.
+    public var maxCELength: UInt16 = 0
+
+    /// A command with every parameter zero.
+    public init() {}
+
+    /// A command with these parameters.
+    public init(
+        handle: ConnectionHandle,
+        intervalMin: UInt16,
+        intervalMax: UInt16,
+        maxLatency: UInt16,
+        supervisionTimeout: UInt16,
+        minCELength: UInt16,
+        maxCELength: UInt16
+    ) {
+        self.handle = handle
+        self.intervalMin = intervalMin
+        self.intervalMax = intervalMax
+        self.maxLatency = maxLatency
+        self.supervisionTimeout = supervisionTimeout
+        self.minCELength = minCELength
+        self.maxCELength = maxCELength
+    }
+
+    /// Names the parameters.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Connection_Handle", &handle)
+        try coder.field("Interval_Min", &intervalMin)
+        try coder.field("Interval_Max", &intervalMax)
+        try coder.field("Max_Latency", &maxLatency)
+        try coder.field("Timeout", &supervisionTimeout)
+        try coder.field("Min_CE_Length", &minCELength)
+        try coder.field("Max_CE_Length", &maxCELength)
+    }
+}
+
+/// LE Remote Connection Parameter Request Negative Reply (Core Vol 4 Part E 7.8.32): refuses the parameters that a
+/// peer asks for.
+public struct LERemoteConnectionParameterRequestNegativeReply: HCICommand {
+    /// A status and the connection.
+    public typealias Response = StatusAndHandle
+
+    /// The command's number.
+    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0021) }
+    /// The command's name.
+    public static var name: String { "LE Remote Connection Parameter Request Negative Reply" }
+    /// Its place among the supported commands.
+    public static var supportBit: SupportedCommands.Bit? { .init(octet: 33, bit: 5) }
+
+    /// The connection.
+    public var handle = ConnectionHandle(rawValue: 0)
+    /// Why.
+    public var reason = HCIStatus.success
+
+    /// A command with every parameter zero.
+    public init() {}
+
+    /// A command with these parameters.
+    public init(handle: ConnectionHandle, reason: HCIStatus) {
+        self.handle = handle
+        self.reason = reason
+    }
+
+    /// Names the parameters.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Connection_Handle", &handle)
+        try coder.field("Reason", &reason)
+    }
+}

@@ -1,0 +1,118 @@
+import BluetoothTypes
+
+/// LE Extended Create Connection [v1] (Core Vol 4 Part E 7.8.66): connects to a peer, on one or several PHYs. LE Enhanced
+/// Connection Complete follows.
+public struct LEExtendedCreateConnection: HCICommand {
+    /// The command's number.
+    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0043) }
+    /// The command's name.
+    public static var name: String { "LE Extended Create Connection [v1]" }
+    /// Command Status answers.
+    public static var isAnsweredByStatus: Bool { true }
+    /// Its place among the supported commands.
+    public static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 7) }
+
+    /// Whom to connect to.
+    public var filterPolicy = LEInitiatorFilterPolicy(rawValue: 0)
+    /// The address that is used on the air.
+    public var ownAddressKind = OwnAddressKind(rawValue: 0)
+    /// Whom to connect to, when no accept list is used.
+    public var peerAddress = BluetoothAddress.none
+    /// Scanning and connection parameters on the 1M PHY; nil when it is not used.
+    public var le1M: PHYConnectionParameters?
+    /// Connection parameters on the 2M PHY, which is not scanned on; nil when it is not used.
+    public var le2M: PHYConnectionParameters?
+    /// Scanning and connection parameters on the Coded PHY; nil when it is not used.
+    public var coded: PHYConnectionParameters?
+
+    /// A command with every parameter zero.
+    public init() {}
+
+    /// A command with these parameters.
+    public init(
+        filterPolicy: LEInitiatorFilterPolicy,
+        ownAddressKind: OwnAddressKind,
+        peerAddress: BluetoothAddress,
+        le1M: PHYConnectionParameters? = nil,
+        le2M: PHYConnectionParameters? = nil,
+        coded: PHYConnectionParameters? = nil
+    ) {
+        self.filterPolicy = filterPolicy
+        self.ownAddressKind = ownAddressKind
+        self.peerAddress = peerAddress
+        self.le1M = le1M
+        self.le2M = le2M
+        self.coded = coded
+    }
+
+    /// Names the parameters: the mask of PHYs says whose parameters follow.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Initiator_Filter_Policy", &filterPolicy)
+        try coder.field("Own_Address_Type", &ownAddressKind)
+        try coder.typedAddress("Peer_Address_Type", "Peer_Address", &peerAddress)
+        var phys: LEPHYs = []
+        if le1M != nil { phys.insert(.le1M) }
+        if le2M != nil { phys.insert(.le2M) }
+        if coded != nil { phys.insert(.coded) }
+        try coder.phys("Initiating_PHYs", &phys, allowed: [.le1M, .le2M, .coded])
+        try coder.optional("1M", &le1M, isPresent: phys.contains(.le1M))
+        try coder.optional("2M", &le2M, isPresent: phys.contains(.le2M))
+        try coder.optional("Coded", &coded, isPresent: phys.contains(.coded))
+    }
+}
+
+/// How to find a peer on one PHY and to be connected on it, in LE Extended Create Connection.
+public struct PHYConnectionParameters: PacketFields, Hashable, Sendable {
+    /// From one scan window to the next, in units of 0.625 ms, 0x0004 to 0xFFFF.
+    public var scanInterval: UInt16 = 0
+    /// How long the radio listens, in units of 0.625 ms, 0x0004 to 0xFFFF.
+    public var scanWindow: UInt16 = 0
+    /// The shortest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
+    public var intervalMin: UInt16 = 0
+    /// The longest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
+    public var intervalMax: UInt16 = 0
+    /// How many connection events in a row the peripheral may leave out, 0 to 0x01F3.
+    public var maxLatency: UInt16 = 0
+    /// How long silence is borne, in units of 10 ms, 0x000A to 0x0C80.
+    public var supervisionTimeout: UInt16 = 0
+    /// The least length of a connection event that is wished for, in units of 0.625 ms.
+    public var minCELength: UInt16 = 0
+    /// The greatest length of a connection event that is wished for, in units of 0.625 ms.
+    public var maxCELength: UInt16 = 0
+
+    /// Every value zero.
+    public init() {}
+
+    /// A part with these values.
+    public init(
+        scanInterval: UInt16,
+        scanWindow: UInt16,
+        intervalMin: UInt16,
+        intervalMax: UInt16,
+        maxLatency: UInt16,
+        supervisionTimeout: UInt16,
+        minCELength: UInt16,
+        maxCELength: UInt16
+    ) {
+        self.scanInterval = scanInterval
+        self.scanWindow = scanWindow
+        self.intervalMin = intervalMin
+        self.intervalMax = intervalMax
+        self.maxLatency = maxLatency
+        self.supervisionTimeout = supervisionTimeout
+        self.minCELength = minCELength
+        self.maxCELength = maxCELength
+    }
+
+    /// Names the values.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Scan_Interval", &scanInterval)
+        try coder.field("Scan_Window", &scanWindow)
+        try coder.field("Connection_Interval_Min", &intervalMin)
+        try coder.field("Connection_Interval_Max", &intervalMax)
+        try coder.field("Max_Latency", &maxLatency)
+        try coder.field("Supervision_Timeout", &supervisionTimeout)
+        try coder.field("Min_CE_Length", &minCELength)
+        try coder.field("Max_CE_Length", &maxCELength)
+    }
+}

@@ -1,0 +1,257 @@
+import BluetoothTypes
+
+/// LE Connection Complete (Core Vol 4 Part E 7.7.65.1): a connection has been made, or could not be.
+public struct LEConnectionComplete: LEEvent {
+    /// The number among the LE events.
+    public static var leSubevent: LESubevent { LESubevent(rawValue: 0x01) }
+    /// The event's name.
+    public static var name: String { "LE Connection Complete" }
+
+    /// Whether and why it failed.
+    public var status = HCIStatus.success
+    /// The connection.
+    public var handle = ConnectionHandle(rawValue: 0)
+    /// Which end this device is.
+    public var role = LERole(rawValue: 0)
+    /// The peer.
+    public var peerAddress = BluetoothAddress.none
+    /// The connection interval in units of 1.25 ms.
+    public var interval: UInt16 = 0
+    /// How many connection events in a row the peripheral may leave out.
+    public var latency: UInt16 = 0
+    /// How long silence is borne, in units of 10 ms.
+    public var supervisionTimeout: UInt16 = 0
+    /// The central's clock; means something to a peripheral only.
+    public var centralClockAccuracy = LEClockAccuracy(rawValue: 0)
+
+    /// An event with every parameter zero.
+    public init() {}
+
+    /// An event with these parameters.
+    public init(
+        status: HCIStatus = HCIStatus.success,
+        handle: ConnectionHandle,
+        role: LERole,
+        peerAddress: BluetoothAddress,
+        interval: UInt16,
+        latency: UInt16,
+        supervisionTimeout: UInt16,
+        centralClockAccuracy: LEClockAccuracy
+    ) {
+        self.status = status
+        self.handle = handle
+        self.role = role
+        self.peerAddress = peerAddress
+        self.interval = interval
+        self.latency = latency
+        self.supervisionTimeout = supervisionTimeout
+        self.centralClockAccuracy = centralClockAccuracy
+    }
+
+    /// Names the parameters.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Status", &status)
+        try coder.field("Connection_Handle", &handle)
+        try coder.field("Role", &role)
+        try coder.typedAddress("Peer_Address_Type", "Peer_Address", &peerAddress)
+        try coder.field("Connection_Interval", &interval)
+        try coder.field("Peripheral_Latency", &latency)
+        try coder.field("Supervision_Timeout", &supervisionTimeout)
+        try coder.field("Central_Clock_Accuracy", &centralClockAccuracy)
+    }
+}
+
+/// LE Enhanced Connection Complete [v1] (Core Vol 4 Part E 7.7.65.10): a connection has been made, or could not be,
+/// with the private addresses that were used.
+public struct LEEnhancedConnectionComplete: LEEvent {
+    /// The number among the LE events.
+    public static var leSubevent: LESubevent { LESubevent(rawValue: 0x0A) }
+    /// The event's name.
+    public static var name: String { "LE Enhanced Connection Complete [v1]" }
+
+    /// Whether and why it failed.
+    public var status = HCIStatus.success
+    /// The connection.
+    public var handle = ConnectionHandle(rawValue: 0)
+    /// Which end this device is.
+    public var role = LERole(rawValue: 0)
+    /// The peer.
+    public var peerAddress = BluetoothAddress.none
+    /// The private address that this device used; zero for none.
+    public var localResolvableAddress = BluetoothAddress(0, kind: .randomDevice)
+    /// The private address that the peer used; zero for none.
+    public var peerResolvableAddress = BluetoothAddress(0, kind: .randomDevice)
+    /// The connection interval in units of 1.25 ms.
+    public var interval: UInt16 = 0
+    /// How many connection events in a row the peripheral may leave out.
+    public var latency: UInt16 = 0
+    /// How long silence is borne, in units of 10 ms.
+    public var supervisionTimeout: UInt16 = 0
+    /// The central's clock; means something to a peripheral only.
+    public var centralClockAccuracy = LEClockAccuracy(rawValue: 0)
+
+    /// An event with every parameter zero.
+    public init() {}
+
+    /// An event with these parameters.
+    public init(
+        status: HCIStatus = HCIStatus.success,
+        handle: ConnectionHandle,
+        role: LERole,
+        peerAddress: BluetoothAddress,
+        localResolvableAddress: BluetoothAddress = BluetoothAddress(0, kind: .randomDevice),
+        peerResolvableAddress: BluetoothAddress = BluetoothAddress(0, kind: .randomDevice),
+        interval: UInt16,
+        latency: UInt16,
+        supervisionTimeout: UInt16,
+        centralClockAccuracy: LEClockAccuracy
+    ) {
+        self.status = status
+        self.handle = handle
+        self.role = role
+        self.peerAddress = peerAddress
+        self.localResolvableAddress = localResolvableAddress
+        self.peerResolvableAddress = peerResolvableAddress
+        self.interval = interval
+        self.latency = latency
+        self.supervisionTimeout = supervisionTimeout
+        self.centralClockAccuracy = centralClockAccuracy
+    }
+
+    /// Names the parameters.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Status", &status)
+        try coder.field("Connection_Handle", &handle)
+        try coder.field("Role", &role)
+        try coder.typedAddress("Peer_Address_Type", "Peer_Address", &peerAddress)
+        try coder.address("Local_Resolvable_Private_Address", &localResolvableAddress)
+        try coder.address("Peer_Resolvable_Private_Address", &peerResolvableAddress)
+        try coder.field("Connection_Interval", &interval)
+        try coder.field("Peripheral_Latency", &latency)
+        try coder.field("Supervision_Timeout", &supervisionTimeout)
+        try coder.field("Central_Clock_Accuracy", &centralClockAccuracy)
+    }
+}
+
+/// LE Connection Update Complete (Core Vol 4 Part E 7.7.65.3): the parameters of a connection have changed, or could
+/// not.
+public struct LEConnectionUpdateComplete: LEEvent {
+    /// The number among the LE events.
+    public static var leSubevent: LESubevent { LESubevent(rawValue: 0x03) }
+    /// The event's name.
+    public static var name: String { "LE Connection Update Complete" }
+
+    /// Whether and why it failed.
+    public var status = HCIStatus.success
+    /// The connection.
+    public var handle = ConnectionHandle(rawValue: 0)
+    /// The connection interval in units of 1.25 ms.
+    public var interval: UInt16 = 0
+    /// How many connection events in a row the peripheral may leave out.
+    public var latency: UInt16 = 0
+    /// How long silence is borne, in units of 10 ms.
+    public var supervisionTimeout: UInt16 = 0
+
+    /// An event with every parameter zero.
+    public init() {}
+
+    /// An event with these parameters.
+    public init(
+        status: HCIStatus = HCIStatus.success,
+        handle: ConnectionHandle,
+        interval: UInt16,
+        latency: UInt16,
+        supervisionTimeout: UInt16
+    ) {
+        self.status = status
+        self.handle = handle
+        self.interval = interval
+        self.latency = latency
+        self.supervisionTimeout = supervisionTimeout
+    }
+
+    /// Names the parameters.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Status", &status)
+        try coder.field("Connection_Handle", &handle)
+        try coder.field("Connection_Interval", &interval)
+        try coder.field("Peripheral_Latency", &latency)
+        try coder.field("Supervision_Timeout", &supervisionTimeout)
+    }
+}
+
+/// LE Remote Connection Parameter Request (Core Vol 4 Part E 7.7.65.6): the peer asks for other connection
+/// parameters, and the host decides.
+public struct LERemoteConnectionParameterRequest: LEEvent {
+    /// The number among the LE events.
+    public static var leSubevent: LESubevent { LESubevent(rawValue: 0x06) }
+    /// The event's name.
+    public static var name: String { "LE Remote Connection Parameter Request" }
+
+    /// The connection.
+    public var handle = ConnectionHandle(rawValue: 0)
+    /// The shortest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
+    public var intervalMin: UInt16 = 0
+    /// The longest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
+    public var intervalMax: UInt16 = 0
+    /// How many connection events in a row the peripheral may leave out, 0 to 0x01F3.
+    public var maxLatency: UInt16 = 0
+    /// How long silence is borne, in units of 10 ms, 0x000A to 0x0C80.
+    public var supervisionTimeout: UInt16 = 0
+
+    /// An event with every parameter zero.
+    public init() {}
+
+    /// An event with these parameters.
+    public init(
+        handle: ConnectionHandle,
+        intervalMin: UInt16,
+        intervalMax: UInt16,
+        maxLatency: UInt16,
+        supervisionTimeout: UInt16
+    ) {
+        self.handle = handle
+        self.intervalMin = intervalMin
+        self.intervalMax = intervalMax
+        self.maxLatency = maxLatency
+        self.supervisionTimeout = supervisionTimeout
+    }
+
+    /// Names the parameters.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Connection_Handle", &handle)
+        try coder.field("Interval_Min", &intervalMin)
+        try coder.field("Interval_Max", &intervalMax)
+        try coder.field("Max_Latency", &maxLatency)
+        try coder.field("Timeout", &supervisionTimeout)
+    }
+}
+
+/// LE Channel Selection Algorithm (Core Vol 4 Part E 7.7.65.20): how the channels of a new connection follow each
+/// other.
+public struct LEChannelSelectionAlgorithm: LEEvent {
+    /// The number among the LE events.
+    public static var leSubevent: LESubevent { LESubevent(rawValue: 0x14) }
+    /// The event's name.
+    public static var name: String { "LE Channel Selection Algorithm" }
+
+    /// The connection.
+    public var handle = ConnectionHandle(rawValue: 0)
+    /// The algorithm.
+    public var algorithm = LEChannelSelection(rawValue: 0)
+
+    /// An event with every parameter zero.
+    public init() {}
+
+    /// An event with these parameters.
+    public init(handle: ConnectionHandle, algorithm: LEChannelSelection) {
+        self.handle = handle
+        self.algorithm = algorithm
+    }
+
+    /// Names the parameters.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Connection_Handle", &handle)
+        try coder.field("Channel_Selection_Algorithm", &algorithm)
+    }
+}

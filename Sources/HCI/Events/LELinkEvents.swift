@@ -1,0 +1,147 @@
+import BluetoothTypes
+
+/// LE Read Remote Features Page 0 Complete (Core Vol 4 Part E 7.7.65.4): the features of a peer.
+public struct LEReadRemoteFeaturesComplete: LEEvent {
+    /// The number among the LE events.
+    public static var leSubevent: LESubevent { LESubevent(rawValue: 0x04) }
+    /// The event's name.
+    public static var name: String { "LE Read Remote Features Page 0 Complete" }
+
+    /// Whether and why it failed.
+    public var status = HCIStatus.success
+    /// The connection.
+    public var handle = ConnectionHandle(rawValue: 0)
+    /// What the peer can do.
+    public var features: LEFeatures = []
+
+    /// An event with every parameter zero.
+    public init() {}
+
+    /// An event with these parameters.
+    public init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, features: LEFeatures) {
+        self.status = status
+        self.handle = handle
+        self.features = features
+    }
+
+    /// Names the parameters.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Status", &status)
+        try coder.field("Connection_Handle", &handle)
+        try coder.field("LE_Features", &features)
+    }
+}
+
+/// LE Long Term Key Request (Core Vol 4 Part E 7.7.65.5): the controller of a peripheral needs the key of a link.
+public struct LELongTermKeyRequest: LEEvent {
+    /// The number among the LE events.
+    public static var leSubevent: LESubevent { LESubevent(rawValue: 0x05) }
+    /// The event's name.
+    public static var name: String { "LE Long Term Key Request" }
+
+    /// The connection.
+    public var handle = ConnectionHandle(rawValue: 0)
+    /// What to find the key by; 0 with LE Secure Connections.
+    public var random: UInt64 = 0
+    /// What to find the key by; 0 with LE Secure Connections.
+    public var encryptedDiversifier: UInt16 = 0
+
+    /// An event with every parameter zero.
+    public init() {}
+
+    /// An event with these parameters.
+    public init(handle: ConnectionHandle, random: UInt64, encryptedDiversifier: UInt16) {
+        self.handle = handle
+        self.random = random
+        self.encryptedDiversifier = encryptedDiversifier
+    }
+
+    /// Names the parameters.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Connection_Handle", &handle)
+        try coder.field("Random_Number", &random)
+        try coder.field("Encrypted_Diversifier", &encryptedDiversifier)
+    }
+}
+
+/// LE Data Length Change (Core Vol 4 Part E 7.7.65.7): the packets of a connection may have another length now.
+public struct LEDataLengthChange: LEEvent {
+    /// The number among the LE events.
+    public static var leSubevent: LESubevent { LESubevent(rawValue: 0x07) }
+    /// The event's name.
+    public static var name: String { "LE Data Length Change" }
+
+    /// The connection.
+    public var handle = ConnectionHandle(rawValue: 0)
+    /// The longest payload to send, in octets.
+    public var maxTxOctets: UInt16 = 0
+    /// The longest time for sending a packet, in µs.
+    public var maxTxTime: UInt16 = 0
+    /// The longest payload to receive, in octets.
+    public var maxRxOctets: UInt16 = 0
+    /// The longest time for receiving a packet, in µs.
+    public var maxRxTime: UInt16 = 0
+
+    /// An event with every parameter zero.
+    public init() {}
+
+    /// An event with these parameters.
+    public init(
+        handle: ConnectionHandle,
+        maxTxOctets: UInt16,
+        maxTxTime: UInt16,
+        maxRxOctets: UInt16,
+        maxRxTime: UInt16
+    ) {
+        self.handle = handle
+        self.maxTxOctets = maxTxOctets
+        self.maxTxTime = maxTxTime
+        self.maxRxOctets = maxRxOctets
+        self.maxRxTime = maxRxTime
+    }
+
+    /// Names the parameters.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Connection_Handle", &handle)
+        try coder.field("Max_TX_Octets", &maxTxOctets)
+        try coder.field("Max_TX_Time", &maxTxTime)
+        try coder.field("Max_RX_Octets", &maxRxOctets)
+        try coder.field("Max_RX_Time", &maxRxTime)
+    }
+}
+
+/// LE PHY Update Complete (Core Vol 4 Part E 7.7.65.12): the PHYs of a connection have changed, or could not.
+public struct LEPHYUpdateComplete: LEEvent {
+    /// The number among the LE events.
+    public static var leSubevent: LESubevent { LESubevent(rawValue: 0x0C) }
+    /// The event's name.
+    public static var name: String { "LE PHY Update Complete" }
+
+    /// Whether and why it failed.
+    public var status = HCIStatus.success
+    /// The connection.
+    public var handle = ConnectionHandle(rawValue: 0)
+    /// The PHY for sending.
+    public var txPHY = LEPHY(rawValue: 0)
+    /// The PHY for receiving.
+    public var rxPHY = LEPHY(rawValue: 0)
+
+    /// An event with every parameter zero.
+    public init() {}
+
+    /// An event with these parameters.
+    public init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, txPHY: LEPHY, rxPHY: LEPHY) {
+        self.status = status
+        self.handle = handle
+        self.txPHY = txPHY
+        self.rxPHY = rxPHY
+    }
+
+    /// Names the parameters.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Status", &status)
+        try coder.field("Connection_Handle", &handle)
+        try coder.field("TX_PHY", &txPHY)
+        try coder.field("RX_PHY", &rxPHY)
+    }
+}

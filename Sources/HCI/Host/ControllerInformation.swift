@@ -1,0 +1,63 @@
+import BluetoothTypes
+
+/// What the host learnt about its controller when it brought it up.
+public struct ControllerInformation: Hashable, Sendable {
+    /// The public address; nil when the controller has none.
+    public var publicAddress: BluetoothAddress?
+    /// The version of HCI.
+    public var version = SpecificationVersion.v4_0
+    /// The maker, by the number that the Bluetooth SIG gave it; 0xFFFF when it is not known.
+    public var companyIdentifier: UInt16 = 0xFFFF
+    /// The maker's revision of the link layer.
+    public var subversion: UInt16 = 0
+    /// The commands that the controller knows.
+    public var supportedCommands = SupportedCommands()
+    /// What the controller can do besides LE.
+    public var features: LMPFeatures = []
+    /// What the link layer can do.
+    public var leFeatures: LEFeatures = []
+    /// Which states the link layer can be in, and in which at once.
+    public var leStates: LEStates = []
+    /// The longest ACL payload that a buffer of the controller takes, in octets.
+    public var aclBufferSize = 0
+    /// How many ACL packets the controller holds.
+    public var aclBufferCount = 0
+    /// How many devices the filter accept list holds.
+    public var acceptListSize = 0
+    /// How many peers the resolving list holds; 0 without the privacy feature.
+    public var resolvingListSize = 0
+    /// The longest link-layer payload that can be sent, in octets.
+    public var maxTxOctets: UInt16 = 27
+    /// The longest time for sending a link-layer packet, in µs.
+    public var maxTxTime: UInt16 = 328
+    /// The longest link-layer payload that can be received, in octets.
+    public var maxRxOctets: UInt16 = 27
+    /// The longest time for receiving a link-layer packet, in µs.
+    public var maxRxTime: UInt16 = 328
+    /// How many octets can be advertised: 31 with legacy advertising.
+    public var maxAdvertisingDataLength = 31
+    /// How many advertising sets there can be; 0 when there is legacy advertising only.
+    public var advertisingSets = 0
+    /// The range of the transmit power in dBm, if the controller tells.
+    public var transmitPower: ClosedRange<Int8>?
+
+    /// What is true of every controller.
+    public init() {}
+
+    /// Whether the controller knows the command.
+    public func supports(_ command: any HCICommand.Type) -> Bool {
+        supportedCommands.contains(command)
+    }
+
+    /// Whether the extended advertising commands are to be used: the two kinds must not be mixed (Core Vol 4 Part E 3.1.1).
+    public var usesExtendedAdvertising: Bool {
+        leFeatures.contains(.extendedAdvertising) && supports(LESetExtendedAdvertisingParameters.self)
+            && supports(LESetExtendedAdvertisingEnable.self) && advertisingSets > 0
+    }
+
+    /// Whether the extended scanning and connecting commands are to be used.
+    public var usesExtendedScanning: Bool {
+        leFeatures.contains(.extendedAdvertising) && supports(LESetExtendedScanParameters.self)
+            && supports(LESetExtendedScanEnable.self) && supports(LEExtendedCreateConnection.self)
+    }
+}

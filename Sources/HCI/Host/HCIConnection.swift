@@ -1,0 +1,131 @@
+import BluetoothTypes
+import DequeModule
+
+/// A connection as the host knows it: its data path and its present parameters.
+///
+/// Lives on the loop. After the disconnection it stays as it was, and sends nothing.
+public final class HCIConnection: ACLLink {
+    /// PDUs that may wait; the layer above looks at ``queuedPDUs`` and sends no more.
+    public static let maximumQueuedPDUs = 1_024
+    /// Fragments that are kept until somebody takes them with ``onReceive``.
+    static let maximumUnclaimedFragments = 16
+
+    /// The connection's number at the controller.
+    public let handle: ConnectionHandle
+    /// Which end this device is.
+    public let role: LERole
+    /// The peer: its identity when the controller resolved the address, else the address on the air.
+    public let peerAddress: BluetoothAddress
+    /// The private address that the peer used, when the controller resolved it.
+    public let peerResolvableAddress: BluetoothAddress?
+    /// The private address that this device used, when the controller made it.
+    public let localResolvableAddress: BluetoothAddress?
+
+    /// The connection interval in units of 1.25 ms.
+    public internal(set) var interval: UInt16
+    /// How many connection events in a row the peripheral may leave out.
+    public internal(set) var latency: UInt16
+    /// How long silence is borne, in units of 10 ms.
+    public internal(set) var supervisionTimeout: UInt16
+    /// The longest link-layer payload that is sent, in octets.
+    public internal(set) var maxTxOctets: UInt16 = 27
+    /// The longest link-layer payload that is received, in octets.
+    public internal(set) var maxRxOctets: UInt16 = 27
+    /// The PHY for sending.
+    public internal(set) var txPHY = LEPHY.le1M
+    /// The PHY for receiving.
+    public internal(set) var rxPHY = LEPHY.le1M
+    /// Whether the link is encrypted. It only becomes so after this host gave a key for it (AB-H05).
+    public internal(set) var isEncrypted = false
+    /// Whether the connection is still there.
+    public internal(set) var isOpen = true
+
+    /// Whether the host gave the controller a key for this link and has not heard of the outcome.
+    var awaitsEncryption = false
+
+    /// PDUs that were dropped because the queue was full.
+    public private(set) var droppedPDUs = 0
+
+    private var queue = Deque<PacketBuffer>()
+    private var isMidPDU = false
+    /// Packets that lie in the controller's buffers.
+    var outstanding = 0
+    /// Whether the connection stands in the sender's ring.
+    var isInRing = false
+
+    private var unclaimed: [(fragment: PacketBuffer, isStart: Bool)] = []
+    private weak var sender: ACLSender?
+
+    init(_ event: LEEnhancedConnectionComplete, sender: ACLSender) {
+        handle = event.handle
+        role = event.role
+        peerAddress = event.peerAddress
+        peerResolvableAddress = event.peerResolvableAddress.value == 0 ? nil : event.peerResolvableAddress
+        localResolvableAddress = event.localResolvableAddress.value == 0 ? nil : event.localResolvableAddress
+        interval = event.interval
+        latency = event.latency
+        supervisionTimeout = event.supervisionTimeout
+        self.sender = sender
+    }
+
+    /// Called when a PDU has left the queue, so that there is room for another.
+    public var onDrain: (() -> Void)?
+
+    /// Takes each fragment that arrives. What came before somebody set this is handed over at once.
+    public var onReceive: ((_ fragment: PacketBuffer, _ isStart: Bool) -> Void)? {
+        didSet {
+            guard let onReceive, !unclaimed.isEmpty else { return }
+            let fragments = unclaimed
+            unclaimed = []
+            for (fragment, isStart) in fragments { onReceive(fragment, isStart) }
+        }
+    }
+
+    /// PDUs that wait, wholly or in part, for buffers of the controller.
+    public var queuedPDUs: Int { queue.count }
+
+    /// Queues an L2CAP PDU. With ``maximumQueuedPDUs`` waiting it is dropped and counted.
+    public func send(_ pdu: consuming PacketBuffer) {
+        guard isOpen, !pdu.isEmpty else { return }
+        guard queue.count < Self.maximumQueuedPDUs else {
+            droppedPDUs += 1
+            return
+        }
+        queue.append(consume pdu)
+        sender?.wake(self)
+    }
+
+    var hasPackets: Bool { !queue.isEmpty }
+
+    /// The next packet for the controller, at most `limit` octets of payload, and whether a PDU ends with it.
+    ///
+    /// A PDU that fits goes as it is, with the header in its headroom; only a PDU that has to be cut is copied.
+    func nextPacket(limit: Int) -> (packet: HCIPacket, endsPDU: Bool)? {
+        guard let pdu = queue.popFirst() else { return nil }
+        let boundary: ACLPacket.Boundary = isMidPDU ? .continuation : .startNonFlushable
+        if pdu.count <= limit {
+            isMidPDU = false
+            return (HCIPacket(ACLPacket(handle: handle, boundary: boundary, payload: consume pdu)), true)
+        }
+        isMidPDU = true
+        let fragment = PacketBuffer(copying: pdu.prefix(upTo: limit), headroom: PacketBuffer.defaultHeadroom)
+        queue.prepend(pdu.suffix(after: limit))
+        return (HCIPacket(ACLPacket(handle: handle, boundary: boundary, payload: fragment)), false)
+    }
+
+    func receive(_ packet: ACLPacket) {
+        if let onReceive {
+            onReceive(packet.payload, packet.boundary.isStart)
+        } else if unclaimed.count < Self.maximumUnclaimedFragments {
+            unclaimed.append((packet.payload, packet.boundary.isStart))
+        }
+    }
+
+    func close() {
+        isOpen = false
+        queue.removeAll()
+        unclaimed = []
+        onReceive = nil
+        onDrain = nil
+    }
+}

@@ -1,0 +1,22 @@
+/// What a host has refused to believe. Each should stay at zero with a good controller.
+public struct HCICounters: Hashable, Sendable {
+    /// Packets and events whose octets could not be read, or that a controller must not send.
+    public var malformed = 0
+    /// Answers to commands that were not under way.
+    public var unexpectedAnswers = 0
+    /// Events about connections that do not exist.
+    public var unknownHandles = 0
+    /// Reports of more completed packets than were outstanding.
+    public var clampedCredits = 0
+    /// Connection Complete for connections that exist.
+    public var duplicateConnections = 0
+    /// Encryption that nobody on this side began.
+    public var unexpectedEncryption = 0
+    /// Data for connections that do not exist, dropped.
+    public var droppedPackets = 0
+    /// Resets that the controller's failures made necessary.
+    public var resets = 0
+
+    /// Nothing so far.
+    public init() {}
+}

@@ -1,0 +1,37 @@
+import BluetoothTypes
+
+/// The frame of a command: its number and its parameters, not looked into (Core Vol 4 Part E 5.4.1).
+public struct CommandPacket: PacketFields, Hashable, Sendable {
+    /// The command.
+    public var opcode = Opcode.none
+    /// The parameters, 255 octets at most.
+    public var parameters: PacketBuffer = []
+
+    /// No command, no parameters.
+    public init() {}
+
+    /// A command with its parameters.
+    public init(opcode: Opcode, parameters: PacketBuffer) {
+        self.opcode = opcode
+        self.parameters = parameters
+    }
+
+    /// Names the fields.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Opcode", &opcode)
+        try coder.countedBytes("Parameters", &parameters)
+    }
+}
+
+extension HCIPacket {
+    /// Frames a command.
+    ///
+    /// - Precondition: The parameters fit 255 octets.
+    public init(_ command: some HCICommand) {
+        var bytes = command.encoded()
+        precondition(bytes.count <= 255, "\(type(of: command).name) with \(bytes.count) octets of parameters")
+        bytes.prepend(UInt8(truncatingIfNeeded: bytes.count))
+        bytes.prepend(integer: type(of: command).opcode.rawValue)
+        self.init(.command, bytes)
+    }
+}

@@ -1,0 +1,49 @@
+import BluetoothTypes
+
+/// The frame of an event: its number and its parameters, not looked into (Core Vol 4 Part E 5.4.4).
+public struct EventPacket: PacketFields, Hashable, Sendable {
+    /// The event.
+    public var code = EventCode(rawValue: 0)
+    /// The parameters, 255 octets at most; for an LE event the first tells which.
+    public var parameters: PacketBuffer = []
+
+    /// No event, no parameters.
+    public init() {}
+
+    /// An event with its parameters.
+    public init(code: EventCode, parameters: PacketBuffer) {
+        self.code = code
+        self.parameters = parameters
+    }
+
+    /// Which LE event it is; nil for others and for an LE event without any octet.
+    public var subevent: LESubevent? {
+        code == .leMeta ? parameters.first.map(LESubevent.init(rawValue:)) : nil
+    }
+
+    /// The parameters that an ``HCIEvent`` describes: those behind the subevent's octet in an LE event.
+    public var eventParameters: PacketBuffer {
+        code == .leMeta ? parameters.suffix(after: 1) : parameters
+    }
+
+    /// Names the fields.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Event_Code", &code)
+        try coder.countedBytes("Parameters", &parameters)
+    }
+}
+
+extension HCIPacket {
+    /// Frames an event.
+    ///
+    /// - Precondition: The parameters fit 255 octets.
+    public init(_ event: some HCIEvent) {
+        let kind = type(of: event)
+        var bytes = event.encoded()
+        if let subevent = kind.subevent { bytes.prepend(subevent.rawValue) }
+        precondition(bytes.count <= 255, "\(kind.name) with \(bytes.count) octets of parameters")
+        bytes.prepend(UInt8(truncatingIfNeeded: bytes.count))
+        bytes.prepend(kind.eventCode.rawValue)
+        self.init(.event, bytes)
+    }
+}

@@ -1,0 +1,7 @@
+/// Which way a packet goes.
+public enum HCIDirection: Hashable, Sendable {
+    /// Down, to the controller.
+    case hostToController
+    /// Up, to the host.
+    case controllerToHost
+}

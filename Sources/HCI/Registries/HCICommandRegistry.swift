@@ -1,0 +1,113 @@
+import BluetoothTypes
+
+/// Every command that has a type, by its number.
+public enum HCICommandRegistry {
+    /// All command types.
+    public static let all: [any HCICommand.Type] = [
+        Disconnect.self,
+        ReadRemoteVersionInformation.self,
+        SetEventMask.self,
+        Reset.self,
+        ReadTransmitPowerLevel.self,
+        SetEventMaskPage2.self,
+        WriteLEHostSupport.self,
+        ReadAuthenticatedPayloadTimeout.self,
+        WriteAuthenticatedPayloadTimeout.self,
+        ReadLocalVersionInformation.self,
+        ReadLocalSupportedCommands.self,
+        ReadLocalSupportedFeatures.self,
+        ReadBufferSize.self,
+        ReadBDADDR.self,
+        ReadRSSI.self,
+        LESetEventMask.self,
+        LEReadBufferSize.self,
+        LEReadBufferSizeV2.self,
+        LEReadLocalSupportedFeatures.self,
+        LESetRandomAddress.self,
+        LEReadSupportedStates.self,
+        LEReadTransmitPower.self,
+        LESetHostFeature.self,
+        LESetAdvertisingParameters.self,
+        LEReadAdvertisingPhysicalChannelTxPower.self,
+        LESetAdvertisingData.self,
+        LESetScanResponseData.self,
+        LESetAdvertisingEnable.self,
+        LESetScanParameters.self,
+        LESetScanEnable.self,
+        LECreateConnection.self,
+        LECreateConnectionCancel.self,
+        LEConnectionUpdate.self,
+        LESetHostChannelClassification.self,
+        LEReadChannelMap.self,
+        LEReadRemoteFeatures.self,
+        LERemoteConnectionParameterRequestReply.self,
+        LERemoteConnectionParameterRequestNegativeReply.self,
+        LEReadFilterAcceptListSize.self,
+        LEClearFilterAcceptList.self,
+        LEAddDeviceToFilterAcceptList.self,
+        LERemoveDeviceFromFilterAcceptList.self,
+        LEEncrypt.self,
+        LERand.self,
+        LEEnableEncryption.self,
+        LELongTermKeyRequestReply.self,
+        LELongTermKeyRequestNegativeReply.self,
+        LESetDataLength.self,
+        LEReadSuggestedDefaultDataLength.self,
+        LEWriteSuggestedDefaultDataLength.self,
+        LEReadMaximumDataLength.self,
+        LEReadPHY.self,
+        LESetDefaultPHY.self,
+        LESetPHY.self,
+        LEAddDeviceToResolvingList.self,
+        LERemoveDeviceFromResolvingList.self,
+        LEClearResolvingList.self,
+        LEReadResolvingListSize.self,
+        LEReadPeerResolvableAddress.self,
+        LEReadLocalResolvableAddress.self,
+        LESetAddressResolutionEnable.self,
+        LESetResolvablePrivateAddressTimeout.self,
+        LESetPrivacyMode.self,
+        LESetAdvertisingSetRandomAddress.self,
+        LESetExtendedAdvertisingParameters.self,
+        LESetExtendedAdvertisingData.self,
+        LESetExtendedScanResponseData.self,
+        LESetExtendedAdvertisingEnable.self,
+        LEReadMaximumAdvertisingDataLength.self,
+        LEReadNumberOfSupportedAdvertisingSets.self,
+        LERemoveAdvertisingSet.self,
+        LEClearAdvertisingSets.self,
+        LESetExtendedScanEnable.self,
+        LESetExtendedScanParameters.self,
+        LEExtendedCreateConnection.self,
+    ]
+
+    private static let byOpcode = Dictionary(uniqueKeysWithValues: all.map { ($0.opcode, $0) })
+
+    /// The type of the command with this number; nil when nobody described it.
+    public static func type(for opcode: Opcode) -> (any HCICommand.Type)? {
+        byOpcode[opcode]
+    }
+
+    /// Reads the parameters of a command into its type; nil when nobody described it.
+    ///
+    /// - Throws: ``PacketError`` when octets of the parameters are missing, wrong or left over.
+    public static func decode(_ packet: CommandPacket) throws(PacketError) -> (any HCICommand)? {
+        guard let type = byOpcode[packet.opcode] else { return nil }
+        return try type.init(reading: packet.parameters)
+    }
+
+    /// Reads the return parameters of a command; nil when nobody described it.
+    ///
+    /// - Throws: ``PacketError`` when octets are missing or wrong.
+    public static func decodeResponse(_ event: CommandComplete) throws(PacketError) -> (any HCIResponse)? {
+        guard let type = byOpcode[event.opcode] else { return nil }
+        return try response(of: type, event.parameters)
+    }
+
+    private static func response<C: HCICommand>(
+        of command: C.Type,
+        _ parameters: PacketBuffer
+    ) throws(PacketError) -> any HCIResponse {
+        try C.Response.reading(parameters)
+    }
+}

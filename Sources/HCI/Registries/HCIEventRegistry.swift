@@ -1,0 +1,56 @@
+import BluetoothTypes
+
+/// Every event that has a type, by its number.
+public enum HCIEventRegistry {
+    private struct Key: Hashable {
+        var code: EventCode
+        var subevent: LESubevent?
+    }
+
+    /// All event types.
+    public static let all: [any HCIEvent.Type] = [
+        CommandComplete.self,
+        CommandStatus.self,
+        DisconnectionComplete.self,
+        EncryptionChange.self,
+        EncryptionChangeV2.self,
+        EncryptionKeyRefreshComplete.self,
+        ReadRemoteVersionInformationComplete.self,
+        AuthenticatedPayloadTimeoutExpired.self,
+        HardwareError.self,
+        NumberOfCompletedPackets.self,
+        DataBufferOverflow.self,
+        LEConnectionComplete.self,
+        LEEnhancedConnectionComplete.self,
+        LEConnectionUpdateComplete.self,
+        LERemoteConnectionParameterRequest.self,
+        LEChannelSelectionAlgorithm.self,
+        LEReadRemoteFeaturesComplete.self,
+        LELongTermKeyRequest.self,
+        LEDataLengthChange.self,
+        LEPHYUpdateComplete.self,
+        LEAdvertisingReport.self,
+        LEDirectedAdvertisingReport.self,
+        LEExtendedAdvertisingReport.self,
+        LEScanTimeout.self,
+        LEAdvertisingSetTerminated.self,
+        LEScanRequestReceived.self,
+    ]
+
+    private static let byNumber = Dictionary(
+        uniqueKeysWithValues: all.map { (Key(code: $0.eventCode, subevent: $0.subevent), $0) }
+    )
+
+    /// The type of the event with these numbers; nil when nobody described it.
+    public static func type(for code: EventCode, subevent: LESubevent? = nil) -> (any HCIEvent.Type)? {
+        byNumber[Key(code: code, subevent: subevent)]
+    }
+
+    /// Reads the parameters of an event into its type; nil when nobody described it, as with a maker's own events.
+    ///
+    /// - Throws: ``PacketError`` when octets are missing or wrong.
+    public static func decode(_ packet: EventPacket) throws(PacketError) -> (any HCIEvent)? {
+        guard let type = type(for: packet.code, subevent: packet.subevent) else { return nil }
+        return try type.reading(packet.eventParameters)
+    }
+}

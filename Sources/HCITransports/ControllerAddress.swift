@@ -1,0 +1,59 @@
+/// Where a controller is, as it is written on a command line or in `HARALD_CONTROLLER`.
+public enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
+    /// H4 over TCP: `tcp:HOST:PORT`.
+    case tcp(host: String, port: Int)
+
+    /// Why a text names no controller.
+    public enum ParseError: Error, Hashable, Sendable, CustomStringConvertible {
+        /// Not one of the known forms.
+        case unknownForm(String)
+        /// A form that this version cannot open.
+        case notAvailable(String)
+        /// The port is no number from 1 to 65535.
+        case port(String)
+
+        /// One sentence for a person.
+        public var description: String {
+            switch self {
+            case .unknownForm(let text):
+                "\"\(text)\" is not the address of a controller; write tcp:HOST:PORT"
+            case .notAvailable(let text):
+                "controllers like \"\(text)\" cannot be opened yet; write tcp:HOST:PORT for one that speaks H4 over TCP"
+            case .port(let text):
+                "\"\(text)\" is not a port; write a number from 1 to 65535, as in tcp:127.0.0.1:6402"
+            }
+        }
+    }
+
+    /// Reads an address.
+    ///
+    /// - Throws: ``ParseError``, which says what to write.
+    public init(_ text: String) throws(ParseError) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        switch parts.first.map(String.init) ?? "" {
+        case "tcp":
+            // The host may be an IPv6 address with colons of its own, so the port is what follows the last one.
+            guard parts.count == 2, let colon = parts[1].lastIndex(of: ":"), colon > parts[1].startIndex else {
+                throw .unknownForm(text)
+            }
+            let portText = String(parts[1][parts[1].index(after: colon)...])
+            guard let port = Int(portText), (1...65_535).contains(port) else { throw .port(portText) }
+            let host = parts[1][..<colon]
+            let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+            self = .tcp(host: String(isBracketed ? host.dropFirst().dropLast() : host), port: port)
+        case "usb", "serial", "virtual":
+            throw .notAvailable(text)
+        case let name where name.hasPrefix("hci") && Int(name.dropFirst(3)) != nil:
+            throw .notAvailable(text)
+        default:
+            throw .unknownForm(text)
+        }
+    }
+
+    /// The address as it is written.
+    public var description: String {
+        switch self {
+        case .tcp(let host, let port): host.contains(":") ? "tcp:[\(host)]:\(port)" : "tcp:\(host):\(port)"
+        }
+    }
+}

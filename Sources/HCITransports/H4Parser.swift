@@ -1,0 +1,72 @@
+import BluetoothTypes
+import HCI
+
+/// Finds HCI packets in a stream of octets (Core Vol 4 Part A 2): a type octet, the header of that type, and as many
+/// octets as the header says.
+///
+/// The stream has no marks to find the next packet by, so octets that cannot be a packet end it (AB-H02): ``failure`` is
+/// set, and nothing is found any more.
+public struct H4Parser {
+    /// The longest packet with its type octet: ACL data with 65,535 octets. No more than this is ever kept.
+    public static let maximumPacketLength = 1 + 4 + 65_535
+
+    /// The octet that was no packet type.
+    public private(set) var failure: PacketError?
+    private var incomplete: [UInt8] = []
+    // Octets that `incomplete` needs before a look at it is worth while: a packet that drips in is not copied each time.
+    private var needed = 0
+
+    /// A parser at the front of a stream.
+    public init() {}
+
+    /// Octets of a packet that is not complete yet.
+    public var pendingLength: Int { incomplete.count }
+
+    /// Takes octets in whatever pieces they come and returns the packets that they complete, in order. The packets share
+    /// the storage of `octets` where they can.
+    public mutating func take(_ octets: [UInt8]) -> [HCIPacket] {
+        guard failure == nil else { return [] }
+        var octets = octets
+        if !incomplete.isEmpty {
+            incomplete.append(contentsOf: octets)
+            guard incomplete.count >= needed else { return [] }
+            octets = incomplete
+            incomplete = []
+        }
+        let stream = PacketBuffer(octets)
+        var packets: [HCIPacket] = []
+        var start = 0
+        needed = 0
+        while start < stream.count {
+            guard let kind = HCIPacket.Kind(rawValue: stream[start]) else {
+                failure = PacketError(.value(UInt64(stream[start])), at: "H4 packet type")
+                return packets
+            }
+            let body = stream.suffix(after: start + 1)
+            let length = Self.length(of: kind, in: body)
+            guard let length, body.count >= length else {
+                needed = 1 + (length ?? body.count + 1)
+                break
+            }
+            packets.append(HCIPacket(kind, body.prefix(upTo: length)))
+            start += 1 + length
+        }
+        if start < stream.count { incomplete = stream.suffix(after: start).bytes }
+        return packets
+    }
+
+    /// The length of a packet with its header, nil while the header is incomplete (Core Vol 4 Part E 5.4).
+    private static func length(of kind: HCIPacket.Kind, in body: PacketBuffer) -> Int? {
+        switch kind {
+        case .command, .synchronous:
+            body.count < 3 ? nil : 3 + Int(body[2])
+        case .event:
+            body.count < 2 ? nil : 2 + Int(body[1])
+        case .acl:
+            body.count < 4 ? nil : 4 + (Int(body[2]) | Int(body[3]) << 8)
+        case .isochronous:
+            // The two top bits of the length are reserved (Vol 4 Part E 5.4.5).
+            body.count < 4 ? nil : 4 + ((Int(body[2]) | Int(body[3]) << 8) & 0x3FFF)
+        }
+    }
+}

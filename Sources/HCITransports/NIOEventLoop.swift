@@ -1,0 +1,118 @@
+import Dispatch
+import EventLoops
+import NIOCore
+import NIOPosix
+
+/// A loop in real time: one thread of swift-nio, which also waits on the sockets of its transports.
+public final class NIOEventLoop: EventLoops.EventLoop {
+    /// The loop and the thread of swift-nio.
+    public let nio: any NIOCore.EventLoop
+
+    // Safe: `pacing` and `alarm` are touched on the thread of `nio` only; every access goes through `onLoop()`.
+    nonisolated(unsafe) private var pacing = Pacing()
+    nonisolated(unsafe) private var alarm: (deadline: Instant, scheduled: Scheduled<Void>)?
+    nonisolated(unsafe) private var isRunning = false
+    private let group: MultiThreadedEventLoopGroup
+    private let start: NIODeadline
+
+    /// Starts the thread.
+    public init() {
+        group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        nio = group.next()
+        start = .now()
+    }
+
+    /// Ends the thread after what is under way. Not from the loop itself.
+    public func shutDown() {
+        precondition(!nio.inEventLoop, "a loop cannot wait for its own end")
+        // The only error is that it has been shut down before.
+        try? group.syncShutdownGracefully()
+    }
+
+    /// The instant of the running task.
+    public var now: Instant {
+        onLoop()
+        return pacing.now
+    }
+
+    /// Whether this is the loop's thread.
+    public var isCurrent: Bool { nio.inEventLoop }
+
+    /// Adds a task. On the loop only.
+    @discardableResult
+    public func schedule(at deadline: Instant, _ task: @escaping () -> Void) -> ScheduledTask {
+        onLoop()
+        let scheduled = pacing.add(at: deadline, task)
+        if !isRunning { setAlarm(for: deadline) }
+        return scheduled
+    }
+
+    /// Drops a task. On the loop only.
+    public func cancel(_ task: ScheduledTask) {
+        onLoop()
+        pacing.cancel(task)
+    }
+
+    /// Runs `task` on the loop's thread, after all that is due by then.
+    public func submit(_ task: @escaping @Sendable () -> Void) {
+        nio.execute { [self] in arrive(task) }
+    }
+
+    /// Runs `task` on the loop's thread and waits for it; at once when this is the loop's thread. On a loop that has been
+    /// shut down nothing happens.
+    public func submitAndWait(_ task: @escaping @Sendable () -> Void) {
+        if nio.inEventLoop { return task() }
+        // The only error is that the loop has been shut down: then there is nothing to wait for.
+        try? nio.submit { [self] in arrive(task) }.wait()
+    }
+
+    /// Calls an app back on its queue.
+    public func deliver(on queue: DispatchQueue, _ callback: @escaping @Sendable () -> Void) {
+        queue.async(execute: callback)
+    }
+
+    /// Runs something that has come in from outside: first what was due before it, then itself, then what it made due.
+    func arrive(_ task: () -> Void) {
+        onLoop()
+        // Inside a running task this is no arrival: its time is the running task's.
+        if isRunning { return task() }
+        runDue()
+        isRunning = true
+        pacing.arrive(wall: wall)
+        task()
+        isRunning = false
+        runDue()
+    }
+
+    private func runDue() {
+        isRunning = true
+        defer { isRunning = false }
+        while true {
+            switch pacing.step(wall: wall) {
+            case .run(let task): task()
+            case .sleep(let deadline):
+                if let deadline { setAlarm(for: deadline) }
+                return
+            }
+        }
+    }
+
+    private func setAlarm(for deadline: Instant) {
+        if let alarm {
+            if alarm.deadline <= deadline { return }
+            alarm.scheduled.cancel()
+        }
+        let wakeUp = start + .nanoseconds(deadline.nanoseconds)
+        let scheduled = nio.scheduleTask(deadline: wakeUp) { [self] in
+            alarm = nil
+            runDue()
+        }
+        alarm = (deadline, scheduled)
+    }
+
+    private var wall: Instant { Instant(nanoseconds: (NIODeadline.now() - start).nanoseconds) }
+
+    private func onLoop() {
+        precondition(nio.inEventLoop, "this is called on the loop; use submit(_:) from other threads")
+    }
+}

@@ -1,0 +1,81 @@
+import EventLoops
+import HCI
+import NIOCore
+import NIOPosix
+
+/// Waits for connections and gives a transport for each.
+public final class TCPServer {
+    /// Connections that are open at a time; one more is closed at once.
+    public static let maximumConnections = 64
+
+    /// The port, also when the system chose it.
+    public let port: Int
+    private let channel: any Channel
+
+    private init(channel: any Channel, port: Int) {
+        self.channel = channel
+        self.port = port
+    }
+
+    /// Listens on a port of the loopback interface, or of `host`; port 0 lets the system choose one. `onConnection` and
+    /// `completion` are called on the loop.
+    ///
+    /// On the loop only.
+    public static func listen(
+        host: String = "127.0.0.1",
+        port: Int,
+        loop: NIOEventLoop,
+        onConnection: @escaping (TCPTransport) -> Void,
+        completion: @escaping (Result<TCPServer, HCITransportError>) -> Void
+    ) {
+        let acceptor = LoopBound(Acceptor(onConnection), loop: loop)
+        let bound = LoopBoundCompletion(completion, loop: loop)
+        ServerBootstrap(group: loop.nio)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.autoRead, value: false)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { acceptor.value.accept(channel, loop: loop) }
+            }
+            .bind(host: host, port: port)
+            .whenComplete { result in
+                loop.arrive {
+                    bound.call(
+                        result.map { TCPServer(channel: $0, port: $0.localAddress?.port ?? port) }
+                            .mapError { .unreachable(address: "tcp:\(host):\(port)", reason: "\($0)") }
+                    )
+                }
+            }
+    }
+
+    /// Listens no more. Connections stay.
+    public func close() {
+        channel.close(promise: nil)
+    }
+
+    /// Counts the connections and hands them on.
+    private final class Acceptor {
+        private let onConnection: (TCPTransport) -> Void
+        private var open = 0
+
+        init(_ onConnection: @escaping (TCPTransport) -> Void) {
+            self.onConnection = onConnection
+        }
+
+        func accept(_ channel: any Channel, loop: NIOEventLoop) {
+            guard open < TCPServer.maximumConnections else {
+                channel.close(promise: nil)
+                return
+            }
+            open += 1
+            let acceptor = LoopBound(self, loop: loop)
+            channel.closeFuture.whenComplete { _ in acceptor.value.open -= 1 }
+            // The channel becomes active, and reads, only after this initializer.
+            loop.arrive {
+                if case .success(let transport) = TCPTransport.attach(to: channel, loop: loop, address: "tcp") {
+                    onConnection(transport)
+                }
+            }
+        }
+    }
+}

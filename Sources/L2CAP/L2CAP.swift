@@ -1,1 +1,0 @@
-// The L2CAP room.

@@ -1,0 +1,44 @@
+import BluetoothTypes
+
+/// The filter accept list (Core Vol 6 Part B 4.3.1).
+struct AcceptList {
+    private struct Entry: Hashable {
+        var value: UInt64
+        var isRandom: Bool
+        var isAnonymous: Bool
+    }
+
+    /// Devices at most.
+    let size: Int
+    private var entries: Set<Entry> = []
+
+    init(size: UInt8) {
+        self.size = Int(size)
+    }
+
+    /// Adds a device; one that is there already stays. False when the list is full.
+    mutating func add(_ address: BluetoothAddress) -> Bool {
+        let entry = entry(address)
+        guard entries.count < size || entries.contains(entry) else { return false }
+        entries.insert(entry)
+        return true
+    }
+
+    mutating func remove(_ address: BluetoothAddress) {
+        entries.remove(entry(address))
+    }
+
+    mutating func clear() {
+        entries.removeAll()
+    }
+
+    func contains(_ address: BluetoothAddress) -> Bool {
+        entries.contains(entry(address))
+    }
+
+    /// Type 0xFF stands for advertisers without an address, whatever address comes with it (Core Vol 4 Part E 7.8.16).
+    private func entry(_ address: BluetoothAddress) -> Entry {
+        if address.kind.rawValue == 0xFF { return Entry(value: 0, isRandom: false, isAnonymous: true) }
+        return Entry(value: address.value, isRandom: address.kind.isRandom, isAnonymous: false)
+    }
+}

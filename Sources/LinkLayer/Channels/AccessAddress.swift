@@ -1,0 +1,35 @@
+import EventLoops
+
+/// What the access address of a connection may look like (Core Vol 6 Part B 2.1.2).
+enum AccessAddress {
+    /// A random one that no device could mistake for noise or for advertising.
+    static func random(_ random: RandomSource) -> UInt32 {
+        while true {
+            let candidate = UInt32(truncatingIfNeeded: random.next() >> 32)
+            if isValid(candidate) { return candidate }
+        }
+    }
+
+    /// Whether it keeps to all the rules.
+    static func isValid(_ address: UInt32) -> Bool {
+        let octets = (0..<4).map { UInt8(truncatingIfNeeded: address >> (8 * $0)) }
+        let changes = (address ^ address >> 1) & 0x7FFF_FFFF
+        return (address ^ AdvertisingPDU.accessAddress).nonzeroBitCount > 1
+            && Set(octets).count > 1
+            && longestRun(address) <= 6
+            && changes.nonzeroBitCount <= 24
+            && (changes >> 26).nonzeroBitCount >= 2
+            // A receiver for the coded PHY needs these two as well.
+            && (address & 0xFF).nonzeroBitCount >= 3
+            && (changes & 0x7FFF).nonzeroBitCount <= 11
+    }
+
+    private static func longestRun(_ address: UInt32) -> Int {
+        var (longest, run) = (1, 1)
+        for bit in 1..<32 {
+            run = address >> bit & 1 == address >> (bit - 1) & 1 ? run + 1 : 1
+            longest = max(longest, run)
+        }
+        return longest
+    }
+}

@@ -1,0 +1,90 @@
+/// How a connection goes from channel to channel (Core Vol 6 Part B 4.5.8).
+enum ChannelSelection: Hashable {
+    case algorithm1(ChannelSelection1)
+    case algorithm2(ChannelSelection2)
+
+    /// The channel of the next connection event, which is the one with this counter.
+    mutating func next(counter: UInt16, map: ChannelMap) -> UInt8 {
+        switch self {
+        case .algorithm1(var selection):
+            let channel = selection.next(map: map)
+            self = .algorithm1(selection)
+            return channel
+        case .algorithm2(let selection):
+            return selection.channel(counter: counter, map: map)
+        }
+    }
+
+    /// Passes over events that a peripheral does not listen to.
+    mutating func skip(_ events: Int) {
+        guard case .algorithm1(var selection) = self else { return }
+        selection.skip(events)
+        self = .algorithm1(selection)
+    }
+
+    /// Takes back what was passed over, from the last event on.
+    mutating func unskip(_ events: Int) {
+        guard case .algorithm1(var selection) = self else { return }
+        // As many more hops as bring it round to where it was.
+        let channels = Int(ChannelMap.channels)
+        selection.skip((channels - events % channels) % channels)
+        self = .algorithm1(selection)
+    }
+}
+
+/// Channel selection algorithm #1 (4.5.8.2): a fixed hop.
+struct ChannelSelection1: Hashable {
+    /// The hop increment, 5 to 16.
+    let hop: UInt8
+    private var lastUnmapped: UInt8 = 0
+
+    init(hop: UInt8) {
+        self.hop = hop
+    }
+
+    mutating func next(map: ChannelMap) -> UInt8 {
+        lastUnmapped = (lastUnmapped + hop % ChannelMap.channels) % ChannelMap.channels
+        if map.contains(lastUnmapped) || map.used.isEmpty { return lastUnmapped }
+        return map.used[Int(lastUnmapped) % map.used.count]
+    }
+
+    mutating func skip(_ events: Int) {
+        let total = Int(lastUnmapped) + Int(hop) * max(events, 0)
+        lastUnmapped = UInt8(total % Int(ChannelMap.channels))
+    }
+}
+
+/// Channel selection algorithm #2 (4.5.8.3): a hash of the event counter and the access address.
+struct ChannelSelection2: Hashable {
+    private let identifier: UInt16
+
+    init(accessAddress: UInt32) {
+        identifier = UInt16(truncatingIfNeeded: accessAddress >> 16) ^ UInt16(truncatingIfNeeded: accessAddress)
+    }
+
+    /// prn_e: the pseudo-random number of an event (4.5.8.3.3).
+    func random(counter: UInt16) -> UInt16 {
+        var value = counter ^ identifier
+        for _ in 0..<3 {
+            value = permuted(value)
+            value = value &* 17 &+ identifier
+        }
+        return value ^ identifier
+    }
+
+    func channel(counter: UInt16, map: ChannelMap) -> UInt8 {
+        let random = random(counter: counter)
+        let unmapped = UInt8(random % UInt16(ChannelMap.channels))
+        if map.contains(unmapped) || map.used.isEmpty { return unmapped }
+        return map.used[(map.used.count * Int(random)) >> 16]
+    }
+
+    /// Each octet with its bits in the opposite order (4.5.8.3.2).
+    private func permuted(_ value: UInt16) -> UInt16 {
+        var result = value
+        result = (result & 0x5555) << 1 | (result & 0xAAAA) >> 1
+        result = (result & 0x3333) << 2 | (result & 0xCCCC) >> 2
+        result = (result & 0x0F0F) << 4 | (result & 0xF0F0) >> 4
+        return result
+    }
+}

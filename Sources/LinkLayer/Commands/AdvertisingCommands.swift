@@ -1,0 +1,63 @@
+import BluetoothTypes
+import HCI
+
+/// Legacy advertising commands (Core Vol 4 Part E 7.8.5 to 7.8.9).
+extension CommandTable {
+    mutating func addAdvertisingCommands() {
+        add(LESetAdvertisingParameters.self) { controller, command in
+            controller.setAdvertisingParameters(command)
+        }
+        add(LEReadAdvertisingPhysicalChannelTxPower.self) { controller, _ in
+            .init(level: controller.configuration.transmitPower)
+        }
+        add(LESetAdvertisingData.self) { controller, command in
+            controller.advertiser.set.data = command.data
+            return HCIStatus.success
+        }
+        add(LESetScanResponseData.self) { controller, command in
+            controller.advertiser.set.scanResponse = command.data
+            return HCIStatus.success
+        }
+        add(LESetAdvertisingEnable.self) { controller, command in
+            controller.setAdvertisingEnable(command.isEnabled)
+        }
+    }
+}
+
+extension VirtualController {
+    fileprivate func setAdvertisingParameters(_ command: LESetAdvertisingParameters) -> HCIStatus {
+        guard !advertiser.isEnabled else { return .commandDisallowed }
+        let isDirected = command.kind == .directedHighDutyCycle || command.kind == .directedLowDutyCycle
+        let range: ClosedRange<UInt16> = 0x0020...0x4000
+        // High duty cycle has an interval of its own; what stands here does not count.
+        let hasInterval = command.kind != .directedHighDutyCycle
+        guard command.kind.rawValue <= 4, command.filterPolicy.rawValue <= 3,
+            !command.channels.isEmpty, command.channels.isSubset(of: .all),
+            !isDirected || command.peerAddress.kind.rawValue <= 1,
+            !hasInterval || command.intervalMin <= command.intervalMax
+        else { return .invalidParameters }
+        guard !hasInterval || range.contains(command.intervalMin) && range.contains(command.intervalMax) else {
+            return .unsupportedFeatureOrParameter
+        }
+        if let error = checkOwnAddress(command.ownAddressKind) { return error }
+        advertiser.set.parameters = command
+        return .success
+    }
+
+    fileprivate func setAdvertisingEnable(_ isEnabled: Bool) -> HCIStatus {
+        guard isEnabled else {
+            advertiser.stop()
+            return .success
+        }
+        guard let address = ownAddress(advertiser.set.parameters.ownAddressKind) else { return .invalidParameters }
+        guard !advertiser.set.isConnectable || links.count < configuration.maximumLinks else {
+            return .connectionLimitExceeded
+        }
+        guard !advertiser.isEnabled else { return .success }
+        if advertiser.set.isDirected, isConnected(address, advertiser.set.target) { return .connectionAlreadyExists }
+        advertiser.set.ownAddress = address
+        advertiser.set.knowsAlgorithm2 = knowsAlgorithm2
+        advertiser.start()
+        return .success
+    }
+}

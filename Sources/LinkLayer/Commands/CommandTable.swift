@@ -1,0 +1,78 @@
+import BluetoothTypes
+import HCI
+
+/// The commands that the controller knows, each with what it does. What is not in here is unknown to the host as well:
+/// the supported commands follow from this table.
+struct CommandTable {
+    private typealias Handler = @Sendable (VirtualController, PacketBuffer) -> HCIPacket
+
+    static let shared = CommandTable()
+
+    /// Num_HCI_Command_Packets: each command is carried out before the next is read.
+    static let credits: UInt8 = 1
+
+    /// The bits for Read Local Supported Commands.
+    private(set) var supported = SupportedCommands()
+    private var handlers: [Opcode: Handler] = [:]
+
+    private init() {
+        addControllerCommands()
+        addAdvertisingCommands()
+        addScanningCommands()
+        addInitiatingCommands()
+        addLinkCommands()
+        addProcedureCommands()
+    }
+
+    /// Carries a command out and returns its answer (Core Vol 4 Part E 4.4, 4.5).
+    func carryOut(_ command: CommandPacket, on controller: VirtualController) -> HCIPacket {
+        guard let handler = handlers[command.opcode] else {
+            return HCIPacket(CommandStatus(status: .unknownCommand, credits: Self.credits, opcode: command.opcode))
+        }
+        return handler(controller, command.parameters)
+    }
+
+    /// Adds a command that is answered by Command Complete.
+    mutating func add<C: HCICommand>(
+        _ type: C.Type,
+        _ body: @escaping @Sendable (VirtualController, C) -> C.Response
+    ) {
+        register(type) { controller, command in
+            HCIPacket(CommandComplete(type, body(controller, command), credits: Self.credits))
+        } failure: { status in
+            HCIPacket(CommandComplete(type, C.Response(failure: status), credits: Self.credits))
+        }
+    }
+
+    /// Adds a command that is answered by a status alone: in Command Status or in Command Complete, as it is for this
+    /// command. Events that follow from it are sent behind the answer.
+    mutating func add<C: HCICommand>(
+        _ type: C.Type,
+        _ body: @escaping @Sendable (VirtualController, C) -> HCIStatus
+    ) where C.Response == StatusOnly {
+        register(type) { controller, command in
+            Self.answer(type, body(controller, command))
+        } failure: { status in
+            Self.answer(type, status)
+        }
+    }
+
+    private static func answer<C: HCICommand>(_ type: C.Type, _ status: HCIStatus) -> HCIPacket
+    where C.Response == StatusOnly {
+        C.isAnsweredByStatus
+            ? HCIPacket(CommandStatus(status: status, credits: credits, opcode: C.opcode))
+            : HCIPacket(CommandComplete(type, StatusOnly(status), credits: credits))
+    }
+
+    private mutating func register<C: HCICommand>(
+        _ type: C.Type,
+        _ body: @escaping @Sendable (VirtualController, C) -> HCIPacket,
+        failure: @escaping @Sendable (HCIStatus) -> HCIPacket
+    ) {
+        if let bit = C.supportBit { supported.insert(bit) }
+        handlers[C.opcode] = { controller, parameters in
+            guard let command = try? C(reading: parameters) else { return failure(.invalidParameters) }
+            return body(controller, command)
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+
+/// Commands about the controller as a whole.
+extension CommandTable {
+    mutating func addControllerCommands() {
+        addMaskCommands()
+        addInformationCommands()
+        add(Reset.self) { controller, _ in
+            controller.reset()
+            return HCIStatus.success
+        }
+        add(LESetRandomAddress.self) { controller, command in
+            // Not while it is in use (Core Vol 4 Part E 7.8.4).
+            guard !controller.usesRadioForItself else { return HCIStatus.commandDisallowed }
+            controller.randomAddress = BluetoothAddress(command.address.value, kind: .randomDevice)
+            return .success
+        }
+        add(LERand.self) { controller, _ in
+            LERand.Response(number: controller.random.next())
+        }
+        addAcceptListCommands()
+    }
+
+    private mutating func addMaskCommands() {
+        add(SetEventMask.self) { controller, command in
+            controller.host.mask = command.mask
+            return HCIStatus.success
+        }
+        add(SetEventMaskPage2.self) { controller, command in
+            controller.host.maskPage2 = command.mask
+            return HCIStatus.success
+        }
+        add(LESetEventMask.self) { controller, command in
+            controller.host.leMask = command.mask
+            return HCIStatus.success
+        }
+    }
+
+    private mutating func addInformationCommands() {
+        add(ReadLocalVersionInformation.self) { controller, _ in
+            let it = controller.configuration
+            return .init(
+                hciVersion: it.version,
+                hciRevision: it.subversion,
+                linkLayerVersion: it.version,
+                companyIdentifier: it.companyIdentifier,
+                linkLayerSubversion: it.subversion
+            )
+        }
+        add(ReadLocalSupportedCommands.self) { _, _ in .init(commands: CommandTable.shared.supported) }
+        add(ReadLocalSupportedFeatures.self) { _, _ in .init(features: [.brEdrNotSupported, .leController]) }
+        add(ReadBDADDR.self) { controller, _ in .init(address: controller.configuration.publicAddress) }
+        add(LEReadBufferSize.self) { controller, _ in
+            .init(
+                aclDataPacketLength: controller.configuration.aclPacketLength,
+                totalACLDataPackets: controller.configuration.aclPacketCount
+            )
+        }
+        add(LEReadBufferSizeV2.self) { controller, _ in
+            .init(
+                aclDataPacketLength: controller.configuration.aclPacketLength,
+                totalACLDataPackets: controller.configuration.aclPacketCount,
+                isoDataPacketLength: 0,
+                totalISODataPackets: 0
+            )
+        }
+        add(LEReadLocalSupportedFeatures.self) { controller, _ in
+            .init(features: controller.configuration.features)
+        }
+        add(LEReadSupportedStates.self) { _, _ in .init(states: .all) }
+        add(LEReadTransmitPower.self) { controller, _ in
+            .init(minimum: controller.configuration.transmitPower, maximum: controller.configuration.transmitPower)
+        }
+    }
+
+    private mutating func addAcceptListCommands() {
+        add(LEReadFilterAcceptListSize.self) { controller, _ in .init(size: controller.configuration.acceptListSize) }
+        add(LEClearFilterAcceptList.self) { controller, _ in
+            guard !controller.usesAcceptList else { return HCIStatus.commandDisallowed }
+            controller.acceptList.clear()
+            return .success
+        }
+        add(LEAddDeviceToFilterAcceptList.self) { controller, command in
+            guard !controller.usesAcceptList else { return HCIStatus.commandDisallowed }
+            guard [0x00, 0x01, 0xFF].contains(command.address.kind.rawValue) else { return .invalidParameters }
+            return controller.acceptList.add(command.address) ? .success : .memoryCapacityExceeded
+        }
+        add(LERemoveDeviceFromFilterAcceptList.self) { controller, command in
+            guard !controller.usesAcceptList else { return HCIStatus.commandDisallowed }
+            guard [0x00, 0x01, 0xFF].contains(command.address.kind.rawValue) else { return .invalidParameters }
+            controller.acceptList.remove(command.address)
+            return .success
+        }
+    }
+}
+
+extension VirtualController {
+    /// Whether it advertises, scans or initiates, which fixes its random address.
+    var usesRadioForItself: Bool { advertiser.isEnabled || scanner.isEnabled || initiator.isEnabled }
+
+    /// Whether something that is going on looks at the accept list (7.8.15 to 7.8.17).
+    var usesAcceptList: Bool {
+        advertiser.isEnabled && advertiser.set.parameters.filterPolicy != .everybody
+            || scanner.isEnabled && scanner.parameters.filterPolicy.rawValue & 1 == 1
+            || initiator.isEnabled && initiator.command.filterPolicy == .acceptList
+    }
+
+    /// Whether the own address of a command can be used: an error, or none.
+    func checkOwnAddress(_ kind: OwnAddressKind) -> HCIStatus? {
+        switch kind {
+        case .publicDevice, .randomDevice: nil
+        // Resolvable addresses of the controller's own making need a resolving list.
+        case .resolvableOrPublic, .resolvableOrRandom: .unsupportedFeatureOrParameter
+        default: .invalidParameters
+        }
+    }
+}

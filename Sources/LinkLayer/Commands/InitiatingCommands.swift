@@ -1,0 +1,71 @@
+import BluetoothTypes
+import HCI
+
+/// Commands that make connections (Core Vol 4 Part E 7.8.12, 7.8.13), and what they have in common with those that
+/// change them.
+extension CommandTable {
+    mutating func addInitiatingCommands() {
+        add(LECreateConnection.self) { controller, command in controller.createConnection(command) }
+        add(LECreateConnectionCancel.self) { controller, _ in controller.cancelConnection() }
+    }
+}
+
+/// The connection parameters that several commands carry.
+struct RequestedParameters {
+    var intervalMin: UInt16
+    var intervalMax: UInt16
+    var latency: UInt16
+    var timeout: UInt16
+    var minCELength: UInt16
+    var maxCELength: UInt16
+
+    /// Whether they are in range and go together (7.8.12).
+    var isValid: Bool {
+        (6...3_200).contains(intervalMin) && intervalMin <= intervalMax && minCELength <= maxCELength
+            && LinkTiming(interval: intervalMax, latency: latency, timeout: timeout).isValid
+    }
+
+    /// The same for the air.
+    var parameters: ConnectionParameters {
+        var parameters = ConnectionParameters()
+        parameters.intervalMin = intervalMin
+        parameters.intervalMax = intervalMax
+        parameters.latency = latency
+        parameters.timeout = timeout
+        return parameters
+    }
+}
+
+extension VirtualController {
+    fileprivate func createConnection(_ command: LECreateConnection) -> HCIStatus {
+        guard !initiator.isEnabled else { return .commandDisallowed }
+        let requested = RequestedParameters(
+            intervalMin: command.intervalMin,
+            intervalMax: command.intervalMax,
+            latency: command.maxLatency,
+            timeout: command.supervisionTimeout,
+            minCELength: command.minCELength,
+            maxCELength: command.maxCELength
+        )
+        let namesPeer = command.filterPolicy == .peerAddress
+        guard requested.isValid, command.filterPolicy.rawValue <= 1,
+            isScanTimingValid(interval: command.scanInterval, window: command.scanWindow),
+            !namesPeer || command.peerAddress.kind.rawValue <= 1
+        else { return .invalidParameters }
+        if let error = checkOwnAddress(command.ownAddressKind) { return error }
+        guard let address = ownAddress(command.ownAddressKind) else { return .invalidParameters }
+        if namesPeer, isConnected(address, command.peerAddress) { return .connectionAlreadyExists }
+        guard links.count < configuration.maximumLinks else { return .connectionLimitExceeded }
+        initiator.start(command, as: address)
+        return .success
+    }
+
+    fileprivate func cancelConnection() -> HCIStatus {
+        // A CONNECT_IND that is on its way cannot be called back: that connection comes.
+        guard initiator.isEnabled, !initiator.isCommitted else { return .commandDisallowed }
+        let peer = initiator.command.peerAddress
+        initiator.stop()
+        reportFailedConnection(.unknownConnection, role: .central, peer: peer)
+        return .success
+    }
+}

@@ -1,0 +1,114 @@
+import BluetoothTypes
+import HCI
+
+/// Commands that read or end a link.
+extension CommandTable {
+    mutating func addLinkCommands() {
+        add(Disconnect.self) { controller, command in controller.disconnect(command) }
+        add(ReadRSSI.self) { controller, command in
+            guard let link = controller.link(command.handle) else {
+                return .init(status: .unknownConnection, handle: command.handle, rssi: 127)
+            }
+            return .init(handle: command.handle, rssi: link.rssi)
+        }
+        add(ReadTransmitPowerLevel.self) { controller, command in
+            let status = controller.check(command.handle, isValid: command.kind.rawValue <= 1)
+            return .init(status: status, handle: command.handle, level: controller.configuration.transmitPower)
+        }
+        add(LEReadChannelMap.self) { controller, command in
+            guard let link = controller.link(command.handle) else {
+                return .init(status: .unknownConnection, handle: command.handle, channelMap: [])
+            }
+            return .init(handle: command.handle, channelMap: link.channelMap.octets)
+        }
+        add(LEReadPHY.self) { controller, command in
+            guard let link = controller.link(command.handle) else {
+                return .init(status: .unknownConnection, handle: command.handle, txPHY: .none, rxPHY: .none)
+            }
+            return .init(handle: command.handle, txPHY: link.control.txPHY, rxPHY: link.control.rxPHY)
+        }
+        addDefaultCommands()
+    }
+
+    private mutating func addDefaultCommands() {
+        add(LESetHostChannelClassification.self) { controller, command in
+            guard let map = ChannelMap(octets: command.channelMap), map.isUsable else {
+                return HCIStatus.invalidParameters
+            }
+            controller.channelMap = map
+            for link in controller.links where link.isCentral { _ = link.request(.channelMap(map)) }
+            return .success
+        }
+        add(LEReadSuggestedDefaultDataLength.self) { controller, _ in
+            .init(txOctets: controller.suggestedOctets, txTime: controller.suggestedTime)
+        }
+        add(LEWriteSuggestedDefaultDataLength.self) { controller, command in
+            guard isDataLengthValid(command.txOctets, command.txTime) else { return HCIStatus.invalidParameters }
+            (controller.suggestedOctets, controller.suggestedTime) = (command.txOctets, command.txTime)
+            return .success
+        }
+        add(LEReadMaximumDataLength.self) { controller, _ in
+            let length = controller.receiveLength
+            return .init(
+                txOctets: length.localRxOctets,
+                txTime: length.localRxTime,
+                rxOctets: length.localRxOctets,
+                rxTime: length.localRxTime
+            )
+        }
+        add(LESetDefaultPHY.self) { controller, command in
+            switch controller.preferences(command.preference, command.txPHYs, command.rxPHYs) {
+            case .failure(let error): return error.status
+            case .success(let preferences): controller.defaultPHYs = preferences
+            }
+            return .success
+        }
+    }
+}
+
+/// Why a command cannot be carried out.
+struct CommandError: Error {
+    var status: HCIStatus
+}
+
+/// Whether a data length is one that there can be (Core Vol 4 Part E 7.8.33).
+func isDataLengthValid(_ octets: UInt16, _ time: UInt16) -> Bool {
+    (DataLength.minimumOctets...DataLength.maximumOctets).contains(octets)
+        && (DataLength.minimumTime...DataLength.maximumTimeCoded).contains(time)
+}
+
+extension VirtualController {
+    /// Whether a command may go to this link.
+    func check(_ handle: ConnectionHandle, isValid: Bool = true) -> HCIStatus {
+        if link(handle) == nil { return .unknownConnection }
+        return isValid ? .success : .invalidParameters
+    }
+
+    /// What a host would like, as sets: no preference is everything that there is (7.8.48, 7.8.49).
+    func preferences(
+        _ preference: LEPHYPreference,
+        _ tx: LEPHYs,
+        _ rx: LEPHYs
+    ) -> Result<PHYPreferences, CommandError> {
+        let wantedTx = preference.contains(.anyTransmitter) ? supportedPHYs : tx
+        let wantedRx = preference.contains(.anyReceiver) ? supportedPHYs : rx
+        guard !wantedTx.isEmpty, !wantedRx.isEmpty, wantedTx.rawValue <= 7, wantedRx.rawValue <= 7 else {
+            return .failure(.init(status: .invalidParameters))
+        }
+        guard wantedTx.isSubset(of: supportedPHYs), wantedRx.isSubset(of: supportedPHYs) else {
+            return .failure(.init(status: .unsupportedFeatureOrParameter))
+        }
+        return .success(PHYPreferences(tx: wantedTx, rx: wantedRx))
+    }
+
+    fileprivate func disconnect(_ command: Disconnect) -> HCIStatus {
+        let reasons: [HCIStatus] = [
+            .authenticationFailure, .remoteUserTerminated, .remoteLowResources, .remotePowerOff,
+            .unsupportedRemoteFeature, .pairingWithUnitKeyNotSupported, .unacceptableConnectionParameters,
+        ]
+        guard let link = link(command.handle) else { return .unknownConnection }
+        guard reasons.contains(command.reason) else { return .invalidParameters }
+        guard link.ending == nil else { return .commandDisallowed }
+        return link.request(.terminate(command.reason)) ? .success : .controllerBusy
+    }
+}

@@ -1,0 +1,43 @@
+import BluetoothTypes
+import HCI
+
+/// Legacy scanning commands (Core Vol 4 Part E 7.8.10, 7.8.11).
+extension CommandTable {
+    mutating func addScanningCommands() {
+        add(LESetScanParameters.self) { controller, command in controller.setScanParameters(command) }
+        add(LESetScanEnable.self) { controller, command in controller.setScanEnable(command) }
+    }
+}
+
+/// Whether a scan window fits its interval, and both are in range: 2.5 ms to 10.24 s.
+func isScanTimingValid(interval: UInt16, window: UInt16) -> Bool {
+    (0x0004...0x4000).contains(interval) && (0x0004...0x4000).contains(window) && window <= interval
+}
+
+extension VirtualController {
+    fileprivate func setScanParameters(_ command: LESetScanParameters) -> HCIStatus {
+        guard !scanner.isEnabled else { return .commandDisallowed }
+        guard command.kind.rawValue <= 1, command.filterPolicy.rawValue <= 3,
+            isScanTimingValid(interval: command.scanInterval, window: command.scanWindow)
+        else { return .invalidParameters }
+        // The two extended policies are about addresses that a resolving list makes.
+        guard command.filterPolicy.rawValue <= 1 else { return .unsupportedFeatureOrParameter }
+        if let error = checkOwnAddress(command.ownAddressKind) { return error }
+        scanner.parameters = command
+        return .success
+    }
+
+    fileprivate func setScanEnable(_ command: LESetScanEnable) -> HCIStatus {
+        guard command.isEnabled else {
+            scanner.stop()
+            return .success
+        }
+        guard command.filterDuplicates.rawValue <= 1,
+            let address = ownAddress(scanner.parameters.ownAddressKind)
+        else { return .invalidParameters }
+        // Enabling it again forgets who has been reported.
+        scanner.ownAddress = address
+        scanner.start(filterDuplicates: command.filterDuplicates == .enabled)
+        return .success
+    }
+}

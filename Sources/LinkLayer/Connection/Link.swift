@@ -1,0 +1,195 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import Radio
+
+/// What a link tells its controller.
+protocol LinkOwner: AnyObject {
+    /// A fragment of an L2CAP PDU has come.
+    func link(_ link: Link, received payload: PacketBuffer, isStart: Bool)
+    /// Packets of the host have reached the peer.
+    func link(_ link: Link, completed packets: Int)
+    /// A control procedure has something for the host.
+    func link(_ link: Link, reports report: LinkControl.Report)
+    /// The link is gone.
+    func link(_ link: Link, endedWith reason: HCIStatus)
+}
+
+/// One connection: its anchor points, its events on the radio, its queue (Core Vol 6 Part B 4.5).
+///
+/// The shell around ``ConnectionEvent``, ``Acknowledgement``, ``TransmitQueue`` and ``LinkControl``.
+final class Link: RadioUser {
+    /// How the link came to be.
+    struct Parameters {
+        var handle: ConnectionHandle
+        var role: ConnectionEvent.Role
+        var own: BluetoothAddress
+        var peer: BluetoothAddress
+        var data: ConnectionData
+        var usesAlgorithm2: Bool
+        var ownAccuracy: ClockAccuracy
+        var peerAccuracy: ClockAccuracy
+        var transmitPower: Double
+        /// When CONNECT_IND ended: the first window is counted from there.
+        var created: Instant
+    }
+
+    let parameters: Parameters
+    let arbiter: RadioArbiter
+    let loop: any EventLoop
+    unowned let owner: any LinkOwner
+
+    var control: LinkControl
+    var queue = TransmitQueue()
+    var acknowledgement = Acknowledgement()
+    var channels: ChannelSelection
+    var channelMap: ChannelMap
+    /// What the coded PHY is sent with.
+    var codedPHY = RadioPHY.codedS8
+    /// The strength of the last good PDU, in dBm.
+    var rssi: Int8 = 127
+
+    // The event that is being prepared or running.
+    var event: ConnectionEvent
+    var counter: UInt16 = 0
+    var channel: UInt8 = 0
+    /// Where the event begins, as far as is known.
+    var anchor: Instant
+    /// How much later than the anchor the central may begin.
+    var window: Duration
+    /// When the central was last heard at an anchor point.
+    var lastSync: Instant
+    var hasSynced = false
+    /// Whether the event runs and has the radio.
+    var isAwake = false
+    var missed = 0
+    /// Events that are being slept through right now.
+    var skipped = 0
+    /// The MD bit of the PDU that was sent last, and of the one that came last.
+    var sentMoreData = false
+    var peerHasMore = false
+    var timer: ScheduledTask?
+
+    // Supervision.
+    var isEstablished = false
+    var lastHeard: Instant
+    var supervision: ScheduledTask?
+    var procedureTimer: ScheduledTask?
+    var procedureProgress = 0
+    var acceptedOctets = Int(DataLength.minimumOctets)
+    var ending: Ending?
+    /// Whether the acknowledgement of the peer's LL_TERMINATE_IND has been sent.
+    var answered = false
+
+    /// How a link that still lives is coming to its end.
+    enum Ending: Hashable {
+        /// LL_TERMINATE_IND has to arrive at the peer.
+        case awaitsAcknowledgement
+        /// The peer has ended the link, and has to be told that this has arrived.
+        case owesAnswer(HCIStatus)
+    }
+
+    init(
+        _ parameters: Parameters,
+        control: LinkControl,
+        arbiter: RadioArbiter,
+        loop: any EventLoop,
+        owner: any LinkOwner
+    ) {
+        self.parameters = parameters
+        self.control = control
+        self.arbiter = arbiter
+        self.loop = loop
+        self.owner = owner
+        let data = parameters.data
+        channels =
+            parameters.usesAlgorithm2
+            ? .algorithm2(.init(accessAddress: data.accessAddress)) : .algorithm1(.init(hop: data.hop))
+        channelMap = data.channelMap
+        event = ConnectionEvent(role: parameters.role)
+        // transmitWindowDelay is 1.25 ms behind a CONNECT_IND (4.5.3).
+        anchor = parameters.created + .microseconds((1 + Int64(data.windowOffset)) * LinkTiming.unit)
+        window = .microseconds(Int64(data.windowSize) * LinkTiming.unit)
+        lastSync = parameters.created
+        lastHeard = parameters.created
+    }
+
+    var owesAnswer: Bool {
+        if case .owesAnswer = ending { return !answered }
+        return false
+    }
+
+    var handle: ConnectionHandle { parameters.handle }
+    var isCentral: Bool { parameters.role == .central }
+    var priority: RadioPriority { .connection(missed: missed) }
+    /// The PHY that is sent with.
+    var txPHY: RadioPHY { radioPHY(control.txPHY) }
+    /// The PHY that is listened to.
+    var rxPHY: RadioPHY { radioPHY(control.rxPHY) }
+
+    /// Prepares the first event.
+    func start() {
+        superviseUntil(lastHeard + limit)
+        prepareEvent()
+    }
+
+    /// Ends the link at once, without a word to anybody.
+    func drop() {
+        for task in [timer, supervision, procedureTimer].compactMap({ $0 }) { loop.cancel(task) }
+        (timer, supervision, procedureTimer) = (nil, nil, nil)
+        _ = event.close()
+        isAwake = false
+        arbiter.remove(self)
+    }
+
+    /// Queues a packet of the host.
+    func send(_ payload: PacketBuffer, isStart: Bool) {
+        queue.add(payload, isStart: isStart)
+        listenSooner()
+    }
+
+    /// Begins a control procedure. False when too many wait already.
+    func request(_ request: LinkControl.Request) -> Bool {
+        guard let actions = control.request(request) else { return false }
+        perform(actions)
+        return true
+    }
+
+    func radioPHY(_ phy: LEPHY) -> RadioPHY {
+        switch phy {
+        case .le2M: .le2M
+        case .coded: codedPHY
+        default: .le1M
+        }
+    }
+
+    // MARK: Supervision (4.5.2)
+
+    /// How long nothing may be heard: six intervals until the first PDU has come.
+    var limit: Duration {
+        isEstablished ? control.timing.timeoutDuration : control.timing.intervalDuration * 6
+    }
+
+    private func superviseUntil(_ deadline: Instant) {
+        supervision = loop.schedule(at: deadline) { [unowned self] in
+            let deadline = lastHeard + limit
+            if deadline > loop.now { return superviseUntil(deadline) }
+            switch ending {
+            case .awaitsAcknowledgement: end(.localHostTerminated)
+            case .owesAnswer(let reason): end(reason)
+            case nil: end(isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished)
+            }
+        }
+    }
+
+    /// A timeout that has become shorter is noticed at once.
+    func restartSupervision() {
+        if let supervision { loop.cancel(supervision) }
+        superviseUntil(max(lastHeard + limit, loop.now))
+    }
+
+    func end(_ reason: HCIStatus) {
+        drop()
+        owner.link(self, endedWith: reason)
+    }
+}

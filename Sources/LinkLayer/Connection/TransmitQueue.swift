@@ -1,0 +1,83 @@
+import BluetoothTypes
+import DequeModule
+
+/// What a link has to send: control PDUs, and the host's packets cut into PDUs. The one on the air stays the same until
+/// the peer has it.
+struct TransmitQueue {
+    /// Control PDUs that wait, at most: beyond it nothing that would need an answer is taken from the peer (AB-L05, AB-L09).
+    static let maximumControlPDUs = 8
+
+    /// What to put on the air.
+    struct Outgoing {
+        var content: DataHeader.Content
+        var payload: PacketBuffer
+        /// The last PDU of a packet of the host.
+        var endsPacket = false
+    }
+
+    private struct Packet {
+        var payload: PacketBuffer
+        var isStart: Bool
+    }
+
+    private var control = Deque<PacketBuffer>()
+    private var packets = Deque<Packet>()
+    /// What has been sent and not yet acknowledged.
+    private(set) var inFlight: Outgoing?
+
+    /// Whether a control PDU from the peer may be taken.
+    var hasRoom: Bool { control.count < Self.maximumControlPDUs }
+    /// Packets of the host that have not been sent whole.
+    var packetCount: Int { packets.count + (inFlight?.endsPacket == true ? 1 : 0) }
+    /// Whether anything but an empty PDU waits, sent or not.
+    var hasWork: Bool { hasMore || !(inFlight?.payload.isEmpty ?? true) }
+    /// Whether something waits behind the PDU in flight: the MD bit.
+    var hasMore: Bool { !control.isEmpty || !packets.isEmpty }
+
+    /// Octets of what would be sent next if there were no limit; nil for nothing.
+    var nextLength: Int? {
+        if let inFlight { return inFlight.payload.count }
+        return control.first?.count ?? packets.first?.payload.count
+    }
+
+    mutating func add(control pdu: PacketBuffer) {
+        control.append(pdu)
+    }
+
+    mutating func add(_ payload: PacketBuffer, isStart: Bool) {
+        packets.append(Packet(payload: payload, isStart: isStart))
+    }
+
+    /// What to send now: the PDU in flight again, or the next one of `limit` octets at most. Nothing to send is an empty
+    /// PDU, which has to be acknowledged like any other. With a limit of 0 it is empty whatever waits.
+    mutating func next(limit: Int) -> Outgoing {
+        if let inFlight { return inFlight }
+        let outgoing = take(limit: limit) ?? Outgoing(content: .continuation, payload: [])
+        inFlight = outgoing
+        return outgoing
+    }
+
+    /// The peer has what was in flight.
+    mutating func acknowledged() -> Outgoing? {
+        defer { inFlight = nil }
+        return inFlight
+    }
+
+    private mutating func take(limit: Int) -> Outgoing? {
+        guard limit > 0 else { return nil }
+        // A control PDU is never cut; the longest that there is fits the least length.
+        if let pdu = control.first, pdu.count <= max(limit, Int(DataLength.minimumOctets)) {
+            control.removeFirst()
+            return Outgoing(content: .control, payload: pdu)
+        }
+        guard var packet = packets.popFirst() else { return nil }
+        let payload = packet.payload.prefix(upTo: limit)
+        let rest = packet.payload.suffix(after: limit)
+        let content: DataHeader.Content = packet.isStart ? .start : .continuation
+        if rest.isEmpty { return Outgoing(content: content, payload: payload, endsPacket: true) }
+        packet.payload = rest
+        packet.isStart = false
+        packets.prepend(packet)
+        return Outgoing(content: content, payload: payload)
+    }
+}

@@ -1,0 +1,89 @@
+import HCI
+
+/// The procedures that end with the exchange itself: versions, features and data lengths.
+extension LinkControl {
+    // MARK: Version exchange (Core Vol 6 Part B 5.1.5)
+
+    mutating func startVersion() {
+        if let remoteVersion {
+            report(.version(.success, remoteVersion))
+            return
+        }
+        local = .version
+        sendVersion()
+    }
+
+    /// Each device sends its version once.
+    mutating func takeVersion(_ pdu: VersionIndication) {
+        guard remoteVersion == nil else { return }
+        remoteVersion = pdu
+        if !versionSent { sendVersion() }
+        guard local == .version else { return }
+        local = nil
+        report(.version(.success, pdu))
+    }
+
+    private mutating func sendVersion() {
+        versionSent = true
+        send(.version(setup.version))
+    }
+
+    // MARK: Feature exchange (5.1.4)
+
+    mutating func startFeatures() {
+        if let remoteFeatures {
+            report(.features(.success, remoteFeatures))
+            return
+        }
+        local = .features
+        let pdu = FeatureExchange(setup.features)
+        send(isCentral ? .featureRequest(pdu) : .peripheralFeatureRequest(pdu))
+    }
+
+    mutating func takeFeatureRequest(_ pdu: FeatureExchange, from sender: ConnectionEvent.Role) {
+        guard sender != setup.role else {
+            send(.unknown(.init(sender == .central ? .featureReq : .peripheralFeatureReq)))
+            return
+        }
+        remoteFeatures = pdu.features
+        // The first octet tells what both can, the others what the sender can.
+        let common = setup.features.rawValue & (pdu.features.rawValue | ~0xFF)
+        send(.featureResponse(.init(LEFeatures(rawValue: common))))
+    }
+
+    mutating func takeFeatureResponse(_ pdu: FeatureExchange) {
+        guard local == .features else { return }
+        local = nil
+        remoteFeatures = pdu.features
+        report(.features(.success, pdu.features))
+    }
+
+    // MARK: Data length update (5.1.9)
+
+    mutating func startLength(_ octets: UInt16, _ time: UInt16) {
+        let before = dataLength
+        dataLength.localTxOctets = octets
+        dataLength.localTxTime = time
+        if let remoteFeatures, !remoteFeatures.contains(.dataLengthExtension) { return }
+        local = .length
+        send(.lengthRequest(dataLength.exchange))
+        reportLength(ifNot: before)
+    }
+
+    mutating func takeLength(_ pdu: LengthExchange, isRequest: Bool) {
+        if !isRequest, local != .length { return }
+        let before = dataLength
+        dataLength.take(pdu)
+        if isRequest { send(.lengthResponse(dataLength.exchange)) } else { local = nil }
+        reportLength(ifNot: before)
+    }
+
+    /// The host is told when what goes has changed, by either end.
+    private mutating func reportLength(ifNot before: DataLength) {
+        let (tx, rx) = (phy(txPHY), phy(rxPHY))
+        let isSame =
+            before.txOctets == dataLength.txOctets && before.rxOctets == dataLength.rxOctets
+            && before.txTime(tx) == dataLength.txTime(tx) && before.rxTime(rx) == dataLength.rxTime(rx)
+        if !isSame { report(.dataLength) }
+    }
+}

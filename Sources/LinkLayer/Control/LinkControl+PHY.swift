@@ -1,0 +1,121 @@
+import HCI
+import Radio
+
+/// The PHY update procedure (Core Vol 6 Part B 5.1.10).
+extension LinkControl {
+    mutating func startPHY(tx: LEPHYs, rx: LEPHYs) {
+        if let remoteFeatures, remoteFeatures.isDisjoint(with: [.phy2M, .phyCoded]), isCentral || tx != .le1M {
+            report(.phy(.unsupportedRemoteFeature))
+            return
+        }
+        local = isCentral ? .phyAwaitingResponse(tx: tx, rx: rx) : .phyAwaitingIndication
+        send(.phyRequest(.init(tx: tx, rx: rx)))
+    }
+
+    mutating func takePHYRequest(_ pdu: PHYPreferences) {
+        let ours = setup.preferredPHYs
+        guard isCentral else {
+            // The central's goes on, whatever this device has begun (5.3).
+            remote = .phyAwaitingIndication
+            send(.phyResponse(ours))
+            return
+        }
+        if let error = collision(with: .phyReq) {
+            refuse(.phyReq, error)
+            return
+        }
+        decidePHY(tx: ours.tx, rx: ours.rx, peer: pdu, isOwn: false)
+    }
+
+    mutating func takePHYResponse(_ pdu: PHYPreferences) {
+        guard isCentral, case .phyAwaitingResponse(let tx, let rx) = local else { return }
+        decidePHY(tx: tx, rx: rx, peer: pdu, isOwn: true)
+    }
+
+    /// The central decides: the fastest PHY that both would like, in each direction.
+    private mutating func decidePHY(tx: LEPHYs, rx: LEPHYs, peer: PHYPreferences, isOwn: Bool) {
+        let newTx = choice(tx.intersection(peer.rx), current: txPHY)
+        let newRx = choice(rx.intersection(peer.tx), current: rxPHY)
+        var pdu = PHYUpdateIndication()
+        pdu.centralToPeripheral = newTx.map(set) ?? []
+        pdu.peripheralToCentral = newRx.map(set) ?? []
+        if pdu.changesNothing {
+            send(.phyUpdate(pdu))
+            if isOwn {
+                local = nil
+                report(.phy(.success))
+            }
+            return
+        }
+        pdu.instant = newInstant
+        send(.phyUpdate(pdu))
+        schedule(.phy(tx: newTx, rx: newRx), at: pdu.instant, isOwn: isOwn)
+    }
+
+    mutating func takePHYUpdate(_ pdu: PHYUpdateIndication) {
+        guard !isCentral, remote == .phyAwaitingIndication || local == .phyAwaitingIndication else { return }
+        let isOwn = remote != .phyAwaitingIndication
+        if pdu.changesNothing {
+            if isOwn { local = nil } else { remote = nil }
+            if isOwn { report(.phy(.success)) }
+            return
+        }
+        guard isAllowed(pdu.centralToPeripheral), isAllowed(pdu.peripheralToCentral) else {
+            // Nobody can send with several PHYs at once, or with one that the radio does not have.
+            actions.append(.end(.unsupportedLinkLayerParameter))
+            return
+        }
+        guard checkInstant(pdu.instant) else { return }
+        let change = Change.phy(tx: single(pdu.peripheralToCentral), rx: single(pdu.centralToPeripheral))
+        schedule(change, at: pdu.instant, isOwn: isOwn)
+    }
+
+    /// At the instant: the host hears of it when it asked for it, or when something has changed.
+    mutating func applyPHY(tx: LEPHY?, rx: LEPHY?, isOwn: Bool) {
+        let before = (txPHY, rxPHY)
+        let times = (dataLength.txTime(phy(txPHY)), dataLength.rxTime(phy(rxPHY)))
+        txPHY = tx ?? txPHY
+        rxPHY = rx ?? rxPHY
+        if isOwn || before.0 != txPHY || before.1 != rxPHY { report(.phy(.success)) }
+        // The coded PHY does not go with as little time as the others.
+        if times != (dataLength.txTime(phy(txPHY)), dataLength.rxTime(phy(rxPHY))) { report(.dataLength) }
+    }
+
+    // MARK: Values
+
+    /// The PHY of the simulated radio for one of HCI.
+    func phy(_ phy: LEPHY) -> RadioPHY {
+        switch phy {
+        case .le2M: .le2M
+        case .coded: .codedS8
+        default: .le1M
+        }
+    }
+
+    private func choice(_ common: LEPHYs, current: LEPHY) -> LEPHY? {
+        let best: LEPHY? =
+            common.contains(.le2M) ? .le2M : common.contains(.le1M) ? .le1M : common.contains(.coded) ? .coded : nil
+        return best == current ? nil : best
+    }
+
+    private func set(_ phy: LEPHY) -> LEPHYs {
+        switch phy {
+        case .le2M: .le2M
+        case .coded: .coded
+        default: .le1M
+        }
+    }
+
+    private func single(_ phys: LEPHYs) -> LEPHY? {
+        switch phys {
+        case .le1M: .le1M
+        case .le2M: .le2M
+        case .coded: .coded
+        default: nil
+        }
+    }
+
+    private func isAllowed(_ phys: LEPHYs) -> Bool {
+        phys.isEmpty || single(phys) != nil && phys.isSubset(of: setup.phys)
+    }
+}

@@ -1,0 +1,273 @@
+import BluetoothTypes
+import DequeModule
+import HCI
+import Radio
+
+/// The control procedures of one link (Core Vol 6 Part B 5.1): requests and PDUs in, PDUs and changes out.
+///
+/// A device runs one procedure of its own at a time and answers those of the peer meanwhile. Procedures that end in a
+/// change at an instant exclude each other (5.3): the central's wins.
+struct LinkControl {
+    /// What the host, or the link itself, wants to be done.
+    enum Request: Hashable {
+        case version
+        case features
+        case dataLength(octets: UInt16, time: UInt16)
+        case phy(tx: LEPHYs, rx: LEPHYs)
+        case parameters(ConnectionParameters)
+        case channelMap(ChannelMap)
+        case terminate(HCIStatus)
+    }
+
+    /// What the link has to do.
+    enum Action: Hashable {
+        case send(ControlPDU)
+        case report(Report)
+        /// At this event the anchor moves and the timing changes.
+        case applyTiming(ConnectionUpdateIndication)
+        case applyChannelMap(ChannelMap)
+        /// The link is over.
+        case end(HCIStatus)
+        /// The link is over as soon as the peer can know that its PDU has come.
+        case endAfterAnswer(HCIStatus)
+    }
+
+    /// What the host is told.
+    enum Report: Hashable {
+        case version(HCIStatus, VersionIndication)
+        case features(HCIStatus, LEFeatures)
+        case dataLength
+        case phy(HCIStatus)
+        case parameters(HCIStatus)
+        case parameterRequest(ConnectionParameters)
+    }
+
+    /// A procedure that this device has begun, and what it waits for.
+    enum Local: Hashable {
+        case version
+        case features
+        case length
+        /// The central has asked; the peripheral's answer is due.
+        case phyAwaitingResponse(tx: LEPHYs, rx: LEPHYs)
+        /// The peripheral has asked; the central's decision is due.
+        case phyAwaitingIndication
+        /// The peripheral has asked; the central's decision is due.
+        case parametersAwaitingIndication
+        /// Agreed upon; goes into effect at the instant.
+        case awaitingInstant
+    }
+
+    /// A procedure that the peer has begun, and what it waits for.
+    enum Remote: Hashable {
+        /// The host has been asked.
+        case parametersAwaitingHost(ConnectionParameters)
+        /// The peripheral has answered; the central's decision is due.
+        case parametersAwaitingIndication
+        /// The peripheral has answered; the central's decision is due.
+        case phyAwaitingIndication
+        /// Agreed upon; goes into effect at the instant.
+        case awaitingInstant
+    }
+
+    /// What goes into effect at an instant.
+    enum Change: Hashable {
+        case timing(ConnectionUpdateIndication)
+        case channelMap(ChannelMap)
+        case phy(tx: LEPHY?, rx: LEPHY?)
+    }
+
+    /// What does not change while the link lives.
+    struct Setup {
+        var role: ConnectionEvent.Role
+        var features: LEFeatures
+        var version: VersionIndication
+        /// What this device sends and receives when the peer asks.
+        var preferredPHYs: PHYPreferences
+        var phys: LEPHYs
+        var dataLength: DataLength
+        /// Whether the host wants to be asked about connection parameters.
+        var hostAnswersParameters: () -> Bool
+    }
+
+    /// Requests that wait, at most.
+    static let maximumRequests = 8
+    /// How long the peer may take for an answer (5.2).
+    static let responseTimeout = Duration.seconds(40)
+
+    let setup: Setup
+    var local: Local?
+    var remote: Remote?
+    var requests = Deque<Request>()
+    var pending: (instant: UInt16, change: Change)?
+    var versionSent = false
+    var remoteVersion: VersionIndication?
+    var remoteFeatures: LEFeatures?
+    var dataLength: DataLength
+    var txPHY = LEPHY.le1M
+    var rxPHY = LEPHY.le1M
+    var timing: LinkTiming
+    /// The event that is being prepared or running.
+    var counter: UInt16 = 0
+    /// Moves on whenever a PDU of a procedure comes or goes: the peer's time begins anew then.
+    private(set) var progress = 0
+    var actions: [Action] = []
+
+    init(_ setup: Setup, timing: LinkTiming) {
+        self.setup = setup
+        self.timing = timing
+        dataLength = setup.dataLength
+    }
+
+    var isCentral: Bool { setup.role == .central }
+
+    /// Whether the peer owes a PDU, so that its time runs.
+    var awaitsPeer: Bool {
+        switch (local, remote) {
+        case (nil, _), (.awaitingInstant?, _):
+            remote == .parametersAwaitingIndication || remote == .phyAwaitingIndication
+        default: true
+        }
+    }
+
+    // MARK: Inputs
+
+    /// Takes a request; it waits while another procedure runs. False when too many wait.
+    mutating func request(_ request: Request) -> [Action]? {
+        if case .terminate(let reason) = request {
+            actions.append(.send(.terminate(.init(reason))))
+            return flush()
+        }
+        guard requests.count < Self.maximumRequests else { return nil }
+        requests.append(request)
+        startNext()
+        return flush()
+    }
+
+    /// Takes a control PDU of the peer.
+    mutating func receive(_ bytes: PacketBuffer) -> [Action] {
+        progress &+= 1
+        do throws(PacketError) {
+            take(try ControlPDU(reading: bytes))
+        } catch {
+            // Unknown ones and such with the wrong length alike (5.1.12); the answer to an answer would never end.
+            let opcode = ControlOpcode(rawValue: bytes.first ?? 0)
+            if !bytes.isEmpty, opcode != .unknownRsp { actions.append(.send(.unknown(.init(opcode)))) }
+        }
+        startNext()
+        return flush()
+    }
+
+    /// The event with this counter begins.
+    mutating func begin(counter: UInt16) -> [Action] {
+        self.counter = counter
+        guard let pending, pending.instant == counter else { return [] }
+        self.pending = nil
+        apply(pending.change)
+        startNext()
+        return flush()
+    }
+
+    /// The peer has not answered in time.
+    mutating func timeout() -> [Action] {
+        [.end(.linkLayerResponseTimeout)]
+    }
+
+    // MARK: Dispatch
+
+    private mutating func take(_ pdu: ControlPDU) {
+        switch pdu {
+        case .connectionUpdate(let body): takeConnectionUpdate(body)
+        case .channelMap(let body): takeChannelMap(body)
+        case .terminate(let body): actions.append(.endAfterAnswer(body.error))
+        case .unknown(let body): takeRefusal(of: body.opcode, .unsupportedRemoteFeature)
+        case .featureRequest(let body): takeFeatureRequest(body, from: .central)
+        case .peripheralFeatureRequest(let body): takeFeatureRequest(body, from: .peripheral)
+        case .featureResponse(let body): takeFeatureResponse(body)
+        case .version(let body): takeVersion(body)
+        case .reject(let body): takeRefusal(of: nil, body.error)
+        case .rejectExtended(let body): takeRefusal(of: body.opcode, body.error)
+        case .connectionParameterRequest(let body): takeParameterRequest(body)
+        case .connectionParameterResponse: break
+        case .pingRequest: actions.append(.send(.pingResponse))
+        case .pingResponse: break
+        case .lengthRequest(let body): takeLength(body, isRequest: true)
+        case .lengthResponse(let body): takeLength(body, isRequest: false)
+        case .phyRequest(let body): takePHYRequest(body)
+        case .phyResponse(let body): takePHYResponse(body)
+        case .phyUpdate(let body): takePHYUpdate(body)
+        }
+    }
+
+    /// Begins the next procedure if none runs that it would collide with.
+    private mutating func startNext() {
+        while local == nil, let request = requests.first {
+            switch request {
+            case .phy, .parameters, .channelMap:
+                guard remote == nil, pending == nil else { return }
+            default:
+                break
+            }
+            requests.removeFirst()
+            start(request)
+        }
+    }
+
+    private mutating func start(_ request: Request) {
+        switch request {
+        case .version: startVersion()
+        case .features: startFeatures()
+        case .dataLength(let octets, let time): startLength(octets, time)
+        case .phy(let tx, let rx): startPHY(tx: tx, rx: rx)
+        case .parameters(let parameters): startParameters(parameters)
+        case .channelMap(let map): startChannelMap(map)
+        case .terminate: break
+        }
+    }
+
+    private mutating func flush() -> [Action] {
+        if actions.isEmpty { return [] }
+        if actions.contains(where: { if case .send = $0 { true } else { false } }) { progress &+= 1 }
+        defer { actions = [] }
+        return actions
+    }
+
+    // MARK: Tools
+
+    mutating func send(_ pdu: ControlPDU) {
+        actions.append(.send(pdu))
+    }
+
+    mutating func report(_ report: Report) {
+        actions.append(.report(report))
+    }
+
+    /// Refuses a PDU of the peer, in the way that it understands.
+    mutating func refuse(_ opcode: ControlOpcode, _ error: HCIStatus) {
+        let isExtended = remoteFeatures.map { $0.contains(.extendedReject) } ?? true
+        send(isExtended ? .rejectExtended(.init(opcode, error)) : .reject(.init(error)))
+    }
+
+    /// The peer refuses what this device has begun.
+    private mutating func takeRefusal(of opcode: ControlOpcode?, _ error: HCIStatus) {
+        switch (local, opcode) {
+        case (.features?, .featureReq?), (.features?, .peripheralFeatureReq?), (.features?, nil):
+            local = nil
+            report(.features(error, []))
+        case (.length?, .lengthReq?), (.length?, nil):
+            local = nil
+        case (.version?, .versionInd?):
+            local = nil
+            report(.version(error, .init()))
+        case (.phyAwaitingResponse?, .phyReq?), (.phyAwaitingIndication?, .phyReq?),
+            (.phyAwaitingResponse?, nil), (.phyAwaitingIndication?, nil):
+            local = nil
+            report(.phy(error))
+        case (.parametersAwaitingIndication?, .connectionParamReq?), (.parametersAwaitingIndication?, nil):
+            local = nil
+            report(.parameters(error))
+        default:
+            if opcode == .connectionParamRsp, remote == .parametersAwaitingIndication { remote = nil }
+            if opcode == .phyRsp, remote == .phyAwaitingIndication { remote = nil }
+        }
+    }
+}

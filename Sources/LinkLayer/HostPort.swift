@@ -1,0 +1,65 @@
+import BluetoothTypes
+import HCI
+
+/// The controller's way to its host: events as far as the host wants them.
+final class HostPort {
+    /// Set Event Mask.
+    var mask = EventMask.initial
+    /// Set Event Mask Page 2.
+    var maskPage2: EventMaskPage2 = []
+    /// LE Set Event Mask.
+    var leMask = LEEventMask.initial
+
+    private let transport: any HCITransport
+    // While a command is being carried out, its answer goes before the events that follow from it.
+    private var held: [HCIPacket]?
+
+    init(transport: any HCITransport) {
+        self.transport = transport
+    }
+
+    /// What a reset leaves.
+    func reset() {
+        mask = .initial
+        maskPage2 = []
+        leMask = .initial
+    }
+
+    /// Sends an event unless the host does not want it (Core Vol 4 Part E 7.3.1, 7.3.69, 7.8.1).
+    func send<E: HCIEvent>(_ event: E) {
+        guard isWanted(E.self) else { return }
+        pass(HCIPacket(event))
+    }
+
+    /// Sends connection data.
+    func send(_ packet: ACLPacket) {
+        pass(HCIPacket(packet))
+    }
+
+    /// Runs `body`, which carries a command out, and sends the answer before all else.
+    func answering(_ body: () -> HCIPacket) {
+        held = []
+        let answer = body()
+        let events = held ?? []
+        held = nil
+        transport.send(answer)
+        for event in events { transport.send(event) }
+    }
+
+    /// Whether the host wants an LE event.
+    func isWanted<E: HCIEvent>(_ event: E.Type) -> Bool {
+        let code = E.eventCode.rawValue
+        switch code {
+        // Command Complete, Command Status and Number Of Completed Packets cannot be masked.
+        case 0x0E, 0x0F, 0x13: return true
+        case 0x3E: return mask.contains(.leMeta) && (E.subevent.map(leMask.allows) ?? true)
+        case 0x01...0x3F: return mask.rawValue >> UInt64(code - 1) & 1 == 1
+        case 0x40...0x7F: return maskPage2.rawValue >> UInt64(code - 0x40) & 1 == 1
+        default: return true
+        }
+    }
+
+    private func pass(_ packet: HCIPacket) {
+        if held == nil { transport.send(packet) } else { held?.append(packet) }
+    }
+}

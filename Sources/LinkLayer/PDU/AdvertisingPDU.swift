@@ -1,0 +1,146 @@
+import BluetoothTypes
+
+/// What is sent on the primary advertising channels (Core Vol 6 Part B 2.3), in its legacy forms.
+enum AdvertisingPDU: Hashable {
+    /// ADV_IND: connectable and scannable.
+    case connectableScannable(Advertisement)
+    /// ADV_DIRECT_IND: connectable by one device.
+    case directed(DirectedAdvertisement)
+    /// ADV_NONCONN_IND: neither.
+    case nonConnectable(Advertisement)
+    /// SCAN_REQ.
+    case scanRequest(ScanRequest)
+    /// SCAN_RSP.
+    case scanResponse(Advertisement)
+    /// CONNECT_IND.
+    case connect(ConnectIndication)
+    /// ADV_SCAN_IND: scannable.
+    case scannable(Advertisement)
+
+    /// The access address of every advertising channel (2.1.2).
+    static let accessAddress: UInt32 = 0x8E89_BED6
+    /// Where the CRC starts on advertising channels (3.1.1).
+    static let crcInit: UInt32 = 0x55_5555
+
+    /// Reads a PDU as it came from the radio.
+    ///
+    /// - Throws: ``PacketError`` when the octets are not such a PDU, or not as many as its header says (AB-L02).
+    init(reading bytes: PacketBuffer) throws(PacketError) {
+        var reader = FieldReader(bytes)
+        var header = AdvertisingHeader()
+        try header.code(&reader)
+        guard reader.remaining == Int(header.length) else {
+            throw PacketError(.length(Int(header.length)), at: "Length")
+        }
+        let payload = reader.bytes.rest()
+        switch header.kind {
+        case .advInd: self = .connectableScannable(try .init(reading: payload, header))
+        case .advDirectInd: self = .directed(try .init(reading: payload, header))
+        case .advNonconnInd: self = .nonConnectable(try .init(reading: payload, header))
+        case .scanReq: self = .scanRequest(try .init(reading: payload, header))
+        case .scanRsp: self = .scanResponse(try .init(reading: payload, header))
+        case .connectInd: self = .connect(try .init(reading: payload, header))
+        case .advScanInd: self = .scannable(try .init(reading: payload, header))
+        default: throw PacketError(.value(UInt64(header.kind.rawValue)), at: "PDU Type")
+        }
+    }
+
+    /// The PDU with its header.
+    func encoded() -> [UInt8] {
+        switch self {
+        case .connectableScannable(let pdu): encode(.advInd, pdu)
+        case .directed(let pdu): encode(.advDirectInd, pdu)
+        case .nonConnectable(let pdu): encode(.advNonconnInd, pdu)
+        case .scanRequest(let pdu): encode(.scanReq, pdu)
+        case .scanResponse(let pdu): encode(.scanRsp, pdu)
+        case .connect(let pdu): encode(.connectInd, pdu)
+        case .scannable(let pdu): encode(.advScanInd, pdu)
+        }
+    }
+
+    private func encode<P: AdvertisingPayload>(_ kind: AdvertisingHeader.Kind, _ payload: P) -> [UInt8] {
+        var buffer = PacketBuffer(headroom: 0, capacity: 2 + 37)
+        var header = payload.header
+        header.kind = kind
+        header.length = 0
+        header.write(to: &buffer)
+        payload.write(to: &buffer)
+        buffer[1] = UInt8(truncatingIfNeeded: buffer.count - 2)
+        return buffer.bytes
+    }
+}
+
+/// The two octets in front of each advertising channel PDU (2.3).
+struct AdvertisingHeader: PacketFields, Hashable {
+    /// The type in the four low bits.
+    struct Kind: WireValue {
+        var rawValue: UInt8
+
+        static let advInd = Kind(rawValue: 0b0000)
+        static let advDirectInd = Kind(rawValue: 0b0001)
+        static let advNonconnInd = Kind(rawValue: 0b0010)
+        static let scanReq = Kind(rawValue: 0b0011)
+        static let scanRsp = Kind(rawValue: 0b0100)
+        static let connectInd = Kind(rawValue: 0b0101)
+        static let advScanInd = Kind(rawValue: 0b0110)
+    }
+
+    private var flags: UInt8 = 0
+    /// Octets behind the header.
+    var length: UInt8 = 0
+
+    init() {}
+
+    /// What the PDU is.
+    var kind: Kind {
+        get { Kind(rawValue: flags & 0x0F) }
+        set { flags = flags & 0xF0 | newValue.rawValue & 0x0F }
+    }
+
+    /// ChSel: the sender knows channel selection algorithm #2.
+    var knowsAlgorithm2: Bool {
+        get { flags >> 5 & 1 == 1 }
+        set { set(5, newValue) }
+    }
+
+    /// TxAdd: the sender's address is random.
+    var isSenderRandom: Bool {
+        get { flags >> 6 & 1 == 1 }
+        set { set(6, newValue) }
+    }
+
+    /// RxAdd: the address of whom it is for is random.
+    var isReceiverRandom: Bool {
+        get { flags >> 7 & 1 == 1 }
+        set { set(7, newValue) }
+    }
+
+    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Header", &flags)
+        try coder.field("Length", &length)
+    }
+
+    private mutating func set(_ bit: UInt8, _ value: Bool) {
+        flags = flags & ~(1 << bit) | (value ? 1 << bit : 0)
+    }
+}
+
+/// A payload of which the header holds some bits.
+protocol AdvertisingPayload: PacketFields {
+    /// The bits of this payload in the header.
+    var header: AdvertisingHeader { get }
+    /// Takes them from there.
+    mutating func take(_ header: AdvertisingHeader)
+}
+
+extension AdvertisingPayload {
+    init(reading payload: PacketBuffer, _ header: AdvertisingHeader) throws(PacketError) {
+        try self.init(reading: payload)
+        take(header)
+    }
+}
+
+extension BluetoothAddress.Kind {
+    /// The kind that a header's bit tells.
+    init(isRandom: Bool) { self = isRandom ? .randomDevice : .publicDevice }
+}

@@ -1,0 +1,202 @@
+import BluetoothTypes
+
+/// The payload of ADV_IND, ADV_NONCONN_IND, ADV_SCAN_IND (Core Vol 6 Part B 2.3.1) and SCAN_RSP (2.3.2.2).
+struct Advertisement: AdvertisingPayload, Hashable {
+    /// Octets of data at most.
+    static let maximumData = 31
+
+    /// AdvA.
+    var advertiser = BluetoothAddress.none
+    /// AdvData or ScanRspData.
+    var data: PacketBuffer = []
+    /// Whether the advertiser knows channel selection algorithm #2; only ADV_IND says so.
+    var knowsAlgorithm2 = false
+
+    init() {}
+
+    init(advertiser: BluetoothAddress, data: PacketBuffer, knowsAlgorithm2: Bool = false) {
+        self.advertiser = advertiser
+        self.data = data
+        self.knowsAlgorithm2 = knowsAlgorithm2
+    }
+
+    var header: AdvertisingHeader {
+        var header = AdvertisingHeader()
+        header.isSenderRandom = advertiser.kind.isRandom
+        header.knowsAlgorithm2 = knowsAlgorithm2
+        return header
+    }
+
+    mutating func take(_ header: AdvertisingHeader) {
+        advertiser.kind = .init(isRandom: header.isSenderRandom)
+        knowsAlgorithm2 = header.knowsAlgorithm2
+    }
+
+    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.address("AdvA", &advertiser)
+        try coder.rest("Data", &data)
+        if coder.isReading, data.count > Self.maximumData { throw PacketError(.length(data.count), at: "Data") }
+    }
+}
+
+/// The payload of ADV_DIRECT_IND (2.3.1.2).
+struct DirectedAdvertisement: AdvertisingPayload, Hashable {
+    /// AdvA.
+    var advertiser = BluetoothAddress.none
+    /// TargetA.
+    var target = BluetoothAddress.none
+    /// Whether the advertiser knows channel selection algorithm #2.
+    var knowsAlgorithm2 = false
+
+    init() {}
+
+    init(advertiser: BluetoothAddress, target: BluetoothAddress, knowsAlgorithm2: Bool) {
+        self.advertiser = advertiser
+        self.target = target
+        self.knowsAlgorithm2 = knowsAlgorithm2
+    }
+
+    var header: AdvertisingHeader {
+        var header = AdvertisingHeader()
+        header.isSenderRandom = advertiser.kind.isRandom
+        header.isReceiverRandom = target.kind.isRandom
+        header.knowsAlgorithm2 = knowsAlgorithm2
+        return header
+    }
+
+    mutating func take(_ header: AdvertisingHeader) {
+        advertiser.kind = .init(isRandom: header.isSenderRandom)
+        target.kind = .init(isRandom: header.isReceiverRandom)
+        knowsAlgorithm2 = header.knowsAlgorithm2
+    }
+
+    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.address("AdvA", &advertiser)
+        try coder.address("TargetA", &target)
+    }
+}
+
+/// The payload of SCAN_REQ (2.3.2.1).
+struct ScanRequest: AdvertisingPayload, Hashable {
+    /// ScanA.
+    var scanner = BluetoothAddress.none
+    /// AdvA.
+    var advertiser = BluetoothAddress.none
+
+    init() {}
+
+    init(scanner: BluetoothAddress, advertiser: BluetoothAddress) {
+        self.scanner = scanner
+        self.advertiser = advertiser
+    }
+
+    var header: AdvertisingHeader {
+        var header = AdvertisingHeader()
+        header.isSenderRandom = scanner.kind.isRandom
+        header.isReceiverRandom = advertiser.kind.isRandom
+        return header
+    }
+
+    mutating func take(_ header: AdvertisingHeader) {
+        scanner.kind = .init(isRandom: header.isSenderRandom)
+        advertiser.kind = .init(isRandom: header.isReceiverRandom)
+    }
+
+    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.address("ScanA", &scanner)
+        try coder.address("AdvA", &advertiser)
+    }
+}
+
+/// The payload of CONNECT_IND (2.3.3.1).
+struct ConnectIndication: AdvertisingPayload, Hashable {
+    /// InitA.
+    var initiator = BluetoothAddress.none
+    /// AdvA.
+    var advertiser = BluetoothAddress.none
+    /// What the connection will be like.
+    var link = ConnectionData()
+    /// Whether the initiator knows channel selection algorithm #2.
+    var knowsAlgorithm2 = false
+
+    init() {}
+
+    init(
+        initiator: BluetoothAddress,
+        advertiser: BluetoothAddress,
+        link: ConnectionData,
+        knowsAlgorithm2: Bool
+    ) {
+        self.initiator = initiator
+        self.advertiser = advertiser
+        self.link = link
+        self.knowsAlgorithm2 = knowsAlgorithm2
+    }
+
+    var header: AdvertisingHeader {
+        var header = AdvertisingHeader()
+        header.isSenderRandom = initiator.kind.isRandom
+        header.isReceiverRandom = advertiser.kind.isRandom
+        header.knowsAlgorithm2 = knowsAlgorithm2
+        return header
+    }
+
+    mutating func take(_ header: AdvertisingHeader) {
+        initiator.kind = .init(isRandom: header.isSenderRandom)
+        advertiser.kind = .init(isRandom: header.isReceiverRandom)
+        knowsAlgorithm2 = header.knowsAlgorithm2
+    }
+
+    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.address("InitA", &initiator)
+        try coder.address("AdvA", &advertiser)
+        try coder.field("LLData", &link)
+    }
+}
+
+/// LLData of CONNECT_IND: everything that both ends have to agree upon (2.3.3.1).
+struct ConnectionData: PacketFields, Hashable {
+    /// AA: the access address of the connection.
+    var accessAddress: UInt32 = 0
+    /// Where the CRC starts, 24 bits.
+    var crcInit: UInt32 = 0
+    /// The size of the transmit window, in units of 1.25 ms.
+    var windowSize: UInt8 = 0
+    /// Its offset, in units of 1.25 ms.
+    var windowOffset: UInt16 = 0
+    /// The connection interval, in units of 1.25 ms.
+    var interval: UInt16 = 0
+    /// Connection events that the peripheral may skip.
+    var latency: UInt16 = 0
+    /// The supervision timeout, in units of 10 ms.
+    var timeout: UInt16 = 0
+    /// The channels in use.
+    var channelMap = ChannelMap.all
+    private var hopAndAccuracy: UInt8 = 0
+
+    init() {}
+
+    /// The hop increment, 5 to 16.
+    var hop: UInt8 {
+        get { hopAndAccuracy & 0x1F }
+        set { hopAndAccuracy = hopAndAccuracy & 0xE0 | newValue & 0x1F }
+    }
+
+    /// The central's sleep clock accuracy: 0 for 500 ppm to 7 for 20 ppm.
+    var clockAccuracy: UInt8 {
+        get { hopAndAccuracy >> 5 }
+        set { hopAndAccuracy = hopAndAccuracy & 0x1F | newValue << 5 }
+    }
+
+    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("AA", &accessAddress)
+        try coder.uint24("CRCInit", &crcInit)
+        try coder.field("WinSize", &windowSize)
+        try coder.field("WinOffset", &windowOffset)
+        try coder.field("Interval", &interval)
+        try coder.field("Latency", &latency)
+        try coder.field("Timeout", &timeout)
+        try coder.field("ChM", &channelMap)
+        try coder.field("Hop and SCA", &hopAndAccuracy)
+    }
+}

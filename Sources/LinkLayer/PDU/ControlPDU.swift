@@ -1,0 +1,135 @@
+import BluetoothTypes
+
+/// The number of a control PDU (Core Vol 6 Part B 2.4.2).
+struct ControlOpcode: WireValue {
+    var rawValue: UInt8
+
+    static let connectionUpdateInd = ControlOpcode(rawValue: 0x00)
+    static let channelMapInd = ControlOpcode(rawValue: 0x01)
+    static let terminateInd = ControlOpcode(rawValue: 0x02)
+    static let unknownRsp = ControlOpcode(rawValue: 0x07)
+    static let featureReq = ControlOpcode(rawValue: 0x08)
+    static let featureRsp = ControlOpcode(rawValue: 0x09)
+    static let versionInd = ControlOpcode(rawValue: 0x0C)
+    static let rejectInd = ControlOpcode(rawValue: 0x0D)
+    static let peripheralFeatureReq = ControlOpcode(rawValue: 0x0E)
+    static let connectionParamReq = ControlOpcode(rawValue: 0x0F)
+    static let connectionParamRsp = ControlOpcode(rawValue: 0x10)
+    static let rejectExtInd = ControlOpcode(rawValue: 0x11)
+    static let pingReq = ControlOpcode(rawValue: 0x12)
+    static let pingRsp = ControlOpcode(rawValue: 0x13)
+    static let lengthReq = ControlOpcode(rawValue: 0x14)
+    static let lengthRsp = ControlOpcode(rawValue: 0x15)
+    static let phyReq = ControlOpcode(rawValue: 0x16)
+    static let phyRsp = ControlOpcode(rawValue: 0x17)
+    static let phyUpdateInd = ControlOpcode(rawValue: 0x18)
+}
+
+/// A control PDU that this link layer knows.
+enum ControlPDU: Hashable {
+    case connectionUpdate(ConnectionUpdateIndication)
+    case channelMap(ChannelMapIndication)
+    case terminate(ErrorIndication)
+    case unknown(UnknownResponse)
+    case featureRequest(FeatureExchange)
+    case featureResponse(FeatureExchange)
+    case version(VersionIndication)
+    case reject(ErrorIndication)
+    case peripheralFeatureRequest(FeatureExchange)
+    case connectionParameterRequest(ConnectionParameters)
+    case connectionParameterResponse(ConnectionParameters)
+    case rejectExtended(RejectExtendedIndication)
+    case pingRequest
+    case pingResponse
+    case lengthRequest(LengthExchange)
+    case lengthResponse(LengthExchange)
+    case phyRequest(PHYPreferences)
+    case phyResponse(PHYPreferences)
+    case phyUpdate(PHYUpdateIndication)
+
+    /// Reads a control PDU: its opcode, then its data.
+    ///
+    /// - Throws: ``PacketError`` when the opcode is not known, or the data are not what belongs to it.
+    init(reading bytes: PacketBuffer) throws(PacketError) {
+        guard let number = bytes.first else { throw PacketError(.truncated(needed: 1, available: 0), at: "Opcode") }
+        let data = bytes.suffix(after: 1)
+        switch ControlOpcode(rawValue: number) {
+        case .connectionUpdateInd: self = .connectionUpdate(try .init(reading: data))
+        case .channelMapInd: self = .channelMap(try .init(reading: data))
+        case .terminateInd: self = .terminate(try .init(reading: data))
+        case .unknownRsp: self = .unknown(try .init(reading: data))
+        case .featureReq: self = .featureRequest(try .init(reading: data))
+        case .featureRsp: self = .featureResponse(try .init(reading: data))
+        case .versionInd: self = .version(try .init(reading: data))
+        case .rejectInd: self = .reject(try .init(reading: data))
+        case .peripheralFeatureReq: self = .peripheralFeatureRequest(try .init(reading: data))
+        case .connectionParamReq: self = .connectionParameterRequest(try .init(reading: data))
+        case .connectionParamRsp: self = .connectionParameterResponse(try .init(reading: data))
+        case .rejectExtInd: self = .rejectExtended(try .init(reading: data))
+        case .pingReq: self = try Self.pingRequest.empty(data)
+        case .pingRsp: self = try Self.pingResponse.empty(data)
+        case .lengthReq: self = .lengthRequest(try .init(reading: data))
+        case .lengthRsp: self = .lengthResponse(try .init(reading: data))
+        case .phyReq: self = .phyRequest(try .init(reading: data))
+        case .phyRsp: self = .phyResponse(try .init(reading: data))
+        case .phyUpdateInd: self = .phyUpdate(try .init(reading: data))
+        default: throw PacketError(.value(UInt64(number)), at: "Opcode")
+        }
+    }
+
+    /// The number of the PDU.
+    var opcode: ControlOpcode {
+        switch self {
+        case .connectionUpdate: .connectionUpdateInd
+        case .channelMap: .channelMapInd
+        case .terminate: .terminateInd
+        case .unknown: .unknownRsp
+        case .featureRequest: .featureReq
+        case .featureResponse: .featureRsp
+        case .version: .versionInd
+        case .reject: .rejectInd
+        case .peripheralFeatureRequest: .peripheralFeatureReq
+        case .connectionParameterRequest: .connectionParamReq
+        case .connectionParameterResponse: .connectionParamRsp
+        case .rejectExtended: .rejectExtInd
+        case .pingRequest: .pingReq
+        case .pingResponse: .pingRsp
+        case .lengthRequest: .lengthReq
+        case .lengthResponse: .lengthRsp
+        case .phyRequest: .phyReq
+        case .phyResponse: .phyRsp
+        case .phyUpdate: .phyUpdateInd
+        }
+    }
+
+    /// The opcode and the data.
+    func encoded() -> PacketBuffer {
+        var buffer = PacketBuffer(headroom: DataHeader.size, capacity: 27)
+        buffer.append(opcode.rawValue)
+        body?.write(to: &buffer)
+        return buffer
+    }
+
+    /// The data behind the opcode.
+    private var body: (any PacketFields)? {
+        switch self {
+        case .connectionUpdate(let body): body
+        case .channelMap(let body): body
+        case .terminate(let body), .reject(let body): body
+        case .unknown(let body): body
+        case .featureRequest(let body), .featureResponse(let body), .peripheralFeatureRequest(let body): body
+        case .version(let body): body
+        case .connectionParameterRequest(let body), .connectionParameterResponse(let body): body
+        case .rejectExtended(let body): body
+        case .pingRequest, .pingResponse: nil
+        case .lengthRequest(let body), .lengthResponse(let body): body
+        case .phyRequest(let body), .phyResponse(let body): body
+        case .phyUpdate(let body): body
+        }
+    }
+
+    private func empty(_ data: PacketBuffer) throws(PacketError) -> ControlPDU {
+        if data.isEmpty { return self }
+        throw PacketError(.trailing(data.count), at: "Data")
+    }
+}

@@ -1,0 +1,236 @@
+import BluetoothTypes
+import HCI
+
+/// LL_CONNECTION_UPDATE_IND (Core Vol 6 Part B 2.4.2.1).
+struct ConnectionUpdateIndication: PacketFields, Hashable {
+    /// The size of the transmit window, in units of 1.25 ms.
+    var windowSize: UInt8 = 0
+    /// Its offset, in units of 1.25 ms.
+    var windowOffset: UInt16 = 0
+    /// The interval, in units of 1.25 ms.
+    var interval: UInt16 = 0
+    /// Events that the peripheral may skip.
+    var latency: UInt16 = 0
+    /// The supervision timeout, in units of 10 ms.
+    var timeout: UInt16 = 0
+    /// The event counter at which it goes into effect.
+    var instant: UInt16 = 0
+
+    init() {}
+
+    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("WinSize", &windowSize)
+        try coder.field("WinOffset", &windowOffset)
+        try coder.field("Interval", &interval)
+        try coder.field("Latency", &latency)
+        try coder.field("Timeout", &timeout)
+        try coder.field("Instant", &instant)
+    }
+}
+
+/// LL_CHANNEL_MAP_IND (2.4.2.2).
+struct ChannelMapIndication: PacketFields, Hashable {
+    /// The channels to use.
+    var map = ChannelMap()
+    /// The event counter at which it goes into effect.
+    var instant: UInt16 = 0
+
+    init() {}
+
+    init(map: ChannelMap, instant: UInt16) {
+        self.map = map
+        self.instant = instant
+    }
+
+    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("ChM", &map)
+        try coder.field("Instant", &instant)
+    }
+}
+
+/// LL_TERMINATE_IND (2.4.2.3) and LL_REJECT_IND (2.4.2.14): a reason.
+struct ErrorIndication: PacketFields, Hashable {
+    /// Why.
+    var error = HCIStatus.success
+
+    init() {}
+
+    init(_ error: HCIStatus) { self.error = error }
+
+    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("ErrorCode", &error)
+    }
+}
+
+/// LL_REJECT_EXT_IND (2.4.2.18): a reason, and what it is about.
+struct RejectExtendedIndication: PacketFields, Hashable {
+    /// What is rejected.
+    var opcode = ControlOpcode(rawValue: 0)
+    /// Why.
+    var error = HCIStatus.success
+
+    init() {}
+
+    init(_ opcode: ControlOpcode, _ error: HCIStatus) {
+        self.opcode = opcode
+        self.error = error
+    }
+
+    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("RejectOpcode", &opcode)
+        try coder.field("ErrorCode", &error)
+    }
+}
+
+/// LL_UNKNOWN_RSP (2.4.2.8).
+struct UnknownResponse: PacketFields, Hashable {
+    /// The opcode that was not understood.
+    var opcode = ControlOpcode(rawValue: 0)
+
+    init() {}
+
+    init(_ opcode: ControlOpcode) { self.opcode = opcode }
+
+    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("UnknownType", &opcode)
+    }
+}
+
+/// LL_FEATURE_REQ, LL_FEATURE_RSP and LL_PERIPHERAL_FEATURE_REQ (2.4.2.9, 2.4.2.10, 2.4.2.15).
+struct FeatureExchange: PacketFields, Hashable {
+    /// The sender's features.
+    var features: LEFeatures = []
+
+    init() {}
+
+    init(_ features: LEFeatures) { self.features = features }
+
+    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("FeatureSet", &features)
+    }
+}
+
+/// LL_VERSION_IND (2.4.2.13).
+struct VersionIndication: PacketFields, Hashable {
+    /// The version of the link layer.
+    var version = SpecificationVersion(rawValue: 0)
+    /// The maker, by the number that the Bluetooth SIG gave it.
+    var company: UInt16 = 0
+    /// The maker's revision.
+    var subversion: UInt16 = 0
+
+    init() {}
+
+    init(version: SpecificationVersion, company: UInt16, subversion: UInt16) {
+        self.version = version
+        self.company = company
+        self.subversion = subversion
+    }
+
+    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Version", &version)
+        try coder.field("Company_Identifier", &company)
+        try coder.field("Subversion", &subversion)
+    }
+}
+
+/// LL_CONNECTION_PARAM_REQ and LL_CONNECTION_PARAM_RSP (2.4.2.16, 2.4.2.17).
+struct ConnectionParameters: PacketFields, Hashable {
+    /// The shortest interval, in units of 1.25 ms.
+    var intervalMin: UInt16 = 0
+    /// The longest one.
+    var intervalMax: UInt16 = 0
+    /// Events that the peripheral may skip.
+    var latency: UInt16 = 0
+    /// The supervision timeout, in units of 10 ms.
+    var timeout: UInt16 = 0
+    /// What the interval should be a multiple of, in units of 1.25 ms; 0 for no wish.
+    var preferredPeriodicity: UInt8 = 0
+    /// The event that the offsets count from.
+    var referenceCounter: UInt16 = 0
+    /// Places for the new anchor point, the best first; 0xFFFF for none.
+    var offsets: (UInt16, UInt16, UInt16, UInt16, UInt16, UInt16) = (.max, .max, .max, .max, .max, .max)
+
+    init() {}
+
+    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Interval_Min", &intervalMin)
+        try coder.field("Interval_Max", &intervalMax)
+        try coder.field("Latency", &latency)
+        try coder.field("Timeout", &timeout)
+        try coder.field("PreferredPeriodicity", &preferredPeriodicity)
+        try coder.field("ReferenceConnEventCount", &referenceCounter)
+        try coder.field("Offset0", &offsets.0)
+        try coder.field("Offset1", &offsets.1)
+        try coder.field("Offset2", &offsets.2)
+        try coder.field("Offset3", &offsets.3)
+        try coder.field("Offset4", &offsets.4)
+        try coder.field("Offset5", &offsets.5)
+    }
+
+    static func == (a: Self, b: Self) -> Bool { a.encoded() == b.encoded() }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(encoded()) }
+}
+
+/// LL_LENGTH_REQ and LL_LENGTH_RSP (2.4.2.21).
+struct LengthExchange: PacketFields, Hashable {
+    /// The longest payload that the sender takes, in octets.
+    var maxRxOctets: UInt16 = 0
+    /// The longest PDU that it takes, in microseconds.
+    var maxRxTime: UInt16 = 0
+    /// The longest payload that it will send, in octets.
+    var maxTxOctets: UInt16 = 0
+    /// The longest PDU that it will send, in microseconds.
+    var maxTxTime: UInt16 = 0
+
+    init() {}
+
+    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("MaxRxOctets", &maxRxOctets)
+        try coder.field("MaxRxTime", &maxRxTime)
+        try coder.field("MaxTxOctets", &maxTxOctets)
+        try coder.field("MaxTxTime", &maxTxTime)
+    }
+}
+
+/// LL_PHY_REQ and LL_PHY_RSP (2.4.2.22).
+struct PHYPreferences: PacketFields, Hashable {
+    /// What the sender would like to send with.
+    var tx: LEPHYs = []
+    /// What it would like to receive.
+    var rx: LEPHYs = []
+
+    init() {}
+
+    init(tx: LEPHYs, rx: LEPHYs) {
+        self.tx = tx
+        self.rx = rx
+    }
+
+    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("TX_PHYS", &tx)
+        try coder.field("RX_PHYS", &rx)
+    }
+}
+
+/// LL_PHY_UPDATE_IND (2.4.2.23).
+struct PHYUpdateIndication: PacketFields, Hashable {
+    /// What the central will send with; nothing for no change.
+    var centralToPeripheral: LEPHYs = []
+    /// What the peripheral will send with; nothing for no change.
+    var peripheralToCentral: LEPHYs = []
+    /// The event counter at which it goes into effect.
+    var instant: UInt16 = 0
+
+    init() {}
+
+    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("PHY_C_TO_P", &centralToPeripheral)
+        try coder.field("PHY_P_TO_C", &peripheralToCentral)
+        try coder.field("Instant", &instant)
+    }
+
+    /// Whether nothing changes; then the instant does not count.
+    var changesNothing: Bool { centralToPeripheral.isEmpty && peripheralToCentral.isEmpty }
+}

@@ -1,0 +1,63 @@
+import BluetoothTypes
+
+/// The two octets in front of each data channel PDU (Core Vol 6 Part B 2.4).
+struct DataHeader: PacketFields, Hashable {
+    /// LLID: what the payload is.
+    enum Content: UInt8 {
+        /// Reserved; such a PDU is passed over (AB-L01).
+        case reserved = 0b00
+        /// L2CAP data that goes on, or an empty PDU.
+        case continuation = 0b01
+        /// The beginning of L2CAP data.
+        case start = 0b10
+        /// A control PDU.
+        case control = 0b11
+    }
+
+    /// Octets of the header.
+    static let size = 2
+
+    private var flags: UInt8 = 0
+    /// Octets of the payload.
+    var length: UInt8 = 0
+
+    init() {}
+
+    init(_ content: Content, nextExpected: Bool, sequence: Bool, moreData: Bool, length: UInt8) {
+        flags = content.rawValue
+        self.length = length
+        self.nextExpected = nextExpected
+        self.sequence = sequence
+        self.moreData = moreData
+    }
+
+    /// LLID.
+    var content: Content { Content(rawValue: flags & 0b11) ?? .reserved }
+
+    /// NESN.
+    var nextExpected: Bool {
+        get { flags >> 2 & 1 == 1 }
+        set { set(2, newValue) }
+    }
+
+    /// SN.
+    var sequence: Bool {
+        get { flags >> 3 & 1 == 1 }
+        set { set(3, newValue) }
+    }
+
+    /// MD: the sender has more to send in this connection event.
+    var moreData: Bool {
+        get { flags >> 4 & 1 == 1 }
+        set { set(4, newValue) }
+    }
+
+    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Header", &flags)
+        try coder.field("Length", &length)
+    }
+
+    private mutating func set(_ bit: UInt8, _ value: Bool) {
+        flags = flags & ~(1 << bit) | (value ? 1 << bit : 0)
+    }
+}

@@ -1,0 +1,125 @@
+import EventLoops
+import Radio
+
+/// One of the things that a controller does with its only radio.
+protocol RadioUser: AnyObject {
+    /// The higher one takes the radio from the lower one.
+    var priority: RadioPriority { get }
+    /// The own frame has left.
+    func radioSent()
+    /// The first bit of a frame arrives.
+    func radioHeardStart()
+    /// A frame has come in.
+    func radioReceived(_ frame: ReceivedFrame)
+    /// Somebody else has the radio now.
+    func radioTaken()
+    /// The radio is free; whoever waited for it may claim it.
+    func radioFree()
+}
+
+/// Who may take the radio from whom.
+enum RadioPriority: Comparable {
+    case scanning
+    case initiating
+    case advertising
+    /// A connection event, with how many events the link has missed in a row: who starves, wins.
+    case connection(missed: Int)
+}
+
+/// Shares the one radio of a controller: it does one thing at a time.
+///
+/// Connection events come first. They tell when they will begin, so that others end in time instead of being cut off.
+final class RadioArbiter {
+    /// The radio.
+    let node: RadioNode
+    private(set) var owner: (any RadioUser)?
+    private var waiting: [any RadioUser] = []
+    private var reservations: [(user: any RadioUser, start: Instant)] = []
+
+    init(node: RadioNode) {
+        self.node = node
+        node.onSent = { [weak self] in
+            guard let self else { return }
+            // Whoever sent may have gone meanwhile.
+            if let owner { owner.radioSent() } else { offer() }
+        }
+        node.onFrameStart = { [weak self] in self?.owner?.radioHeardStart() }
+        node.onFrame = { [weak self] in self?.owner?.radioReceived($0) }
+    }
+
+    /// Takes the radio if it is free, or if a less important user has it and nothing is being sent.
+    func claim(_ user: any RadioUser) -> Bool {
+        if owner === user { return true }
+        if let owner {
+            guard owner.priority < user.priority, !node.isSending else { return false }
+            node.sleep()
+            self.owner = user
+            waiting.removeAll { $0 === user }
+            owner.radioTaken()
+            return true
+        }
+        guard !node.isSending else { return false }
+        owner = user
+        waiting.removeAll { $0 === user }
+        return true
+    }
+
+    /// Gives the radio back and offers it to those who wait, the most important first.
+    func release(_ user: any RadioUser) {
+        guard owner === user else { return }
+        node.sleep()
+        owner = nil
+        offer()
+    }
+
+    /// Puts a user on the list of those who are told when the radio is free.
+    func wait(_ user: any RadioUser) {
+        if !waiting.contains(where: { $0 === user }) { waiting.append(user) }
+    }
+
+    /// Forgets a user altogether.
+    func remove(_ user: any RadioUser) {
+        waiting.removeAll { $0 === user }
+        reserve(user, at: nil)
+        release(user)
+    }
+
+    /// Announces when a user needs the radio next; nil when it does not.
+    func reserve(_ user: any RadioUser, at start: Instant?) {
+        let index = reservations.firstIndex { $0.user === user }
+        switch (index, start) {
+        case (let index?, let start?): reservations[index].start = start
+        case (let index?, nil): reservations.remove(at: index)
+        case (nil, let start?): reservations.append((user, start))
+        case (nil, nil): break
+        }
+    }
+
+    /// The first moment from `instant` on at which somebody else needs the radio: at once when its time came already and
+    /// it has been waiting since.
+    func nextReservation(after instant: Instant, except user: any RadioUser) -> Instant {
+        var next = Instant(nanoseconds: .max)
+        for reservation in reservations where reservation.user !== user {
+            if reservation.start >= instant {
+                next = min(next, reservation.start)
+            } else if waiting.contains(where: { $0 === reservation.user }) {
+                return instant
+            }
+        }
+        return next
+    }
+
+    /// Whether a user who claims the radio now has it for so many microseconds.
+    func isFree(_ microseconds: Int64, from instant: Instant, for user: any RadioUser) -> Bool {
+        instant + .microseconds(microseconds) <= nextReservation(after: instant, except: user)
+    }
+
+    private func offer() {
+        guard !waiting.isEmpty else { return }
+        let users = waiting.sorted { $0.priority > $1.priority }
+        waiting.removeAll()
+        for user in users {
+            if owner == nil { user.radioFree() } else { wait(user) }
+        }
+    }
+}

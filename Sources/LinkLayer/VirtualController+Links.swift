@@ -1,0 +1,259 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import Radio
+
+// How links begin, what they report, and how they end.
+
+extension VirtualController: AdvertiserOwner {
+    func isAccepted(_ address: BluetoothAddress) -> Bool {
+        acceptList.contains(address)
+    }
+
+    func advertiser(_ advertiser: Advertiser, accepts request: ConnectIndication, at end: Instant) -> Bool {
+        // AB-L03: a connection that cannot be is not begun.
+        guard request.link.isValid, links.count < configuration.maximumLinks,
+            !isConnected(request.advertiser, request.initiator)
+        else { return false }
+        advertiser.stop()
+        addLink(
+            .init(
+                handle: newHandle(),
+                role: .peripheral,
+                own: request.advertiser,
+                peer: request.initiator,
+                data: request.link,
+                usesAlgorithm2: knowsAlgorithm2 && request.knowsAlgorithm2,
+                ownAccuracy: .init(code: configuration.clockAccuracy.rawValue),
+                peerAccuracy: .init(code: request.link.clockAccuracy),
+                transmitPower: power,
+                created: end
+            )
+        )
+        return true
+    }
+
+    func advertiserTimedOut(_ advertiser: Advertiser) {
+        reportFailedConnection(.advertisingTimeout, role: .peripheral, peer: advertiser.set.target)
+    }
+}
+
+extension VirtualController: ScannerOwner {
+    func scanner(_ scanner: Scanner, reports report: AdvertisingReport) {
+        host.send(LEAdvertisingReport(reports: [report]))
+    }
+}
+
+extension VirtualController: InitiatorOwner {
+    func initiator(_ initiator: Initiator, prepares advertiser: BluetoothAddress, end: Instant) -> ConnectionData? {
+        guard !isConnected(initiator.ownAddress, advertiser) else { return nil }
+        let command = initiator.command
+        var data = ConnectionData()
+        data.accessAddress = AccessAddress.random(random)
+        data.crcInit = UInt32(truncatingIfNeeded: random.next() >> 40)
+        data.windowSize = 1
+        data.interval = command.intervalMax
+        data.windowOffset = AnchorPlacement.offset(
+            first: end + .microseconds(LinkTiming.unit),
+            interval: data.interval,
+            others: links.map { ($0.anchor, $0.control.timing.interval) }
+        )
+        data.latency = command.maxLatency
+        data.timeout = command.supervisionTimeout
+        data.channelMap = channelMap
+        data.hop = UInt8(5 + random.below(12))
+        data.clockAccuracy = configuration.clockAccuracy.rawValue
+        return data
+    }
+
+    func initiator(_ initiator: Initiator, requested request: ConnectIndication, usesAlgorithm2: Bool) {
+        addLink(
+            .init(
+                handle: newHandle(),
+                role: .central,
+                own: request.initiator,
+                peer: request.advertiser,
+                data: request.link,
+                usesAlgorithm2: knowsAlgorithm2 && usesAlgorithm2,
+                ownAccuracy: .init(code: configuration.clockAccuracy.rawValue),
+                peerAccuracy: .init(code: 0),
+                transmitPower: power,
+                created: loop.now
+            )
+        )
+    }
+
+    func initiator(_ initiator: Initiator, overheard pdu: AdvertisingPDU, _ frame: ReceivedFrame) {
+        scanner.overhear(pdu, frame)
+    }
+}
+
+extension VirtualController: LinkOwner {
+    func link(_ link: Link, received payload: PacketBuffer, isStart: Bool) {
+        host.send(ACLPacket(handle: link.handle, boundary: isStart ? .start : .continuation, payload: payload))
+    }
+
+    func link(_ link: Link, completed packets: Int) {
+        let entry = CompletedPackets(handle: link.handle, count: UInt16(truncatingIfNeeded: packets))
+        host.send(NumberOfCompletedPackets(entries: [entry]))
+    }
+
+    func link(_ link: Link, endedWith reason: HCIStatus) {
+        links.removeAll { $0 === link }
+        host.send(DisconnectionComplete(handle: link.handle, reason: reason))
+    }
+
+    func link(_ link: Link, reports report: LinkControl.Report) {
+        switch report {
+        case .version(let status, let peer):
+            host.send(
+                ReadRemoteVersionInformationComplete(
+                    status: status,
+                    handle: link.handle,
+                    version: peer.version,
+                    companyIdentifier: peer.company,
+                    subversion: peer.subversion
+                )
+            )
+        case .features(let status, let features):
+            host.send(LEReadRemoteFeaturesComplete(status: status, handle: link.handle, features: features))
+        case .dataLength:
+            host.send(link.dataLengthChange)
+        case .phy(let status):
+            host.send(
+                LEPHYUpdateComplete(
+                    status: status,
+                    handle: link.handle,
+                    txPHY: link.control.txPHY,
+                    rxPHY: link.control.rxPHY
+                )
+            )
+        case .parameters(let status):
+            let timing = link.control.timing
+            host.send(
+                LEConnectionUpdateComplete(
+                    status: status,
+                    handle: link.handle,
+                    interval: timing.interval,
+                    latency: timing.latency,
+                    supervisionTimeout: timing.timeout
+                )
+            )
+        case .parameterRequest(let asked):
+            host.send(
+                LERemoteConnectionParameterRequest(
+                    handle: link.handle,
+                    intervalMin: asked.intervalMin,
+                    intervalMax: asked.intervalMax,
+                    maxLatency: asked.latency,
+                    supervisionTimeout: asked.timeout
+                )
+            )
+        }
+    }
+}
+
+extension VirtualController {
+    var knowsAlgorithm2: Bool { configuration.features.contains(.channelSelectionAlgorithm2) }
+
+    /// Makes a link, tells the host, and gets it going (Core Vol 4 Part E 7.7.65.1, .10, .20).
+    private func addLink(_ parameters: Link.Parameters) {
+        let data = parameters.data
+        let timing = LinkTiming(interval: data.interval, latency: data.latency, timeout: data.timeout)
+        let setup = LinkControl.Setup(
+            role: parameters.role,
+            features: configuration.features,
+            version: ownVersion,
+            preferredPHYs: defaultPHYs,
+            phys: supportedPHYs,
+            dataLength: receiveLength,
+            hostAnswersParameters: { [unowned host] in host.isWanted(LERemoteConnectionParameterRequest.self) }
+        )
+        let link = Link(
+            parameters,
+            control: LinkControl(setup, timing: timing),
+            arbiter: arbiter,
+            loop: loop,
+            owner: self
+        )
+        links.append(link)
+        reportConnection(link, timing)
+        link.start()
+        // A controller asks for longer PDUs by itself when the host has suggested them (Core Vol 6 Part B 4.5.10).
+        if suggestedOctets > DataLength.minimumOctets, configuration.features.contains(.dataLengthExtension) {
+            _ = link.request(.dataLength(octets: suggestedOctets, time: suggestedTime))
+        }
+    }
+
+    private var ownVersion: VersionIndication {
+        VersionIndication(
+            version: configuration.version,
+            company: configuration.companyIdentifier,
+            subversion: configuration.subversion
+        )
+    }
+
+    private func reportConnection(_ link: Link, _ timing: LinkTiming) {
+        let accuracy = link.isCentral ? 0 : link.parameters.peerAccuracy.code
+        var event = LEEnhancedConnectionComplete()
+        event.handle = link.handle
+        event.role = link.isCentral ? .central : .peripheral
+        event.peerAddress = link.parameters.peer
+        event.interval = timing.interval
+        event.latency = timing.latency
+        event.supervisionTimeout = timing.timeout
+        event.centralClockAccuracy = LEClockAccuracy(rawValue: accuracy)
+        sendConnectionComplete(event)
+        let isAlgorithm2 = link.parameters.usesAlgorithm2
+        host.send(
+            LEChannelSelectionAlgorithm(handle: link.handle, algorithm: isAlgorithm2 ? .algorithm2 : .algorithm1)
+        )
+    }
+
+    /// A connection that the host waits for has not come about.
+    func reportFailedConnection(_ status: HCIStatus, role: LERole, peer: BluetoothAddress) {
+        var event = LEEnhancedConnectionComplete()
+        event.status = status
+        event.role = role
+        event.peerAddress = peer
+        sendConnectionComplete(event)
+    }
+
+    /// The enhanced event takes the place of the plain one for a host that wants it (7.7.65.10).
+    private func sendConnectionComplete(_ event: LEEnhancedConnectionComplete) {
+        if host.isWanted(LEEnhancedConnectionComplete.self) { return host.send(event) }
+        var plain = LEConnectionComplete()
+        plain.status = event.status
+        plain.handle = event.handle
+        plain.role = event.role
+        plain.peerAddress = event.peerAddress
+        plain.interval = event.interval
+        plain.latency = event.latency
+        plain.supervisionTimeout = event.supervisionTimeout
+        plain.centralClockAccuracy = event.centralClockAccuracy
+        host.send(plain)
+    }
+}
+
+extension ConnectionData {
+    /// Whether a connection can be like this (Core Vol 6 Part B 2.3.3.1; AB-L03).
+    var isValid: Bool {
+        LinkTiming(interval: interval, latency: latency, timeout: timeout).isValid
+            && isWindowValid(size: windowSize, offset: windowOffset, interval: interval)
+            && (5...16).contains(hop) && channelMap.isUsable
+    }
+}
+
+extension Link {
+    /// The data length in effect, for the host.
+    var dataLengthChange: LEDataLengthChange {
+        let length = control.dataLength
+        return LEDataLengthChange(
+            handle: handle,
+            maxTxOctets: length.txOctets,
+            maxTxTime: length.txTime(txPHY),
+            maxRxOctets: length.rxOctets,
+            maxRxTime: length.rxTime(rxPHY)
+        )
+    }
+}

@@ -1,0 +1,183 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import Radio
+
+/// A Bluetooth LE controller without hardware: HCI on one side, a node of the simulated air on the other.
+///
+/// It lives on the loop of its radio, and works as long as somebody holds it; letting go of it, on the loop, switches it
+/// off in the middle of whatever it does.
+public final class VirtualController {
+    /// What the link layer can do, as LE Read Local Supported Features tells it.
+    public static let supportedFeatures: LEFeatures = [
+        .connectionParametersRequest, .extendedReject, .peripheralInitiatedFeaturesExchange, .dataLengthExtension,
+        .phy2M, .phyCoded, .channelSelectionAlgorithm2,
+    ]
+
+    /// What the controller is like.
+    public let configuration: VirtualControllerConfiguration
+    /// Its antenna: the position, and the account of its air time.
+    public let node: RadioNode
+
+    let loop: any EventLoop
+    let random: RandomSource
+    let host: HostPort
+    let arbiter: RadioArbiter
+    // Made at the end of the initializer, since they know their controller.
+    private(set) var advertiser: Advertiser!
+    private(set) var scanner: Scanner!
+    private(set) var initiator: Initiator!
+
+    // What the host has set, and a reset takes back.
+    var randomAddress: BluetoothAddress?
+    var acceptList: AcceptList
+    var channelMap = ChannelMap.all
+    var suggestedOctets = DataLength.minimumOctets
+    var suggestedTime = DataLength.minimumTime
+    var defaultPHYs: PHYPreferences
+
+    /// The links, in the order of their making.
+    var links: [Link] = []
+    private var lastHandle: UInt16 = 0
+
+    /// A controller at the other end of a host's transport.
+    ///
+    /// - Parameters:
+    ///   - transport: the controller's end of the line to the host.
+    ///   - node: the antenna; nobody else may use it.
+    ///   - loop: the loop of the radio.
+    ///   - random: for addresses, delays and backoff; `split` one off for each controller.
+    ///   - configuration: what it is like.
+    public init(
+        transport: any HCITransport,
+        node: RadioNode,
+        loop: any EventLoop,
+        random: RandomSource,
+        configuration: VirtualControllerConfiguration
+    ) {
+        self.configuration = configuration
+        self.node = node
+        self.loop = loop
+        self.random = random
+        host = HostPort(transport: transport)
+        arbiter = RadioArbiter(node: node)
+        acceptList = AcceptList(size: configuration.acceptListSize)
+        defaultPHYs = .init()
+        defaultPHYs = PHYPreferences(tx: supportedPHYs, rx: supportedPHYs)
+        advertiser = Advertiser(arbiter: arbiter, loop: loop, random: random, power: power, owner: self)
+        scanner = Scanner(arbiter: arbiter, loop: loop, random: random, power: power, owner: self)
+        initiator = Initiator(arbiter: arbiter, loop: loop, random: random, power: power, owner: self)
+        transport.onReceive = { [weak self] in self?.receive($0) }
+        transport.onClose = { [weak self] _ in self?.reset() }
+    }
+
+    deinit {
+        // Nothing is left on the loop that would come back to it.
+        stopEverything()
+    }
+
+    /// The power in dBm.
+    var power: Double { Double(configuration.transmitPower) }
+
+    /// The PHYs that the features tell of.
+    var supportedPHYs: LEPHYs {
+        var phys: LEPHYs = .le1M
+        if configuration.features.contains(.phy2M) { phys.insert(.le2M) }
+        if configuration.features.contains(.phyCoded) { phys.insert(.coded) }
+        return phys
+    }
+
+    /// What a link of this controller can receive.
+    var receiveLength: DataLength {
+        guard configuration.features.contains(.dataLengthExtension) else {
+            return DataLength(rxOctets: DataLength.minimumOctets, rxTime: DataLength.minimumTime)
+        }
+        let isCoded = configuration.features.contains(.phyCoded)
+        return DataLength(
+            rxOctets: DataLength.maximumOctets,
+            rxTime: isCoded ? DataLength.maximumTimeCoded : DataLength.maximumTimeUncoded
+        )
+    }
+
+    /// The initial state (Core Vol 4 Part E 7.3.2). Links are gone without a word: their peers find out by themselves.
+    func reset() {
+        stopEverything()
+        links.removeAll()
+        advertiser.set = AdvertisingSet()
+        scanner.parameters = LESetScanParameters(
+            kind: .passive,
+            scanInterval: 0x0010,
+            scanWindow: 0x0010,
+            ownAddressKind: .publicDevice,
+            filterPolicy: .everybody
+        )
+        host.reset()
+        randomAddress = nil
+        acceptList.clear()
+        channelMap = .all
+        (suggestedOctets, suggestedTime) = (DataLength.minimumOctets, DataLength.minimumTime)
+        defaultPHYs = PHYPreferences(tx: supportedPHYs, rx: supportedPHYs)
+    }
+
+    private func stopEverything() {
+        scanner.stop()
+        initiator.stop()
+        advertiser.stop()
+        for link in links { link.drop() }
+    }
+
+    // MARK: From the host
+
+    private func receive(_ packet: HCIPacket) {
+        switch packet.kind {
+        case .command: receiveCommand(packet.bytes)
+        case .acl: receiveData(packet.bytes)
+        // There are neither synchronous nor isochronous links.
+        case .event, .synchronous, .isochronous: break
+        }
+    }
+
+    private func receiveCommand(_ bytes: PacketBuffer) {
+        // Octets that are no command at all have no opcode to answer to.
+        guard let command = try? CommandPacket(reading: bytes) else { return }
+        host.answering { CommandTable.shared.carryOut(command, on: self) }
+    }
+
+    private func receiveData(_ bytes: PacketBuffer) {
+        guard let packet = try? ACLPacket(reading: bytes), let link = link(packet.handle) else { return }
+        let stored = links.reduce(0) { $0 + $1.queue.packetCount }
+        guard stored < Int(configuration.aclPacketCount), packet.payload.count <= Int(configuration.aclPacketLength)
+        else {
+            // The host does not keep to LE Read Buffer Size: the packet is lost (Core Vol 4 Part E 7.7.26).
+            return host.send(DataBufferOverflow(linkKind: 1))
+        }
+        // Nothing to send takes no buffer for longer than this.
+        guard !packet.payload.isEmpty, packet.boundary != .complete else { return self.link(link, completed: 1) }
+        link.send(packet.payload, isStart: packet.boundary.isStart)
+    }
+
+    // MARK: Links
+
+    /// The link with this handle.
+    func link(_ handle: ConnectionHandle) -> Link? {
+        links.first { $0.handle == handle }
+    }
+
+    /// Whether there is a link between these two addresses already.
+    func isConnected(_ own: BluetoothAddress, _ peer: BluetoothAddress) -> Bool {
+        links.contains { $0.parameters.own == own && $0.parameters.peer == peer }
+    }
+
+    /// A handle that no link has. Handles come round late, so that a stale one is noticed.
+    func newHandle() -> ConnectionHandle {
+        repeat {
+            lastHandle = lastHandle >= ConnectionHandle.maximum.rawValue ? 1 : lastHandle + 1
+        } while link(ConnectionHandle(rawValue: lastHandle)) != nil
+        return ConnectionHandle(rawValue: lastHandle)
+    }
+
+    /// The address on the air for a kind; nil when the host has not set it.
+    func ownAddress(_ kind: OwnAddressKind) -> BluetoothAddress? {
+        kind == .randomDevice ? randomAddress : configuration.publicAddress
+    }
+}

@@ -1,0 +1,299 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import Testing
+
+@testable import BluetoothService
+
+/// The central's side of attributes: discovery, reading, writing, subscribing.
+@Suite struct CentralAttributeTests {
+    @Test func behaviour_4_1_onlyListedServicesAreFoundAndNoneMeansAll() throws {
+        let pair = try Pair()
+        try pair.sensorAlsoPublishes(0x180F)
+        try pair.central.connect(pair.peer)
+        func found(_ uuids: [BluetoothUUID]?) throws -> [BluetoothUUID] {
+            let request = Request.discoverServices(peer: pair.peer, uuids: uuids)
+            return try pair.central.ask(request, "services", \.services).get().map(\.uuid)
+        }
+        #expect(try found([0x1805]) == [])
+        #expect(try found([0x180F]) == [0x180F])
+        // Behaviour 4.2: what was found before comes again. Behaviour 4.5: the system's own services are hidden.
+        #expect(try found([Example.service]) == [Example.service, 0x180F])
+        #expect(try found([]) == [Example.service, 0x180F])
+        #expect(
+            try pair.central.ask(.discoverServices(peer: pair.peer, uuids: nil), "services", \.services).get().count
+                == 2
+        )
+    }
+
+    @Test func behaviour_4_2_characteristicsAreFoundIncrementally() throws {
+        let pair = try Pair()
+        try pair.central.connect(pair.peer)
+        let services = try pair.central.ask(
+            .discoverServices(peer: pair.peer, uuids: nil),
+            "services",
+            \.services
+        )
+        let service = try #require(try services.get().first)
+        func found(_ uuids: [BluetoothUUID]?) throws -> [BluetoothUUID] {
+            let request = Request.discoverCharacteristics(peer: pair.peer, service: service.handle, uuids: uuids)
+            return try pair.central.ask(request, "characteristics", \.characteristics).get().map(\.uuid)
+        }
+        #expect(try found([Example.note]) == [Example.note])
+        #expect(try found([Example.measurement]) == [Example.measurement, Example.note])
+        #expect(try found(nil).count == 4)
+        let unknown = Request.discoverCharacteristics(peer: pair.peer, service: 0x7777, uuids: nil)
+        let failure = try pair.central.ask(unknown, "characteristics", \.characteristics)
+        #expect(failure.error?.code == .core(.invalidHandle))
+    }
+
+    @Test func includedServicesAndDescriptorsAreFound() throws {
+        let world = TestWorld()
+        let central = world.device("Phone").manager(.central)
+        let sensor = world.device("Strap").manager(.peripheral)
+        let battery = LocalService(id: LocalAttributeID(70), uuid: 0x180F, isPrimary: false)
+        _ = try sensor.ask(.addService(battery), "serviceAdded", \.serviceAdded)
+        var service = Example.heartRate
+        service.includedServices = [battery.id]
+        try sensor.publish(service)
+        let peer = try central.find().identifier
+        try central.connect(peer)
+        let handles = try central.explore(peer)
+        let services = try central.ask(.discoverServices(peer: peer, uuids: nil), "services", \.services).get()
+        let including = try #require(services.first { $0.uuid == Example.service })
+        let request = Request.discoverIncludedServices(peer: peer, service: including.handle, uuids: nil)
+        let included = try central.ask(request, "included", \.services).get()
+        #expect(included.map(\.uuid) == [0x180F] && included.first?.isPrimary == false)
+
+        let location = try #require(handles[Example.location])
+        let descriptors = try central.ask(
+            .discoverDescriptors(peer: peer, characteristic: location),
+            "descriptors",
+            \.descriptors
+        ).get()
+        #expect(descriptors.map(\.uuid) == [0x2901])
+        let descriptor = try #require(descriptors.first?.handle)
+        let value = try central.ask(.readDescriptor(peer: peer, descriptor: descriptor), "descriptor") { event in
+            if case .descriptorUpdated(_, descriptor, let value) = event { value } else { nil }
+        }
+        #expect(value == .success(PacketBuffer(Array("Where".utf8))))
+    }
+
+    @Test func behaviour_5_2_aLongValueIsReadAsAWhole() throws {
+        let long = PacketBuffer((0..<512).map { UInt8(truncatingIfNeeded: $0) })
+        var service = Example.heartRate
+        service.characteristics[1].value = long
+        let pair = try Pair(service)
+        let location = try #require(try pair.connected()[Example.location])
+        let value = try pair.central.ask(
+            .readCharacteristic(peer: pair.peer, characteristic: location),
+            "value",
+            \.value
+        )
+        #expect(value == .success(long))
+    }
+
+    @Test func behaviour_5_4_aRefusalHasTheCodeOfThePeer() throws {
+        let pair = try Pair()
+        let handles = try pair.connected()
+        let controlPoint = try #require(handles[Example.controlPoint])
+        let value = try pair.central.ask(
+            .readCharacteristic(peer: pair.peer, characteristic: controlPoint),
+            "value",
+            \.value
+        )
+        // Behaviour 7.38.
+        #expect(value.error?.code == .att(ATTStatus(rawValue: 0x02)))
+        let location = try #require(handles[Example.location])
+        let write = Request.writeCharacteristic(peer: pair.peer, characteristic: location, value: [2])
+        #expect(try pair.central.ask(write, "written", \.writeResult)?.code == .att(ATTStatus(rawValue: 0x03)))
+        let nowhere = Request.readCharacteristic(peer: pair.peer, characteristic: 0x7777)
+        #expect(try pair.central.ask(nowhere, "value", \.value).error?.code == .core(.invalidHandle))
+    }
+
+    @Test func behaviour_5_9_longValuesArePreparedAndExecuted() throws {
+        let pair = try Pair()
+        let note = try #require(try pair.connected()[Example.note])
+        let long = PacketBuffer((0..<400).map { UInt8(truncatingIfNeeded: $0) })
+        pair.central.send(.writeCharacteristic(peer: pair.peer, characteristic: note, value: long))
+        // Behaviour 7.34: prepared parts come as one batch, in order.
+        let request = try pair.sensor.expect("writeRequested", \.writeRequest)
+        #expect(request.needsResponse && request.writes.count == 3)
+        #expect(request.writes.flatMap { Array($0.value) } == Array(long))
+        #expect(request.writes.map(\.offset) == [0, 180, 360])
+        pair.sensor.send(.respond(transaction: request.transaction, status: .success, value: nil))
+        #expect(try pair.central.expect("written", \.writeResult) == .some(nil))
+    }
+
+    @Test func behaviour_5_13_commandsReturnTheirCredits() throws {
+        let pair = try Pair()
+        let controlPoint = try #require(try pair.connected()[Example.controlPoint])
+        let count = ServiceLimits.writesWithoutResponse
+        for index in 0..<count {
+            pair.central.send(
+                .writeWithoutResponse(peer: pair.peer, characteristic: controlPoint, value: [UInt8(index)])
+            )
+        }
+        pair.world.run(.seconds(2))
+        #expect(pair.central.take().compactMap(\.writeCredits).reduce(0, +) == count)
+        let writes = pair.sensor.take().compactMap(\.writeRequest)
+        #expect(writes.flatMap(\.writes).map(\.value) == (0..<count).map { [UInt8($0)] })
+        #expect(writes.allSatisfy { !$0.needsResponse })
+        // Behaviour 7.36: an answer to a command goes nowhere.
+        pair.sensor.send(.respond(transaction: try #require(writes.first).transaction, status: .success, value: nil))
+        pair.world.run(.seconds(1))
+        #expect(pair.sensor.take().isEmpty)
+    }
+
+    @Test func behaviour_5_12_aCommandToAnAttributeThatTakesNoneIsDropped() throws {
+        let pair = try Pair()
+        let note = try #require(try pair.connected()[Example.note])
+        pair.central.send(.writeWithoutResponse(peer: pair.peer, characteristic: note, value: [1]))
+        pair.world.run(.seconds(1))
+        #expect(pair.central.take().compactMap(\.writeCredits) == [1])
+        #expect(pair.sensor.take().isEmpty)
+    }
+
+    @Test func behaviour_5_18_twoAppsShareASubscription() throws {
+        let pair = try Pair()
+        let measurement = try #require(try pair.connected()[Example.measurement])
+        let other = pair.phone.manager(.central)
+        try other.connect(pair.peer)
+        _ = try other.explore(pair.peer)
+        let subscribe = Request.setNotify(peer: pair.peer, characteristic: measurement, enabled: true)
+        #expect(try pair.central.ask(subscribe, "subscribed", \.notifyState).isNotifying)
+        #expect(try other.ask(subscribe, "subscribed", \.notifyState).isNotifying)
+        #expect(pair.sensor.take().compactMap(\.subscriber).count == 1)
+
+        func update(_ octet: UInt8) {
+            pair.sensor.send(.updateValue(characteristic: Example.measurementID, value: [octet], centrals: nil))
+            pair.world.run(.seconds(1))
+        }
+        update(1)
+        #expect(pair.central.take().compactMap(\.value) == [.success([1])])
+        #expect(other.take().compactMap(\.value) == [.success([1])])
+        let unsubscribe = Request.setNotify(peer: pair.peer, characteristic: measurement, enabled: false)
+        #expect(try !other.ask(unsubscribe, "unsubscribed", \.notifyState).isNotifying)
+        update(2)
+        #expect(pair.central.take().compactMap(\.value) == [.success([2])])
+        #expect(other.take().isEmpty)
+        #expect(try !pair.central.ask(unsubscribe, "unsubscribed", \.notifyState).isNotifying)
+        pair.world.run(.seconds(1))
+        #expect(pair.sensor.take().compactMap(\.subscriber?.isSubscribed) == [false])
+    }
+
+    @Test func behaviour_5_16_indicationsAreChosenWhenThereIsNothingElse() throws {
+        let pair = try Pair()
+        let note = try #require(try pair.connected()[Example.note])
+        let subscribe = Request.setNotify(peer: pair.peer, characteristic: note, enabled: true)
+        #expect(try pair.central.ask(subscribe, "subscribed", \.notifyState).isNotifying)
+        for octet: UInt8 in 1...3 {
+            pair.sensor.send(.updateValue(characteristic: Example.noteID, value: [octet], centrals: nil))
+        }
+        pair.world.run(.seconds(1))
+        #expect(pair.central.take().compactMap(\.value) == [.success([1]), .success([2]), .success([3])])
+        #expect(pair.sensor.take().compactMap(\.updateCredits).reduce(0, +) == 3)
+    }
+
+    @Test func aCharacteristicThatTellsNothingCannotBeSubscribedTo() throws {
+        let pair = try Pair()
+        let location = try #require(try pair.connected()[Example.location])
+        let subscribe = Request.setNotify(peer: pair.peer, characteristic: location, enabled: true)
+        let state = try pair.central.ask(subscribe, "notifyState", \.notifyState)
+        #expect(!state.isNotifying && state.error?.code == .att(ATTStatus(rawValue: 0x06)))
+    }
+
+    @Test func behaviour_4_7_theClientConfigurationIsNotWrittenByApps() throws {
+        let pair = try Pair()
+        let measurement = try #require(try pair.connected()[Example.measurement])
+        let descriptors = try pair.central.ask(
+            .discoverDescriptors(peer: pair.peer, characteristic: measurement),
+            "descriptors",
+            \.descriptors
+        ).get()
+        let configuration = try #require(descriptors.first { $0.uuid == 0x2902 }?.handle)
+        let write = Request.writeDescriptor(peer: pair.peer, descriptor: configuration, value: [1, 0])
+        #expect(try pair.central.ask(write, "written", \.writeResult)?.code == .core(.invalidParameters))
+    }
+
+    @Test func behaviour_4_13_servicesThatChangeAreDead() throws {
+        let pair = try Pair()
+        let handles = try pair.connected()
+        pair.world.run(.seconds(1))
+        pair.central.take()
+        pair.sensor.send(.removeService(Example.serviceID))
+        let invalidated = try pair.central.expect("servicesModified") { event -> [AttributeHandle]? in
+            if case .servicesModified(_, let invalidated) = event { invalidated } else { nil }
+        }
+        let note = try #require(handles[Example.note])
+        #expect(invalidated.contains(note))
+        // Behaviour 4.16.
+        let read = Request.readCharacteristic(peer: pair.peer, characteristic: note)
+        #expect(try pair.central.ask(read, "value", \.value).error?.code == .core(.invalidHandle))
+        let services = try pair.central.ask(.discoverServices(peer: pair.peer, uuids: nil), "services", \.services)
+        #expect(try services.get().isEmpty)
+        // Behaviour 4.15: each change is told of.
+        _ = try pair.sensor.ask(.addService(Example.heartRate), "serviceAdded", \.serviceAdded)
+        _ = try pair.central.expect("servicesModified") { event -> Bool? in
+            if case .servicesModified = event { true } else { nil }
+        }
+        #expect(try pair.central.explore(pair.peer).count == 4)
+    }
+
+    @Test func behaviour_5_22_answersComeInTheOrderOfAsking() throws {
+        let pair = try Pair()
+        let handles = try pair.connected()
+        let (note, location) = (try #require(handles[Example.note]), try #require(handles[Example.location]))
+        pair.central.take()
+        pair.central.send(.readCharacteristic(peer: pair.peer, characteristic: note))
+        pair.central.send(.readCharacteristic(peer: pair.peer, characteristic: location))
+        pair.central.send(.discoverServices(peer: pair.peer, uuids: nil))
+        pair.world.run(.seconds(1))
+        #expect(pair.central.take().filter { $0.value != nil || $0.services != nil }.isEmpty)
+        let request = try pair.sensor.expect("readRequested", \.readRequest)
+        pair.sensor.send(.respond(transaction: request.transaction, status: .success, value: [9]))
+        pair.world.run(.seconds(1))
+        let events = pair.central.take()
+        #expect(events.compactMap(\.value) == [.success([9]), .success([1])])
+        #expect(events.last?.services != nil)
+    }
+
+    @Test func behaviour_5_23_aPeerThatDoesNotAnswerLosesTheLink() throws {
+        let pair = try Pair()
+        let note = try #require(try pair.connected()[Example.note])
+        pair.central.send(.readCharacteristic(peer: pair.peer, characteristic: note))
+        pair.world.run(.seconds(29))
+        pair.central.take()
+        pair.world.run(.seconds(2))
+        let events = pair.central.take()
+        #expect(events.count == 1)
+        #expect(events.first?.disconnection?.error?.code == .core(.connectionTimeout))
+    }
+
+    @Test func AB_G05_requestsOnALinkAreBounded() throws {
+        let pair = try Pair()
+        let note = try #require(try pair.connected()[Example.note])
+        pair.central.take()
+        for _ in 0..<(LinkOperations.maximumWaiting + 10) {
+            pair.central.send(.readCharacteristic(peer: pair.peer, characteristic: note))
+        }
+        pair.world.run(.seconds(1))
+        let refused = pair.central.take().compactMap(\.value)
+        #expect(refused.count == 9)
+        #expect(refused.allSatisfy { $0.error?.code == .core(.outOfSpace) })
+    }
+}
+
+extension Pair {
+    func sensorAlsoPublishes(_ uuid: BluetoothUUID) throws {
+        let service = LocalService(id: LocalAttributeID(50), uuid: uuid, isPrimary: true)
+        #expect(try sensor.ask(.addService(service), "serviceAdded", \.serviceAdded) == .some(nil))
+    }
+}
+
+extension Result {
+    /// The error, if it is one.
+    var error: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}

@@ -1,0 +1,377 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import HCI
+import Testing
+
+@testable import BluetoothService
+
+/// A phone and a sensor that advertises, and on the phone a central manager that has found it.
+struct Pair {
+    let world: TestWorld
+    let phone: TestDevice
+    let strap: TestDevice
+    let central: TestManager
+    let sensor: TestManager
+    let peer: UUID
+
+    init(_ service: LocalService = Example.heartRate, configure: (inout SystemConfiguration) -> Void = { _ in }) throws
+    {
+        world = TestWorld()
+        phone = world.device("Phone", configure: configure)
+        strap = world.device("Strap")
+        central = phone.manager(.central)
+        sensor = strap.manager(.peripheral)
+        try sensor.publish(service)
+        peer = try central.find(service.uuid).identifier
+        sensor.take()
+    }
+
+    func connected() throws -> [BluetoothUUID: AttributeHandle] {
+        try central.connect(peer)
+        return try central.explore(peer)
+    }
+}
+
+@Suite struct ConnectionTests {
+    @Test func GAP_CONN_TERM_BV_01_aSessionFromScanToGoodbye() throws {
+        let pair = try Pair()
+        let handles = try pair.connected()
+        #expect(Set(handles.keys) == [Example.measurement, Example.location, Example.controlPoint, Example.note])
+        let location = try #require(handles[Example.location])
+        let value = try pair.central.ask(
+            .readCharacteristic(peer: pair.peer, characteristic: location),
+            "value",
+            \.value
+        )
+        #expect(value == .success([1]))
+        let end = try pair.central.ask(.cancelConnection(peer: pair.peer), "disconnected", \.disconnection)
+        #expect(end.error == nil)
+        pair.world.run(.seconds(1))
+        #expect(pair.strap.system.links.isEmpty && pair.phone.system.links.isEmpty)
+    }
+
+    @Test func behaviour_3_9_anotherAppJoinsTheLinkWithoutTraffic() throws {
+        let pair = try Pair()
+        _ = try pair.connected()
+        pair.world.run(.seconds(1))
+        let packets = pair.phone.controller.dataPackets
+        let other = pair.phone.manager(.central)
+        try other.connect(pair.peer)
+        let handles = try other.explore(pair.peer)
+        #expect(handles.count == 4)
+        #expect(pair.phone.system.links.count == 1)
+        // Behaviour 4.8: the tables are shared, so nothing went on the air.
+        #expect(pair.phone.controller.dataPackets == packets)
+    }
+
+    @Test func behaviour_3_10_theLinkEndsWithItsLastUser() throws {
+        let pair = try Pair()
+        let other = pair.phone.manager(.central)
+        try pair.central.connect(pair.peer)
+        try other.connect(pair.peer)
+        pair.central.send(.cancelConnection(peer: pair.peer))
+        pair.world.run(.seconds(1))
+        #expect(pair.central.take().last?.disconnection != nil)
+        #expect(pair.phone.system.links.count == 1)
+        other.send(.cancelConnection(peer: pair.peer))
+        pair.world.run(.seconds(1))
+        #expect(pair.phone.system.links.isEmpty)
+    }
+
+    @Test func behaviour_3_11_theLinkLingersIfConfigured() throws {
+        let pair = try Pair(configure: { $0.linger = .seconds(5) })
+        try pair.central.connect(pair.peer)
+        _ = try pair.central.ask(.cancelConnection(peer: pair.peer), "disconnected", \.disconnection)
+        pair.world.run(.seconds(4))
+        #expect(pair.phone.system.links.count == 1)
+        // Whoever comes back in time finds the link.
+        try pair.central.connect(pair.peer)
+        pair.central.send(.cancelConnection(peer: pair.peer))
+        pair.world.run(.milliseconds(4_900))
+        #expect(pair.phone.system.links.count == 1)
+        pair.world.run(.milliseconds(200))
+        #expect(pair.phone.system.links.isEmpty)
+    }
+
+    @Test(arguments: [
+        (HCIStatus.connectionTimeout, ServiceError.CoreCode.connectionTimeout),
+        (.remoteUserTerminated, .peripheralDisconnected), (.remotePowerOff, .peripheralDisconnected),
+        (.connectionFailedToBeEstablished, .connectionFailed),
+    ])
+    func behaviour_3_12_aLostLinkHasAReason(status: HCIStatus, code: ServiceError.CoreCode) throws {
+        let pair = try Pair()
+        let handles = try pair.connected()
+        // Behaviour 3.39: what is under way ends with the disconnection alone.
+        pair.central.send(.readCharacteristic(peer: pair.peer, characteristic: try #require(handles[Example.note])))
+        pair.world.run(.milliseconds(50))
+        pair.strap.controller.loseLinks(status)
+        pair.world.run(.seconds(40))
+        let events = pair.central.take()
+        #expect(events.count == 1)
+        #expect(events.first?.disconnection?.error?.code == .core(code))
+        #expect(events.first?.disconnection?.error?.reason != nil)
+    }
+
+    @Test func behaviour_3_7_aPendingConnectionIsCancelled() throws {
+        let pair = try Pair()
+        pair.strap.controller.isInRange = false
+        pair.central.send(.connect(peer: pair.peer, options: ConnectOptions()))
+        pair.world.run(.seconds(100))
+        #expect(pair.central.take().isEmpty)
+        #expect(pair.phone.controller.initiating?.count == 1)
+        let end = try pair.central.ask(.cancelConnection(peer: pair.peer), "disconnected", \.disconnection)
+        #expect(end.error == nil)
+        pair.world.run(.seconds(1))
+        #expect(pair.phone.controller.initiating == nil)
+    }
+
+    @Test func behaviour_3_1_aConnectionIsMadeWheneverThePeerComes() throws {
+        let pair = try Pair()
+        pair.strap.controller.isInRange = false
+        pair.central.send(.connect(peer: pair.peer, options: ConnectOptions()))
+        pair.world.run(.seconds(3_600))
+        pair.strap.controller.isInRange = true
+        _ = try pair.central.expect("connected", \.connection)
+    }
+
+    @Test func behaviour_3_16_aStartCanBeDelayed() throws {
+        let pair = try Pair()
+        var options = ConnectOptions()
+        options.startDelay = 10
+        pair.central.send(.connect(peer: pair.peer, options: options))
+        pair.world.run(.milliseconds(9_900))
+        #expect(pair.central.take().isEmpty)
+        pair.world.run(.seconds(1))
+        #expect(pair.central.take().first?.connection != nil)
+    }
+
+    @Test func behaviour_3_17_aLostLinkIsMadeAgainOnRequest() throws {
+        let pair = try Pair()
+        var options = ConnectOptions()
+        options.reconnectsAutomatically = true
+        _ = try pair.central.ask(.connect(peer: pair.peer, options: options), "connected", \.connection)
+        pair.strap.controller.loseLinks(.connectionTimeout)
+        let end = try pair.central.expect("disconnected", \.disconnection)
+        #expect(end.isReconnecting && end.error != nil)
+        _ = try pair.central.expect("connected again", \.connection)
+        let last = try pair.central.ask(.cancelConnection(peer: pair.peer), "disconnected", \.disconnection)
+        #expect(!last.isReconnecting)
+    }
+
+    @Test func behaviour_3_5_aPeripheralThatNobodyHoldsIsLetGo() throws {
+        let pair = try Pair()
+        try pair.central.connect(pair.peer)
+        pair.central.send(.forget(peer: pair.peer))
+        pair.world.run(.seconds(1))
+        #expect(pair.phone.system.links.isEmpty)
+    }
+
+    @Test func behaviour_13_6_aManagerThatIsGoneLetsGoOfAll() throws {
+        let pair = try Pair()
+        try pair.central.connect(pair.peer)
+        pair.central.send(.startScan(ScanRequest()))
+        pair.world.run(.seconds(1))
+        pair.central.take()
+        pair.central.close()
+        pair.world.run(.seconds(1))
+        #expect(pair.phone.system.links.isEmpty)
+        #expect(!pair.phone.controller.isScanning)
+        #expect(pair.central.take().isEmpty)
+        pair.sensor.close()
+        pair.world.run(.seconds(1))
+        #expect(!pair.strap.controller.isAdvertising)
+    }
+
+    @Test func behaviour_2_23_GAP_IDLE_NAMP_BV_01_theDeviceNameComesWithTheConnection() throws {
+        let world = TestWorld()
+        let central = world.device("Phone").manager(.central)
+        let strap = world.device("Device name").manager(.peripheral)
+        try strap.publish(name: "Advertised")
+        let found = try central.find()
+        #expect(found.name == "Advertised")
+        try central.connect(found.identifier)
+        let name = try central.expect("nameChanged") { event -> String?? in
+            if case .nameChanged(_, let name) = event { .some(name) } else { nil }
+        }
+        #expect(name == "Device name")
+        #expect(central.ask(.peripherals(identifiers: [found.identifier])).first?.name == "Device name")
+        strap.close()
+    }
+
+    @Test func behaviour_5_8_theWriteLengthGrowsWithTheMTU() throws {
+        let pair = try Pair()
+        pair.central.send(.connect(peer: pair.peer, options: ConnectOptions()))
+        let first = try pair.central.expect("connected") { event -> Int? in
+            if case .connected(_, let length) = event { length } else { nil }
+        }
+        #expect(first == 20)
+        let then = try pair.central.expect("maximumWriteLengthChanged") { event -> Int? in
+            if case .maximumWriteLengthChanged(_, let length) = event { length } else { nil }
+        }
+        #expect(then == 182)
+    }
+
+    @Test func aDeviceIsCentralAndPeripheralAtOnce() throws {
+        let pair = try Pair()
+        let relay = pair.phone.manager(.peripheral)
+        let watch = pair.world.device("Watch").manager(.central)
+        let service = LocalService(
+            id: LocalAttributeID(9),
+            uuid: 0x180F,
+            isPrimary: true,
+            characteristics: [
+                LocalCharacteristic(
+                    id: LocalAttributeID(10),
+                    uuid: 0x2A19,
+                    properties: 2,
+                    permissions: 1,
+                    value: [77]
+                )
+            ]
+        )
+        try relay.publish(service, name: "Relay")
+        let found = try watch.find(0x180F)
+        _ = try pair.connected()
+        try watch.connect(found.identifier)
+        #expect(pair.phone.system.links.count == 2)
+        let level = try #require(try watch.explore(found.identifier, 0x180F)[0x2A19])
+        let value = try watch.ask(
+            .readCharacteristic(peer: found.identifier, characteristic: level),
+            "value",
+            \.value
+        )
+        #expect(value == .success([77]))
+    }
+
+    @Test func bothRolesShareOneLink() throws {
+        // The strap, as central manager, looks at the services of the phone that connected to it.
+        let pair = try Pair()
+        let phoneServices = pair.phone.manager(.peripheral)
+        let service = LocalService(id: LocalAttributeID(1), uuid: 0x1805, isPrimary: true)
+        #expect(try phoneServices.ask(.addService(service), "serviceAdded", \.serviceAdded) == .some(nil))
+        _ = try pair.connected()
+        let phone = try #require(pair.strap.system.links.first?.peer)
+        let central = pair.strap.manager(.central)
+        try central.connect(phone)
+        let services = try central.ask(.discoverServices(peer: phone, uuids: nil), "services", \.services)
+        #expect(try services.get().map(\.uuid) == [0x1805])
+        // Letting go of a link that the other side made does not end it.
+        central.send(.cancelConnection(peer: phone))
+        pair.world.run(.seconds(1))
+        #expect(pair.strap.system.links.count == 1)
+    }
+
+    @Test func severalPeripheralsAreConnectedInWhateverOrderTheyCome() throws {
+        let world = TestWorld()
+        let central = world.device("Phone").manager(.central)
+        var straps: [TestDevice] = []
+        var sensors: [TestManager] = []
+        for index in 0..<6 {
+            let strap = world.device("Strap \(index)")
+            let sensor = strap.manager(.peripheral)
+            try sensor.publish(name: "Strap \(index)")
+            straps.append(strap)
+            sensors.append(sensor)
+        }
+        central.send(.startScan(ScanRequest(services: [Example.service])))
+        world.run(.seconds(1))
+        central.send(.stopScan)
+        let peers = Set(central.take().compactMap { $0.discovery?.peer.identifier })
+        #expect(peers.count == 6)
+        for strap in straps { strap.controller.isInRange = false }
+        for peer in peers { central.send(.connect(peer: peer, options: ConnectOptions())) }
+        world.run(.seconds(20))
+        // More than the accept list of four holds: they take turns.
+        for strap in straps.reversed() { strap.controller.isInRange = true }
+        world.run(.seconds(20))
+        #expect(Set(central.take().compactMap { $0.connection?.identifier }) == peers)
+        #expect(sensors.allSatisfy { $0.take().isEmpty })
+    }
+
+    @Test func behaviour_11_7_connectedPeripheralsAreFoundByTheirServices() throws {
+        let pair = try Pair()
+        _ = try pair.connected()
+        let other = pair.phone.manager(.central)
+        #expect(other.ask(.connectedPeripherals(services: [])).isEmpty)
+        #expect(other.ask(.connectedPeripherals(services: [0x180F])).isEmpty)
+        #expect(other.ask(.connectedPeripherals(services: [Example.service])).map(\.identifier) == [pair.peer])
+    }
+
+    @Test func behaviour_11_2_peripheralsAreRetrievedInTheOrderAsked() throws {
+        let pair = try Pair()
+        #expect(pair.central.ask(.peripherals(identifiers: [UUID(), pair.peer])).map(\.identifier) == [pair.peer])
+    }
+
+    @Test func anUnknownPeripheralCannotBeConnected() throws {
+        let pair = try Pair()
+        let stranger = UUID()
+        pair.central.send(.connect(peer: stranger, options: ConnectOptions()))
+        let error = try pair.central.expect("connectionFailed") { event -> ServiceError? in
+            if case .connectionFailed(stranger, let error) = event { error } else { nil }
+        }
+        #expect(error.code == .core(.unknownDevice))
+    }
+
+    @Test func aControllerThatRefusesToConnectIsReported() throws {
+        let pair = try Pair()
+        pair.phone.controller.refuses[LECreateConnection.opcode] = .memoryCapacityExceeded
+        pair.central.send(.connect(peer: pair.peer, options: ConnectOptions()))
+        let error = try pair.central.expect("connectionFailed") { event -> ServiceError? in
+            if case .connectionFailed(_, let error) = event { error } else { nil }
+        }
+        #expect(error.code == .core(.connectionLimitReached))
+    }
+
+    @Test func behaviour_5_24_signalStrengthIsRead() throws {
+        let pair = try Pair()
+        try pair.central.connect(pair.peer)
+        let rssi = try pair.central.ask(.readRSSI(peer: pair.peer), "rssiRead") { event -> Int? in
+            if case .rssiRead(_, .success(let rssi)) = event { rssi } else { nil }
+        }
+        #expect(rssi == -42)
+    }
+
+    @Test func aControllerThatCannotScanAndConnectAtOnceDoesOneAfterTheOther() throws {
+        let pair = try Pair()
+        pair.phone.controller.refuses[LECreateConnection.opcode] = .commandDisallowed
+        pair.central.send(.connect(peer: pair.peer, options: ConnectOptions()))
+        pair.world.run(.seconds(10))
+        #expect(pair.central.take().isEmpty)
+        pair.phone.controller.refuses = [LESetScanEnable.opcode: .commandDisallowed]
+        pair.central.send(.startScan(ScanRequest()))
+        _ = try pair.central.expect("connected", \.connection)
+        pair.phone.controller.refuses = [:]
+        _ = try pair.central.expect("discovered", \.discovery)
+    }
+
+    @Test(arguments: [0, 1, 2])
+    func behaviour_7_47_GAP_CONN_CPUP_BV_01_BV_04_aPeripheralAsksForAnotherLatency(latency: Int) throws {
+        let pair = try Pair()
+        try pair.central.connect(pair.peer)
+        let central = try #require(pair.strap.system.links.first?.peer)
+        pair.sensor.send(.setDesiredConnectionLatency(central: central, latency: latency))
+        pair.world.run(.seconds(1))
+        // The central's rules (behaviour 3.27) accept what this host asks for.
+        #expect(pair.phone.controller.commands.contains("LE Connection Update"))
+    }
+
+    @Test func behaviour_3_26_connectionsBeginWithTheParametersOfAnIPhone() throws {
+        let pair = try Pair()
+        try pair.central.connect(pair.peer)
+        let command = try #require(pair.phone.controller.lastConnectionRequest)
+        #expect(command.intervalMin == 24 && command.intervalMax == 24)
+        #expect(command.maxLatency == 0 && command.supervisionTimeout == 72)
+    }
+
+    @Test func disconnectionsCarryTheTimeOfTheCalendar() throws {
+        let pair = try Pair(configure: { $0.loopStart = 1_000_000 })
+        try pair.central.connect(pair.peer)
+        pair.world.run(.seconds(10))
+        pair.strap.controller.loseLinks(.connectionTimeout)
+        let time = try pair.central.expect("disconnected") { event -> TimeInterval? in
+            if case .disconnected(_, _, _, let timestamp) = event { timestamp } else { nil }
+        }
+        #expect(time > 1_000_010 && time < 1_000_020)
+    }
+}

@@ -1,0 +1,43 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import Testing
+
+@testable import BluetoothService
+
+@Suite struct PeerTableTests {
+    private func address(_ value: Int) -> BluetoothAddress { BluetoothAddress(UInt64(value), kind: .randomDevice) }
+
+    @Test func behaviour_6_19_anAddressKeepsItsIdentifier() {
+        var table = PeerTable(random: RandomSource(seed: 1))
+        let first = table.see(address(1))
+        #expect(table.see(address(1)).identifier == first.identifier)
+        #expect(table.see(BluetoothAddress(1, kind: .randomIdentity)).identifier == first.identifier)
+        #expect(table.see(BluetoothAddress(1, kind: .publicDevice)).identifier != first.identifier)
+        #expect(PeerTable(random: RandomSource(seed: 1))[first.identifier] == nil)
+    }
+
+    @Test func behaviour_2_23_theDeviceNameWins() {
+        var table = PeerTable(random: RandomSource(seed: 1))
+        let peer = table.see(address(1)).identifier
+        #expect(table[peer]?.name == nil)
+        table.setAdvertisedName("advertised", of: peer)
+        table.setAdvertisedName(nil, of: peer)
+        #expect(table[peer]?.name == "advertised")
+        table.setDeviceName("device", of: peer)
+        table.setAdvertisedName("other", of: peer)
+        #expect(table[peer]?.name == "device")
+    }
+
+    @Test func AB_G02_thePeersThatAreHeldStay() {
+        var table = PeerTable(random: RandomSource(seed: 1))
+        let held = table.see(BluetoothAddress(0xFFFF_FFFF_FFFF, kind: .randomDevice)).identifier
+        table.hold(held)
+        for index in 0..<100_000 { _ = table.see(address(index)) }
+        #expect(table.count <= PeerTable.maximumPeers)
+        #expect(table[held] != nil)
+        table.release(held)
+        for index in 0..<10_000 { _ = table.see(address(index)) }
+        #expect(table[held] == nil)
+    }
+}

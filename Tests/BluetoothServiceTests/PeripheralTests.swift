@@ -1,0 +1,314 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import HCI
+import Testing
+
+@testable import BluetoothService
+
+@Suite struct PeripheralTests {
+    // MARK: Publishing
+
+    @Test(
+        arguments: [
+            (0x1800, 0x02, 1, false, ServiceError.CoreCode.uuidNotAllowed),  // behaviour 7.10
+            (0x1801, 0x02, 1, false, .uuidNotAllowed),
+            (0x1234, 0x0A, 3, true, .invalidParameters),  // behaviour 7.4: a value and writable
+            (0x1234, 0x12, 1, true, .invalidParameters),
+            (0x1234, 0x02, 3, true, .invalidParameters),
+            (0x1234, 0x01, 1, false, .invalidParameters),  // behaviour 7.7: broadcast
+            (0x1234, 0x80, 1, false, .invalidParameters),
+        ] as [(UInt16, UInt16, UInt8, Bool, ServiceError.CoreCode)]
+    )
+    func whatCannotBePublished(
+        uuid: UInt16,
+        properties: UInt16,
+        permissions: UInt8,
+        hasValue: Bool,
+        code: ServiceError.CoreCode
+    ) throws {
+        let manager = TestWorld().device("Strap").manager(.peripheral)
+        let service = LocalService(
+            id: LocalAttributeID(1),
+            uuid: BluetoothUUID(uuid),
+            isPrimary: true,
+            characteristics: [
+                LocalCharacteristic(
+                    id: LocalAttributeID(2),
+                    uuid: 0x2A00,
+                    properties: properties,
+                    permissions: permissions,
+                    value: hasValue ? [1] : nil
+                )
+            ]
+        )
+        #expect(try manager.ask(.addService(service), "serviceAdded", \.serviceAdded)?.code == .core(code))
+    }
+
+    @Test func behaviour_7_8_onlyDescriptorsThatDescribeArePublished() throws {
+        let manager = TestWorld().device("Strap").manager(.peripheral)
+        var service = Example.heartRate
+        service.characteristics[0].descriptors = [LocalDescriptor(uuid: 0x2902, value: [0, 0])]
+        let error = try manager.ask(.addService(service), "serviceAdded", \.serviceAdded)
+        #expect(error?.code == .core(.invalidParameters))
+    }
+
+    @Test func behaviour_7_9_includedServicesComeFirstAndGoLast() throws {
+        let world = TestWorld()
+        let manager = world.device("Strap").manager(.peripheral)
+        let inner = LocalService(id: LocalAttributeID(1), uuid: 0x180F, isPrimary: true)
+        let outer = LocalService(
+            id: LocalAttributeID(2),
+            uuid: 0x180D,
+            isPrimary: true,
+            includedServices: [inner.id]
+        )
+        let early = try manager.ask(.addService(outer), "serviceAdded", \.serviceAdded)
+        #expect(early?.code == .core(.invalidParameters))
+        #expect(try manager.ask(.addService(inner), "serviceAdded", \.serviceAdded) == .some(nil))
+        #expect(try manager.ask(.addService(outer), "serviceAdded", \.serviceAdded) == .some(nil))
+        // Removing all takes them in the right order: nothing of them is left.
+        manager.send(.removeAllServices)
+        world.run(.zero)
+        #expect(try manager.ask(.addService(inner), "serviceAdded", \.serviceAdded) == .some(nil))
+    }
+
+    @Test func behaviour_7_11_appsShareTheTableAndEditTheirOwn() throws {
+        let pair = try Pair()
+        let other = pair.strap.manager(.peripheral)
+        let battery = LocalService(id: Example.serviceID, uuid: 0x180F, isPrimary: true)
+        #expect(try other.ask(.addService(battery), "serviceAdded", \.serviceAdded) == .some(nil))
+        other.send(.removeService(LocalAttributeID(99)))
+        try pair.central.connect(pair.peer)
+        func services() throws -> [BluetoothUUID] {
+            let request = Request.discoverServices(peer: pair.peer, uuids: nil)
+            return try pair.central.ask(request, "services", \.services).get().map(\.uuid)
+        }
+        #expect(try services() == [0x180D, 0x180F])
+        // The app that is gone takes its services along.
+        other.close()
+        pair.world.run(.seconds(1))
+        #expect(try services() == [0x180D])
+    }
+
+    // MARK: Advertising
+
+    @Test func behaviour_7_17_advertisingTwiceIsAnError() throws {
+        let pair = try Pair()
+        let again = try pair.sensor.ask(
+            .startAdvertising(AdvertisingRequest(localName: "Again")),
+            "advertisingStarted",
+            \.advertisingStarted
+        )
+        #expect(again?.code == .core(.alreadyAdvertising))
+    }
+
+    @Test func behaviour_7_30_appsAdvertiseTogether() throws {
+        let world = TestWorld()
+        let strap = world.device("Strap")
+        let one = strap.manager(.peripheral)
+        let two = strap.manager(.peripheral)
+        try one.publish()
+        let request = AdvertisingRequest(localName: "Other", services: [0x180F])
+        #expect(try two.ask(.startAdvertising(request), "started", \.advertisingStarted) == .some(nil))
+        // The same content again changes nothing on the air and is reported all the same.
+        let three = strap.manager(.peripheral)
+        #expect(try three.ask(.startAdvertising(request), "started", \.advertisingStarted) == .some(nil))
+
+        let central = world.device("Phone").manager(.central)
+        func seen() throws -> Advertisement {
+            try central.ask(.startScan(ScanRequest(allowsDuplicates: true)), "discovered", \.discovery).advertisement
+        }
+        let both = try seen()
+        #expect(both.serviceUUIDs == [0x180D, 0x180F] && both.localName == "Strap")
+        one.send(.stopAdvertising)
+        world.run(.seconds(1))
+        central.take()
+        let rest = try central.expect("discovered", \.discovery).advertisement
+        #expect(rest.serviceUUIDs == [0x180F] && rest.localName == "Other")
+        two.send(.stopAdvertising)
+        three.send(.stopAdvertising)
+        world.run(.seconds(1))
+        #expect(!strap.controller.isAdvertising)
+    }
+
+    @Test func behaviour_7_28_advertisingGoesOnDuringAConnection() throws {
+        let pair = try Pair()
+        try pair.central.connect(pair.peer)
+        pair.world.run(.seconds(1))
+        #expect(pair.strap.controller.isAdvertising)
+        let watch = pair.world.device("Watch").manager(.central)
+        try watch.connect(try watch.find().identifier)
+        #expect(pair.strap.system.links.count == 2)
+    }
+
+    @Test func behaviour_7_22_overflowingServicesAreFoundWhenAskedFor() throws {
+        let world = TestWorld()
+        let services = (0..<3).map { BluetoothUUID(high: 0x1234_5678, low: UInt64($0)) }
+        let phone = world.device("A phone").manager(.peripheral)
+        let request = AdvertisingRequest(localName: "A phone with a name", services: services)
+        #expect(try phone.ask(.startAdvertising(request), "started", \.advertisingStarted) == .some(nil))
+        let central = world.device("Phone").manager(.central)
+        let scan = Request.startScan(ScanRequest(services: [services[2]]))
+        let found = try central.ask(scan, "discovered", \.discovery).advertisement
+        #expect(found.overflowServiceUUIDs == [services[2]])
+        #expect(found.serviceUUIDs == [services[0]])
+    }
+
+    @Test func aControllerThatRefusesToAdvertiseIsReported() throws {
+        let strap = TestWorld().device("Strap")
+        strap.controller.refuses[LESetAdvertisingEnable.opcode] = .unsupportedFeatureOrParameter
+        let manager = strap.manager(.peripheral)
+        let request = AdvertisingRequest(localName: "x")
+        #expect(try manager.ask(.startAdvertising(request), "started", \.advertisingStarted)?.code == .core(.unknown))
+        strap.controller.refuses = [:]
+        #expect(try manager.ask(.startAdvertising(request), "started", \.advertisingStarted) == .some(nil))
+    }
+
+    @Test func advertisingGoesOnWhenTheControllerHasRoomAgain() throws {
+        let pair = try Pair()
+        pair.strap.controller.refuses[LESetAdvertisingEnable.opcode] = .commandDisallowed
+        try pair.central.connect(pair.peer)
+        pair.world.run(.seconds(3))
+        #expect(!pair.strap.controller.isAdvertising)
+        pair.strap.controller.refuses = [:]
+        pair.world.run(.seconds(1))
+        #expect(pair.strap.controller.isAdvertising)
+    }
+
+    @Test func AB_G05_anAppThatDiesLeavesNothingBehind() throws {
+        let world = TestWorld()
+        let strap = world.device("Strap")
+        do {
+            let app = strap.manager(.peripheral)
+            try app.publish()
+            #expect(strap.controller.isAdvertising)
+        }
+        world.run(.seconds(1))
+        #expect(!strap.controller.isAdvertising)
+        let other = strap.manager(.peripheral)
+        try other.publish()
+    }
+
+    // MARK: Requests
+
+    @Test func behaviour_7_31_readsAreAnsweredByTheApp() throws {
+        let pair = try Pair()
+        let note = try #require(try pair.connected()[Example.note])
+        pair.central.send(.readCharacteristic(peer: pair.peer, characteristic: note))
+        let request = try pair.sensor.expect("readRequested", \.readRequest)
+        #expect(request.offset == 0 && request.central.maximumUpdateLength == 182)
+        let text = PacketBuffer(Array("Hello".utf8))
+        pair.sensor.send(.respond(transaction: request.transaction, status: .success, value: text))
+        #expect(try pair.central.expect("value", \.value) == .success(text))
+        // Behaviour 7.33: only the first answer counts.
+        pair.sensor.send(.respond(transaction: request.transaction, status: .success, value: [0]))
+        pair.world.run(.seconds(1))
+        #expect(pair.central.take().isEmpty)
+    }
+
+    @Test func behaviour_7_32_longReadsAskAgainWithAnOffset() throws {
+        let pair = try Pair()
+        let note = try #require(try pair.connected()[Example.note])
+        let text = PacketBuffer((0..<300).map { UInt8(truncatingIfNeeded: $0) })
+        pair.central.send(.readCharacteristic(peer: pair.peer, characteristic: note))
+        for offset in [0, 184] {
+            let request = try pair.sensor.expect("readRequested", \.readRequest)
+            #expect(request.offset == offset)
+            pair.sensor.send(
+                .respond(transaction: request.transaction, status: .success, value: text.suffix(after: offset))
+            )
+        }
+        #expect(try pair.central.expect("value", \.value) == .success(text))
+    }
+
+    @Test func behaviour_7_39_theAppChoosesTheError() throws {
+        let pair = try Pair()
+        let note = try #require(try pair.connected()[Example.note])
+        pair.central.send(.writeCharacteristic(peer: pair.peer, characteristic: note, value: [1]))
+        let request = try pair.sensor.expect("writeRequested", \.writeRequest)
+        #expect(request.writes == [WriteRequest(characteristic: Example.noteID, offset: 0, value: [1])])
+        let status = ATTStatus(rawValue: 0x80)
+        pair.sensor.send(.respond(transaction: request.transaction, status: status, value: nil))
+        #expect(try pair.central.expect("written", \.writeResult)?.code == .att(status))
+    }
+
+    @Test func anAppThatLeavesAnswersWhatItOwes() throws {
+        let pair = try Pair()
+        let note = try #require(try pair.connected()[Example.note])
+        pair.central.send(.readCharacteristic(peer: pair.peer, characteristic: note))
+        _ = try pair.sensor.expect("readRequested", \.readRequest)
+        pair.sensor.close()
+        let value = try pair.central.expect("value", \.value)
+        #expect(value.error?.code == .att(ATTStatus(rawValue: 0x0E)))
+    }
+
+    // MARK: Subscribers
+
+    private func subscribed(_ pair: Pair) throws -> AttributeHandle {
+        let measurement = try #require(try pair.connected()[Example.measurement])
+        let subscribe = Request.setNotify(peer: pair.peer, characteristic: measurement, enabled: true)
+        _ = try pair.central.ask(subscribe, "subscribed", \.notifyState)
+        #expect(try pair.sensor.expect("subscribed", \.subscriber).isSubscribed)
+        return measurement
+    }
+
+    @Test func behaviour_7_40_aDisconnectionUnsubscribes() throws {
+        let pair = try Pair()
+        _ = try subscribed(pair)
+        pair.central.send(.cancelConnection(peer: pair.peer))
+        #expect(try !pair.sensor.expect("unsubscribed", \.subscriber).isSubscribed)
+    }
+
+    @Test func behaviour_7_43_updatesReturnTheirCreditsInOrder() throws {
+        let pair = try Pair()
+        _ = try subscribed(pair)
+        pair.central.take()
+        let count = ServiceLimits.valueUpdates
+        for index in 0..<count {
+            pair.sensor.send(
+                .updateValue(characteristic: Example.measurementID, value: [UInt8(index)], centrals: nil)
+            )
+        }
+        pair.world.run(.seconds(5))
+        #expect(pair.sensor.take().compactMap(\.updateCredits).reduce(0, +) == count)
+        #expect(pair.central.take().compactMap(\.value) == (0..<count).map { .success([UInt8($0)]) })
+    }
+
+    @Test func behaviour_7_42_onlySubscribersAreTold() throws {
+        let pair = try Pair()
+        _ = try subscribed(pair)
+        let stranger = pair.world.device("Watch").manager(.central)
+        let found = try stranger.find().identifier
+        try stranger.connect(found)
+        _ = try stranger.explore(found)
+        pair.central.take()
+        pair.sensor.send(
+            .updateValue(characteristic: Example.measurementID, value: [1], centrals: [UUID()])
+        )
+        pair.world.run(.seconds(1))
+        #expect(pair.central.take().isEmpty)
+        pair.sensor.send(.updateValue(characteristic: Example.measurementID, value: [2], centrals: nil))
+        pair.world.run(.seconds(1))
+        #expect(pair.central.take().compactMap(\.value) == [.success([2])])
+        #expect(stranger.take().compactMap(\.value).isEmpty)
+        #expect(pair.sensor.take().compactMap(\.updateCredits).reduce(0, +) == 2)
+    }
+
+    @Test func behaviour_7_44_updatesAreCutForEachCentral() throws {
+        let pair = try Pair()
+        _ = try subscribed(pair)
+        pair.central.take()
+        let long = PacketBuffer([UInt8](repeating: 7, count: 300))
+        pair.sensor.send(.updateValue(characteristic: Example.measurementID, value: long, centrals: nil))
+        #expect(try pair.central.expect("value", \.value) == .success(long.prefix(upTo: 182)))
+    }
+
+    @Test func updatesForNobodyReturnTheirCredits() throws {
+        let pair = try Pair()
+        pair.sensor.send(.updateValue(characteristic: Example.measurementID, value: [1], centrals: nil))
+        pair.sensor.send(.updateValue(characteristic: LocalAttributeID(99), value: [1], centrals: nil))
+        pair.world.run(.seconds(1))
+        #expect(pair.sensor.take().compactMap(\.updateCredits).reduce(0, +) == 2)
+    }
+}

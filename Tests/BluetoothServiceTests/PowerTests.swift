@@ -1,0 +1,158 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import HCI
+import HCITransports
+import Testing
+
+@testable import BluetoothService
+
+@Suite struct PowerTests {
+    @Test func behaviour_1_1_theStateComesFirstAndLater() throws {
+        let world = TestWorld()
+        let device = world.device("Phone", isUp: false)
+        let central = device.manager(.central)
+        world.run(.seconds(1))
+        #expect(central.take() == [.stateChanged(.poweredOn)])
+        #expect(device.manager(.peripheral).take() == [.stateChanged(.poweredOn)])
+    }
+
+    @Test func behaviour_1_6_requestsWithoutPowerAreIgnored() throws {
+        let pair = try Pair()
+        pair.phone.system.setPower(false)
+        pair.world.run(.seconds(1))
+        #expect(pair.central.take() == [.stateChanged(.poweredOff)])
+        pair.central.send(.startScan(ScanRequest()))
+        pair.central.send(.stopScan)
+        pair.central.send(.connect(peer: pair.peer, options: ConnectOptions()))
+        let peripheral = pair.phone.manager(.peripheral)
+        peripheral.send(.startAdvertising(AdvertisingRequest(localName: "x")))
+        peripheral.send(.addService(Example.heartRate))
+        pair.world.run(.seconds(10))
+        #expect(pair.central.take().isEmpty)
+        #expect(peripheral.take() == [.stateChanged(.poweredOff)])
+        // Behaviour 1.8.
+        #expect(pair.central.ask(.peripherals(identifiers: [pair.peer])).isEmpty)
+    }
+
+    @Test func behaviour_1_7_requestsToAPeripheralThatIsNotConnectedAreIgnored() throws {
+        let pair = try Pair()
+        pair.central.send(.discoverServices(peer: pair.peer, uuids: nil))
+        pair.central.send(.readRSSI(peer: pair.peer))
+        pair.world.run(.seconds(10))
+        #expect(pair.central.take().isEmpty)
+    }
+
+    @Test func behaviour_1_11_powerOffEndsAllWithoutDisconnections() throws {
+        let pair = try Pair()
+        let handles = try pair.connected()
+        pair.central.send(.startScan(ScanRequest()))
+        pair.central.send(.readCharacteristic(peer: pair.peer, characteristic: try #require(handles[Example.note])))
+        pair.world.run(.milliseconds(100))
+        pair.central.take()
+        pair.phone.system.setPower(false)
+        pair.world.run(.seconds(40))
+        #expect(pair.central.take() == [.stateChanged(.poweredOff)])
+        #expect(pair.phone.system.links.isEmpty && !pair.phone.controller.isScanning)
+        pair.phone.system.setPower(true)
+        pair.world.run(.seconds(10))
+        // Behaviour 1.12: nothing resumes.
+        #expect(pair.central.take() == [.stateChanged(.poweredOn)])
+        try pair.central.connect(pair.peer)
+    }
+
+    @Test func behaviour_1_14_servicesAndAdvertisingSurvivePowerOff() throws {
+        let pair = try Pair()
+        try pair.central.connect(pair.peer)
+        pair.strap.system.setPower(false)
+        _ = try pair.central.expect("disconnected", \.disconnection)
+        #expect(!pair.strap.controller.isAdvertising)
+        pair.strap.system.setPower(true)
+        pair.world.run(.seconds(1))
+        #expect(pair.sensor.take() == [.stateChanged(.poweredOff), .stateChanged(.poweredOn)])
+        #expect(pair.strap.controller.isAdvertising)
+        _ = try pair.connected()
+    }
+
+    @Test func behaviour_7_40_powerOffUnsubscribes() throws {
+        let pair = try Pair()
+        let handles = try pair.connected()
+        let measurement = try #require(handles[Example.measurement])
+        pair.central.send(.setNotify(peer: pair.peer, characteristic: measurement, enabled: true))
+        _ = try pair.sensor.expect("subscribed", \.subscriber)
+        pair.strap.system.setPower(false)
+        pair.world.run(.seconds(1))
+        #expect(pair.sensor.take().first?.subscriber?.isSubscribed == false)
+    }
+
+    @Test func behaviour_1_13_aControllerThatFailsIsResetAndClearsServicesAndAdvertising() throws {
+        let pair = try Pair()
+        try pair.central.connect(pair.peer)
+        pair.central.take()
+        pair.strap.controller.transport.send(HCIPacket(HardwareError(code: 1)))
+        pair.phone.controller.transport.send(HCIPacket(HardwareError(code: 1)))
+        pair.world.run(.seconds(1))
+        #expect(pair.central.take() == [.stateChanged(.resetting), .stateChanged(.poweredOn)])
+        #expect(pair.sensor.take().compactMap(\.state) == [.resetting, .poweredOn])
+        #expect(!pair.strap.controller.isAdvertising)
+        try pair.sensor.publish()
+    }
+
+    @Test func aControllerThatIsGoneLeavesBluetoothUnsupported() throws {
+        let pair = try Pair()
+        try pair.central.connect(pair.peer)
+        pair.central.take()
+        pair.phone.controller.transport.close()
+        pair.world.run(.seconds(1))
+        #expect(pair.central.take() == [.stateChanged(.unsupported)])
+        #expect(pair.phone.manager(.central).take() == [.stateChanged(.unsupported)])
+    }
+
+    @Test func aControllerThatCannotBeUsedLeavesBluetoothUnsupported() throws {
+        let world = TestWorld()
+        let device = world.device("Phone", isUp: false)
+        device.controller.refuses[LESetEventMask.opcode] = .unknownCommand
+        let central = device.manager(.central)
+        world.run(.seconds(60))
+        #expect(central.take() == [.stateChanged(.unsupported)])
+    }
+
+    @Test func AB_G05_managersOfAnAppAreBounded() throws {
+        let world = TestWorld()
+        let device = world.device("Phone")
+        let app = device.system.openApp(AppIdentity(name: "greedy"))
+        let managers = (0..<AppSession.maximumManagers).map { _ in device.manager(.central, of: app) }
+        #expect(managers.allSatisfy { $0.take() == [.stateChanged(.poweredOn)] })
+        #expect(device.manager(.central, of: app).take() == [.stateChanged(.unsupported)])
+        managers.first?.close()
+        #expect(device.manager(.central, of: app).take() == [.stateChanged(.poweredOn)])
+    }
+}
+
+@Suite struct DeterminismTests {
+    /// All that two apps are told in a session, and all commands of the controllers.
+    private func session(seed: UInt64) throws -> [String] {
+        let world = TestWorld(seed: seed)
+        let phone = world.device("Phone")
+        let strap = world.device("Strap")
+        let central = phone.manager(.central)
+        let sensor = strap.manager(.peripheral)
+        try sensor.publish()
+        central.send(.startScan(ScanRequest()))
+        world.run(.seconds(1))
+        let peer = try #require(central.events.compactMap(\.discovery).first?.peer.identifier)
+        central.send(.connect(peer: peer, options: ConnectOptions()))
+        central.send(.stopScan)
+        world.run(.seconds(1))
+        central.send(.discoverServices(peer: peer, uuids: nil))
+        world.run(.seconds(1))
+        return central.take().map { "\($0)" } + sensor.take().map { "\($0)" } + phone.controller.commands
+            + strap.controller.commands
+    }
+
+    @Test func theSameSeedGivesTheSameSession() throws {
+        let first = try session(seed: 7)
+        #expect(try session(seed: 7) == first)
+        #expect(try session(seed: 8) != first)
+    }
+}

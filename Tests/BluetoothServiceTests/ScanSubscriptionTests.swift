@@ -1,0 +1,121 @@
+import BluetoothTypes
+import Foundation
+import GAP
+import Testing
+
+@testable import BluetoothService
+
+@Suite struct ScanSubscriptionTests {
+    private static let peer = UUID(uuid: (1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+
+    private func sighting(
+        _ structures: [AdvertisingStructure],
+        hasScanResponse: Bool = false,
+        rssi: Int = -50
+    ) -> Sighting {
+        Sighting(
+            address: BluetoothAddress(1, kind: .publicDevice),
+            data: AdvertisingData(structures),
+            isConnectable: true,
+            hasScanResponse: hasScanResponse,
+            rssi: rssi
+        )
+    }
+
+    private func services(_ uuids: BluetoothUUID...) -> AdvertisingStructure {
+        .services(uuids, width: .bits16, isComplete: true)
+    }
+
+    @Test func behaviour_2_2_onePeripheralIsReportedOnce() {
+        var scan = ScanSubscription(ScanRequest())
+        #expect(scan.report(sighting([services(0x180D)]), of: Self.peer) != nil)
+        #expect(scan.report(sighting([services(0x180D)]), of: Self.peer) == nil)
+        #expect(scan.report(sighting([services(0x180D)]), of: UUID()) != nil)
+    }
+
+    @Test func behaviour_2_3_duplicatesAreAllReported() {
+        var scan = ScanSubscription(ScanRequest(allowsDuplicates: true))
+        for _ in 0..<3 { #expect(scan.report(sighting([]), of: Self.peer) != nil) }
+    }
+
+    @Test(
+        arguments: [
+            (nil, true), ([], true), ([0x180D], true), ([0x180F], true), ([0x1805], false), ([0x1805, 0x180F], true),
+        ] as [([BluetoothUUID]?, Bool)]
+    )
+    func behaviour_2_4_anyListedServiceIsEnough(filter: [BluetoothUUID]?, isReported: Bool) {
+        var scan = ScanSubscription(ScanRequest(services: filter))
+        #expect((scan.report(sighting([services(0x180D, 0x180F)]), of: Self.peer) != nil) == isReported)
+    }
+
+    @Test func behaviour_2_8_solicitingPeripheralsAreReportedOnRequest() {
+        let seeker = sighting([.solicitedServices([0x1805], width: .bits16)])
+        var scan = ScanSubscription(ScanRequest(services: [0x180D], solicitedServices: [0x1805]))
+        #expect(scan.report(seeker, of: Self.peer)?.solicitedServiceUUIDs == [0x1805])
+        var plain = ScanSubscription(ScanRequest(services: [0x1805]))
+        #expect(plain.report(seeker, of: Self.peer) == nil)
+    }
+
+    @Test func behaviour_2_9_fieldsThatAreNotThereAreAbsent() throws {
+        var scan = ScanSubscription(ScanRequest(allowsDuplicates: true))
+        let empty = scan.report(sighting([]), of: Self.peer)
+        var nothing = Advertisement()
+        nothing.isConnectable = true
+        #expect(empty == nothing)
+        let everything = scan.report(
+            sighting([
+                .localName(.init("Name")), .txPowerLevel(4), .serviceData(0x180F, [9]), services(0x180D),
+                .manufacturerData(CompanyIdentifier(rawValue: 0x0059), [7]),
+            ]),
+            of: Self.peer
+        )
+        let full = try #require(everything)
+        #expect(full.localName == "Name" && full.txPowerLevel == 4)
+        #expect(full.serviceData == [0x180F: [9]])
+        #expect(full.manufacturerData == [0x59, 0x00, 0x07])
+        #expect(full.serviceUUIDs == [0x180D])
+    }
+
+    @Test func behaviour_2_15_theScanResponseIsReportedOnceMore() {
+        var scan = ScanSubscription(ScanRequest())
+        let advertisement = sighting([services(0x180D)])
+        let merged = sighting([services(0x180D), .localName(.init("Strap"))], hasScanResponse: true)
+        #expect(scan.report(advertisement, of: Self.peer)?.localName == nil)
+        #expect(scan.report(merged, of: Self.peer)?.localName == "Strap")
+        #expect(scan.report(merged, of: Self.peer) == nil)
+        #expect(scan.report(advertisement, of: Self.peer) == nil)
+    }
+
+    @Test func behaviour_2_16_aServiceInTheScanResponseMatches() {
+        var scan = ScanSubscription(ScanRequest(services: [0x180D]))
+        #expect(scan.report(sighting([]), of: Self.peer) == nil)
+        #expect(scan.report(sighting([services(0x180D)], hasScanResponse: true), of: Self.peer) != nil)
+    }
+
+    @Test func behaviour_2_34_theOverflowAreaAnswersOnlyWhenAsked() throws {
+        let hidden = sighting([OverflowArea([0x1001]).structure])
+        var all = ScanSubscription(ScanRequest())
+        let unasked = all.report(hidden, of: Self.peer)
+        let seen = try #require(unasked)
+        #expect(seen.overflowServiceUUIDs.isEmpty && seen.manufacturerData == nil)
+        var asking = ScanSubscription(ScanRequest(services: [0x1001, 0x3333, 0x180D]))
+        let asked = asking.report(hidden, of: Self.peer)
+        let answer = try #require(asked)
+        #expect(answer.overflowServiceUUIDs == [0x1001, 0x3333] && answer.serviceUUIDs.isEmpty)
+    }
+
+    @Test func behaviour_2_29_beaconsShowNoManufacturerData() {
+        var scan = ScanSubscription(ScanRequest())
+        let beacon = sighting([
+            .manufacturerData(.apple, PacketBuffer([0x02, 0x15] + [UInt8](repeating: 3, count: 21)))
+        ])
+        #expect(scan.report(beacon, of: Self.peer)?.manufacturerData == nil)
+    }
+
+    @Test func AB_G02_whatWasReportedIsRememberedWithinABound() {
+        var scan = ScanSubscription(ScanRequest())
+        for _ in 0..<(ScanSubscription.maximumReported * 2) { _ = scan.report(sighting([]), of: UUID()) }
+        _ = scan.report(sighting([]), of: Self.peer)
+        #expect(scan.report(sighting([]), of: Self.peer) == nil)
+    }
+}

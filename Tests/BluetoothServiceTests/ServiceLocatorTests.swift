@@ -1,0 +1,47 @@
+import Dispatch
+import EventLoops
+import Foundation
+import Logging
+import Synchronization
+import Testing
+
+@testable import BluetoothService
+
+@Suite struct ServiceLocatorTests {
+    private static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    /// The first thing that a manager on `connection` is told.
+    private func firstState(_ connection: any ServiceConnection) async -> Event {
+        await withCheckedContinuation { continuation in
+            let isFirst = Atomic(true)
+            _ = connection.openManager(
+                .central,
+                options: ManagerOptions(),
+                queue: DispatchQueue(label: "app")
+            ) { event in
+                if isFirst.exchange(false, ordering: .relaxed) { continuation.resume(returning: event) }
+            }
+        }
+    }
+
+    @Test(arguments: [nil, "", "hci0", "usb", "serial:/dev/ttyUSB0", "tcp:nowhere", "nonsense"])
+    func withoutAControllerBluetoothIsUnsupported(controller: String?) async {
+        let connection = ServiceLocator.makeEmbedded(controller: controller, logger: Self.silent)
+        #expect(await firstState(connection) == .stateChanged(.unsupported))
+        #expect(connection.ask(.peripherals(identifiers: []), from: ManagerID(1)) == .peripherals([]))
+    }
+
+    @Test func aControllerThatCannotBeReachedLeavesBluetoothUnsupported() async {
+        // Port 9 discards, if anything listens there at all.
+        let connection = ServiceLocator.makeEmbedded(controller: "tcp:127.0.0.1:9", logger: Self.silent)
+        #expect(await firstState(connection) == .stateChanged(.unsupported))
+    }
+
+    @Test func theSimulatedAppComesFirst() throws {
+        let world = TestWorld()
+        let app = world.device("Phone").system.openApp(AppIdentity(name: "app"))
+        ServiceLocator.$current.withValue(app) {
+            #expect(ServiceLocator.connect() as? InProcessConnection === app)
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import GAP
+import HCI
+import HCITransports
+import LinkLayer
+import Logging
+import Radio
+import Testing
+
+@testable import BluetoothService
+
+/// Systems on virtual controllers that share a simulated radio.
+private final class RadioWorld {
+    let world = TestWorld()
+    let radio: Radio
+    private let random = RandomSource(seed: 11)
+    private var controllers: [VirtualController] = []
+
+    init(lossRate: Double = 0) {
+        var configuration = Radio.Configuration()
+        configuration.lossRate = lossRate
+        radio = Radio(loop: world.loop, random: random.split(0), configuration: configuration)
+    }
+
+    func system(_ name: String) -> BluetoothSystem {
+        let ends = InMemoryTransport.pair(loop: world.loop)
+        let number = UInt64(controllers.count + 1)
+        controllers.append(
+            VirtualController(
+                transport: ends.controller,
+                node: radio.add(),
+                loop: world.loop,
+                random: random.split(number),
+                configuration: VirtualControllerConfiguration(
+                    publicAddress: BluetoothAddress(0xC0FF_EE00_0000 + number, kind: .publicDevice)
+                )
+            )
+        )
+        var configuration = SystemConfiguration()
+        configuration.deviceName = name
+        let system = BluetoothSystem(
+            transport: ends.host,
+            loop: world.loop,
+            random: random.split(number + 100),
+            configuration: configuration,
+            logger: Logger(label: name) { _ in SwiftLogNoOpLogHandler() }
+        )
+        system.start()
+        world.run(.milliseconds(100))
+        return system
+    }
+}
+
+@Suite struct SimulatedRadioTests {
+    @Test(arguments: [0, 0.1])
+    func aWholeSessionOverTheAir(lossRate: Double) throws {
+        let air = RadioWorld(lossRate: lossRate)
+        let sensor = air.world.manager(.peripheral, on: air.system("Strap"))
+        let phone = air.system("Phone")
+        let central = air.world.manager(.central, on: phone)
+        #expect(central.take() == [.stateChanged(.poweredOn)])
+        try sensor.publish()
+        let peer = try central.find()
+        #expect(peer.name == "Strap")
+        try central.connect(peer.identifier)
+        let handles = try central.explore(peer.identifier)
+        let measurement = try #require(handles[Example.measurement])
+        let subscribe = Request.setNotify(peer: peer.identifier, characteristic: measurement, enabled: true)
+        #expect(try central.ask(subscribe, "subscribed", \.notifyState).isNotifying)
+        central.take()
+        for index in 0..<ServiceLimits.valueUpdates {
+            sensor.send(.updateValue(characteristic: Example.measurementID, value: [UInt8(index)], centrals: nil))
+        }
+        air.world.run(.seconds(3))
+        #expect(
+            central.take().compactMap(\.value) == (0..<ServiceLimits.valueUpdates).map { .success([UInt8($0)]) }
+        )
+        #expect(sensor.take().compactMap(\.updateCredits).reduce(0, +) == ServiceLimits.valueUpdates)
+
+        let note = try #require(handles[Example.note])
+        let long = PacketBuffer((0..<500).map { UInt8(truncatingIfNeeded: $0) })
+        central.send(.writeCharacteristic(peer: peer.identifier, characteristic: note, value: long))
+        let write = try sensor.expect("writeRequested", \.writeRequest)
+        #expect(write.writes.flatMap { Array($0.value) } == Array(long))
+        sensor.send(.respond(transaction: write.transaction, status: .success, value: nil))
+        #expect(try central.expect("written", \.writeResult) == .some(nil))
+
+        let end = try central.ask(.cancelConnection(peer: peer.identifier), "disconnected", \.disconnection)
+        #expect(end.error == nil)
+        #expect(try !sensor.expect("unsubscribed", \.subscriber).isSubscribed)
+        air.world.run(.seconds(1))
+        #expect(phone.links.isEmpty)
+    }
+
+    @Test func behaviour_3_12_aPeerThatIsSwitchedOffIsMissed() throws {
+        let air = RadioWorld()
+        let strap = air.system("Strap")
+        let sensor = air.world.manager(.peripheral, on: strap)
+        let central = air.world.manager(.central, on: air.system("Phone"))
+        try sensor.publish()
+        let peer = try central.find().identifier
+        try central.connect(peer)
+        _ = try central.explore(peer)
+        strap.setPower(false)
+        let end = try central.expect("disconnected", \.disconnection)
+        // The controller was reset and said no goodbye: only the supervision timeout tells.
+        #expect(end.error?.code == .core(.connectionTimeout))
+    }
+
+    @Test func aDeviceIsCentralAndPeripheralAtOnce() throws {
+        let air = RadioWorld()
+        let phone = air.system("Phone")
+        let sensor = air.world.manager(.peripheral, on: air.system("Strap"))
+        let watch = air.world.manager(.central, on: air.system("Watch"))
+        let central = air.world.manager(.central, on: phone)
+        let relay = air.world.manager(.peripheral, on: phone)
+        try sensor.publish()
+        let battery = LocalService(
+            id: LocalAttributeID(9),
+            uuid: 0x180F,
+            isPrimary: true,
+            characteristics: [
+                LocalCharacteristic(
+                    id: LocalAttributeID(10),
+                    uuid: 0x2A19,
+                    properties: 2,
+                    permissions: 1,
+                    value: [77]
+                )
+            ]
+        )
+        try relay.publish(battery, name: "Relay")
+        let strap = try central.find().identifier
+        try central.connect(strap)
+        _ = try central.explore(strap)
+        let found = try watch.find(0x180F).identifier
+        try watch.connect(found)
+        let level = try #require(try watch.explore(found, 0x180F)[0x2A19])
+        let value = try watch.ask(.readCharacteristic(peer: found, characteristic: level), "value", \.value)
+        #expect(value == .success([77]))
+        #expect(phone.links.count == 2)
+    }
+}

@@ -1,0 +1,61 @@
+import Testing
+
+@testable import BluetoothService
+
+@Suite struct SubscriptionArbiterTests {
+    private typealias Arbiter = SubscriptionArbiter<Int>
+    private static let failure = ServiceError(.unknown)
+
+    @Test func behaviour_5_17_whatIsInForceCostsNoTraffic() {
+        var arbiter = Arbiter()
+        #expect(arbiter.handle(.request(1, enabled: false)) == [.report(1, isNotifying: false, nil)])
+        #expect(arbiter.handle(.request(1, enabled: true)) == [.write(enabled: true)])
+        #expect(arbiter.handle(.written(.success(()))) == [.report(1, isNotifying: true, nil)])
+        #expect(arbiter.handle(.request(1, enabled: true)) == [.report(1, isNotifying: true, nil)])
+    }
+
+    @Test func behaviour_5_18_theFirstSubscribesAndTheLastUnsubscribes() {
+        var arbiter = Arbiter()
+        _ = arbiter.handle(.request(1, enabled: true))
+        #expect(arbiter.handle(.request(2, enabled: true)) == [])
+        #expect(
+            arbiter.handle(.written(.success(()))) == [
+                .report(1, isNotifying: true, nil), .report(2, isNotifying: true, nil),
+            ]
+        )
+        #expect(arbiter.handle(.request(1, enabled: false)) == [.report(1, isNotifying: false, nil)])
+        #expect(arbiter.subscribers == [2])
+        #expect(arbiter.handle(.request(2, enabled: false)) == [.write(enabled: false)])
+        #expect(arbiter.handle(.written(.success(()))) == [.report(2, isNotifying: false, nil)])
+        #expect(arbiter.isIdle)
+    }
+
+    @Test func aRefusedSubscriptionIsReportedAndTheNextTriesAgain() {
+        var arbiter = Arbiter()
+        _ = arbiter.handle(.request(1, enabled: true))
+        _ = arbiter.handle(.request(2, enabled: true))
+        #expect(
+            arbiter.handle(.written(.failure(Self.failure))) == [
+                .report(1, isNotifying: false, Self.failure), .write(enabled: true),
+            ]
+        )
+        #expect(arbiter.handle(.written(.success(()))) == [.report(2, isNotifying: true, nil)])
+    }
+
+    @Test func whoLeavesIsToldNothing() {
+        var arbiter = Arbiter()
+        _ = arbiter.handle(.request(1, enabled: true))
+        #expect(arbiter.handle(.leave(1)) == [])
+        #expect(arbiter.handle(.written(.success(()))) == [.write(enabled: false)])
+        #expect(arbiter.handle(.written(.failure(Self.failure))) == [])
+        #expect(arbiter.isIdle)
+    }
+
+    @Test func AB_G05_wishesAreBounded() {
+        var arbiter = Arbiter()
+        for index in 0...Arbiter.maximumQueued { _ = arbiter.handle(.request(index, enabled: true)) }
+        let actions = arbiter.handle(.request(99, enabled: true))
+        let error = ServiceError(.outOfSpace, reason: "too many changes of one subscription")
+        #expect(actions == [.report(99, isNotifying: false, error)])
+    }
+}

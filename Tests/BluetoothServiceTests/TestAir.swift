@@ -1,0 +1,290 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import HCITransports
+
+/// Controllers that hear each other at once and lose nothing: what the service needs of a controller and no more, so that
+/// its tests can also make a controller misbehave.
+final class TestAir {
+    let loop: VirtualEventLoop
+    fileprivate(set) var controllers: [TestController] = []
+
+    init(loop: VirtualEventLoop) {
+        self.loop = loop
+    }
+
+    /// A controller, and the host's end of the line to it.
+    func addController() -> (controller: TestController, transport: InMemoryTransport) {
+        let ends = InMemoryTransport.pair(loop: loop)
+        let controller = TestController(transport: ends.controller, air: self)
+        controllers.append(controller)
+        return (controller, ends.host)
+    }
+}
+
+/// One end of a connection.
+private final class TestLink {
+    let handle: ConnectionHandle
+    unowned let owner: TestController
+    var peer: TestLink?
+
+    init(_ handle: UInt16, owner: TestController) {
+        self.handle = ConnectionHandle(rawValue: handle)
+        self.owner = owner
+    }
+}
+
+final class TestController {
+    /// How long a data packet takes.
+    static let dataDelay = Duration.milliseconds(5)
+
+    let transport: InMemoryTransport
+    private unowned let air: TestAir
+    private var loop: VirtualEventLoop { air.loop }
+    private(set) var address = BluetoothAddress.none
+    private var advertisement: PacketBuffer = []
+    private var scanResponse: PacketBuffer = []
+    private var interval: Duration = .milliseconds(20)
+    private(set) var isAdvertising = false
+    private(set) var isScanning = false
+    private(set) var initiating: Set<BluetoothAddress>?
+    private(set) var lastConnectionRequest: LECreateConnection?
+    private var acceptList: Set<BluetoothAddress> = []
+    private var links: [TestLink] = []
+    private var lastHandle: UInt16 = 0x40
+    /// Commands that it got, by name.
+    private(set) var commands: [String] = []
+    /// Packets of data that it was given to send.
+    private(set) var dataPackets = 0
+    /// Commands that it refuses.
+    var refuses: [Opcode: HCIStatus] = [:]
+    /// Whether it hears and is heard.
+    var isInRange = true
+
+    fileprivate init(transport: InMemoryTransport, air: TestAir) {
+        self.transport = transport
+        self.air = air
+        transport.onReceive = { [weak self] in self?.receive($0) }
+    }
+
+    private func receive(_ packet: HCIPacket) {
+        if packet.kind == .acl {
+            sendData(packet)
+        } else if let command = try? CommandPacket(reading: packet.bytes) {
+            commands.append(HCICommandRegistry.type(for: command.opcode)?.name ?? "\(command.opcode)")
+            if let status = refuses[command.opcode] { return refuse(command.opcode, status) }
+            if !perform(command) { refuse(command.opcode, .unknownCommand) }
+        }
+    }
+
+    private func send(_ event: some HCIEvent) {
+        transport.send(HCIPacket(event))
+    }
+
+    private func refuse(_ opcode: Opcode, _ status: HCIStatus) {
+        let isAnsweredByStatus = HCICommandRegistry.type(for: opcode)?.isAnsweredByStatus ?? true
+        if isAnsweredByStatus {
+            send(CommandStatus(status: status, credits: 1, opcode: opcode))
+        } else {
+            send(CommandComplete(credits: 1, opcode: opcode, parameters: [status.rawValue]))
+        }
+    }
+
+    private func accept(_ opcode: Opcode) {
+        send(CommandComplete(credits: 1, opcode: opcode, parameters: [0]))
+    }
+
+    // MARK: Commands
+
+    private func perform(_ command: CommandPacket) -> Bool {
+        let parameters = command.parameters
+        switch command.opcode {
+        case Reset.opcode: reset()
+        case SetEventMask.opcode, LESetEventMask.opcode, LESetScanParameters.opcode: break
+        case LESetRandomAddress.opcode:
+            address = (try? LESetRandomAddress(reading: parameters))?.address ?? .none
+            address.kind = .randomDevice
+        case LESetAdvertisingData.opcode:
+            advertisement = (try? LESetAdvertisingData(reading: parameters))?.data ?? []
+        case LESetScanResponseData.opcode:
+            scanResponse = (try? LESetScanResponseData(reading: parameters))?.data ?? []
+        case LESetAdvertisingParameters.opcode:
+            let units = (try? LESetAdvertisingParameters(reading: parameters))?.intervalMin ?? 32
+            interval = .microseconds(625 * Int64(units))
+        case LESetAdvertisingEnable.opcode:
+            setAdvertising(parameters.first == 1)
+        case LESetScanEnable.opcode: isScanning = parameters.first == 1
+        case LEClearFilterAcceptList.opcode: acceptList = []
+        case LEAddDeviceToFilterAcceptList.opcode:
+            if let address = (try? LEAddDeviceToFilterAcceptList(reading: parameters))?.address {
+                acceptList.insert(address)
+            }
+        default: return performAnswered(command)
+        }
+        accept(command.opcode)
+        return true
+    }
+
+    /// Commands with an answer of their own.
+    private func performAnswered(_ command: CommandPacket) -> Bool {
+        switch command.opcode {
+        case LEReadLocalSupportedFeatures.opcode:
+            send(CommandComplete(LEReadLocalSupportedFeatures.self, .init(features: [])))
+        case LEReadBufferSize.opcode:
+            send(CommandComplete(LEReadBufferSize.self, .init(aclDataPacketLength: 251, totalACLDataPackets: 8)))
+        case LEReadFilterAcceptListSize.opcode:
+            send(CommandComplete(LEReadFilterAcceptListSize.self, .init(size: 4)))
+        case ReadRSSI.opcode:
+            guard let handle = (try? ReadRSSI(reading: command.parameters))?.handle else { return false }
+            send(CommandComplete(ReadRSSI.self, .init(handle: handle, rssi: -42)))
+        case LECreateConnection.opcode: createConnection(command.parameters)
+        case LECreateConnectionCancel.opcode: cancelConnection()
+        case Disconnect.opcode: disconnect(command.parameters)
+        case LEConnectionUpdate.opcode:
+            send(CommandStatus(credits: 1, opcode: LEConnectionUpdate.opcode))
+        default: return false
+        }
+        return true
+    }
+
+    private func reset() {
+        for link in links { lose(link, .connectionTimeout, tellsOwner: false) }
+        isAdvertising = false
+        isScanning = false
+        initiating = nil
+        address = .none
+    }
+
+    // MARK: Advertising
+
+    private func setAdvertising(_ isOn: Bool) {
+        guard isOn != isAdvertising else { return }
+        isAdvertising = isOn
+        if isOn { advertise() }
+    }
+
+    private func advertise() {
+        guard isAdvertising else { return }
+        if isInRange {
+            for other in air.controllers where other !== self && other.isInRange { other.hear(self) }
+        }
+        guard isAdvertising else { return }
+        loop.schedule(after: interval) { [weak self] in self?.advertise() }
+    }
+
+    private func hear(_ other: TestController) {
+        if initiating?.contains(other.address) == true { return connect(to: other) }
+        guard isScanning else { return }
+        report(.connectableScannable, other, other.advertisement)
+        report(.scanResponse, other, other.scanResponse)
+    }
+
+    private func report(_ kind: LEAdvertisingReportKind, _ other: TestController, _ data: PacketBuffer) {
+        send(
+            LEAdvertisingReport(reports: [
+                AdvertisingReport(kind: kind, address: other.address, data: data, rssi: -50)
+            ])
+        )
+    }
+
+    /// Reports a stranger's empty advertisement to the host.
+    func report(from stranger: BluetoothAddress) {
+        send(
+            LEAdvertisingReport(reports: [
+                AdvertisingReport(kind: .connectableScannable, address: stranger, data: [], rssi: -90)
+            ])
+        )
+    }
+
+    // MARK: Connections
+
+    private func createConnection(_ parameters: PacketBuffer) {
+        guard let command = try? LECreateConnection(reading: parameters) else {
+            return refuse(LECreateConnection.opcode, .invalidParameters)
+        }
+        lastConnectionRequest = command
+        guard initiating == nil else { return refuse(LECreateConnection.opcode, .commandDisallowed) }
+        send(CommandStatus(credits: 1, opcode: LECreateConnection.opcode))
+        initiating = command.filterPolicy == .acceptList ? acceptList : [command.peerAddress]
+    }
+
+    private func cancelConnection() {
+        guard initiating != nil else { return refuse(LECreateConnectionCancel.opcode, .commandDisallowed) }
+        initiating = nil
+        accept(LECreateConnectionCancel.opcode)
+        var event = LEConnectionComplete()
+        event.status = .unknownConnection
+        send(event)
+    }
+
+    private func connect(to other: TestController) {
+        initiating = nil
+        other.isAdvertising = false
+        let mine = open(role: .central, peer: other)
+        let theirs = other.open(role: .peripheral, peer: self)
+        mine.peer = theirs
+        theirs.peer = mine
+    }
+
+    private func open(role: LERole, peer: TestController) -> TestLink {
+        lastHandle += 1
+        let link = TestLink(lastHandle, owner: self)
+        links.append(link)
+        send(
+            LEConnectionComplete(
+                handle: link.handle,
+                role: role,
+                peerAddress: peer.address,
+                interval: 24,
+                latency: 0,
+                supervisionTimeout: 72,
+                centralClockAccuracy: .ppm50
+            )
+        )
+        return link
+    }
+
+    private func disconnect(_ parameters: PacketBuffer) {
+        guard let command = try? Disconnect(reading: parameters),
+            let link = links.first(where: { $0.handle == command.handle })
+        else { return refuse(Disconnect.opcode, .unknownConnection) }
+        send(CommandStatus(credits: 1, opcode: Disconnect.opcode))
+        link.peer?.owner.drop(link.peer, command.reason)
+        drop(link, .localHostTerminated)
+    }
+
+    private func lose(_ link: TestLink, _ reason: HCIStatus, tellsOwner: Bool) {
+        link.peer?.owner.drop(link.peer, reason)
+        if tellsOwner { drop(link, reason) } else { links.removeAll { $0 === link } }
+    }
+
+    private func drop(_ link: TestLink?, _ reason: HCIStatus) {
+        guard let link, links.contains(where: { $0 === link }) else { return }
+        links.removeAll { $0 === link }
+        link.peer?.peer = nil
+        link.peer = nil
+        send(DisconnectionComplete(handle: link.handle, reason: reason))
+    }
+
+    /// The radio fades: both ends lose all links for `reason`.
+    func loseLinks(_ reason: HCIStatus) {
+        for link in links { lose(link, reason, tellsOwner: true) }
+    }
+
+    // MARK: Data
+
+    private func sendData(_ packet: HCIPacket) {
+        guard let acl = try? ACLPacket(reading: packet.bytes),
+            let link = links.first(where: { $0.handle == acl.handle })
+        else { return }
+        dataPackets += 1
+        loop.schedule(after: Self.dataDelay) { [weak self] in
+            guard let self, let peer = link.peer else { return }
+            send(NumberOfCompletedPackets(entries: [CompletedPackets(handle: link.handle, count: 1)]))
+            let boundary: ACLPacket.Boundary = acl.boundary.isStart ? .start : .continuation
+            peer.owner.transport.send(
+                HCIPacket(ACLPacket(handle: peer.handle, boundary: boundary, payload: acl.payload))
+            )
+        }
+    }
+}

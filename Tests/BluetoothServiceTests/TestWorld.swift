@@ -1,0 +1,233 @@
+import BluetoothTypes
+import Dispatch
+import EventLoops
+import Foundation
+import GAP
+import Logging
+import Synchronization
+import Testing
+
+@testable import BluetoothService
+
+/// Devices on one air, in virtual time.
+final class TestWorld {
+    let loop = VirtualEventLoop()
+    let air: TestAir
+    private let random: RandomSource
+    private var deviceCount: UInt64 = 0
+
+    init(seed: UInt64 = 1) {
+        air = TestAir(loop: loop)
+        random = RandomSource(seed: seed)
+    }
+
+    /// A device that is up, unless told otherwise.
+    func device(_ name: String, isUp: Bool = true, configure: (inout SystemConfiguration) -> Void = { _ in })
+        -> TestDevice
+    {
+        var configuration = SystemConfiguration()
+        configuration.deviceName = name
+        configure(&configuration)
+        let (controller, transport) = air.addController()
+        let system = BluetoothSystem(
+            transport: transport,
+            loop: loop,
+            random: random.split(deviceCount),
+            configuration: configuration,
+            logger: Logger(label: name) { _ in SwiftLogNoOpLogHandler() }
+        )
+        let device = TestDevice(system: system, controller: controller, world: self)
+        deviceCount += 1
+        system.start()
+        if isUp { run(.milliseconds(1)) }
+        return device
+    }
+
+    /// A manager of an app of its own on any system of this loop.
+    func manager(_ role: ManagerRole, on system: BluetoothSystem) -> TestManager {
+        TestManager(role, connection: system.openApp(AppIdentity(name: "test")), world: self)
+    }
+
+    func run(_ duration: Duration) {
+        loop.run(for: duration)
+    }
+
+    /// Runs until `condition` holds, at most for a minute.
+    @discardableResult
+    func run(until condition: () -> Bool) -> Bool {
+        loop.run(until: loop.now + .seconds(60), stopWhen: condition)
+    }
+}
+
+final class TestDevice {
+    let system: BluetoothSystem
+    let controller: TestController
+    private let world: TestWorld
+
+    init(system: BluetoothSystem, controller: TestController, world: TestWorld) {
+        self.system = system
+        self.controller = controller
+        self.world = world
+    }
+
+    /// A manager of an app of its own, or of `app`.
+    func manager(_ role: ManagerRole, of app: InProcessConnection? = nil) -> TestManager {
+        TestManager(role, connection: app ?? system.openApp(AppIdentity(name: "test")), world: world)
+    }
+}
+
+/// A manager that writes down what it is told.
+final class TestManager {
+    private final class Record: Sendable {
+        let events = Mutex<[Event]>([])
+    }
+
+    let connection: InProcessConnection
+    let id: ManagerID
+    private let record = Record()
+    private let world: TestWorld
+
+    fileprivate init(_ role: ManagerRole, connection: InProcessConnection, world: TestWorld) {
+        self.connection = connection
+        self.world = world
+        id = connection.openManager(
+            role,
+            options: ManagerOptions(),
+            queue: DispatchQueue(label: "manager")
+        ) { [record] event in
+            record.events.withLock { $0.append(event) }
+        }
+        world.run(.zero)
+    }
+
+    /// Everything that the manager was told and that was not taken yet.
+    var events: [Event] { record.events.withLock { $0 } }
+
+    /// Takes what the manager was told so far.
+    @discardableResult
+    func take() -> [Event] {
+        record.events.withLock { events in
+            defer { events = [] }
+            return events
+        }
+    }
+
+    func send(_ request: Request) {
+        connection.send(request, from: id)
+    }
+
+    func ask(_ query: Query) -> [PeerInfo] {
+        if case .peripherals(let peers) = connection.ask(query, from: id) { peers } else { [] }
+    }
+
+    func close() {
+        connection.closeManager(id)
+        world.run(.zero)
+    }
+
+    /// Runs the world until the manager is told something that `pick` wants, which is taken with all before it.
+    func expect<T>(_ what: String, _ pick: (Event) -> T?) throws -> T {
+        var found: T?
+        world.run(until: {
+            record.events.withLock { events in
+                guard let index = events.firstIndex(where: { pick($0) != nil }) else { return false }
+                found = pick(events[index])
+                events.removeFirst(index + 1)
+                return true
+            }
+        })
+        return try #require(found, "\(what) did not come")
+    }
+
+    /// Sends a request and waits for an event.
+    func ask<T>(_ request: Request, _ what: String, _ pick: (Event) -> T?) throws -> T {
+        send(request)
+        return try expect(what, pick)
+    }
+}
+
+// MARK: - What most tests need
+
+enum Example {
+    static let service: BluetoothUUID = 0x180D
+    static let measurement: BluetoothUUID = 0x2A37
+    static let location: BluetoothUUID = 0x2A38
+    static let controlPoint: BluetoothUUID = 0x2A39
+    static let note: BluetoothUUID = 0x2A3D
+
+    static let serviceID = LocalAttributeID(1)
+    static let measurementID = LocalAttributeID(2)
+    static let locationID = LocalAttributeID(3)
+    static let controlPointID = LocalAttributeID(4)
+    static let noteID = LocalAttributeID(5)
+
+    /// One characteristic of each kind: notified, fixed, written both ways, dynamic.
+    static let heartRate = LocalService(
+        id: serviceID,
+        uuid: service,
+        isPrimary: true,
+        characteristics: [
+            LocalCharacteristic(id: measurementID, uuid: measurement, properties: 0x10, permissions: 1),
+            LocalCharacteristic(
+                id: locationID,
+                uuid: location,
+                properties: 0x02,
+                permissions: 1,
+                value: [1],
+                descriptors: [LocalDescriptor(uuid: 0x2901, value: PacketBuffer(Array("Where".utf8)))]
+            ),
+            LocalCharacteristic(id: controlPointID, uuid: controlPoint, properties: 0x0C, permissions: 2),
+            LocalCharacteristic(id: noteID, uuid: note, properties: 0x2A, permissions: 3),
+        ]
+    )
+}
+
+extension TestManager {
+    /// As peripheral: publishes and advertises the example.
+    func publish(_ service: LocalService = Example.heartRate, name: String? = "Strap") throws {
+        let error = try ask(.addService(service), "serviceAdded") { event in
+            if case .serviceAdded(service.id, let error) = event { return Optional.some(error) }
+            return nil
+        }
+        #expect(error == nil)
+        let request = AdvertisingRequest(localName: name, services: [service.uuid])
+        let failure = try ask(.startAdvertising(request), "advertisingStarted") { event in
+            if case .advertisingStarted(let error) = event { return Optional.some(error) }
+            return nil
+        }
+        #expect(failure == nil)
+    }
+
+    /// As central: finds whoever advertises a service.
+    func find(_ service: BluetoothUUID = Example.service) throws -> PeerInfo {
+        let peer = try ask(.startScan(ScanRequest(services: [service])), "discovered") { event in
+            if case .discovered(let peer, _, _) = event { return peer }
+            return nil
+        }
+        send(.stopScan)
+        return peer
+    }
+
+    /// As central: connects.
+    func connect(_ peer: UUID) throws {
+        try ask(.connect(peer: peer, options: ConnectOptions()), "connected") { event in
+            if case .connected(let info, _) = event, info.identifier == peer { return () }
+            return nil
+        }
+    }
+
+    /// As central: finds all characteristics of a service.
+    func explore(_ peer: UUID, _ service: BluetoothUUID = Example.service) throws -> [BluetoothUUID: AttributeHandle] {
+        let services = try ask(.discoverServices(peer: peer, uuids: [service]), "servicesDiscovered") { event in
+            if case .servicesDiscovered(peer, .success(let services)) = event { return services }
+            return nil
+        }
+        let handle = try #require(services.first?.handle)
+        let request = Request.discoverCharacteristics(peer: peer, service: handle, uuids: nil)
+        let found = try ask(request, "characteristicsDiscovered") { event in
+            if case .characteristicsDiscovered(peer, handle, .success(let found)) = event { return found }
+            return nil
+        }
+        return Dictionary(uniqueKeysWithValues: found.map { ($0.uuid, $0.handle) })
+    }
+}

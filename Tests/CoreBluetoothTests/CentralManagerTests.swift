@@ -1,0 +1,272 @@
+import BluetoothService
+import BluetoothTypes
+import CoreBluetooth
+import Testing
+
+@Suite struct CentralManagerTests {
+    // MARK: State
+
+    @Test func behaviour_1_1_newManagerIsUnknownUntilTheServiceSpeaks() {
+        let app = CentralApp()
+        #expect(app.manager.state == .unknown)
+        #expect(app.calls.isEmpty)
+        app.service.deliver(.stateChanged(.poweredOn))
+        #expect(app.calls == ["state 5"])
+        #expect(app.manager.state == .poweredOn)
+    }
+
+    @Test(arguments: [
+        (CBManagerState.unknown, 0), (.resetting, 1), (.unsupported, 2), (.unauthorized, 3), (.poweredOff, 4),
+        (.poweredOn, 5),
+    ])
+    func behaviour_1_3_rawValues(state: CBManagerState, value: Int) throws {
+        #expect(state.rawValue == value)
+        let app = CentralApp()
+        app.service.deliver(.stateChanged(try #require(ManagerState(rawValue: value))))
+        #expect(app.manager.state == state)
+    }
+
+    @Test func behaviour_1_6_commandsWithoutPowerAreIgnoredAndLogged() {
+        let app = CentralApp()
+        app.connect()
+        app.service.deliver(.stateChanged(.poweredOff))
+        app.take()
+        app.manager.scanForPeripherals(withServices: nil)
+        app.manager.stopScan()
+        app.manager.connect(app.peripheral)
+        app.manager.cancelPeripheralConnection(app.peripheral)
+        #expect(app.take() == ([], []))
+        #expect(!app.manager.isScanning)
+        #expect(CapturedLog.contains("API MISUSE", app.manager.description, "powered on state"))
+    }
+
+    @Test func behaviour_1_8_retrievingWithoutPowerIsEmpty() {
+        let app = CentralApp()
+        app.service.answer(peripherals: [PeerInfo(identifier: app.peer)])
+        #expect(app.manager.retrievePeripherals(withIdentifiers: [app.peer]).isEmpty)
+        #expect(app.manager.retrieveConnectedPeripherals(withServices: [CBUUID(string: "180D")]).isEmpty)
+        #expect(app.service.queries.isEmpty)
+    }
+
+    @Test func behaviour_1_9_and_behaviour_1_11_powerOffEndsAllWithoutAWord() {
+        let app = CentralApp()
+        app.explore()
+        app.manager.scanForPeripherals(withServices: nil)
+        app.take()
+        app.service.deliver(.stateChanged(.poweredOff))
+        #expect(app.take().calls == ["state 4"])
+        #expect(!app.manager.isScanning)
+        #expect(app.peripheral.state == .disconnected)
+        #expect(app.peripheral.services == nil)
+    }
+
+    @Test(arguments: [(ManagerState.poweredOff, true), (.unauthorized, false), (.resetting, false)])
+    func behaviour_1_10_peripheralsSurvivePowerOffButNothingBelow(state: ManagerState, survive: Bool) {
+        let app = CentralApp()
+        app.connect()
+        let old = app.peripheral
+        app.service.deliver(.stateChanged(state))
+        app.powerOn()
+        app.manager.connect(app.peripheral)
+        #expect((old?.state == .connecting) == survive)
+        #expect(app.take().requests.isEmpty == !survive)
+        app.discover()
+        #expect((app.peripheral === old) == survive)
+    }
+
+    @Test func behaviour_1_16_powerAlertOption() {
+        let service = FakeService()
+        let keys = [CBCentralManagerOptionShowPowerAlertKey: false as Any]
+        let managers = service.run {
+            [
+                CBCentralManager(), CBCentralManager(delegate: nil, queue: nil, options: keys), CBPeripheralManager(),
+                CBPeripheralManager(
+                    delegate: nil,
+                    queue: nil,
+                    options: [CBPeripheralManagerOptionShowPowerAlertKey: 1]
+                ),
+            ]
+        }
+        #expect(service.options.map(\.showsPowerAlert) == [true, false, false, true])
+        #expect(managers.count == 4)
+        #expect(service.queue?.label == DispatchQueue.main.label)
+    }
+
+    @Test func behaviour_1_20_authorizationNeedsNoManager() {
+        #expect(CBManager.authorization == .allowedAlways)
+        #expect(CBPeripheralManager.authorizationStatus() == .authorized)
+    }
+
+    @Test func behaviour_1_25_noFeatureIsClaimedThatIsNotThere() {
+        #expect(!CBCentralManager.supports(.extendedScanAndConnect))
+        #expect(!CBCentralManager.supports(.channelSounding))
+    }
+
+    // MARK: Scanning
+
+    @Test func behaviour_2_3_optionsTakeBoolIntAndNumber() {
+        let app = CentralApp()
+        app.powerOn()
+        for value: Any in [true, 1, NSNumber(value: true), NSNumber(value: 1)] {
+            let options = [CBCentralManagerScanOptionAllowDuplicatesKey: value]
+            app.manager.scanForPeripherals(withServices: [CBUUID(string: "180D")], options: options)
+            #expect(app.take().requests == [.startScan(ScanRequest(services: [0x180D], allowsDuplicates: true))])
+        }
+        for value: Any in [false, 0, NSNumber(value: false), "yes"] {
+            let options = [CBCentralManagerScanOptionAllowDuplicatesKey: value]
+            app.manager.scanForPeripherals(withServices: nil, options: options)
+            #expect(app.take().requests == [.startScan(ScanRequest())])
+        }
+    }
+
+    @Test func behaviour_2_7_isScanningFollowsTheCalls() {
+        let app = CentralApp()
+        app.powerOn()
+        #expect(!app.manager.isScanning)
+        app.manager.scanForPeripherals(withServices: nil)
+        #expect(app.manager.isScanning)
+        app.manager.stopScan()
+        #expect(!app.manager.isScanning)
+        #expect(app.take().requests == [.startScan(ScanRequest()), .stopScan])
+        // A discovery that was on its way does not arrive any more.
+        app.service.deliver(.discovered(PeerInfo(identifier: app.peer), Advertisement(), rssi: -1))
+        #expect(app.take().calls.isEmpty)
+    }
+
+    @Test func behaviour_2_8_solicitedServices() {
+        let app = CentralApp()
+        app.powerOn()
+        let options = [CBCentralManagerScanOptionSolicitedServiceUUIDsKey: [CBUUID(string: "1805")]]
+        app.manager.scanForPeripherals(withServices: nil, options: options)
+        #expect(app.take().requests == [.startScan(ScanRequest(solicitedServices: [0x1805]))])
+    }
+
+    @Test func behaviour_2_9_valuesOfTheAdvertisement() {
+        let app = CentralApp()
+        app.powerOn()
+        var advertisement = Advertisement()
+        app.discover(advertisement)
+        #expect(Set(app.advertisementData.keys) == [CBAdvertisementDataIsConnectable])
+        advertisement.localName = "Heart"
+        advertisement.manufacturerData = [0x4C, 0x00, 1]
+        advertisement.serviceData = [0x180D: [7]]
+        advertisement.serviceUUIDs = [0x180D]
+        advertisement.overflowServiceUUIDs = [0x180F]
+        advertisement.solicitedServiceUUIDs = [0x1805]
+        advertisement.txPowerLevel = -4
+        advertisement.isConnectable = true
+        app.discover(advertisement, rssi: -61)
+        let data = app.advertisementData
+        #expect(data[CBAdvertisementDataLocalNameKey] as? String == "Heart")
+        #expect(data[CBAdvertisementDataManufacturerDataKey] as? Data == Data([0x4C, 0x00, 1]))
+        let serviceData = data[CBAdvertisementDataServiceDataKey] as? [CBUUID: Data]
+        #expect(serviceData?[CBUUID(string: "0000180D-0000-1000-8000-00805F9B34FB")] == Data([7]))
+        #expect(data[CBAdvertisementDataServiceUUIDsKey] as? [CBUUID] == [CBUUID(string: "180D")])
+        #expect(data[CBAdvertisementDataOverflowServiceUUIDsKey] as? [CBUUID] == [CBUUID(string: "180F")])
+        #expect(data[CBAdvertisementDataSolicitedServiceUUIDsKey] as? [CBUUID] == [CBUUID(string: "1805")])
+        #expect(data[CBAdvertisementDataTxPowerLevelKey] as? NSNumber == -4)
+        #expect(data[CBAdvertisementDataTxPowerLevelKey] as? Int == -4)
+        #expect(data[CBAdvertisementDataIsConnectable] as? Bool == true)
+        #expect((data[CBAdvertisementDataIsConnectable] as? NSNumber)?.boolValue == true)
+        #expect(app.calls.last == "didDiscover -61")
+    }
+
+    @Test func behaviour_2_20_peripheralsThatAreNotKeptAreForgotten() {
+        let app = CentralApp()
+        app.keepsPeripherals = false
+        app.powerOn()
+        app.discover()
+        #expect(app.take().requests == [.startScan(ScanRequest()), .forget(peer: app.peer)])
+    }
+
+    @Test func behaviour_2_21_oneObjectForOneDevice() {
+        let app = CentralApp()
+        app.powerOn()
+        app.discover()
+        let first = app.peripheral
+        app.discover()
+        #expect(app.peripheral === first)
+        app.service.answer(peripherals: [PeerInfo(identifier: app.peer)])
+        #expect(app.manager.retrievePeripherals(withIdentifiers: [app.peer]).first === first)
+        #expect(app.manager.retrieveConnectedPeripherals(withServices: [CBUUID(string: "180D")]).first === first)
+        #expect(
+            app.service.queries == [.peripherals(identifiers: [app.peer]), .connectedPeripherals(services: [0x180D])]
+        )
+        #expect(first?.copy() as? CBPeripheral === first)
+    }
+
+    @Test func behaviour_2_23_and_behaviour_2_24_names() {
+        let app = CentralApp()
+        app.powerOn()
+        app.discover()
+        #expect(app.peripheral.name == nil)
+        app.discover(name: "advertised")
+        #expect(app.peripheral.name == "advertised")
+        app.connect()
+        app.service.deliver(.nameChanged(peer: app.peer, name: "GAP"))
+        #expect(app.take().calls == ["name GAP"])
+    }
+
+    @Test func behaviour_11_7_noServicesMeansNone() {
+        let app = CentralApp()
+        app.powerOn()
+        app.service.answer(peripherals: [PeerInfo(identifier: app.peer)])
+        #expect(app.manager.retrieveConnectedPeripherals(withServices: []).isEmpty)
+    }
+
+    // MARK: Queue and lifetime
+
+    @Test func behaviour_13_1_managersMadeInACallbackBelongToTheSameApp() {
+        final class Parent: NSObject, CBCentralManagerDelegate {
+            var child: CBPeripheralManager?
+            func centralManagerDidUpdateState(_ central: CBCentralManager) { child = CBPeripheralManager() }
+        }
+        let service = FakeService()
+        let parent = Parent()
+        let manager = service.run { CBCentralManager(delegate: parent, queue: DispatchQueue(label: "app")) }
+        service.deliver(.stateChanged(.poweredOn))
+        #expect(service.opened.count == 2)
+        #expect(manager.delegate === parent)
+    }
+
+    @Test func behaviour_13_5_delegatesAreWeak() {
+        let service = FakeService()
+        var app: CentralApp? = CentralApp()
+        let manager = service.run { CBCentralManager(delegate: app, queue: DispatchQueue(label: "app")) }
+        #expect(manager.delegate != nil)
+        app = nil
+        #expect(manager.delegate == nil)
+    }
+
+    @Test func behaviour_13_6_theManagersEndIsTheEndOfItsWork() {
+        let service = FakeService()
+        let queue = DispatchQueue(label: "app")
+        let peer = UUID()
+        var manager: CBCentralManager? = service.run { CBCentralManager(delegate: nil, queue: queue) }
+        service.deliver(.stateChanged(.poweredOn))
+        service.answer(peripherals: [PeerInfo(identifier: peer)])
+        var peripheral = manager?.retrievePeripherals(withIdentifiers: [peer]).first
+        peripheral.map { manager?.connect($0) }
+        service.deliver(.connected(PeerInfo(identifier: peer), maximumWriteWithoutResponse: 20))
+        #expect(peripheral?.state == .connected)
+        manager = nil
+        #expect(service.closed == service.opened)
+        #expect(peripheral?.state == .disconnected)
+        _ = service.takeRequests()
+        peripheral = nil
+        #expect(service.takeRequests().isEmpty)
+    }
+
+    @Test func managersOfOneAppAreIndependent() {
+        let app = CentralApp()
+        app.connect()
+        let other = app.service.run { CBCentralManager(delegate: nil, queue: app.queue) }
+        app.service.deliver(.stateChanged(.poweredOn))
+        other.cancelPeripheralConnection(app.peripheral)
+        other.connect(app.peripheral)
+        // behaviour 3.8: peripherals of another manager are no use.
+        #expect(app.take().requests.isEmpty)
+        #expect(app.peripheral.state == .connected)
+        #expect(CapturedLog.contains("API MISUSE", app.peer.uuidString, "is not a peripheral of"))
+    }
+}

@@ -1,0 +1,202 @@
+import BluetoothService
+import BluetoothTypes
+import CoreBluetooth
+import Testing
+
+@Suite struct DiscoveryTests {
+    @Test func behaviour_1_7_commandsWithoutConnectionAreIgnoredAndLogged() {
+        let app = CentralApp()
+        let characteristic = app.explore()
+        let descriptor = characteristic.descriptors![1]
+        let service = characteristic.service!
+        app.service.deliver(.disconnected(peer: app.peer, nil, isReconnecting: false))
+        app.take()
+        let peripheral = app.peripheral!
+        peripheral.discoverServices(nil)
+        peripheral.discoverIncludedServices(nil, for: service)
+        peripheral.discoverCharacteristics(nil, for: service)
+        peripheral.discoverDescriptors(for: characteristic)
+        peripheral.readValue(for: characteristic)
+        peripheral.readValue(for: descriptor)
+        peripheral.writeValue(Data(), for: characteristic, type: .withResponse)
+        peripheral.writeValue(Data(), for: characteristic, type: .withoutResponse)
+        peripheral.writeValue(Data(), for: descriptor)
+        peripheral.setNotifyValue(true, for: characteristic)
+        peripheral.readRSSI()
+        #expect(app.take() == ([], []))
+        #expect(CapturedLog.contains("API MISUSE", app.peer.uuidString, "connected state", "disconnected"))
+    }
+
+    @Test func behaviour_1_26_discoveringWithoutADelegateIsLogged() {
+        let app = CentralApp()
+        app.connect().delegate = nil
+        app.peripheral.discoverServices(nil)
+        #expect(app.take().requests == [.discoverServices(peer: app.peer, uuids: nil)])
+        #expect(CapturedLog.contains("API MISUSE", "delegate is nil", app.peer.uuidString))
+    }
+
+    @Test func behaviour_4_1_noListAndAnEmptyOneMeanAll() {
+        let app = CentralApp()
+        let service = app.explore().service!
+        let peripheral = app.peripheral!
+        peripheral.discoverServices([])
+        peripheral.discoverServices([CBUUID(string: "180D")])
+        peripheral.discoverIncludedServices([], for: service)
+        peripheral.discoverCharacteristics([], for: service)
+        peripheral.discoverCharacteristics([CBUUID(string: "2A37")], for: service)
+        #expect(
+            app.take().requests == [
+                .discoverServices(peer: app.peer, uuids: nil),
+                .discoverServices(peer: app.peer, uuids: [0x180D]),
+                .discoverIncludedServices(peer: app.peer, service: 1, uuids: nil),
+                .discoverCharacteristics(peer: app.peer, service: 1, uuids: nil),
+                .discoverCharacteristics(peer: app.peer, service: 1, uuids: [0x2A37]),
+            ]
+        )
+    }
+
+    @Test func behaviour_4_2_discoveryAddsAndKeepsObjects() {
+        let app = CentralApp()
+        let characteristic = app.explore()
+        let service = app.peripheral.services![0]
+        app.service.deliver(.servicesDiscovered(peer: app.peer, .success([.battery, .heartRate])))
+        #expect(app.peripheral.services?.map(\.uuid.uuidString) == ["180D", "180F"])
+        #expect(app.peripheral.services?[0] === service)
+        let more = [
+            RemoteCharacteristic(handle: 3, uuid: 0x2A37, properties: 0x10),
+            RemoteCharacteristic(handle: 7, uuid: 0x2A38, properties: 0x02),
+        ]
+        app.service.deliver(.characteristicsDiscovered(peer: app.peer, service: 1, .success(more)))
+        #expect(service.characteristics?.count == 2)
+        #expect(service.characteristics?[0] === characteristic)
+        #expect(service.characteristics?[1].properties == .read)
+        let descriptor = characteristic.descriptors?[0]
+        app.service.deliver(
+            .descriptorsDiscovered(
+                peer: app.peer,
+                characteristic: 3,
+                .success([RemoteDescriptor(handle: 4, uuid: 0x2902)])
+            )
+        )
+        #expect(characteristic.descriptors?.count == 2)
+        #expect(characteristic.descriptors?[0] === descriptor)
+    }
+
+    @Test func behaviour_4_2_includedServices() throws {
+        let app = CentralApp()
+        app.connect()
+        app.service.deliver(.servicesDiscovered(peer: app.peer, .success([.heartRate, .battery])))
+        let services = try #require(app.peripheral.services)
+        #expect(services[0].includedServices == nil)
+        // In a circle, which must not keep anything alive.
+        app.service.deliver(.includedServicesDiscovered(peer: app.peer, service: 1, .success([.battery, .secondary])))
+        app.service.deliver(.includedServicesDiscovered(peer: app.peer, service: 10, .success([.heartRate])))
+        #expect(services[0].includedServices?.first === services[1])
+        #expect(services[0].includedServices?.last?.isPrimary == false)
+        #expect(services[1].includedServices?.first === services[0])
+        #expect(app.peripheral.services?.count == 2)
+        #expect(app.take().calls == ["services", "included", "included"])
+        weak let first = services[0].includedServices?.last
+        app.service.deliver(.disconnected(peer: app.peer, nil, isReconnecting: false))
+        #expect(first == nil)
+    }
+
+    @Test func behaviour_4_3_nilBeforeTheFirstSuccess() {
+        let app = CentralApp()
+        app.connect()
+        #expect(app.peripheral.services == nil)
+        app.service.deliver(.servicesDiscovered(peer: app.peer, .failure(ServiceError(.unknown))))
+        #expect(app.take().calls == ["services!"])
+        #expect(app.peripheral.services == nil)
+        app.service.deliver(.servicesDiscovered(peer: app.peer, .success([.heartRate])))
+        let service = app.peripheral.services?.first
+        #expect(service?.characteristics == nil)
+        app.service.deliver(.characteristicsDiscovered(peer: app.peer, service: 1, .failure(ServiceError(.unknown))))
+        #expect(service?.characteristics == nil)
+        #expect(app.take().calls == ["services", "characteristics!"])
+    }
+
+    @Test func behaviour_4_4_nothingFoundIsAnEmptyList() {
+        let app = CentralApp()
+        app.connect()
+        app.service.deliver(.servicesDiscovered(peer: app.peer, .success([])))
+        #expect(app.peripheral.services == [])
+    }
+
+    @Test func behaviour_4_13_modifiedServices() throws {
+        let app = CentralApp()
+        let characteristic = app.explore()
+        app.service.deliver(.servicesDiscovered(peer: app.peer, .success([.battery])))
+        let services = try #require(app.peripheral.services)
+        app.take()
+        app.service.deliver(.servicesModified(peer: app.peer, invalidated: [1, 99]))
+        #expect(app.take().calls == ["didModifyServices"])
+        #expect(app.invalidated == [services[0]])
+        #expect(app.peripheral.services == [services[1]])
+        // A new one at the old place is a new object.
+        app.service.deliver(.servicesDiscovered(peer: app.peer, .success([.heartRate])))
+        #expect(app.peripheral.services?.last !== services[0])
+        app.service.deliver(.valueUpdated(peer: app.peer, characteristic: 3, .success([1])))
+        #expect(characteristic.value == nil)
+    }
+
+    @Test func behaviour_4_16_invalidatedAttributesFailInTheirTurn() {
+        let app = CentralApp()
+        let characteristic = app.explore()
+        app.service.deliver(.servicesModified(peer: app.peer, invalidated: [1]))
+        app.take()
+        app.peripheral.readValue(for: characteristic)
+        app.peripheral.writeValue(Data([1]), for: characteristic, type: .withResponse)
+        app.peripheral.writeValue(Data([1]), for: characteristic, type: .withoutResponse)
+        app.peripheral.setNotifyValue(true, for: characteristic)
+        #expect(
+            app.take().requests == [
+                .readCharacteristic(peer: app.peer, characteristic: 0),
+                .writeCharacteristic(peer: app.peer, characteristic: 0, value: [1]),
+                .setNotify(peer: app.peer, characteristic: 0, enabled: true),
+            ]
+        )
+        let error = ServiceError(.invalidHandle)
+        app.service.deliver(.valueUpdated(peer: app.peer, characteristic: 0, .failure(error)))
+        app.service.deliver(.valueWritten(peer: app.peer, characteristic: 0, error))
+        app.service.deliver(.notifyStateChanged(peer: app.peer, characteristic: 0, isNotifying: false, error))
+        // Nobody asked for these.
+        app.service.deliver(.valueUpdated(peer: app.peer, characteristic: 0, .failure(error)))
+        app.service.deliver(.descriptorWritten(peer: app.peer, descriptor: 0, error))
+        #expect(app.take().calls == ["value nil!", "written!", "notifying false!"])
+        #expect((app.lastError as? CBError)?.code == .invalidHandle)
+    }
+
+    @Test func behaviour_13_7_backReferencesAreWeak() {
+        let app = CentralApp()
+        let characteristic = app.explore()
+        let descriptor = characteristic.descriptors![0]
+        let service = characteristic.service!
+        #expect(service.peripheral === app.peripheral)
+        #expect(descriptor.characteristic === characteristic)
+        app.peripheral = nil
+        #expect(service.peripheral == nil)
+        #expect(characteristic.service === service)
+    }
+
+    @Test(
+        arguments: [
+            (0x2900, [1, 0], "1"), (0x2902, [2, 1], "258"), (0x2902, [2], "2"), (0x2903, [], "0"),
+            (0x2901, [0x48, 0x69], "Hi"), (0x2904, [1, 2], "2 bytes"), (0x2907, [1], "1 bytes"),
+        ] as [(UInt16, [UInt8], String)]
+    )
+    func behaviour_4_6_valuesOfDescriptors(type: UInt16, octets: [UInt8], expected: String) {
+        let app = CentralApp()
+        let characteristic = app.explore()
+        let descriptor = RemoteDescriptor(handle: 6, uuid: BluetoothUUID(type))
+        app.service.deliver(.descriptorsDiscovered(peer: app.peer, characteristic: 3, .success([descriptor])))
+        let object = characteristic.descriptors!.last!
+        #expect(object.value == nil)
+        app.service.deliver(.descriptorUpdated(peer: app.peer, descriptor: 6, .success(PacketBuffer(octets))))
+        switch type {
+        case 0x2901: #expect(object.value as? String == expected)
+        case 0x2900, 0x2902, 0x2903: #expect((object.value as? NSNumber)?.stringValue == expected)
+        default: #expect((object.value as? Data)?.description == expected)
+        }
+    }
+}

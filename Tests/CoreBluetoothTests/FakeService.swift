@@ -1,0 +1,90 @@
+import BluetoothService
+import CoreBluetooth
+import Synchronization
+
+/// A service that does nothing by itself: it keeps what it is sent, and the test says what it answers and when.
+final class FakeService: ServiceConnection {
+    private struct Manager {
+        let role: ManagerRole
+        let options: ManagerOptions
+        let queue: DispatchQueue
+        let handler: @Sendable (Event) -> Void
+    }
+
+    private struct State {
+        var managers: [ManagerID: Manager] = [:]
+        var opened: [ManagerID] = []
+        var closed: [ManagerID] = []
+        var requests: [Request] = []
+        var queries: [Query] = []
+        var peripherals: [PeerInfo] = []
+    }
+
+    private let state = Mutex(State())
+
+    init() {
+        CapturedLog.start()
+    }
+
+    func openManager(
+        _ role: ManagerRole,
+        options: ManagerOptions,
+        queue: DispatchQueue,
+        handler: @escaping @Sendable (Event) -> Void
+    ) -> ManagerID {
+        state.withLock {
+            let id = ManagerID(UInt32($0.opened.count + 1))
+            $0.managers[id] = Manager(role: role, options: options, queue: queue, handler: handler)
+            $0.opened.append(id)
+            return id
+        }
+    }
+
+    func closeManager(_ manager: ManagerID) {
+        state.withLock { $0.closed.append(manager) }
+    }
+
+    func send(_ request: Request, from manager: ManagerID) {
+        state.withLock { $0.requests.append(request) }
+    }
+
+    func ask(_ query: Query, from manager: ManagerID) -> Reply {
+        state.withLock {
+            $0.queries.append(query)
+            return .peripherals($0.peripherals)
+        }
+    }
+
+    // MARK: For the test
+
+    /// Delivers an event to a manager, by default the last one, on its queue; returns when the app has returned.
+    func deliver(_ event: Event, to manager: ManagerID? = nil) {
+        let target = state.withLock { state in (manager ?? state.opened.last).flatMap { state.managers[$0] } }
+        target?.queue.sync { target?.handler(event) }
+    }
+
+    /// What was sent since this was last asked.
+    func takeRequests() -> [Request] {
+        state.withLock { state in
+            defer { state.requests = [] }
+            return state.requests
+        }
+    }
+
+    func answer(peripherals: [PeerInfo]) {
+        state.withLock { $0.peripherals = peripherals }
+    }
+
+    var queries: [Query] { state.withLock { $0.queries } }
+    var opened: [ManagerID] { state.withLock { $0.opened } }
+    var closed: [ManagerID] { state.withLock { $0.closed } }
+    var options: [ManagerOptions] {
+        state.withLock { state in state.opened.compactMap { state.managers[$0]?.options } }
+    }
+    var queue: DispatchQueue? { state.withLock { state in state.opened.last.flatMap { state.managers[$0]?.queue } } }
+
+    /// Runs `body` as the code of an app of this service.
+    func run<R>(_ body: () throws -> R) rethrows -> R {
+        try ServiceLocator.$current.withValue(self, operation: body)
+    }
+}

@@ -1,0 +1,486 @@
+import BluetoothService
+import BluetoothTypes
+import CoreBluetooth
+import Testing
+
+/// An app in the peripheral role, and everything its delegate hears.
+final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
+    let service = FakeService()
+    let queue = DispatchQueue(label: "app")
+    private(set) var manager: CBPeripheralManager!
+    var calls: [String] = []
+    var lastError: (any Error)?
+    var requests: [CBATTRequest] = []
+    var centrals: [CBCentral] = []
+    let dynamic = CBMutableCharacteristic(
+        type: CBUUID(string: "2A37"),
+        properties: [.read, .write, .notify],
+        value: nil,
+        permissions: [.readable, .writeable]
+    )
+    let local = CBMutableService(type: CBUUID(string: "180D"), primary: true)
+    let central = CentralInfo(identifier: UUID(), maximumUpdateLength: 20)
+    /// What the manager calls the service, and its characteristic.
+    let serviceID = LocalAttributeID(1)
+    let characteristicID = LocalAttributeID(2)
+
+    override init() {
+        super.init()
+        manager = service.run { CBPeripheralManager(delegate: self, queue: queue) }
+    }
+
+    func powerOn() {
+        service.deliver(.stateChanged(.poweredOn))
+        take()
+    }
+
+    /// Goes as far as one published service with one dynamic characteristic.
+    func publish() {
+        powerOn()
+        local.characteristics = [dynamic]
+        manager.add(local)
+        service.deliver(.serviceAdded(serviceID, nil))
+        take()
+    }
+
+    @discardableResult
+    func take() -> (calls: [String], requests: [Request]) {
+        defer { calls = [] }
+        return (calls, service.takeRequests())
+    }
+
+    private func note(_ call: String, _ error: (any Error)? = nil) {
+        dispatchPrecondition(condition: .onQueue(queue))
+        lastError = error
+        calls.append(error == nil ? call : call + "!")
+    }
+
+    func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
+        note("state \(peripheral.state.rawValue)")
+    }
+
+    func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {
+        note("advertising", error)
+    }
+
+    func peripheralManager(_ peripheral: CBPeripheralManager, didAdd service: CBService, error: (any Error)?) {
+        note("added \(service.uuid.uuidString)", error)
+    }
+
+    func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        central: CBCentral,
+        didSubscribeTo characteristic: CBCharacteristic
+    ) {
+        centrals.append(central)
+        note("subscribed \(characteristic === dynamic)")
+    }
+
+    func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        central: CBCentral,
+        didUnsubscribeFrom characteristic: CBCharacteristic
+    ) {
+        note("unsubscribed \(characteristic === dynamic)")
+    }
+
+    func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
+        requests = [request]
+        note("read")
+    }
+
+    func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
+        self.requests = requests
+        note("write \(requests.count)")
+    }
+
+    func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) { note("ready") }
+}
+
+@Suite struct PeripheralManagerTests {
+    @Test func behaviour_1_6_commandsWithoutPowerAreIgnoredAndLogged() {
+        let app = PeripheralApp()
+        #expect(app.manager.state == .unknown)
+        app.manager.add(app.local)
+        app.manager.remove(app.local)
+        app.manager.removeAllServices()
+        app.manager.startAdvertising(nil)
+        app.manager.stopAdvertising()
+        #expect(!app.manager.updateValue(Data(), for: app.dynamic, onSubscribedCentrals: nil))
+        #expect(app.take() == ([], []))
+        #expect(CapturedLog.contains("API MISUSE", app.manager.description, "powered on state"))
+    }
+
+    @Test func behaviour_1_13_and_behaviour_1_14_whatPowerOffLeaves() {
+        let app = PeripheralApp()
+        app.publish()
+        app.manager.startAdvertising(nil)
+        app.service.deliver(.advertisingStarted(nil))
+        app.service.deliver(.subscribed(app.central, characteristic: app.characteristicID))
+        app.service.deliver(.stateChanged(.poweredOff))
+        #expect(!app.manager.isAdvertising)
+        #expect(app.dynamic.subscribedCentrals == [])
+        app.powerOn()
+        #expect(app.manager.isAdvertising)
+        #expect(app.manager.updateValue(Data([1]), for: app.dynamic, onSubscribedCentrals: nil))
+        app.service.deliver(.stateChanged(.resetting))
+        app.powerOn()
+        #expect(!app.manager.isAdvertising)
+        #expect(!app.manager.updateValue(Data([1]), for: app.dynamic, onSubscribedCentrals: nil))
+    }
+
+    // MARK: Publishing
+
+    @Test func behaviour_7_1_everyAdditionIsReportedOnce() {
+        let app = PeripheralApp()
+        app.powerOn()
+        let other = CBMutableService(type: CBUUID(string: "180F"), primary: false)
+        app.manager.add(app.local)
+        app.manager.add(other)
+        // Taken back before the report: reported all the same.
+        app.manager.remove(app.local)
+        app.service.deliver(.serviceAdded(LocalAttributeID(1), nil))
+        app.service.deliver(.serviceAdded(LocalAttributeID(2), ServiceError(.uuidNotAllowed)))
+        app.service.deliver(.serviceAdded(LocalAttributeID(2), nil))
+        #expect(app.calls == ["added 180D", "added 180F!"])
+        #expect((app.lastError as? CBError)?.code == .uuidNotAllowed)
+        #expect(app.take().requests.count == 3)
+        app.manager.remove(other)
+        #expect(app.take().requests.isEmpty)
+        #expect(CapturedLog.contains("API MISUSE", other.description, "not published"))
+    }
+
+    @Test func theWholeTreeIsSent() {
+        let app = PeripheralApp()
+        app.powerOn()
+        let included = CBMutableService(type: CBUUID(string: "180F"), primary: false)
+        let cached = CBMutableCharacteristic(
+            type: CBUUID(string: "2A38"),
+            properties: .read,
+            value: Data([1]),
+            permissions: .readable
+        )
+        let secret = CBMutableCharacteristic(
+            type: CBUUID(string: "2A39"),
+            properties: [.read, .notifyEncryptionRequired],
+            value: nil,
+            permissions: .readEncryptionRequired
+        )
+        secret.descriptors = [
+            CBMutableDescriptor(type: CBUUID(string: CBUUIDCharacteristicUserDescriptionString), value: "Mail"),
+            CBMutableDescriptor(type: CBUUID(string: CBUUIDCharacteristicFormatString), value: Data([4, 0])),
+        ]
+        app.local.characteristics = [cached, secret]
+        app.local.includedServices = [included]
+        app.manager.add(included)
+        app.manager.add(app.local)
+        let expected = LocalService(
+            id: LocalAttributeID(2),
+            uuid: 0x180D,
+            isPrimary: true,
+            includedServices: [LocalAttributeID(1)],
+            characteristics: [
+                LocalCharacteristic(
+                    id: LocalAttributeID(3),
+                    uuid: 0x2A38,
+                    properties: 0x02,
+                    permissions: 1,
+                    value: [1]
+                ),
+                LocalCharacteristic(
+                    id: LocalAttributeID(4),
+                    uuid: 0x2A39,
+                    properties: 0x102,
+                    permissions: 4,
+                    descriptors: [
+                        LocalDescriptor(uuid: 0x2901, value: [0x4D, 0x61, 0x69, 0x6C]),
+                        LocalDescriptor(uuid: 0x2904, value: [4, 0]),
+                    ]
+                ),
+            ]
+        )
+        #expect(app.take().requests.last == .addService(expected))
+        #expect(secret.service === app.local)
+        #expect(secret.descriptors?.first?.characteristic === secret)
+        #expect(secret.descriptors?.first?.value as? String == "Mail")
+    }
+
+    @Test func behaviour_7_2_publishedServicesAreFrozen() {
+        let app = PeripheralApp()
+        app.publish()
+        app.local.characteristics = []
+        app.dynamic.properties = .read
+        #expect(app.take().requests.isEmpty)
+        app.service.deliver(.subscribed(app.central, characteristic: app.characteristicID))
+        #expect(app.take().calls == ["subscribed true"])
+    }
+
+    @Test func behaviour_7_3_aValueMakesItReadOnly() {
+        let app = PeripheralApp()
+        app.powerOn()
+        app.local.characteristics = [
+            CBMutableCharacteristic(type: CBUUID(string: "2A00"), properties: [], value: Data(), permissions: [])
+        ]
+        app.manager.add(app.local)
+        guard case .addService(let sent) = app.take().requests.first else { Issue.record("nothing sent"); return }
+        #expect(sent.characteristics[0].properties == 0x02)
+        #expect(sent.characteristics[0].permissions == 0x01)
+        #expect(sent.characteristics[0].value == [])
+    }
+
+    @Test func behaviour_7_9_includedServicesComeFirst() {
+        let app = PeripheralApp()
+        app.powerOn()
+        app.local.includedServices = [CBMutableService(type: CBUUID(string: "180F"), primary: false)]
+        app.manager.add(app.local)
+        guard case .addService(let sent) = app.take().requests.first else { Issue.record("nothing sent"); return }
+        // A number that the service does not know.
+        #expect(sent.includedServices.count == 1)
+        #expect(sent.includedServices[0] != sent.id)
+    }
+
+    @Test func behaviour_7_51_removingServices() {
+        let app = PeripheralApp()
+        app.publish()
+        app.manager.remove(app.local)
+        #expect(app.take().requests == [.removeService(app.serviceID)])
+        app.manager.add(app.local)
+        app.take()
+        app.manager.removeAllServices()
+        #expect(app.take().requests == [.removeAllServices])
+        #expect(!app.manager.updateValue(Data(), for: app.dynamic, onSubscribedCentrals: nil))
+    }
+
+    // MARK: Advertising
+
+    @Test func behaviour_7_15_onlyNameAndServicesAreAdvertised() {
+        let app = PeripheralApp()
+        app.powerOn()
+        app.manager.startAdvertising([
+            CBAdvertisementDataLocalNameKey: "Heart", CBAdvertisementDataServiceUUIDsKey: [CBUUID(string: "180D")],
+            CBAdvertisementDataTxPowerLevelKey: 4, "kUnknown\(app.central.identifier)": 1,
+        ])
+        app.manager.startAdvertising(nil)
+        // behaviour 7.21: what is not a text is no name.
+        app.manager.startAdvertising([CBAdvertisementDataLocalNameKey: 7])
+        #expect(
+            app.take().requests == [
+                .startAdvertising(AdvertisingRequest(localName: "Heart", services: [0x180D])),
+                .startAdvertising(AdvertisingRequest()), .startAdvertising(AdvertisingRequest()),
+            ]
+        )
+        #expect(CapturedLog.contains("kUnknown\(app.central.identifier)", CBAdvertisementDataTxPowerLevelKey))
+    }
+
+    @Test func behaviour_7_16_and_behaviour_7_17_isAdvertisingFollowsTheService() {
+        let app = PeripheralApp()
+        app.powerOn()
+        app.manager.startAdvertising(nil)
+        #expect(!app.manager.isAdvertising)
+        app.service.deliver(.advertisingStarted(nil))
+        #expect(app.manager.isAdvertising)
+        app.service.deliver(.advertisingStarted(ServiceError(.alreadyAdvertising)))
+        #expect(app.manager.isAdvertising)
+        #expect(app.take().calls == ["advertising", "advertising!"])
+        #expect((app.lastError as? CBError)?.code == .alreadyAdvertising)
+    }
+
+    @Test func behaviour_7_27_stopHasNoCallback() {
+        let app = PeripheralApp()
+        app.powerOn()
+        app.manager.startAdvertising(nil)
+        app.manager.stopAdvertising()
+        // The start was reported too late to matter.
+        app.service.deliver(.advertisingStarted(nil))
+        #expect(!app.manager.isAdvertising)
+        #expect(app.take().requests == [.startAdvertising(AdvertisingRequest()), .stopAdvertising])
+    }
+
+    // MARK: Requests
+
+    @Test func behaviour_7_31_readsAreAnsweredByTheApp() {
+        let app = PeripheralApp()
+        app.publish()
+        app.service.deliver(
+            .readRequested(transaction: 7, app.central, characteristic: app.characteristicID, offset: 2)
+        )
+        #expect(app.take().calls == ["read"])
+        let request = app.requests[0]
+        #expect(request.characteristic === app.dynamic)
+        #expect(request.offset == 2)
+        #expect(request.value == nil)
+        #expect(request.central.identifier == app.central.identifier)
+        request.value = Data([9, 8])
+        app.manager.respond(to: request, withResult: .success)
+        #expect(app.take().requests == [.respond(transaction: 7, status: .success, value: [9, 8])])
+    }
+
+    @Test(arguments: [(7, 7), (0x80, 0x80), (0xFF, 0xFF), (0x1234, 0x0E), (-1, 0x0E)] as [(Int, UInt8)])
+    func refusalsAreSentAsTheyAre(raw: Int, status: UInt8) throws {
+        let code = try #require(CBATTError.Code(rawValue: raw))
+        let app = PeripheralApp()
+        app.publish()
+        app.service.deliver(
+            .readRequested(transaction: 7, app.central, characteristic: app.characteristicID, offset: 0)
+        )
+        app.requests[0].value = Data([1])
+        app.manager.respond(to: app.requests[0], withResult: code)
+        #expect(app.take().requests == [.respond(transaction: 7, status: ATTStatus(rawValue: status), value: nil)])
+    }
+
+    @Test func behaviour_7_33_oneAnswerForEachRequest() {
+        let app = PeripheralApp()
+        app.publish()
+        app.service.deliver(
+            .readRequested(transaction: 7, app.central, characteristic: app.characteristicID, offset: 0)
+        )
+        app.manager.respond(to: app.requests[0], withResult: .readNotPermitted)
+        app.take()
+        app.manager.respond(to: app.requests[0], withResult: .success)
+        #expect(app.take().requests.isEmpty)
+        #expect(CapturedLog.contains("API MISUSE", app.central.identifier.uuidString, "answered already"))
+    }
+
+    @Test func behaviour_7_34_and_behaviour_7_35_aBatchOfWritesIsAnsweredOnce() {
+        let app = PeripheralApp()
+        app.publish()
+        let writes = [0, 18].map { WriteRequest(characteristic: app.characteristicID, offset: $0, value: [UInt8($0)]) }
+        app.service.deliver(.writeRequested(transaction: 8, app.central, writes, needsResponse: true))
+        #expect(app.calls == ["write 2"])
+        #expect(app.requests.map(\.offset) == [0, 18])
+        #expect(app.requests.map(\.value) == [Data([0]), Data([18])])
+        app.take()
+        app.manager.respond(to: app.requests[0], withResult: .success)
+        app.manager.respond(to: app.requests[1], withResult: .success)
+        #expect(app.take().requests == [.respond(transaction: 8, status: .success, value: nil)])
+    }
+
+    @Test func behaviour_7_36_writeCommandsAreNotAnswered() {
+        let app = PeripheralApp()
+        app.publish()
+        let write = WriteRequest(characteristic: app.characteristicID, offset: 0, value: [1])
+        app.service.deliver(.writeRequested(transaction: 8, app.central, [write], needsResponse: false))
+        app.manager.respond(to: app.requests[0], withResult: .success)
+        #expect(app.take().requests.isEmpty)
+    }
+
+    @Test func behaviour_7_37_requestsThatAreDroppedAreLogged() {
+        final class Silent: NSObject, CBPeripheralManagerDelegate {
+            func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {}
+            func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {}
+        }
+        let app = PeripheralApp()
+        app.publish()
+        let silent = Silent()
+        app.manager.delegate = silent
+        app.service.deliver(
+            .readRequested(transaction: 7, app.central, characteristic: app.characteristicID, offset: 0)
+        )
+        #expect(app.take().requests.isEmpty)
+        #expect(CapturedLog.contains("API MISUSE", "released without respond"))
+    }
+
+    @Test func requestsThatNobodyHandlesAreRefused() {
+        final class Minimal: NSObject, CBPeripheralManagerDelegate {
+            func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {}
+        }
+        let app = PeripheralApp()
+        app.publish()
+        let minimal = Minimal()
+        app.manager.delegate = minimal
+        let known = WriteRequest(characteristic: app.characteristicID, offset: 0, value: [1])
+        let unknown = WriteRequest(characteristic: LocalAttributeID(99), offset: 0, value: [1])
+        app.service.deliver(
+            .readRequested(transaction: 1, app.central, characteristic: app.characteristicID, offset: 0)
+        )
+        app.service.deliver(.writeRequested(transaction: 2, app.central, [known], needsResponse: true))
+        app.service.deliver(.writeRequested(transaction: 3, app.central, [known, unknown], needsResponse: true))
+        app.service.deliver(.writeRequested(transaction: 4, app.central, [unknown], needsResponse: false))
+        app.service.deliver(
+            .readRequested(transaction: 5, app.central, characteristic: LocalAttributeID(99), offset: 0)
+        )
+        app.manager.delegate = nil
+        app.service.deliver(
+            .readRequested(transaction: 6, app.central, characteristic: app.characteristicID, offset: 0)
+        )
+        let statuses: [UInt64: UInt8] = [1: 6, 2: 6, 3: 14, 5: 14, 6: 14]
+        #expect(
+            app.take().requests
+                == statuses.sorted { $0.key < $1.key }.map {
+                    .respond(transaction: $0.key, status: ATTStatus(rawValue: $0.value), value: nil)
+                }
+        )
+    }
+
+    // MARK: Notifying
+
+    @Test func behaviour_7_40_subscribers() {
+        let app = PeripheralApp()
+        app.publish()
+        #expect(app.dynamic.subscribedCentrals == [])
+        app.service.deliver(.subscribed(app.central, characteristic: app.characteristicID))
+        let central = app.centrals[0]
+        #expect(app.dynamic.subscribedCentrals == [central])
+        #expect(central.maximumUpdateValueLength == 20)
+        #expect(central.description.contains("identifier = \(app.central.identifier.uuidString), MTU = 23>"))
+        app.service.deliver(.centralChanged(CentralInfo(identifier: app.central.identifier, maximumUpdateLength: 182)))
+        #expect(central.maximumUpdateValueLength == 182)
+        app.service.deliver(.unsubscribed(app.central, characteristic: app.characteristicID))
+        #expect(app.dynamic.subscribedCentrals == [])
+        // The same object for the same central.
+        app.service.deliver(.subscribed(app.central, characteristic: app.characteristicID))
+        #expect(app.centrals[1] === central)
+        #expect(app.take().calls == ["subscribed true", "unsubscribed true", "subscribed true"])
+    }
+
+    @Test func behaviour_7_42_toAllOrToSome() {
+        let app = PeripheralApp()
+        app.publish()
+        app.service.deliver(.subscribed(app.central, characteristic: app.characteristicID))
+        #expect(app.manager.updateValue(Data([1]), for: app.dynamic, onSubscribedCentrals: nil))
+        #expect(app.manager.updateValue(Data([2]), for: app.dynamic, onSubscribedCentrals: app.centrals))
+        #expect(
+            app.take().requests == [
+                .updateValue(characteristic: app.characteristicID, value: [1], centrals: nil),
+                .updateValue(characteristic: app.characteristicID, value: [2], centrals: [app.central.identifier]),
+            ]
+        )
+    }
+
+    @Test func behaviour_7_43_updatesWaitForRoom() {
+        let app = PeripheralApp()
+        app.publish()
+        for _ in 0..<ServiceLimits.valueUpdates {
+            #expect(app.manager.updateValue(Data([1]), for: app.dynamic, onSubscribedCentrals: nil))
+        }
+        // Nobody was refused so far, so nobody waits.
+        app.service.deliver(.updateCreditsReturned(count: 1))
+        #expect(app.take().calls.isEmpty)
+        #expect(app.manager.updateValue(Data([1]), for: app.dynamic, onSubscribedCentrals: nil))
+        #expect(!app.manager.updateValue(Data([2]), for: app.dynamic, onSubscribedCentrals: nil))
+        #expect(!app.manager.updateValue(Data([2]), for: app.dynamic, onSubscribedCentrals: nil))
+        #expect(app.take().requests.count == 1)
+        app.service.deliver(.updateCreditsReturned(count: 1))
+        app.service.deliver(.updateCreditsReturned(count: .max))
+        #expect(app.take().calls == ["ready"])
+    }
+
+    @Test(arguments: [(CBPeripheralManagerConnectionLatency.low, 0), (.medium, 1), (.high, 2)])
+    func behaviour_7_47_latency(latency: CBPeripheralManagerConnectionLatency, value: Int) {
+        let app = PeripheralApp()
+        app.publish()
+        app.service.deliver(.subscribed(app.central, characteristic: app.characteristicID))
+        app.manager.setDesiredConnectionLatency(latency, for: app.centrals[0])
+        #expect(
+            app.take().requests == [.setDesiredConnectionLatency(central: app.central.identifier, latency: value)]
+        )
+    }
+
+    @Test func behaviour_13_6_theManagersEndClosesIt() {
+        let service = FakeService()
+        var manager: CBPeripheralManager? = service.run { CBPeripheralManager() }
+        #expect(manager?.isAdvertising == false)
+        manager = nil
+        #expect(service.closed == service.opened)
+    }
+}

@@ -1,0 +1,187 @@
+import BluetoothService
+import BluetoothTypes
+import CoreBluetooth
+import Testing
+
+@Suite struct ValueTests {
+    @Test func behaviour_5_1_readsAndNotificationsArriveAlike() {
+        let app = CentralApp()
+        let characteristic = app.explore()
+        app.peripheral.readValue(for: characteristic)
+        #expect(app.take().requests == [.readCharacteristic(peer: app.peer, characteristic: 3)])
+        app.service.deliver(.valueUpdated(peer: app.peer, characteristic: 3, .success([0x16])))
+        app.service.deliver(.valueUpdated(peer: app.peer, characteristic: 3, .success([0x17])))
+        // behaviour 5.20: each with the value of its moment.
+        #expect(app.take().calls == ["value 16", "value 17"])
+        #expect(characteristic.value == Data([0x17]))
+    }
+
+    @Test(arguments: [UInt8(0x02), 0x0F, 0x80, 0xFF])
+    func behaviour_5_4_refusalsCarryTheATTCode(status: UInt8) {
+        let app = CentralApp()
+        app.explore()
+        app.service.deliver(
+            .valueUpdated(peer: app.peer, characteristic: 3, .failure(ServiceError(att: ATTStatus(rawValue: status))))
+        )
+        #expect(app.take().calls == ["value nil!"])
+        #expect((app.lastError as? CBATTError)?.code.rawValue == Int(status))
+        #expect((app.lastError as? CBATTError)?.code == CBATTError.Code(rawValue: Int(status)))
+        #expect((app.lastError as NSError?)?.domain == CBATTErrorDomain)
+        #expect(app.lastError as? CBError == nil)
+    }
+
+    @Test func behaviour_5_5_writes() {
+        let app = CentralApp()
+        let characteristic = app.explore()
+        app.peripheral.writeValue(Data([1]), for: characteristic, type: .withResponse)
+        app.peripheral.writeValue(Data([2]), for: characteristic, type: .withoutResponse)
+        #expect(
+            app.take().requests == [
+                .writeCharacteristic(peer: app.peer, characteristic: 3, value: [1]),
+                .writeWithoutResponse(peer: app.peer, characteristic: 3, value: [2]),
+            ]
+        )
+        app.service.deliver(.valueWritten(peer: app.peer, characteristic: 3, nil))
+        app.service.deliver(.valueWritten(peer: app.peer, characteristic: 3, ServiceError(att: ATTStatus(rawValue: 3))))
+        #expect(app.take().calls == ["written", "written!"])
+        #expect((app.lastError as? CBATTError)?.code == .writeNotPermitted)
+    }
+
+    @Test func behaviour_5_7_and_behaviour_5_8_longestWrites() {
+        let app = CentralApp()
+        app.powerOn()
+        app.discover()
+        #expect(app.peripheral.maximumWriteValueLength(for: .withResponse) == 0)
+        #expect(app.peripheral.maximumWriteValueLength(for: .withoutResponse) == 0)
+        app.connect(maximumWrite: 20)
+        #expect(app.peripheral.maximumWriteValueLength(for: .withResponse) == 512)
+        #expect(app.peripheral.maximumWriteValueLength(for: .withoutResponse) == 20)
+        app.service.deliver(.maximumWriteLengthChanged(peer: app.peer, withoutResponse: 182))
+        #expect(app.peripheral.maximumWriteValueLength(for: .withoutResponse) == 182)
+    }
+
+    @Test func behaviour_5_11_aWriteWithoutResponseThatIsTooLongIsCut() {
+        let app = CentralApp()
+        let characteristic = app.explore()
+        app.peripheral.writeValue(Data(0..<30), for: characteristic, type: .withoutResponse)
+        let cut = PacketBuffer(Array(0..<20))
+        #expect(app.take().requests == [.writeWithoutResponse(peer: app.peer, characteristic: 3, value: cut)])
+        #expect(CapturedLog.contains(app.peer.uuidString, "cut from 30 bytes"))
+    }
+
+    @Test func behaviour_5_12_aWriteWithoutResponseNeedsItsProperty() {
+        let app = CentralApp()
+        let characteristic = app.explore(properties: [.read, .write])
+        app.peripheral.writeValue(Data([1]), for: characteristic, type: .withoutResponse)
+        #expect(app.take() == ([], []))
+        #expect(CapturedLog.contains("Write Without Response", characteristic.description))
+        #expect(app.peripheral.canSendWriteWithoutResponse)
+    }
+
+    @Test func behaviour_5_13_to_behaviour_5_15_flowControl() {
+        let app = CentralApp()
+        let characteristic = app.explore()
+        #expect(app.peripheral.canSendWriteWithoutResponse)
+        for _ in 0..<ServiceLimits.writesWithoutResponse {
+            #expect(app.peripheral.canSendWriteWithoutResponse)
+            app.peripheral.writeValue(Data([1]), for: characteristic, type: .withoutResponse)
+        }
+        #expect(!app.peripheral.canSendWriteWithoutResponse)
+        app.peripheral.writeValue(Data([2]), for: characteristic, type: .withoutResponse)
+        #expect(app.take().requests.count == ServiceLimits.writesWithoutResponse)
+        app.service.deliver(.writeCreditsReturned(peer: app.peer, count: 1))
+        app.service.deliver(.writeCreditsReturned(peer: app.peer, count: 1))
+        #expect(app.take().calls == ["ready"])
+        #expect(app.peripheral.canSendWriteWithoutResponse)
+        // Used up again: announced again.
+        app.peripheral.writeValue(Data([1]), for: characteristic, type: .withoutResponse)
+        app.peripheral.writeValue(Data([1]), for: characteristic, type: .withoutResponse)
+        app.service.deliver(.writeCreditsReturned(peer: app.peer, count: 20))
+        #expect(app.take().calls == ["ready"])
+        // More than there can be out is not believed.
+        app.service.deliver(.writeCreditsReturned(peer: app.peer, count: .max))
+        for _ in 0..<30 { app.peripheral.writeValue(Data([1]), for: characteristic, type: .withoutResponse) }
+        #expect(app.take().requests.count == ServiceLimits.writesWithoutResponse)
+    }
+
+    @Test func behaviour_4_17_subscriptionsFollowTheService() {
+        let app = CentralApp()
+        let characteristic = app.explore()
+        app.peripheral.setNotifyValue(true, for: characteristic)
+        #expect(app.take().requests == [.setNotify(peer: app.peer, characteristic: 3, enabled: true)])
+        #expect(!characteristic.isNotifying)
+        app.service.deliver(.notifyStateChanged(peer: app.peer, characteristic: 3, isNotifying: true, nil))
+        #expect(app.take().calls == ["notifying true"])
+        app.service.deliver(
+            .notifyStateChanged(peer: app.peer, characteristic: 3, isNotifying: true, ServiceError(.unknown))
+        )
+        #expect(app.take().calls == ["notifying true!"])
+    }
+
+    @Test func behaviour_5_24_signalStrength() {
+        let app = CentralApp()
+        app.connect()
+        #expect(app.peripheral.rssi == nil)
+        app.peripheral.readRSSI()
+        #expect(app.take().requests == [.readRSSI(peer: app.peer)])
+        app.service.deliver(.rssiRead(peer: app.peer, .success(-42)))
+        app.service.deliver(.rssiRead(peer: app.peer, .failure(ServiceError(.unknown))))
+        #expect(app.take().calls == ["rssi -42", "rssi 127!"])
+        #expect(app.peripheral.rssi == -42)
+    }
+
+    @Test func descriptors() {
+        let app = CentralApp()
+        let characteristic = app.explore()
+        let description = characteristic.descriptors![1]
+        app.peripheral.readValue(for: description)
+        app.peripheral.writeValue(Data([0x41]), for: description)
+        app.peripheral.discoverDescriptors(for: characteristic)
+        #expect(
+            app.take().requests == [
+                .readDescriptor(peer: app.peer, descriptor: 5),
+                .writeDescriptor(peer: app.peer, descriptor: 5, value: [0x41]),
+                .discoverDescriptors(peer: app.peer, characteristic: 3),
+            ]
+        )
+        app.service.deliver(.descriptorUpdated(peer: app.peer, descriptor: 5, .success([0x42])))
+        app.service.deliver(.descriptorWritten(peer: app.peer, descriptor: 5, nil))
+        app.service.deliver(.descriptorsDiscovered(peer: app.peer, characteristic: 3, .failure(ServiceError(.unknown))))
+        #expect(app.take().calls == ["descriptor value", "descriptor written", "descriptors!"])
+        #expect(description.value as? String == "B")
+    }
+
+    @Test func descriptionsNameWhatMatters() {
+        let app = CentralApp()
+        let characteristic = app.explore()
+        app.service.deliver(.valueUpdated(peer: app.peer, characteristic: 3, .success([0x16, 0x50])))
+        #expect(
+            app.peripheral.description.contains(
+                "identifier = \(app.peer.uuidString), name = (null), mtu = 23, state = connected>"
+            )
+        )
+        #expect(app.peripheral.services![0].description.hasSuffix("isPrimary = YES, UUID = Heart Rate>"))
+        #expect(
+            characteristic.description.hasSuffix(
+                "UUID = 2A37, properties = 0x1e, value = {length = 2, bytes = 0x1650}, notifying = NO>"
+            )
+        )
+        #expect(characteristic.description.hasPrefix("<CBCharacteristic: 0x"))
+        #expect(
+            characteristic.descriptors![0].description.hasSuffix(
+                "UUID = Client Characteristic Configuration, value = (null)>"
+            )
+        )
+    }
+
+    @Test func eventsForHandlesThatNobodyKnowsAreDropped() {
+        let app = CentralApp()
+        app.explore()
+        app.service.deliver(.valueUpdated(peer: app.peer, characteristic: 99, .success([1])))
+        app.service.deliver(.descriptorUpdated(peer: app.peer, descriptor: 99, .success([1])))
+        app.service.deliver(.characteristicsDiscovered(peer: app.peer, service: 99, .success([])))
+        app.service.deliver(.descriptorsDiscovered(peer: app.peer, characteristic: 99, .success([])))
+        app.service.deliver(.valueUpdated(peer: UUID(), characteristic: 3, .success([1])))
+        #expect(app.take().calls.isEmpty)
+    }
+}

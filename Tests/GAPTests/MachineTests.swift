@@ -1,0 +1,160 @@
+import BluetoothTypes
+import HCI
+import Testing
+
+@testable import GAP
+
+@Suite struct ConnectorMachineTests {
+    private static let a = BluetoothAddress(0xC0_0000_0000_0A, kind: .randomDevice)
+    private static let b = BluetoothAddress(0xC0_0000_0000_0B, kind: .randomDevice)
+    private static let c = BluetoothAddress(0xC0_0000_0000_0C, kind: .randomDevice)
+
+    private func machine(listSize: Int = 8) -> ConnectorMachine {
+        var machine = ConnectorMachine()
+        _ = machine.handle(.ready(acceptListSize: listSize))
+        return machine
+    }
+
+    @Test func GAP_CONN_DCEP_BV_03_onePeerIsConnectedByItsAddress() {
+        var machine = machine()
+        #expect(machine.handle(.want(Self.a)) == [.connect(to: Self.a)])
+        #expect(machine.handle(.want(Self.a)) == [])
+        #expect(machine.handle(.connected(Self.a)) == [.endTurn])
+        #expect(machine.state == .idle)
+    }
+
+    @Test func GAP_CONN_ACEP_BV_01_severalPeersShareTheAcceptList() {
+        var machine = machine()
+        _ = machine.handle(.want(Self.a))
+        #expect(machine.handle(.want(Self.b)) == [.endTurn, .cancel])
+        #expect(machine.handle(.want(Self.c)) == [])
+        #expect(machine.handle(.ended(.unknownConnection)) == [.connectToList([Self.a, Self.b, Self.c])])
+        #expect(machine.handle(.connected(Self.b)) == [.endTurn, .connectToList([Self.a, Self.c])])
+    }
+
+    @Test func behaviour_3_7_aPendingConnectionIsCancelled() {
+        var machine = machine()
+        _ = machine.handle(.want(Self.a))
+        #expect(machine.handle(.unwant(Self.a)) == [.endTurn, .cancel])
+        #expect(machine.handle(.ended(.unknownConnection)) == [])
+        #expect(machine.state == .idle && machine.wanted.isEmpty)
+    }
+
+    @Test func aConnectionThatWinsAgainstTheCancelIsOne() {
+        var machine = machine()
+        _ = machine.handle(.want(Self.a))
+        _ = machine.handle(.want(Self.b))
+        #expect(machine.handle(.connected(Self.a)) == [.endTurn, .connect(to: Self.b)])
+    }
+
+    @Test func whatTheControllerRefusesIsNotAskedForever() {
+        var machine = machine()
+        _ = machine.handle(.want(Self.a))
+        let status = HCIStatus.memoryCapacityExceeded
+        #expect(machine.handle(.ended(status)) == [.endTurn, .reportFailure(Self.a, status)])
+        #expect(machine.wanted.isEmpty)
+    }
+
+    @Test func aControllerThatCannotNowIsAskedAgain() {
+        var machine = machine()
+        _ = machine.handle(.want(Self.a))
+        #expect(machine.handle(.ended(.commandDisallowed)) == [.endTurn, .startRetry])
+        #expect(machine.handle(.want(Self.b)) == [])
+        #expect(machine.handle(.unwant(Self.a)) == [])
+        #expect(machine.handle(.retry) == [.connect(to: Self.b)])
+        #expect(machine.handle(.retry) == [])
+    }
+
+    @Test func morePeersThanTheListHoldsTakeTurns() {
+        var machine = machine(listSize: 2)
+        _ = machine.handle(.want(Self.a))
+        _ = machine.handle(.want(Self.b))
+        #expect(machine.handle(.ended(.unknownConnection)) == [.connectToList([Self.a, Self.b])])
+        #expect(machine.handle(.want(Self.c)) == [.startTurn])
+        #expect(machine.handle(.turnOver) == [.endTurn, .cancel])
+        #expect(machine.handle(.ended(.unknownConnection)) == [.connectToList([Self.c, Self.a]), .startTurn])
+    }
+
+    @Test func nothingIsAskedOfAControllerThatIsNotThere() {
+        var machine = ConnectorMachine()
+        #expect(machine.handle(.want(Self.a)) == [])
+        #expect(machine.handle(.ready(acceptListSize: 0)) == [.connect(to: Self.a)])
+        #expect(machine.handle(.reset) == [.endTurn])
+        #expect(machine.wanted.isEmpty)
+    }
+
+    @Test func wishesAreBounded() {
+        var machine = machine()
+        for index in 0..<ConnectorMachine.maximumWanted {
+            _ = machine.handle(.want(BluetoothAddress(UInt64(index), kind: .publicDevice)))
+        }
+        #expect(machine.handle(.want(Self.a)) == [.reportFailure(Self.a, .connectionLimitExceeded)])
+    }
+}
+
+@Suite struct AdvertiserMachineTests {
+    private static let one = AdvertisingPlanner.plan(for: [AdvertisingContent(localName: "One")])
+    private static let two = AdvertisingPlanner.plan(for: [AdvertisingContent(localName: "Two")])
+
+    private func advertising() -> AdvertiserMachine {
+        var machine = AdvertiserMachine()
+        _ = machine.handle(.want(Self.one))
+        _ = machine.handle(.started)
+        return machine
+    }
+
+    @Test func behaviour_7_16_startIsReportedOnceItIsOnTheAir() {
+        var machine = AdvertiserMachine()
+        #expect(machine.handle(.want(Self.one)) == [.startFastPhase, .start(Self.one, .fast)])
+        #expect(machine.handle(.started) == [.reportStarted])
+        #expect(machine.handle(.want(nil)) == [.endFastPhase, .stop])
+        #expect(machine.handle(.stopped) == [])
+        #expect(machine.state == .off)
+    }
+
+    @Test func behaviour_7_28_advertisingGoesOnAfterAConnection() {
+        var machine = advertising()
+        #expect(machine.handle(.centralConnected) == [.start(Self.one, .fast)])
+        #expect(machine.handle(.failed(isPassing: true)) == [.startRetry, .reportStarted])
+        #expect(machine.handle(.tryAgain) == [.start(Self.one, .fast)])
+        #expect(machine.handle(.started) == [.reportStarted])
+    }
+
+    @Test func behaviour_14_1_fastAtFirstAndSlowLater() {
+        var machine = advertising()
+        #expect(machine.handle(.fastPhaseOver) == [.stop])
+        #expect(machine.handle(.stopped) == [.start(Self.one, .slow)])
+        #expect(AdvertisingPace.fast.interval == 32 && AdvertisingPace.slow.interval == 244)
+    }
+
+    @Test func aChangeStopsAndStartsAnew() {
+        var machine = advertising()
+        #expect(machine.handle(.want(Self.two)) == [.stop])
+        #expect(machine.handle(.stopped) == [.start(Self.two, .fast)])
+        #expect(machine.handle(.want(Self.one)) == [])
+        #expect(machine.handle(.started) == [.stop])
+        #expect(machine.handle(.stopped) == [.start(Self.one, .fast)])
+    }
+
+    @Test func whatCannotBeAdvertisedIsReported() {
+        var machine = AdvertiserMachine()
+        _ = machine.handle(.want(Self.one))
+        #expect(machine.handle(.failed(isPassing: false)) == [.endFastPhase, .reportFailed])
+        #expect(machine.wanted == nil)
+    }
+}
+
+@Suite struct ScannerMachineTests {
+    @Test func oneCommandAfterTheOther() {
+        var machine = ScannerMachine()
+        #expect(machine.handle(.want(true)) == [.start])
+        #expect(machine.handle(.want(false)) == [])
+        #expect(machine.handle(.started(success: true)) == [.stop])
+        #expect(machine.handle(.want(true)) == [])
+        #expect(machine.handle(.stopped) == [.start])
+        #expect(machine.handle(.started(success: true)) == [])
+        #expect(machine.state == .scanning)
+        #expect(machine.handle(.reset) == [])
+        #expect(machine.handle(.want(false)) == [])
+    }
+}

@@ -1,0 +1,222 @@
+import ATT
+import BluetoothTypes
+import EventLoops
+import GATT
+import L2CAP
+import LoopbackLinks
+import Testing
+
+/// Our client against octets from a script: each request is answered with the next octets that the script has.
+final class ScriptedServer {
+    let loop = VirtualEventLoop()
+    let client: GATTClient
+    private let link: LoopbackLink
+    private let peer: LoopbackLink
+    private let connection: L2CAPConnection
+    private(set) var requests: [[UInt8]] = []
+
+    init(_ answer: @escaping ([UInt8]) -> [UInt8]?) {
+        (link, peer) = LoopbackLink.pair(loop: loop)
+        connection = L2CAPConnection(link: link, role: .central, loop: loop)
+        let channel = connection.register(.attribute, maximumPayload: 517)
+        client = GATTClient(bearer: ATTBearer(channel: channel, loop: loop, preferredMTU: 517))
+        peer.onReceive = { [weak self] fragment, _ in
+            let request = fragment.suffix(after: 4).bytes
+            self?.requests.append(request)
+            if let octets = answer(request) { self?.peer.inject(octets, on: 4) }
+        }
+    }
+
+    /// Runs a procedure to its end, and returns the error that it failed with.
+    func failure<T>(_ procedure: (@escaping (Result<T, GATTError>) -> Void) -> Void) -> GATTError? {
+        var error: GATTError?
+        procedure { if case .failure(let cause) = $0 { error = cause } }
+        loop.run(for: .seconds(20))
+        return error
+    }
+
+    func indicate(_ octets: [UInt8]) {
+        peer.inject(octets, on: 4)
+        loop.run(for: .zero)
+    }
+}
+
+@Suite struct MaliciousServerTests {
+    static let service = RemoteService(handles: 10...20, uuid: 0x180D)
+    static let characteristic = RemoteCharacteristic(
+        declaration: 10,
+        value: 11,
+        end: 20,
+        properties: .notify,
+        uuid: 0x2A37
+    )
+
+    @Test(
+        arguments: [
+            // Handle 0, end before start, a group twice, descending groups, a UUID of three octets.
+            ([0x11, 6, 0, 0, 5, 0, 0, 0x18], .handleOutOfOrder(0)),
+            ([0x11, 6, 5, 0, 4, 0, 0, 0x18], .endBeforeStart(5)),
+            ([0x11, 6, 1, 0, 5, 0, 0, 0x18, 1, 0, 5, 0, 0, 0x18], .handleOutOfOrder(1)),
+            ([0x11, 6, 6, 0, 9, 0, 0, 0x18, 1, 0, 5, 0, 0, 0x18], .handleOutOfOrder(1)),
+            ([0x11, 7, 1, 0, 5, 0, 0, 0x18, 0], .malformedDeclaration(at: 1)),
+            ([0x11, 4, 1, 0, 5, 0], .malformedDeclaration(at: 1)),
+            ([0x11, 6, 1, 0, 0xFF, 0xFF, 0, 0x18, 2, 0, 5, 0, 0, 0x18], .handleOutOfOrder(2)),
+        ] as [([UInt8], GATTServerFault)]
+    )
+    func AB_A08_services(answer: [UInt8], fault: GATTServerFault) {
+        let server = ScriptedServer { _ in answer }
+        #expect(server.failure { server.client.discoverServices(completion: $0) } == .server(fault))
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func AB_A08_lengthsThatMakeNoProgress() {
+        for octets: [UInt8] in [[0x11, 0], [0x11, 1, 1], [0x11, 6], [0x11]] {
+            let server = ScriptedServer { _ in octets }
+            let error = server.failure { server.client.discoverServices(completion: $0) }
+            guard case .bearer(.malformedResponse(.readByGroupTypeResponse, _)) = error else {
+                Issue.record("\(octets): \(String(describing: error))")
+                continue
+            }
+        }
+    }
+
+    @Test func AB_A07_AB_A08_serversWithoutEnd() {
+        // One service more for each request: bounded.
+        let services = ScriptedServer { [0x11, 6, $0[1], $0[2], $0[1], $0[2], 0, 0x18] }
+        #expect(
+            services.failure { services.client.discoverServices(completion: $0) }
+                == .server(.tooMany(limit: GATTClient.maximumServices))
+        )
+        #expect(services.requests.count == GATTClient.maximumServices + 1)
+        // The same answer again and again: no progress.
+        let repeating = ScriptedServer { _ in [0x07, 1, 0, 5, 0] }
+        #expect(
+            repeating.failure { repeating.client.discoverServices(0x1800, completion: $0) }
+                == .server(.handleOutOfOrder(1))
+        )
+        #expect(repeating.requests.count == 2)
+        let everything = RemoteService(handles: 1...0xFFFF, uuid: 0)
+        let characteristics = ScriptedServer { request in
+            let next = UInt16(request[1]) + UInt16(request[2]) << 8 + 1
+            return [0x09, 7, request[1], request[2], 2, UInt8(truncatingIfNeeded: next), UInt8(next >> 8), 0, 0x2A]
+        }
+        // Each value is where the next declaration is.
+        #expect(
+            characteristics.failure { characteristics.client.discoverCharacteristics(of: everything, completion: $0) }
+                == .server(.handleOutOfOrder(2))
+        )
+        let descriptors = ScriptedServer { [0x05, 1, $0[1], $0[2], 1, 0x29] }
+        var wide = Self.characteristic
+        wide.end = 0xFFFF
+        #expect(
+            descriptors.failure { descriptors.client.discoverDescriptors(of: wide, completion: $0) }
+                == .server(.tooMany(limit: GATTClient.maximumDescriptors))
+        )
+        let values = ScriptedServer { [0x09, 3, $0[1], $0[2], 7] }
+        #expect(
+            values.failure { values.client.readValues(of: 0x2A19, completion: $0) }
+                == .server(.tooMany(limit: GATTClient.maximumCharacteristics))
+        )
+    }
+
+    @Test(
+        arguments: [
+            ([0x09, 7, 9, 0, 2, 10, 0, 0, 0x2A], .handleOutOfOrder(9)),
+            ([0x09, 7, 21, 0, 2, 22, 0, 0, 0x2A], .handleOutOfOrder(21)),
+            ([0x09, 7, 10, 0, 2, 10, 0, 0, 0x2A], .malformedDeclaration(at: 10)),
+            ([0x09, 7, 10, 0, 2, 21, 0, 0, 0x2A], .malformedDeclaration(at: 10)),
+            ([0x09, 7, 10, 0, 2, 0, 0, 0, 0x2A], .malformedDeclaration(at: 10)),
+            ([0x09, 5, 10, 0, 2, 11, 0], .malformedDeclaration(at: 10)),
+            ([0x09, 2, 10, 0], .malformedDeclaration(at: 10)),
+            ([0x09, 9, 10, 0, 2, 11, 0, 0, 0x2A, 0, 0], .malformedDeclaration(at: 10)),
+            ([0x09, 7, 12, 0, 2, 13, 0, 0, 0x2A, 11, 0, 2, 14, 0, 0, 0x2A], .handleOutOfOrder(11)),
+            ([0x09, 7, 12, 0, 2, 14, 0, 0, 0x2A, 13, 0, 2, 15, 0, 0, 0x2A], .handleOutOfOrder(13)),
+        ] as [([UInt8], GATTServerFault)]
+    )
+    func AB_A08_characteristics(answer: [UInt8], fault: GATTServerFault) {
+        let server = ScriptedServer { _ in answer }
+        #expect(
+            server.failure { server.client.discoverCharacteristics(of: Self.service, completion: $0) }
+                == .server(fault)
+        )
+    }
+
+    @Test(
+        arguments: [
+            ([0x09, 8, 11, 0, 10, 0, 20, 0, 0, 0x18], .selfInclusion(10)),
+            ([0x09, 8, 11, 0, 0, 0, 20, 0, 0, 0x18], .endBeforeStart(0)),
+            ([0x09, 8, 11, 0, 30, 0, 29, 0, 0, 0x18], .endBeforeStart(30)),
+            ([0x09, 7, 11, 0, 30, 0, 31, 0, 0], .malformedDeclaration(at: 11)),
+            ([0x09, 8, 40, 0, 30, 0, 31, 0, 0, 0x18], .handleOutOfOrder(40)),
+        ] as [([UInt8], GATTServerFault)]
+    )
+    func AB_A08_includes(answer: [UInt8], fault: GATTServerFault) {
+        let server = ScriptedServer { _ in answer }
+        #expect(
+            server.failure { server.client.discoverIncludedServices(of: Self.service, completion: $0) }
+                == .server(fault)
+        )
+    }
+
+    @Test func AB_A08_anIncludedServiceWithoutUUID() {
+        let server = ScriptedServer { $0[0] == 0x08 ? [0x09, 6, 11, 0, 30, 0, 31, 0] : [0x0B, 1, 2, 3] }
+        #expect(
+            server.failure { server.client.discoverIncludedServices(of: Self.service, completion: $0) }
+                == .server(.malformedDeclaration(at: 30))
+        )
+    }
+
+    @Test func AB_A08_aValueWithoutEnd() throws {
+        let server = ScriptedServer { [$0[0] + 1] + [UInt8](repeating: 7, count: 22) }
+        var value: PacketBuffer?
+        server.client.read(11) { value = try? $0.get() }
+        server.loop.run(for: .seconds(1))
+        #expect(value?.count == 512)
+        #expect(server.requests.count == 24)
+    }
+
+    @Test func aValueOfExactlyOneResponse() {
+        for code: UInt8 in [0x07, 0x0B] {
+            let server = ScriptedServer {
+                $0[0] == 0x0A ? [0x0B] + [UInt8](repeating: 7, count: 22) : [0x01, 0x0C, 11, 0, code]
+            }
+            var value: PacketBuffer?
+            server.client.read(11) { value = try? $0.get() }
+            server.loop.run(for: .seconds(1))
+            #expect(value?.count == 22)
+        }
+    }
+
+    @Test func GATT_CL_GAW_BI_32_aWrongEchoCancelsAReliableWrite() {
+        let server = ScriptedServer { request in
+            switch request[0] {
+            case 0x16: [0x17] + request[1..<(request.count - 1)] + [0xEE]
+            default: [0x19]
+            }
+        }
+        let error = server.failure { server.client.writeReliably([(11, [1, 2])], completion: $0) }
+        #expect(error == .server(.wrongEcho(handle: 11, offset: 0)))
+        #expect(server.requests.map { $0[0] } == [0x16, 0x18])
+        #expect(server.requests.last == [0x18, 0])
+    }
+
+    @Test func behaviour_5_10_aServerWithoutPreparedWrites() {
+        let server = ScriptedServer { [0x01, $0[0], 11, 0, 0x06] }
+        let long = PacketBuffer([UInt8](repeating: 1, count: 30))
+        let error = server.failure { server.client.write(long, to: 11, completion: $0) }
+        #expect(error == .att(ATTErrorResponse(.requestNotSupported, to: .prepareWriteRequest, at: 11)))
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func AB_A08_aServiceChangedThatMakesNoSense() {
+        let server = ScriptedServer { _ in nil }
+        var changes: [ClosedRange<UInt16>] = []
+        server.client.serviceChanged = 8
+        server.client.onServiceChanged = { changes.append($0) }
+        server.indicate([0x1D, 8, 0, 5, 0])
+        server.indicate([0x1D, 8, 0, 5, 0, 4, 0])
+        server.indicate([0x1D, 8, 0, 0, 0, 4, 0])
+        #expect(changes == [1...0xFFFF, 1...0xFFFF])
+        #expect(server.requests.map { $0[0] } == [0x1E, 0x1E, 0x1E])
+    }
+}

@@ -1,0 +1,133 @@
+import ATT
+import BluetoothTypes
+import GATT
+import Testing
+
+/// A link's security, with what it means for an attribute that is read encrypted and written authenticated.
+struct SecurityCase: Sendable {
+    var security: LinkSecurity
+    var read: ATTErrorCode?
+    var write: ATTErrorCode?
+
+    static let all = [
+        SecurityCase(
+            security: LinkSecurity(),
+            read: .insufficientAuthentication,
+            write: .insufficientAuthentication
+        ),
+        SecurityCase(
+            security: LinkSecurity(isEncrypted: false),
+            read: .insufficientEncryption,
+            write: .insufficientEncryption
+        ),
+        SecurityCase(security: LinkSecurity(isEncrypted: true), read: nil, write: .insufficientAuthentication),
+        SecurityCase(
+            security: LinkSecurity(isEncrypted: true, isAuthenticated: true, keySize: 7),
+            read: .encryptionKeySizeTooShort,
+            write: .encryptionKeySizeTooShort
+        ),
+        SecurityCase(security: LinkSecurity(isEncrypted: true, isAuthenticated: true), read: nil, write: nil),
+    ]
+}
+
+@Suite struct ServerSecurityTests {
+    let client: BareClient
+    var app: App { client.fixture.app }
+
+    init() throws {
+        client = try ServerFixture().bareClient()
+        client.fixture.app.values[31] = [1]
+    }
+
+    /// The request is refused for `code`, or answered.
+    private func check(_ request: [UInt8], _ code: ATTErrorCode?, at handle: UInt16 = 31) {
+        let answer = client.exchange(request)
+        if let code {
+            #expect(answer == client.error(request[0], handle, code))
+        } else {
+            #expect(answer.first == request[0] + 1)
+        }
+    }
+
+    @Test(arguments: SecurityCase.all)
+    func AB_A13_GATT_SR_GAR_BI_04_GATT_SR_GAR_BI_05_read(_ testCase: SecurityCase) {
+        client.session.security = testCase.security
+        check([0x0A, 31, 0], testCase.read)
+    }
+
+    @Test(arguments: SecurityCase.all)
+    func GATT_SR_GAR_BI_10_GATT_SR_GAR_BI_11_readByType(_ testCase: SecurityCase) {
+        client.session.security = testCase.security
+        check([0x08, 31, 0, 31, 0, 0x3A, 0x2A], testCase.read)
+    }
+
+    @Test(arguments: SecurityCase.all)
+    func GATT_SR_GAR_BI_16_GATT_SR_GAR_BI_17_readBlob(_ testCase: SecurityCase) {
+        client.session.security = testCase.security
+        check([0x0C, 31, 0, 0, 0], testCase.read)
+    }
+
+    @Test(arguments: SecurityCase.all)
+    func GATT_SR_GAR_BI_21_GATT_SR_GAR_BI_22_readMultiple(_ testCase: SecurityCase) {
+        client.session.security = testCase.security
+        check([0x0E, 14, 0, 31, 0], testCase.read)
+    }
+
+    @Test(arguments: SecurityCase.all)
+    func GATT_SR_GAR_BI_42_GATT_SR_GAR_BI_44_readMultipleVariable(_ testCase: SecurityCase) {
+        client.session.security = testCase.security
+        check([0x20, 31, 0, 14, 0], testCase.read)
+    }
+
+    @Test(arguments: SecurityCase.all)
+    func GATT_SR_GAW_BI_05_GATT_SR_GAW_BI_06_write(_ testCase: SecurityCase) {
+        client.session.security = testCase.security
+        check([0x12, 31, 0, 5], testCase.write)
+        client.exchange([0x52, 31, 0, 6])
+        #expect(app.values[31] == (testCase.write == nil ? [6] : [1]))
+    }
+
+    @Test(arguments: SecurityCase.all)
+    func GATT_SR_GAW_BI_12_GATT_SR_GAW_BI_13_prepareWrite(_ testCase: SecurityCase) {
+        client.session.security = testCase.security
+        check([0x16, 31, 0, 0, 0, 5], testCase.write)
+    }
+
+    @Test func GATT_SR_GAR_BI_09_GATT_SR_GAR_BI_15_GATT_SR_GAR_BI_20_GATT_SR_GAR_BI_40_authorizationOfReading() {
+        app.refusals[28] = .insufficientAuthorization
+        for request: [UInt8] in [
+            [0x08, 28, 0, 28, 0, 0x39, 0x2A], [0x0C, 28, 0, 0, 0], [0x0E, 14, 0, 28, 0], [0x20, 14, 0, 28, 0],
+        ] {
+            check(request, .insufficientAuthorization, at: 28)
+        }
+    }
+
+    @Test func GATT_SR_GAW_BI_04_GATT_SR_GAW_BI_11_authorizationOfWriting() {
+        app.refusals[28] = .insufficientAuthorization
+        check([0x12, 28, 0, 1], .insufficientAuthorization, at: 28)
+        check([0x16, 28, 0, 0, 0, 1], nil)
+        check([0x18, 1], .insufficientAuthorization, at: 28)
+        #expect(app.values[28] == nil)
+    }
+
+    @Test func subscribingMayAskForSecurity() throws {
+        let published = try client.fixture.database.add(
+            ServiceDefinition(
+                0x1812,
+                characteristics: [
+                    CharacteristicDefinition(
+                        0x2A4D,
+                        properties: .notify,
+                        permissions: AttributePermissions(),
+                        subscription: .encrypted
+                    )
+                ]
+            )
+        )
+        let handle = try #require(published.characteristics[0].configuration)
+        check([0x12, UInt8(handle), 0, 1, 0], .insufficientAuthentication, at: handle)
+        check([0x0A, UInt8(handle), 0], nil)
+        client.session.security = LinkSecurity(isEncrypted: true)
+        check([0x12, UInt8(handle), 0, 1, 0], nil)
+    }
+}

@@ -1,0 +1,184 @@
+import ATT
+import BluetoothTypes
+import EventLoops
+import GATT
+import L2CAP
+import LoopbackLinks
+import Testing
+
+@Suite struct ServerWriteTests {
+    let client: BareClient
+    var app: App { client.fixture.app }
+    let executed: [UInt8] = [0x19]
+
+    init() throws {
+        client = try ServerFixture().bareClient()
+    }
+
+    private func prepare(_ handle: UInt8, _ offset: Int, _ value: [UInt8]) -> [UInt8] {
+        client.exchange([0x16, handle, 0, UInt8(truncatingIfNeeded: offset), UInt8(offset >> 8)] + value)
+    }
+
+    @Test func GATT_SR_GAW_BV_01_withoutResponse() {
+        #expect(client.exchange([0x52, 28, 0, 1, 2]).isEmpty)
+        #expect(app.values[28] == [1, 2])
+        #expect(app.writes.map(\.expectsResponse) == [false])
+        // What cannot be done is ignored.
+        for octets: [UInt8] in [[0x52, 14, 0, 1], [0x52, 99, 0, 1], [0x52, 0, 0], [0x52, 31, 0, 1]] {
+            #expect(client.exchange(octets).isEmpty)
+        }
+        #expect(app.writes.count == 1)
+    }
+
+    @Test func GATT_SR_GAW_BI_01_signedWritesAreIgnored() {
+        #expect(client.exchange([0xD2, 28, 0, 1] + [UInt8](repeating: 0, count: 12)).isEmpty)
+        #expect(app.writes.isEmpty)
+    }
+
+    @Test func GATT_SR_GAW_BV_03_GATT_SR_GAW_BI_02_GATT_SR_GAW_BI_03_withResponse() {
+        #expect(client.exchange([0x12, 28, 0, 1, 2]) == [0x13])
+        #expect(client.exchange([0x12, 28, 0]) == [0x13])
+        #expect(app.writes.map { $0.writes[0].value.count } == [2, 0])
+        #expect(client.exchange([0x12, 99, 0, 1]) == client.error(0x12, 99, .invalidHandle))
+        #expect(client.exchange([0x12, 14, 0, 1]) == client.error(0x12, 14, .writeNotPermitted))
+    }
+
+    @Test func GATT_SR_GAW_BI_32_GATT_SR_GAW_BI_33_GATT_SR_GAW_BI_39_valuesAbove512Octets() {
+        client.agree(517)
+        let long = [UInt8](repeating: 1, count: 513)
+        #expect(client.exchange([0x12, 28, 0] + long) == client.error(0x12, 28, .invalidAttributeValueLength))
+        #expect(client.exchange([0x52, 28, 0] + long).isEmpty)
+        #expect(client.exchange([0x12, 28, 0] + long.dropLast()) == [0x13])
+        _ = prepare(28, 500, [UInt8](repeating: 1, count: 13))
+        #expect(client.exchange([0x18, 1]) == client.error(0x18, 28, .invalidAttributeValueLength))
+        #expect(app.writes.count == 1)
+    }
+
+    @Test func GATT_SR_GAW_BV_05_GATT_SR_GAW_BV_09_GATT_SR_GAW_BV_10_behaviour_7_34_preparedWrites() {
+        #expect(prepare(28, 0, [1, 2]) == [0x17, 28, 0, 0, 0, 1, 2])
+        #expect(prepare(29, 0, [9]) == [0x17, 29, 0, 0, 0, 9])
+        #expect(prepare(28, 2, [3]) == [0x17, 28, 0, 2, 0, 3])
+        #expect(app.writes.isEmpty)
+        app.values[28] = [0, 0, 0]
+        #expect(client.exchange([0x18, 1]) == executed)
+        #expect(
+            app.writes.map(\.writes) == [
+                [
+                    GATTWrite(handle: 28, value: [1, 2]), GATTWrite(handle: 29, value: [9]),
+                    GATTWrite(handle: 28, offset: 2, value: [3]),
+                ]
+            ]
+        )
+        #expect(app.values[28] == [1, 2, 3])
+        #expect(client.exchange([0x18, 1]) == executed)
+        #expect(app.writes.count == 1)
+    }
+
+    @Test func GATT_SR_GAW_BV_07_cancel() {
+        _ = prepare(28, 0, [1])
+        #expect(client.exchange([0x18, 0]) == executed)
+        #expect(client.exchange([0x18, 1]) == executed)
+        #expect(app.writes.isEmpty)
+        #expect(client.exchange([0x18, 2]) == client.error(0x18, 0, .invalidPDU))
+    }
+
+    @Test func GATT_SR_GAW_BV_11_nothingPrepared() {
+        #expect(client.exchange([0x18, 1]) == executed)
+        #expect(app.writes.isEmpty)
+    }
+
+    @Test func GATT_SR_GAW_BI_07_GATT_SR_GAW_BI_08_GATT_SR_GAW_BI_09_prepareRefusals() {
+        #expect(prepare(99, 0, [1]) == client.error(0x16, 99, .invalidHandle))
+        #expect(prepare(14, 0, [1]) == client.error(0x16, 14, .writeNotPermitted))
+        // The offset waits for the execution, where the app refuses it; all or nothing.
+        _ = prepare(29, 0, [5])
+        _ = prepare(28, 7, [1])
+        #expect(client.exchange([0x18, 1]) == client.error(0x18, 28, .invalidOffset))
+        #expect(app.values.isEmpty)
+        _ = prepare(28, 600, [1])
+        #expect(client.exchange([0x18, 1]) == client.error(0x18, 28, .invalidOffset))
+    }
+
+    @Test func AB_A01_theQueueHasAQuotaForEachLink() throws {
+        var refused = 0
+        for _ in 0..<1000 where prepare(28, 0, [1]) == client.error(0x16, 28, .prepareQueueFull) { refused += 1 }
+        #expect(refused == 1000 - 128)
+        let other = client.fixture.bareClient()
+        #expect(other.exchange([0x16, 28, 0, 0, 0, 1]).first == 0x17)
+        #expect(client.exchange([0x18, 0]) == executed)
+        client.agree(517)
+        let long = [UInt8](repeating: 1, count: 500)
+        let answers = (0..<20).map { _ in prepare(28, 0, long).first }
+        #expect(answers == Array(repeating: 0x17, count: 16) + Array(repeating: 0x01, count: 4))
+        client.connection.close()
+        #expect(client.fixture.server.sessions.count == 1)
+        #expect(app.writes.isEmpty)
+    }
+
+    @Test func AB_A02_GATT_SR_GAW_BI_41_theAttributeIsGone() throws {
+        _ = prepare(17, 0, [1])
+        _ = prepare(28, 0, [1])
+        try client.fixture.database.remove(19)
+        #expect(client.exchange([0x18, 1]) == client.error(0x18, 28, .databaseOutOfSync))
+        #expect(app.writes.isEmpty)
+    }
+
+    @Test func AB_A02_securityIsGone() {
+        client.session.security = LinkSecurity(isEncrypted: true, isAuthenticated: true)
+        _ = prepare(28, 0, [1])
+        _ = prepare(31, 0, [1])
+        client.session.security = LinkSecurity(isEncrypted: false)
+        #expect(client.exchange([0x18, 1]) == client.error(0x18, 31, .insufficientEncryption))
+        #expect(app.writes.isEmpty)
+    }
+
+    @Test func GATT_SR_GAW_BV_08_descriptors() {
+        #expect(client.exchange([0x12, 29, 0, 4]) == [0x13])
+        #expect(client.exchange([0x0A, 29, 0]) == [0x0B, 4])
+        #expect(client.exchange([0x12, 18, 0, 4]) == client.error(0x12, 18, .writeNotPermitted))
+    }
+
+    @Test func clientConfigurationsAreEachClientsOwn() {
+        let other = client.fixture.bareClient()
+        #expect(client.exchange([0x12, 24, 0, 1, 0]) == [0x13])
+        #expect(client.exchange([0x0A, 24, 0]) == [0x0B, 1, 0])
+        #expect(other.exchange([0x0A, 24, 0]) == [0x0B, 0, 0])
+        #expect(client.exchange([0x12, 24, 0, 1, 0]) == [0x13])
+        #expect(client.exchange([0x12, 24, 0, 2, 0]) == [0x13])
+        #expect(client.exchange([0x12, 24, 0, 0, 0]) == [0x13])
+        #expect(app.configurations == ["23: 0-1", "23: 1-2", "23: 2-0"])
+        for value: [UInt8] in [[], [1], [1, 0, 0]] {
+            let answer = client.exchange([0x12, 24, 0] + value)
+            #expect(answer == client.error(0x12, 24, .invalidAttributeValueLength))
+        }
+        // Service Changed has no notifications.
+        #expect(client.exchange([0x12, 9, 0, 1, 0]) == client.error(0x12, 9, .improperlyConfigured))
+    }
+
+    @Test func AB_A11_reservedBitsOfAConfigurationAreNotLookedAt() {
+        #expect(client.exchange([0x12, 24, 0, 0xFD, 0xFF]) == [0x13])
+        #expect(client.exchange([0x0A, 24, 0]) == [0x0B, 1, 0])
+    }
+
+    @Test func aConfigurationMayBePrepared() {
+        _ = prepare(24, 0, [2])
+        _ = prepare(24, 1, [0])
+        _ = prepare(28, 0, [7])
+        #expect(client.exchange([0x18, 1]) == executed)
+        #expect(client.session.configurations == [23: .indicate])
+        #expect(app.values[28] == [7])
+        _ = prepare(24, 0, [0, 0])
+        _ = prepare(28, 0, [8])
+        app.refusals[28] = .valueNotAllowed
+        #expect(client.exchange([0x18, 1]) == client.error(0x18, 28, .valueNotAllowed))
+        #expect(client.session.configurations == [23: .indicate])
+    }
+
+    @Test func GATT_SR_GAS_BV_03_featuresAreAnnouncedForGood() {
+        #expect(client.exchange([0x0A, 11, 0]) == [0x0B, 0])
+        #expect(client.exchange([0x12, 11, 0, 0xFC]) == [0x13])
+        #expect(client.exchange([0x0A, 11, 0]) == [0x0B, 0x04])
+        #expect(client.exchange([0x12, 11, 0, 0]) == client.error(0x12, 11, .valueNotAllowed))
+        #expect(client.exchange([0x12, 11, 0]) == client.error(0x12, 11, .invalidAttributeValueLength))
+    }
+}

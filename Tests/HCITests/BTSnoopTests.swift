@@ -1,0 +1,100 @@
+import BluetoothTypes
+import EventLoops
+import Testing
+
+@testable import HCI
+
+@Suite struct BTSnoopTests {
+    /// Written by hand from the description of the format.
+    static let expected: [UInt8] = [
+        // "btsnoop", version 1, datalink type 1002.
+        0x62, 0x74, 0x73, 0x6E, 0x6F, 0x6F, 0x70, 0x00, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x03, 0xEA,
+        // HCI Reset: four octets, sent, a command; 2000-01-01 00:00:00 UTC.
+        0x00, 0x00, 0x00, 0x04, 0x00, 0x00, 0x00, 0x04, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x00,
+        0x00, 0xE0, 0x3A, 0xB4, 0x4A, 0x67, 0x60, 0x00, 0x01, 0x03, 0x0C, 0x00,
+        // Its Command Complete: received, an event; 5 µs later.
+        0x00, 0x00, 0x00, 0x07, 0x00, 0x00, 0x00, 0x07, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00, 0x00,
+        0x00, 0xE0, 0x3A, 0xB4, 0x4A, 0x67, 0x60, 0x05, 0x04, 0x0E, 0x04, 0x01, 0x03, 0x0C, 0x00,
+        // Data: received; 1 ms later, with two packets lost before.
+        0x00, 0x00, 0x00, 0x06, 0x00, 0x00, 0x00, 0x06, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x02,
+        0x00, 0xE0, 0x3A, 0xB4, 0x4A, 0x67, 0x63, 0xE8, 0x02, 0x40, 0x20, 0x01, 0x00, 0xAA,
+    ]
+    static let year2000: Int64 = 946_684_800_000_000
+    static let acl = HCIPacket(ACLPacket(handle: .init(rawValue: 0x40), boundary: .start, payload: [0xAA]))
+
+    @Test func theFileIsAsTheFormatSays() {
+        let writer = BTSnoopWriter(unixMicrosecondsAtZero: Self.year2000)
+        var file = writer.header
+        file += writer.record(HCIPacket(Reset()), .hostToController, at: .zero)
+        file += writer.record(
+            HCIPacket(CommandComplete(Reset.self, StatusOnly())),
+            .controllerToHost,
+            at: Instant(microseconds: 5)
+        )
+        file += writer.record(Self.acl, .controllerToHost, at: Instant(microseconds: 1_000), drops: 2)
+        #expect(file == Self.expected)
+    }
+
+    @Test func aFileComesBackAsPackets() throws {
+        var reader = try BTSnoopReader(PacketBuffer(Self.expected))
+        let first = try #require(try reader.next())
+        #expect(first.packet == HCIPacket(Reset()) && first.direction == .hostToController)
+        #expect(first.unixMicroseconds == Self.year2000)
+        let second = try #require(try reader.next())
+        #expect(second.direction == .controllerToHost && second.unixMicroseconds == Self.year2000 + 5)
+        let third = try #require(try reader.next())
+        #expect(third.packet == Self.acl && third.drops == 2)
+        #expect(try reader.next() == nil)
+    }
+
+    @Test func aFileThatEndsAnywhereIsReadUpToThere() {
+        let ends = [16, 16 + 28, 16 + 28 + 31, Self.expected.count]
+        for length in 0...Self.expected.count {
+            var packets = 0
+            var failed = false
+            do throws(PacketError) {
+                var reader = try BTSnoopReader(PacketBuffer(Array(Self.expected.prefix(length))))
+                while try reader.next() != nil { packets += 1 }
+            } catch {
+                failed = true
+            }
+            #expect(failed == !ends.contains(length))
+            #expect(packets == max(0, ends.filter { $0 <= length }.count - 1))
+        }
+    }
+
+    @Test(arguments: [(0, UInt8(0x63)), (11, 2), (15, 0xE9), (16, 0xFF), (19, 0), (40, 9)])
+    func anotherFileIsRefused(offset: Int, value: UInt8) {
+        var file = Self.expected
+        file[offset] = value
+        #expect(throws: PacketError.self) {
+            var reader = try BTSnoopReader(PacketBuffer(file))
+            while try reader.next() != nil {}
+        }
+    }
+
+    @Test func bothDirectionsAreSeenFromEitherEnd() {
+        for end in [SnoopingTransport.End.host, .controller] {
+            let loop = VirtualEventLoop()
+            let inner = TestTransport(loop: loop)
+            var seen: [HCIDirection] = []
+            var received = 0
+            var closed = 0
+            let transport = SnoopingTransport(inner, end: end, loop: loop) { _, direction, _ in seen.append(direction) }
+            transport.onReceive = { _ in received += 1 }
+            transport.onClose = { _ in closed += 1 }
+            transport.send(HCIPacket(Reset()))
+            inner.inject(Self.acl)
+            inner.onClose?(.closedByPeer)
+            loop.run(for: .seconds(1))
+            #expect(
+                seen
+                    == (end == .host
+                        ? [.hostToController, .controllerToHost] : [.controllerToHost, .hostToController])
+            )
+            #expect(received == 1 && inner.sent.count == 1 && closed == 1)
+            transport.close()
+            #expect(inner.isClosed)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import BluetoothTypes
+import HCI
+import HCITransports
+import Testing
+
+@Suite struct H4ParserTests {
+    private static let stream: [UInt8] = [
+        0x01, 0x03, 0x0C, 0x00,  // HCI_Reset
+        0x04, 0x0E, 0x04, 0x01, 0x03, 0x0C, 0x00,  // Command Complete
+        0x02, 0x40, 0x20, 0x05, 0x00, 1, 2, 3, 4, 5,  // ACL data
+        0x03, 0x40, 0x00, 0x01, 9,  // synchronous data
+        0x05, 0x40, 0x00, 0x02, 0x40, 7, 8,  // isochronous data, reserved bit set
+    ]
+
+    @Test func findsEveryKindOfPacket() {
+        var parser = H4Parser()
+        let packets = parser.take(Self.stream)
+        #expect(packets.map(\.kind) == [.command, .event, .acl, .synchronous, .isochronous])
+        #expect(packets.map(\.bytes.count) == [3, 6, 9, 4, 6])
+        #expect(parser.pendingLength == 0)
+    }
+
+    @Test func aStreamMaySplitAtEveryOctet() {
+        var whole = H4Parser()
+        let expected = whole.take(Self.stream)
+        for split in 0...Self.stream.count {
+            var parser = H4Parser()
+            let packets = parser.take(Array(Self.stream[..<split])) + parser.take(Array(Self.stream[split...]))
+            #expect(packets == expected, "split at \(split)")
+        }
+        var parser = H4Parser()
+        #expect(Self.stream.flatMap { parser.take([$0]) } == expected)
+    }
+
+    @Test(arguments: [0x00, 0x06, 0xFF] as [UInt8])
+    func AB_H02_anUnknownPacketTypeEndsTheStream(type: UInt8) {
+        var parser = H4Parser()
+        #expect(parser.take([0x01, 0x03, 0x0C, 0x00, type, 1, 2, 3]).count == 1)
+        #expect(parser.failure == PacketError(.value(UInt64(type)), at: "H4 packet type"))
+        #expect(parser.take(Self.stream).isEmpty)
+        #expect(parser.pendingLength == 0)
+    }
+
+    @Test func AB_H02_aPacketThatNeverEndsIsBounded() {
+        var parser = H4Parser()
+        #expect(parser.take([0x02, 0x40, 0x20, 0xFF, 0xFF]).isEmpty)
+        for _ in 0..<70_000 where parser.failure == nil { _ = parser.take([0x77]) }
+        #expect(parser.pendingLength <= H4Parser.maximumPacketLength)
+    }
+
+    @Test func aPacketThatDripsInIsWhole() {
+        var parser = H4Parser()
+        let payload = (0..<65_535).map { UInt8(truncatingIfNeeded: $0) }
+        let packet: [UInt8] = [0x02, 0x40, 0x20, 0xFF, 0xFF] + payload
+        var packets: [HCIPacket] = []
+        for octet in packet + packet { packets += parser.take([octet]) }
+        #expect(packets == [HCIPacket(.acl, PacketBuffer(Array(packet.dropFirst())))] + packets.suffix(1))
+        #expect(packets.count == 2 && packets.first == packets.last)
+    }
+}
+
+@Suite struct ControllerAddressTests {
+    @Test func tcpAddressesAreRead() throws {
+        #expect(try ControllerAddress("tcp:127.0.0.1:6402") == .tcp(host: "127.0.0.1", port: 6402))
+        #expect(try ControllerAddress("tcp:[::1]:6402") == .tcp(host: "::1", port: 6402))
+        #expect(try ControllerAddress("tcp:[::1]:6402").description == "tcp:[::1]:6402")
+    }
+
+    @Test(
+        arguments: [
+            ("", ControllerAddress.ParseError.unknownForm("")),
+            ("tcp", .unknownForm("tcp")), ("tcp:host", .unknownForm("tcp:host")), ("tcp::1", .unknownForm("tcp::1")),
+            ("tcp:host:0", .port("0")), ("tcp:host:65536", .port("65536")), ("tcp:host:x", .port("x")),
+            ("hci0", .notAvailable("hci0")), ("usb", .notAvailable("usb")),
+            ("hcix", .unknownForm("hcix")),
+        ])
+    func othersAreRefusedWithAReason(text: String, error: ControllerAddress.ParseError) {
+        #expect(throws: error) { try ControllerAddress(text) }
+    }
+}

@@ -1,0 +1,56 @@
+import EventLoops
+import Testing
+
+@testable import HCITransports
+
+@Suite struct PacingTests {
+    @Test func aLateWakeUpDoesNotChangeTheTimesOfTasks() {
+        var pacing = Pacing()
+        let seen = Recorder()
+        _ = pacing.add(at: Instant(microseconds: 100)) { seen.times.append(100) }
+        _ = pacing.add(at: Instant(microseconds: 250)) { seen.times.append(250) }
+        // The machine comes to it at 1,000 µs; both tasks see the instants that they were due at.
+        for expected: Int64 in [100, 250] {
+            guard case .run(let task) = pacing.step(wall: Instant(microseconds: 1_000)) else {
+                Issue.record("a task is due")
+                return
+            }
+            task()
+            #expect(pacing.now.microseconds == expected)
+        }
+        #expect(seen.times == [100, 250])
+    }
+
+    @Test func whatComesInIsStampedWithTheWallClockAndTimeNeverGoesBack() {
+        var pacing = Pacing()
+        pacing.arrive(wall: Instant(microseconds: 500))
+        #expect(pacing.now.microseconds == 500)
+        pacing.arrive(wall: Instant(microseconds: 400))
+        #expect(pacing.now.microseconds == 500)
+        _ = pacing.add(at: Instant(microseconds: 10)) {}
+        guard case .run = pacing.step(wall: Instant(microseconds: 500)) else {
+            Issue.record("a task for the past is due now")
+            return
+        }
+        #expect(pacing.now.microseconds == 500)
+    }
+
+    @Test func nothingDueMeansSleepingUntilTheNextDeadline() {
+        var pacing = Pacing()
+        let task = pacing.add(at: Instant(microseconds: 700)) {}
+        guard case .sleep(let deadline) = pacing.step(wall: Instant(microseconds: 699)) else {
+            Issue.record("nothing is due")
+            return
+        }
+        #expect(deadline?.microseconds == 700)
+        pacing.cancel(task)
+        guard case .sleep(nil) = pacing.step(wall: Instant(microseconds: 9_999)) else {
+            Issue.record("the task was cancelled")
+            return
+        }
+    }
+
+    private final class Recorder {
+        var times: [Int64] = []
+    }
+}

@@ -1,0 +1,173 @@
+import BluetoothTypes
+import EventLoops
+import LoopbackLinks
+import Testing
+
+@testable import L2CAP
+
+@Suite struct SignallingTests {
+    static let update: [UInt8] = [0x12, 1, 8, 0, 24, 0, 36, 0, 0, 0, 88, 2]
+
+    @Test func L2CAP_LE_CPU_BV_01_peripheralAsks() {
+        let fixture = Fixture(role: .peripheral)
+        var outcomes: [ParameterUpdateOutcome] = []
+        let parameters = ConnectionParameters(intervalMinimum: 24, intervalMaximum: 36, latency: 0, timeout: 600)
+        fixture.connection.requestParameterUpdate(parameters) { outcomes.append($0) }
+        fixture.connection.requestParameterUpdate(parameters) { outcomes.append($0) }
+        #expect(outcomes == [.busy])
+        #expect(fixture.link.takeSent(on: 5) == [Self.update])
+        // An answer with another identifier is not ours.
+        #expect(fixture.signal([0x13, 2, 2, 0, 0, 0]).isEmpty)
+        #expect(outcomes == [.busy])
+        #expect(fixture.signal([0x13, 1, 2, 0, 0, 0]).isEmpty)
+        #expect(outcomes == [.busy, .accepted])
+        fixture.connection.requestParameterUpdate(parameters) { outcomes.append($0) }
+        #expect(fixture.link.takeSent(on: 5).map { $0[1] } == [2])
+        _ = fixture.signal([0x13, 2, 2, 0, 1, 0])
+        fixture.connection.requestParameterUpdate(parameters) { outcomes.append($0) }
+        _ = fixture.signal([0x01, 3, 2, 0, 0, 0])
+        #expect(outcomes == [.busy, .accepted, .rejected, .notUnderstood])
+    }
+
+    @Test func aRequestWithoutAnswerEnds() {
+        let fixture = Fixture(role: .peripheral)
+        var outcomes: [ParameterUpdateOutcome] = []
+        let parameters = ConnectionParameters(intervalMinimum: 24, intervalMaximum: 36, latency: 0, timeout: 600)
+        fixture.connection.requestParameterUpdate(parameters) { outcomes.append($0) }
+        fixture.loop.run(for: .milliseconds(29_999))
+        #expect(outcomes.isEmpty)
+        fixture.loop.run(for: .milliseconds(1))
+        #expect(outcomes == [.timedOut])
+        fixture.connection.requestParameterUpdate(parameters) { outcomes.append($0) }
+        fixture.connection.close()
+        #expect(outcomes == [.timedOut, .closed])
+        fixture.connection.requestParameterUpdate(parameters) { outcomes.append($0) }
+        #expect(outcomes.last == .closed)
+    }
+
+    @Test func identifiersNeverAreZero() {
+        let fixture = Fixture(role: .peripheral)
+        let parameters = ConnectionParameters(intervalMinimum: 24, intervalMaximum: 36, latency: 0, timeout: 600)
+        var seen: [UInt8] = []
+        for _ in 0..<300 {
+            fixture.connection.requestParameterUpdate(parameters) { _ in }
+            let identifier = fixture.link.takeSent(on: 5)[0][1]
+            seen.append(identifier)
+            _ = fixture.signal([0x13, identifier, 2, 0, 0, 0])
+        }
+        #expect(seen == Array(1...255) + Array(1...45))
+    }
+
+    @Test func L2CAP_LE_CPU_BV_02_centralAccepts() {
+        let fixture = Fixture(role: .central)
+        var accepted: [ConnectionParameters] = []
+        fixture.connection.onParametersAccepted = { accepted.append($0) }
+        #expect(fixture.signal(Self.update) == [[0x13, 1, 2, 0, 0, 0]])
+        #expect(accepted.map(\.intervalMaximum) == [36])
+        fixture.connection.parameterPolicy = { _ in false }
+        #expect(fixture.signal(Self.update) == [[0x13, 1, 2, 0, 1, 0]])
+        #expect(accepted.count == 1)
+    }
+
+    @Test(
+        arguments: [
+            [36, 0, 24, 0, 0, 0, 88, 2], [24, 0, 36, 0, 30, 0, 10, 0], [0, 0, 0, 0, 0, 0, 0, 0],
+            [6, 0, 0x81, 0x0C, 0, 0, 0x80, 0x0C],
+        ] as [[UInt8]]
+    )
+    func L2CAP_LE_CPU_BI_01_AB_C10_centralRejectsIllegalValues(fields: [UInt8]) {
+        let fixture = Fixture(role: .central)
+        fixture.connection.parameterPolicy = { _ in true }
+        fixture.connection.onParametersAccepted = { _ in Issue.record("passed to the controller") }
+        #expect(fixture.signal([0x12, 9, 8, 0] + fields) == [[0x13, 9, 2, 0, 1, 0]])
+    }
+
+    @Test func L2CAP_LE_CPU_BI_02_AB_C10_peripheralDoesNotKnowTheRequest() {
+        let fixture = Fixture(role: .peripheral)
+        #expect(fixture.signal(Self.update) == [[0x01, 1, 2, 0, 0, 0]])
+    }
+
+    @Test(arguments: [0x00, 0x02, 0x04, 0x08, 0x0A, 0x1B, 0xFF] as [UInt8])
+    func L2CAP_LE_REJ_BI_02_unknownCodes(code: UInt8) {
+        let fixture = Fixture()
+        #expect(fixture.signal([code, 3, 0, 0]) == [[0x01, 3, 2, 0, 0, 0]])
+    }
+
+    @Test func AB_C09_severalCommandsAndLyingLengths() {
+        let fixture = Fixture(role: .central)
+        let reject: [[UInt8]] = [[0x01, 1, 2, 0, 0, 0]]
+        #expect(fixture.signal(Self.update + [0xFF]) == reject)
+        #expect(fixture.signal([0x12, 1, 8, 0] + [UInt8](repeating: 0, count: 7)) == reject)
+        #expect(fixture.signal([0x0A, 1, 1, 0, 0, 0x0A, 2, 1, 0, 0]) == reject)
+        #expect(fixture.signal([0x12, 1, 0xFF, 0xFF] + Self.update[4...]) == reject)
+        // Nothing to answer to: identifier 0, no whole header, answers nobody waits for.
+        #expect(fixture.signal([0x12, 0] + Self.update[2...]).isEmpty)
+        for length in 0..<4 { #expect(fixture.signal(Array(Self.update.prefix(length))).isEmpty) }
+        for code: UInt8 in [0x01, 0x07, 0x13, 0x15, 0x16, 0x18, 0x1A] {
+            #expect(fixture.signal([code, 1, 0, 0]).isEmpty)
+            #expect(fixture.signal([code, 1, 9, 0]).isEmpty)
+        }
+    }
+
+    @Test func AB_C09_packetsAboveTheSignallingMTU() {
+        let fixture = Fixture(role: .central)
+        let long = [0x12, 7, 20, 0] + [UInt8](repeating: 0, count: 20)
+        #expect(fixture.signal(long) == [[0x01, 7, 4, 0, 1, 0, 23, 0]])
+        #expect(fixture.signal([UInt8](repeating: 1, count: 256)).isEmpty)
+    }
+
+    @Test(arguments: [UInt16(0), 0x0004, 0x0027, 0x0080, 0x0100, 0xFFFF])
+    func L2CAP_LE_CFC_BV_05_AB_C06_nobodyListensOnAnySPSM(spsm: UInt16) {
+        let fixture = Fixture()
+        let low = UInt8(truncatingIfNeeded: spsm)
+        let high = UInt8(spsm >> 8)
+        let fields: [UInt8] = [low, high, 0x40, 0, 23, 0, 23, 0, 1, 0]
+        #expect(fixture.signal([0x14, 4, 10, 0] + fields) == [[0x15, 4, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0]])
+        let enhanced: [UInt8] = [low, high, 64, 0, 64, 0, 1, 0, 0x40, 0, 0x41, 0]
+        #expect(
+            fixture.signal([0x17, 5, 12, 0] + enhanced) == [
+                [0x18, 5, 12, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0]
+            ]
+        )
+    }
+
+    @Test(arguments: [0, 1, 3, 11])
+    func AB_C03_impossibleChannelLists(octets: Int) {
+        let fixture = Fixture()
+        let fields: [UInt8] = [0x80, 0, 64, 0, 64, 0, 1, 0] + [UInt8](repeating: 0x40, count: octets)
+        #expect(
+            fixture.signal([0x17, 5, UInt8(fields.count), 0] + fields) == [
+                [0x18, 5, 8, 0, 0, 0, 0, 0, 0, 0, 0x0C, 0]
+            ]
+        )
+    }
+
+    @Test func L2CAP_LE_CFC_BV_23_channelsThatDoNotExist() {
+        let fixture = Fixture()
+        #expect(
+            fixture.signal([0x06, 8, 4, 0, 0x40, 0, 0x41, 0]) == [[0x01, 8, 6, 0, 2, 0, 0x40, 0, 0x41, 0]]
+        )
+        #expect(fixture.signal([0x19, 8, 6, 0, 64, 0, 64, 0, 0x40, 0]) == [[0x1A, 8, 2, 0, 3, 0]])
+        #expect(fixture.signal([0x16, 8, 4, 0, 0x40, 0, 1, 0]).isEmpty)
+    }
+
+    @Test func everyCommandGoesBothWaysAndNoneIsReadWhenTruncated() throws {
+        try check(CommandReject.self, [2, 0, 0x40, 0, 0x41, 0], openEnded: true)
+        try check(ConnectionParameters.self, [24, 0, 36, 0, 0, 0, 88, 2])
+        try check(ParameterUpdateResponse.self, [1, 0])
+        try check(DisconnectionRequest.self, [0x40, 0, 0x41, 0])
+        try check(CreditBasedConnectionRequest.self, [0x80, 0, 0x40, 0, 23, 0, 24, 0, 1, 0])
+        try check(CreditBasedConnectionResponse.self, [0x40, 0, 23, 0, 24, 0, 1, 0, 2, 0])
+        try check(EnhancedConnectionRequest.self, [0x80, 0, 64, 0, 65, 0, 1, 0, 0x40, 0])
+        try check(EnhancedConnectionResponse.self, [64, 0, 65, 0, 1, 0, 2, 0, 0x40, 0])
+        try check(ReconfigureResponse.self, [3, 0])
+        try check(SignallingPacket.self, [0x12, 1, 2, 0, 3, 4])
+    }
+
+    private func check<T: PacketFields>(_ type: T.Type, _ octets: [UInt8], openEnded: Bool = false) throws {
+        #expect(try T(reading: PacketBuffer(octets)).encoded().bytes == octets)
+        for length in 0..<(openEnded ? 2 : octets.count) {
+            #expect(throws: PacketError.self) { try T(reading: PacketBuffer(Array(octets[..<length]))) }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import Radio
+import Testing
+
+@testable import LinkLayer
+
+/// Hostile traffic on the air: the victim stays alive, and honest links with it.
+@Suite struct AbuseTests {
+    /// A victim that advertises, and an attacker.
+    private func setUp(
+        _ configure: (inout VirtualControllerConfiguration) -> Void = { _ in }
+    ) -> (World, TestHost, Attacker) {
+        let world = World()
+        let victim = world.host(configure)
+        victim.advertise()
+        return (world, victim, Attacker(world))
+    }
+
+    @Test func AB_L01_reservedLLID() {
+        let (world, victim, attacker) = setUp()
+        attacker.payloads = [(2, [1]), (0, [9, 9]), (0, []), (2, [2])]
+        attacker.connect(to: victim)
+        world.run(.seconds(1))
+        #expect(victim.data.map(\.payload) == [[1], [2]])
+        #expect(victim.events(DisconnectionComplete.self).isEmpty)
+    }
+
+    // Longer than was agreed upon: like a wrong CRC, so never acknowledged.
+    @Test func AB_L02_lengthAboveTheMaximum() {
+        let (world, victim, attacker) = setUp()
+        attacker.payloads = [(2, [UInt8](repeating: 1, count: 28)), (2, [2])]
+        attacker.connect(to: victim)
+        world.run(.seconds(1))
+        #expect(victim.data.map(\.payload) == [[2]])
+        #expect(attacker.answers.first?.header.nextExpected == false)
+        #expect(victim.events(DisconnectionComplete.self).isEmpty)
+    }
+
+    @Test(arguments: [0, 1, 9, 11, 27, 255] as [UInt8])
+    func AB_L02_lengthOtherThanOnTheAir(claimed: UInt8) {
+        let (world, victim, attacker) = setUp()
+        attacker.payloads = Array(repeating: (2, [UInt8](repeating: 1, count: 10)), count: 5)
+        attacker.claimedLength = claimed
+        attacker.connect(to: victim)
+        world.run(.seconds(1))
+        #expect(victim.data.isEmpty)
+        #expect(victim.events(DisconnectionComplete.self).isEmpty)
+    }
+
+    static let impossible: [(String, @Sendable (inout ConnectionData) -> Void)] = [
+        ("interval 0", { $0.interval = 0 }), ("interval 5", { $0.interval = 5 }),
+        ("interval 3201", { ($0.interval, $0.timeout) = (3_201, 3_200) }), ("timeout 0", { $0.timeout = 0 }),
+        ("timeout too short", { ($0.interval, $0.timeout) = (80, 20) }), ("latency 500", { $0.latency = 500 }),
+        ("hop 4", { $0.hop = 4 }), ("hop 17", { $0.hop = 17 }), ("hop 0", { $0.hop = 0 }),
+        ("no channel", { $0.channelMap = .init(bits: 0) }), ("one channel", { $0.channelMap = .init(bits: 4) }),
+        ("window 0", { $0.windowSize = 0 }), ("window 9", { $0.windowSize = 9 }),
+        ("window above interval", { ($0.interval, $0.windowSize) = (6, 6) }),
+        ("offset above interval", { $0.windowOffset = 25 }),
+    ]
+
+    @Test(arguments: impossible.indices)
+    func AB_L03_impossibleConnections(index: Int) {
+        let (world, victim, attacker) = setUp()
+        Self.impossible[index].1(&attacker.data)
+        attacker.connect(to: victim, once: false)
+        world.run(.seconds(2))
+        #expect(attacker.requests > 10, "advertising goes on")
+        #expect(victim.events(LEEnhancedConnectionComplete.self).isEmpty, "\(Self.impossible[index].0)")
+        #expect(victim.controller.links.isEmpty)
+        #expect(victim.controller.advertiser.isEnabled)
+    }
+
+    @Test func AB_L04_updatesThatCannotBe() {
+        let (world, victim, attacker) = setUp()
+        var update = ConnectionUpdateIndication()
+        (update.windowSize, update.interval, update.timeout, update.instant) = (1, 0, 300, 20)
+        attacker.payloads = [(3, Array(ControlPDU.connectionUpdate(update).encoded()))]
+        attacker.connect(to: victim)
+        world.run(.seconds(1))
+        #expect(victim.events(DisconnectionComplete.self).map(\.reason) == [.invalidLinkLayerParameters])
+    }
+
+    // Requests without an end, several in each event; the answers are never acknowledged.
+    @Test(arguments: [true, false])
+    func AB_L05_floodOfControlPDUs(acknowledges: Bool) throws {
+        let (world, victim, attacker) = setUp()
+        let pdus: [ControlPDU] = [
+            .featureRequest(.init([])), .lengthRequest(.init()), .phyRequest(.init(tx: .le2M, rx: .le2M)),
+            .connectionParameterRequest(.init()), .pingRequest, .version(.init()), .lengthResponse(.init()),
+            .phyResponse(.init()), .rejectExtended(.init(.lengthReq, .unspecifiedError)), .unknown(.init(.featureReq)),
+        ]
+        attacker.acknowledges = acknowledges
+        attacker.repetitions = 8
+        attacker.payloads = (0..<2_000).map { (3, Array(pdus[$0 % pdus.count].encoded())) }
+        attacker.connect(to: victim)
+        world.run(.seconds(8))
+        #expect(victim.events(DisconnectionComplete.self).isEmpty)
+        let link = try #require(victim.controller.links.first)
+        #expect(link.control.requests.isEmpty)
+        #expect(attacker.answers.count > 100)
+    }
+
+    // AB-L09: a PDU without room is not acknowledged, and comes again.
+    @Test func AB_L09_backPressureByNESN() {
+        var acknowledgement = Acknowledgement()
+        let full = acknowledgement.receive(sequence: false, nextExpected: false, hasRoom: false)
+        #expect(full == .init(isNew: false, isAcknowledged: false))
+        #expect(!acknowledgement.nextExpected)
+        let taken = acknowledgement.receive(sequence: false, nextExpected: false, hasRoom: true)
+        #expect(taken == .init(isNew: true, isAcknowledged: false))
+        let again = acknowledgement.receive(sequence: false, nextExpected: false, hasRoom: true)
+        #expect(again == .init(isNew: false, isAcknowledged: false))
+    }
+
+    @Test func AB_L09_controlPDUsAreBounded() {
+        var queue = TransmitQueue()
+        for _ in 0..<TransmitQueue.maximumControlPDUs {
+            #expect(queue.hasRoom)
+            queue.add(control: [0x13])
+        }
+        #expect(!queue.hasRoom)
+    }
+
+    @Test func AB_L10_scanRequestFlood() throws {
+        let (world, victim, attacker) = setUp()
+        let honest = world.host(at: 2)
+        victim.send(LESetAdvertisingEnable(isEnabled: false))
+        victim.advertise()
+        attacker.flood(victim)
+        honest.connect(to: victim.address)
+        world.run(.seconds(5))
+        #expect(attacker.requests > 0)
+        #expect(honest.events(LEEnhancedConnectionComplete.self).map(\.status) == [.success])
+        #expect(victim.events(DisconnectionComplete.self).isEmpty)
+    }
+
+    // Links that begin and are never heard of again: each is given up, handles and memory come back, and the honest
+    // link keeps its timing.
+    @Test func AB_L10_connectFlood() throws {
+        let world = World()
+        let pair = try Pair(world, interval: 40, timeout: 300)
+        let (victim, attacker) = (pair.peripheral, Attacker(world))
+        victim.onEvent = { event in
+            let isConnection = event.subevent == LEEnhancedConnectionComplete.leSubevent
+            guard isConnection || event.code == DisconnectionComplete.eventCode else { return }
+            world.loop.execute { victim.send(LESetAdvertisingEnable(isEnabled: true)) }
+        }
+        victim.advertise()
+        attacker.data.interval = 80
+        attacker.connect(to: victim, once: false)
+        world.run(.seconds(60))
+        let reasons = victim.events(DisconnectionComplete.self).map(\.reason)
+        #expect(reasons.count > 50)
+        #expect(reasons.allSatisfy { $0 == .connectionFailedToBeEstablished })
+        #expect(victim.controller.links.count <= 2)
+        #expect(pair.centralLink?.isEstablished == true)
+        #expect(victim.controller.advertiser.isEnabled || victim.controller.links.count == 2)
+        pair.central.send([1], on: pair.centralHandle)
+        world.run(.seconds(1))
+        #expect(victim.data.count == 1)
+    }
+
+    // Noise in every shape: what is no PDU is passed over.
+    @Test func randomFramesDoNoHarm() throws {
+        let world = World()
+        let pair = try Pair(world)
+        let noise = world.radio.add(at: Position(y: 1))
+        let random = RandomSource(seed: 5)
+        pair.peripheral.advertise()
+        pair.central.scan(.active)
+        let data = try #require(pair.centralLink).parameters.data
+        for step in 0..<20_000 {
+            world.loop.schedule(after: .microseconds(step * 500)) {
+                let isData = random.below(2) == 0
+                noise.send(
+                    RadioFrame(
+                        channel: isData ? UInt8(random.below(37)) : UInt8(37 + random.below(3)),
+                        accessAddress: isData ? data.accessAddress : AdvertisingPDU.accessAddress,
+                        crcInit: isData ? data.crcInit : AdvertisingPDU.crcInit,
+                        phy: .le1M,
+                        pdu: random.bytes(Int(random.below(40)))
+                    )
+                )
+            }
+        }
+        world.run(.seconds(12))
+        // The link may have been ended by a forged PDU, but nothing has broken.
+        #expect(pair.central.send(Reset()) == .success)
+        #expect(pair.peripheral.send(Reset()) == .success)
+    }
+}

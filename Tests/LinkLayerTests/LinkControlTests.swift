@@ -1,0 +1,211 @@
+import BluetoothTypes
+import HCI
+import Testing
+
+@testable import LinkLayer
+
+/// The control procedures as a machine, without a radio.
+@Suite struct LinkControlTests {
+    private static func machine(
+        _ role: ConnectionEvent.Role,
+        counter: UInt16 = 100,
+        asksHost: Bool = true
+    ) -> LinkControl {
+        let setup = LinkControl.Setup(
+            role: role,
+            features: VirtualController.supportedFeatures,
+            version: .init(version: .v5_3, company: 1, subversion: 2),
+            preferredPHYs: .init(tx: [.le1M, .le2M], rx: [.le1M, .le2M]),
+            phys: [.le1M, .le2M, .coded],
+            dataLength: DataLength(rxOctets: 251, rxTime: 17_040),
+            hostAnswersParameters: { asksHost }
+        )
+        var machine = LinkControl(setup, timing: .init(interval: 24, latency: 0, timeout: 100))
+        _ = machine.begin(counter: counter)
+        return machine
+    }
+
+    private static func update(_ configure: (inout ConnectionUpdateIndication) -> Void) -> PacketBuffer {
+        var pdu = ConnectionUpdateIndication()
+        (pdu.windowSize, pdu.interval, pdu.timeout, pdu.instant) = (1, 24, 100, 110)
+        configure(&pdu)
+        return ControlPDU.connectionUpdate(pdu).encoded()
+    }
+
+    // AB-L04, and windows as in AB-L03.
+    @Test(arguments: [
+        (update { $0.interval = 0 }, HCIStatus.invalidLinkLayerParameters),
+        (update { $0.interval = 5 }, .invalidLinkLayerParameters),
+        (update { $0.timeout = 0 }, .invalidLinkLayerParameters),
+        (update { $0.latency = 500 }, .invalidLinkLayerParameters),
+        (update { $0.latency = 400 }, .invalidLinkLayerParameters),
+        (update { $0.windowSize = 0 }, .invalidLinkLayerParameters),
+        (update { $0.windowSize = 24 }, .invalidLinkLayerParameters),
+        (update { $0.windowOffset = 25 }, .invalidLinkLayerParameters),
+        (update { $0.instant = 100 }, .instantPassed), (update { $0.instant = 99 }, .instantPassed),
+        (update { $0.instant = 100 &+ 32_767 }, .instantPassed),
+        (ControlPDU.channelMap(.init(map: .init(bits: 1), instant: 110)).encoded(), .invalidLinkLayerParameters),
+        (ControlPDU.channelMap(.init(map: .init(bits: 0), instant: 110)).encoded(), .invalidLinkLayerParameters),
+        (ControlPDU.channelMap(.init(map: .all, instant: 50)).encoded(), .instantPassed),
+    ])
+    func AB_L04_whatCannotBeEndsTheLink(pdu: PacketBuffer, reason: HCIStatus) {
+        var machine = Self.machine(.peripheral)
+        #expect(machine.receive(pdu) == [.end(reason)])
+    }
+
+    @Test func AB_L04_theInstantMayBeAsFarAsItCan() {
+        var machine = Self.machine(.peripheral, counter: 65_000)
+        #expect(machine.receive(Self.update { $0.instant = 65_000 &+ 32_766 }).isEmpty)
+        #expect(machine.pending?.instant == 65_000 &+ 32_766)
+    }
+
+    @Test func aSecondChangeBeforeTheInstantEndsTheLink() {
+        var machine = Self.machine(.peripheral)
+        _ = machine.receive(Self.update { _ in })
+        let second = ControlPDU.channelMap(.init(map: .all, instant: 120)).encoded()
+        #expect(machine.receive(second) == [.end(.differentTransactionCollision)])
+    }
+
+    @Test(
+        arguments: [
+            (PacketBuffer([0x19, 1, 2]), 0x19), ([0x03], 0x03), ([0xFF], 0xFF), ([0x08], 0x08), ([0x02], 0x02),
+            ([0x12, 0], 0x12), ([0x16, 1], 0x16),
+        ] as [(PacketBuffer, UInt8)]
+    )
+    func whatIsNotUnderstoodIsToldSo(pdu: PacketBuffer, opcode: UInt8) {
+        var machine = Self.machine(.central)
+        #expect(machine.receive(pdu) == [.send(.unknown(.init(.init(rawValue: opcode))))])
+    }
+
+    @Test(arguments: [[], [0x07], [0x07, 1, 2]] as [PacketBuffer])
+    func brokenAnswersAreNotAnswered(pdu: PacketBuffer) {
+        var machine = Self.machine(.central)
+        #expect(machine.receive(pdu).isEmpty)
+    }
+
+    @Test func pingIsAnswered() {
+        var machine = Self.machine(.peripheral)
+        #expect(machine.receive(ControlPDU.pingRequest.encoded()) == [.send(.pingResponse)])
+    }
+
+    /// Requests that only the other role makes.
+    @Test(arguments: [
+        (ConnectionEvent.Role.central, ControlPDU.featureRequest(.init([]))),
+        (.peripheral, .peripheralFeatureRequest(.init([]))),
+        (.central, .channelMap(.init(map: .all, instant: 110))),
+    ])
+    func theWrongRole(role: ConnectionEvent.Role, pdu: ControlPDU) {
+        var machine = Self.machine(role)
+        #expect(machine.receive(pdu.encoded()) == [.send(.unknown(.init(pdu.opcode)))])
+    }
+
+    // AB-L05: the same request again and again is answered each time, and nothing piles up.
+    @Test(arguments: [
+        ControlPDU.featureRequest(.init([])), .lengthRequest(.init()), .phyRequest(.init(tx: .le2M, rx: .le2M)),
+        .connectionParameterRequest(.init()), .version(.init()), .pingRequest,
+    ])
+    func AB_L05_floodsChangeNothing(pdu: ControlPDU) {
+        var machine = Self.machine(.peripheral)
+        for _ in 0..<1_000 {
+            let sent = machine.receive(pdu.encoded()).filter { if case .send = $0 { true } else { false } }
+            #expect(sent.count <= 1)
+        }
+        #expect(machine.requests.isEmpty && machine.pending == nil)
+    }
+
+    /// Section 5.3: what a central answers to a peripheral's request while it changes something itself.
+    @Test(arguments: [
+        (
+            LinkControl.Request.phy(tx: .le2M, rx: .le2M), ControlPDU.phyRequest(.init(tx: .coded, rx: .coded)),
+            HCIStatus.linkLayerProcedureCollision
+        ),
+        (.phy(tx: .le2M, rx: .le2M), .connectionParameterRequest(validRequest), .differentTransactionCollision),
+        (.parameters(validRequest), .connectionParameterRequest(validRequest), .linkLayerProcedureCollision),
+        (.parameters(validRequest), .phyRequest(.init(tx: .le2M, rx: .le2M)), .differentTransactionCollision),
+        (.channelMap(.init(bits: 7)), .phyRequest(.init(tx: .le2M, rx: .le2M)), .differentTransactionCollision),
+    ])
+    func AB_L05_collisionsAtTheCentral(request: LinkControl.Request, pdu: ControlPDU, error: HCIStatus) {
+        var machine = Self.machine(.central)
+        _ = machine.request(request)
+        #expect(machine.receive(pdu.encoded()) == [.send(.rejectExtended(.init(pdu.opcode, error)))])
+    }
+
+    private static let validRequest: ConnectionParameters = {
+        var pdu = ConnectionParameters()
+        (pdu.intervalMin, pdu.intervalMax, pdu.timeout) = (24, 40, 300)
+        return pdu
+    }()
+
+    @Test(
+        arguments: [
+            (24, 40, 0, 9), (40, 24, 0, 300), (5, 24, 0, 300), (24, 3_201, 0, 300), (24, 40, 500, 300),
+            (24, 40, 100, 300),
+        ] as [(UInt16, UInt16, UInt16, UInt16)]
+    )
+    func impossibleParametersAreRefused(min: UInt16, max: UInt16, latency: UInt16, timeout: UInt16) {
+        var machine = Self.machine(.central)
+        var pdu = ConnectionParameters()
+        (pdu.intervalMin, pdu.intervalMax, pdu.latency, pdu.timeout) = (min, max, latency, timeout)
+        #expect(
+            machine.receive(ControlPDU.connectionParameterRequest(pdu).encoded())
+                == [.send(.rejectExtended(.init(.connectionParamReq, .invalidLinkLayerParameters)))]
+        )
+    }
+
+    // A central that asks instead of telling: request, the host's answer, response, update (Core Vol 6 Part B 5.1.7).
+    @Test func aPeripheralAnswersAParameterRequest() throws {
+        var machine = Self.machine(.peripheral)
+        let request = Self.validRequest
+        let asked = machine.receive(ControlPDU.connectionParameterRequest(request).encoded())
+        #expect(asked == [.report(.parameterRequest(request))])
+        #expect(!machine.awaitsPeer)
+        #expect(machine.accept(request) == [.send(.connectionParameterResponse(request))])
+        #expect(machine.awaitsPeer)
+        #expect(
+            machine.receive(
+                Self.update {
+                    $0.interval = 40; $0.timeout = 300
+                }
+            ).isEmpty
+        )
+        #expect(machine.begin(counter: 109).isEmpty)
+        let changed = machine.begin(counter: 110)
+        #expect(changed.count == 2)
+        #expect(changed.last == .report(.parameters(.success)))
+        #expect(machine.timing.interval == 40 && machine.remote == nil)
+        #expect(machine.accept(request) == nil && machine.decline(.unspecifiedError) == nil)
+    }
+
+    @Test(arguments: [true, false])
+    func aRefusalIsToldToTheHost(isExtended: Bool) {
+        var machine = Self.machine(.peripheral)
+        _ = machine.request(.phy(tx: .le2M, rx: .le2M))
+        let refusal: ControlPDU =
+            isExtended
+            ? .rejectExtended(.init(.phyReq, .linkLayerProcedureCollision))
+            : .reject(.init(.linkLayerProcedureCollision))
+        #expect(machine.receive(refusal.encoded()) == [.report(.phy(.linkLayerProcedureCollision))])
+        #expect(machine.local == nil && !machine.awaitsPeer)
+    }
+
+    @Test func requestsWaitForEachOtherUpToABound() {
+        var machine = Self.machine(.central)
+        let lengths = LinkControl.Request.dataLength(octets: 251, time: 2_120)
+        #expect(machine.request(.features) == [.send(.featureRequest(.init(VirtualController.supportedFeatures)))])
+        for _ in 0..<LinkControl.maximumRequests { #expect(machine.request(lengths) == []) }
+        #expect(machine.request(lengths) == nil)
+        let response = ControlPDU.featureResponse(.init(.dataLengthExtension)).encoded()
+        let sent = machine.receive(response).filter { if case .send = $0 { true } else { false } }
+        #expect(sent.count == 1)
+    }
+
+    @Test func theFirstOctetOfFeaturesIsWhatBothCan() {
+        var machine = Self.machine(.peripheral)
+        let request = ControlPDU.featureRequest(.init([.extendedReject, .encryption])).encoded()
+        guard case .send(.featureResponse(let response))? = machine.receive(request).first else {
+            Issue.record("no response")
+            return
+        }
+        #expect(response.features == [.extendedReject, .phy2M, .phyCoded, .channelSelectionAlgorithm2])
+    }
+}

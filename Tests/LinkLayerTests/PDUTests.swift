@@ -1,0 +1,128 @@
+import BluetoothTypes
+import HCI
+import Testing
+
+@testable import LinkLayer
+
+private let device = BluetoothAddress(0x0102_0304_0506, kind: .publicDevice)
+private let other = BluetoothAddress(0xC102_0304_0506, kind: .randomDevice)
+
+private let connectionData: ConnectionData = {
+    var data = ConnectionData()
+    data.accessAddress = 0x5065_4BB1
+    data.crcInit = 0x12_3456
+    data.windowSize = 3
+    data.windowOffset = 0x0102
+    data.interval = 24
+    data.latency = 4
+    data.timeout = 100
+    data.channelMap = ChannelMap(bits: 0x1F_0000_00FF)
+    data.hop = 9
+    data.clockAccuracy = 5
+    return data
+}()
+
+private let advertisingPDUs: [AdvertisingPDU] = [
+    .connectableScannable(.init(advertiser: device, data: [2, 1, 6], knowsAlgorithm2: true)),
+    .directed(.init(advertiser: device, target: other, knowsAlgorithm2: false)),
+    .nonConnectable(.init(advertiser: other, data: [])),
+    .scanRequest(.init(scanner: other, advertiser: device)),
+    .scanResponse(.init(advertiser: device, data: PacketBuffer([UInt8](repeating: 7, count: 31)))),
+    .connect(.init(initiator: device, advertiser: other, link: connectionData, knowsAlgorithm2: true)),
+    .scannable(.init(advertiser: device, data: [1])),
+]
+
+private let controlPDUs: [ControlPDU] = [
+    .connectionUpdate(.init()), .channelMap(.init(map: .all, instant: 7)),
+    .terminate(.init(.remoteUserTerminated)), .unknown(.init(.pingReq)), .featureRequest(.init(.phy2M)),
+    .featureResponse(.init(.phyCoded)), .version(.init(version: .v5_3, company: 0xFFFF, subversion: 2)),
+    .reject(.init(.unspecifiedError)), .peripheralFeatureRequest(.init([])), .connectionParameterRequest(.init()),
+    .connectionParameterResponse(.init()), .rejectExtended(.init(.phyReq, .linkLayerProcedureCollision)),
+    .pingRequest, .pingResponse, .lengthRequest(.init()), .lengthResponse(.init()),
+    .phyRequest(.init(tx: .le1M, rx: .le2M)), .phyResponse(.init(tx: .coded, rx: .le1M)), .phyUpdate(.init()),
+]
+
+@Suite struct PDUTests {
+    @Test(arguments: advertisingPDUs)
+    func advertisingPDUsGoRound(pdu: AdvertisingPDU) throws {
+        #expect(try AdvertisingPDU(reading: PacketBuffer(pdu.encoded())) == pdu)
+    }
+
+    // The data may be shorter, but then the header has to say so.
+    @Test(arguments: advertisingPDUs)
+    func advertisingPDUsCutAnywhereAreErrors(pdu: AdvertisingPDU) {
+        let bytes = PacketBuffer(pdu.encoded())
+        for length in 0..<bytes.count {
+            #expect(throws: PacketError.self) { try AdvertisingPDU(reading: bytes.prefix(upTo: length)) }
+        }
+        var longer = bytes
+        longer.append(0)
+        #expect(throws: PacketError.self) { try AdvertisingPDU(reading: longer) }
+    }
+
+    @Test func connectIndLaidOutAsInTheSpecification() {
+        let pdu = AdvertisingPDU.connect(
+            .init(initiator: device, advertiser: other, link: connectionData, knowsAlgorithm2: true)
+        )
+        // Header, InitA, AdvA, AA, CRCInit, WinSize, WinOffset, Interval, Latency, Timeout, ChM, Hop and SCA.
+        let hex =
+            "a522" + "060504030201" + "0605040302c1" + "b14b6550" + "563412" + "03" + "0201" + "1800" + "0400"
+            + "6400" + "ff0000001f" + "a9"
+        #expect(hexadecimal(pdu.encoded()) == hex)
+    }
+
+    @Test func advertisingDataAreNotLongerThan31() {
+        let bytes: [UInt8] = [0x02, 38] + [UInt8](repeating: 0, count: 38)
+        #expect(throws: PacketError.self) { try AdvertisingPDU(reading: PacketBuffer(bytes)) }
+    }
+
+    @Test(arguments: 7..<16 as Range<UInt8>)
+    func reservedTypesAreErrors(kind: UInt8) {
+        #expect(throws: PacketError.self) { try AdvertisingPDU(reading: [kind, 0]) }
+    }
+
+    @Test(arguments: controlPDUs)
+    func controlPDUsGoRound(pdu: ControlPDU) throws {
+        #expect(try ControlPDU(reading: pdu.encoded()) == pdu)
+    }
+
+    @Test(arguments: controlPDUs)
+    func controlPDUsCutAnywhereAreErrors(pdu: ControlPDU) {
+        let bytes = pdu.encoded()
+        for length in 0..<bytes.count {
+            #expect(throws: PacketError.self) { try ControlPDU(reading: bytes.prefix(upTo: length)) }
+        }
+        var longer = bytes
+        longer.append(0)
+        #expect(throws: PacketError.self) { try ControlPDU(reading: longer) }
+    }
+
+    // Core Vol 6 Part B 2.4.2: octets of data behind each opcode.
+    @Test(arguments: [
+        (0x00, 11), (0x01, 7), (0x02, 1), (0x07, 1), (0x08, 8), (0x09, 8), (0x0C, 5), (0x0D, 1), (0x0E, 8), (0x0F, 23),
+        (0x10, 23), (0x11, 2), (0x12, 0), (0x13, 0), (0x14, 8), (0x15, 8), (0x16, 2), (0x17, 2), (0x18, 4),
+    ])
+    func lengthsOfControlPDUs(opcode: UInt8, length: Int) throws {
+        let pdu = try #require(controlPDUs.first { $0.opcode.rawValue == opcode })
+        #expect(pdu.encoded().count == 1 + length)
+    }
+
+    @Test(arguments: [UInt8](0...255))
+    func everyOpcodeIsReadOrRefused(opcode: UInt8) {
+        let isKnown = controlPDUs.contains { $0.opcode.rawValue == opcode }
+        for length in 0..<30 {
+            let bytes = PacketBuffer([opcode] + [UInt8](repeating: 0, count: length))
+            let pdu = try? ControlPDU(reading: bytes)
+            #expect(isKnown || pdu == nil)
+        }
+    }
+
+    @Test func dataHeaders() throws {
+        let header = DataHeader(.start, nextExpected: true, sequence: false, moreData: true, length: 27)
+        #expect(header.encoded() == [0b0001_0110, 27])
+        let read = try DataHeader(reading: [0b0000_1011, 5])
+        #expect(read.content == .control && !read.nextExpected && read.sequence && !read.moreData && read.length == 5)
+        #expect(throws: PacketError.self) { try DataHeader(reading: [1]) }
+        #expect(throws: PacketError.self) { try DataHeader(reading: []) }
+    }
+}

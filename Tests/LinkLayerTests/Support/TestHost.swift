@@ -1,0 +1,242 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import Radio
+import Testing
+
+@testable import LinkLayer
+
+/// The controller's end of a line whose other end is a test.
+final class Line: HCITransport {
+    var onReceive: ((HCIPacket) -> Void)?
+    var onClose: ((HCITransportError) -> Void)?
+    var toHost: ((HCIPacket) -> Void)?
+
+    func send(_ packet: HCIPacket) { toHost?(packet) }
+    func close() {}
+}
+
+/// A host that sends raw commands and notes what comes back.
+final class TestHost {
+    let controller: VirtualController
+    private let line = Line()
+    private let world: World
+    private(set) var packets: [(at: Instant, packet: HCIPacket)] = []
+    /// Called with each ACL packet.
+    var onData: ((ACLPacket) -> Void)?
+    /// Called with each event.
+    var onEvent: ((EventPacket) -> Void)?
+
+    init(_ world: World, at position: Position, configure: (inout VirtualControllerConfiguration) -> Void) {
+        self.world = world
+        let number = UInt64(world.hosts.count) + 1
+        var configuration = VirtualControllerConfiguration(
+            publicAddress: BluetoothAddress(0xC0FF_EE00_0000 + number, kind: .publicDevice)
+        )
+        configure(&configuration)
+        controller = VirtualController(
+            transport: line,
+            node: world.radio.add(at: position),
+            loop: world.loop,
+            random: world.random.split(number),
+            configuration: configuration
+        )
+        line.toHost = { [unowned self] in take($0) }
+    }
+
+    var address: BluetoothAddress { controller.configuration.publicAddress }
+
+    private func take(_ packet: HCIPacket) {
+        packets.append((world.loop.now, packet))
+        if packet.kind == .acl, let data = try? ACLPacket(reading: packet.bytes) { onData?(data) }
+        if packet.kind == .event, let event = try? EventPacket(reading: packet.bytes) { onEvent?(event) }
+    }
+
+    /// Sends a command and returns the status that answers it.
+    @discardableResult
+    func send(_ command: some HCICommand) -> HCIStatus {
+        send(HCIPacket(command))
+    }
+
+    /// Sends any packet and returns the status of the answer, if the last packet is one.
+    @discardableResult
+    func send(_ packet: HCIPacket) -> HCIStatus {
+        let before = packets.count
+        line.onReceive?(packet)
+        guard before < packets.count, let event = try? EventPacket(reading: packets[before].packet.bytes) else {
+            return .unspecifiedError
+        }
+        if event.code == CommandStatus.eventCode, let status = try? CommandStatus(reading: event.parameters) {
+            return status.status
+        }
+        if let complete = try? CommandComplete(reading: event.parameters), let status = complete.parameters.first {
+            return HCIStatus(rawValue: status)
+        }
+        return .unspecifiedError
+    }
+
+    /// Sends a command and returns what Command Complete returns.
+    func read<C: HCICommand>(_ command: C) throws -> C.Response {
+        let before = packets.count
+        line.onReceive?(HCIPacket(command))
+        try #require(before < packets.count)
+        let event = try EventPacket(reading: packets[before].packet.bytes)
+        return try C.Response.reading(try CommandComplete(reading: event.parameters).parameters)
+    }
+
+    /// Sends connection data.
+    func send(_ payload: [UInt8], on handle: ConnectionHandle, isStart: Bool = true) {
+        let packet = ACLPacket(
+            handle: handle,
+            boundary: isStart ? .startNonFlushable : .continuation,
+            payload: PacketBuffer(copying: payload)
+        )
+        line.onReceive?(HCIPacket(packet))
+    }
+
+    /// All events of one kind so far.
+    func events<E: HCIEvent>(_ type: E.Type = E.self) -> [E] {
+        packets.compactMap { entry in
+            guard entry.packet.kind == .event, let event = try? EventPacket(reading: entry.packet.bytes),
+                event.code == E.eventCode, event.subevent == E.subevent
+            else { return nil }
+            return try? E.reading(event.eventParameters)
+        }
+    }
+
+    /// All data so far.
+    var data: [ACLPacket] {
+        packets.compactMap { $0.packet.kind == .acl ? try? ACLPacket(reading: $0.packet.bytes) : nil }
+    }
+
+    /// Takes every event.
+    func unmask() {
+        send(SetEventMask(mask: EventMask(rawValue: .max)))
+        send(SetEventMaskPage2(mask: EventMaskPage2(rawValue: .max)))
+        send(LESetEventMask(mask: LEEventMask(rawValue: .max)))
+    }
+
+    func forget() { packets.removeAll() }
+}
+
+/// One air with hosts on it.
+final class World {
+    let loop = VirtualEventLoop()
+    let random: RandomSource
+    let radio: Radio
+    var hosts: [TestHost] = []
+
+    init(seed: UInt64 = 1, _ configure: (inout Radio.Configuration) -> Void = { _ in }) {
+        random = RandomSource(seed: seed)
+        var configuration = Radio.Configuration()
+        configure(&configuration)
+        radio = Radio(loop: loop, random: random.split(0), configuration: configuration)
+    }
+
+    func host(
+        at x: Double = 0,
+        _ configure: (inout VirtualControllerConfiguration) -> Void = { _ in }
+    ) -> TestHost {
+        let host = TestHost(self, at: Position(x: x), configure: configure)
+        hosts.append(host)
+        host.unmask()
+        host.forget()
+        return host
+    }
+
+    func run(_ duration: Duration) { loop.run(for: duration) }
+
+    /// A sample of every frame on the air.
+    func sniff(_ body: @escaping (SniffedFrame) -> Void) { radio.onTransmission = body }
+}
+
+extension TestHost {
+    /// Advertises with 20 ms between the events.
+    func advertise(
+        _ kind: LEAdvertisingKind = .connectableScannable,
+        interval: UInt16 = 0x20,
+        peer: BluetoothAddress = .none
+    ) {
+        send(
+            LESetAdvertisingParameters(
+                intervalMin: interval,
+                intervalMax: interval,
+                kind: kind,
+                ownAddressKind: .publicDevice,
+                peerAddress: peer,
+                channels: .all,
+                filterPolicy: .everybody
+            )
+        )
+        send(LESetAdvertisingEnable(isEnabled: true))
+    }
+
+    /// Scans without a pause.
+    func scan(_ kind: LEScanKind = .passive, filterDuplicates: Bool = false) {
+        send(
+            LESetScanParameters(
+                kind: kind,
+                scanInterval: 0x10,
+                scanWindow: 0x10,
+                ownAddressKind: .publicDevice,
+                filterPolicy: .everybody
+            )
+        )
+        send(LESetScanEnable(isEnabled: true, filterDuplicates: filterDuplicates ? .enabled : .disabled))
+    }
+
+    /// Initiates.
+    @discardableResult
+    func connect(
+        to peer: BluetoothAddress,
+        interval: UInt16 = 24,
+        latency: UInt16 = 0,
+        timeout: UInt16 = 100
+    ) -> HCIStatus {
+        send(
+            LECreateConnection(
+                scanInterval: 0x10,
+                scanWindow: 0x10,
+                filterPolicy: .peerAddress,
+                peerAddress: peer,
+                ownAddressKind: .publicDevice,
+                intervalMin: interval,
+                intervalMax: interval,
+                maxLatency: latency,
+                supervisionTimeout: timeout,
+                minCELength: 0,
+                maxCELength: 0
+            )
+        )
+    }
+}
+
+/// A central and a peripheral with a link between them.
+struct Pair {
+    let world: World
+    let central: TestHost
+    let peripheral: TestHost
+    let centralHandle: ConnectionHandle
+    let peripheralHandle: ConnectionHandle
+
+    init(
+        _ world: World = World(),
+        interval: UInt16 = 24,
+        latency: UInt16 = 0,
+        timeout: UInt16 = 100,
+        central configureCentral: (inout VirtualControllerConfiguration) -> Void = { _ in },
+        peripheral configurePeripheral: (inout VirtualControllerConfiguration) -> Void = { _ in }
+    ) throws {
+        self.world = world
+        central = world.host(configureCentral)
+        peripheral = world.host(at: 1, configurePeripheral)
+        peripheral.advertise()
+        central.connect(to: peripheral.address, interval: interval, latency: latency, timeout: timeout)
+        world.run(.seconds(1))
+        centralHandle = try #require(central.events(LEEnhancedConnectionComplete.self).first).handle
+        peripheralHandle = try #require(peripheral.events(LEEnhancedConnectionComplete.self).first).handle
+    }
+
+    var centralLink: Link? { central.controller.link(centralHandle) }
+    var peripheralLink: Link? { peripheral.controller.link(peripheralHandle) }
+}

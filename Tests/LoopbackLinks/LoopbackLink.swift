@@ -1,0 +1,93 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+
+/// One end of an ACL link in memory: what is sent here arrives at the other end, cut into fragments, through the loop.
+public final class LoopbackLink: ACLLink {
+    /// The same at both ends; nobody looks at it.
+    public let handle = ConnectionHandle(rawValue: 1)
+    /// Takes each fragment that arrives. What came before somebody set this is handed over at once.
+    public var onReceive: ((PacketBuffer, Bool) -> Void)? {
+        didSet {
+            guard let onReceive else { return }
+            let fragments = unclaimed
+            unclaimed = []
+            for (fragment, isStart) in fragments { onReceive(fragment, isStart) }
+        }
+    }
+    /// Called when a PDU has left the queue.
+    public var onDrain: (() -> Void)?
+    /// PDUs that wait while the link is held.
+    public var queuedPDUs: Int { queue.count }
+    /// Every PDU that has left the queue, basic header included.
+    public private(set) var sent: [PacketBuffer] = []
+
+    /// Octets in a fragment.
+    public var fragmentLength = 251
+    /// Whether nothing leaves the queue, as when the controller has no buffers.
+    public var isHeld = false {
+        didSet { if !isHeld { release(.max) } }
+    }
+
+    private let loop: any EventLoop
+    private weak var peer: LoopbackLink?
+    private var queue: [PacketBuffer] = []
+    private var unclaimed: [(PacketBuffer, Bool)] = []
+
+    private init(loop: any EventLoop) {
+        self.loop = loop
+    }
+
+    /// Two ends of one link.
+    public static func pair(loop: any EventLoop) -> (LoopbackLink, LoopbackLink) {
+        let first = LoopbackLink(loop: loop)
+        let second = LoopbackLink(loop: loop)
+        first.peer = second
+        second.peer = first
+        return (first, second)
+    }
+
+    /// Queues a PDU.
+    public func send(_ pdu: PacketBuffer) {
+        if isHeld { queue.append(pdu) } else { transmit(pdu) }
+    }
+
+    /// Lets up to `count` PDUs go.
+    public func release(_ count: Int) {
+        for _ in 0..<min(count, queue.count) {
+            transmit(queue.removeFirst())
+            onDrain?()
+        }
+    }
+
+    /// Puts a whole PDU on `channel` into the other end's hands.
+    public func inject(_ payload: [UInt8], on channel: UInt16) {
+        var pdu = PacketBuffer(copying: payload)
+        pdu.prepend(integer: channel)
+        pdu.prepend(integer: UInt16(payload.count))
+        transmit(pdu)
+    }
+
+    private func transmit(_ pdu: PacketBuffer) {
+        sent.append(pdu)
+        var offset = 0
+        repeat {
+            let length = min(fragmentLength, pdu.count - offset)
+            let fragment = pdu.slice(offset..<(offset + length))
+            let isStart = offset == 0
+            loop.execute { [weak peer] in peer?.receive(fragment, isStart) }
+            offset += length
+        } while offset < pdu.count
+    }
+
+    private func receive(_ fragment: PacketBuffer, _ isStart: Bool) {
+        if let onReceive { onReceive(fragment, isStart) } else { unclaimed.append((fragment, isStart)) }
+    }
+
+    /// What has been sent on `channel` since the last call, without basic headers.
+    public func takeSent(on channel: UInt16) -> [[UInt8]] {
+        defer { sent = [] }
+        return sent.filter { $0.count >= 4 && UInt16($0[2]) | UInt16($0[3]) << 8 == channel }
+            .map { $0.suffix(after: 4).bytes }
+    }
+}
