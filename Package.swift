@@ -102,14 +102,18 @@ let package = Package(
         ),
         room(
             "BluetoothSimulation",
-            ["BluetoothTypes", "EventLoops", "HCI", "BluetoothService", "CoreBluetooth", "LinkLayer", "Radio"]
+            [
+                "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "BluetoothService", "CoreBluetooth", "LinkLayer",
+                "Radio", .product(name: "Logging", package: "swift-log"),
+            ]
         ),
         .executableTarget(
             name: "harald",
             dependencies: [
                 "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCITransports", "LinkLayer", "L2CAP", "ATT", "GATT",
-                "GAP", "BluetoothService", "CoreBluetooth", "BluetoothSimulation",
+                "SMP", "GAP", "BluetoothService", "CoreBluetooth", "BluetoothSimulation",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings

@@ -1,6 +1,25 @@
 import ArgumentParser
+import Logging
 
 @main
 struct Harald: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "harald", abstract: "Core Bluetooth beyond Apple.")
+    static let configuration = CommandConfiguration(
+        commandName: "harald",
+        abstract: "Core Bluetooth beyond Apple: a Bluetooth LE stack with a virtual radio.",
+        discussion: """
+            Exit statuses: 0 done, 3 the controller cannot be reached, 4 the controller does not answer or answers \
+            nonsense, 5 no such device was found in time, 6 the peer vanished, 64 wrong usage.
+            """,
+        subcommands: [DemoCommand.self, ExploreCommand.self, ServeCommand.self, ControllersCommand.self]
+    )
+
+    static func main() {
+        // Standard output is for what was asked for.
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = .critical
+            return handler
+        }
+        main(nil)
+    }
 }

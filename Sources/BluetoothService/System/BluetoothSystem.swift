@@ -16,6 +16,8 @@ public final class BluetoothSystem {
     public let configuration: SystemConfiguration
     /// The state of the radio, as managers see it.
     public private(set) var state = ManagerState.unknown
+    /// Called when the controller has failed and could not be brought back; managers are then unsupported.
+    public var onFailure: ((HCIHostError) -> Void)?
     /// The links that are up, the oldest first.
     private(set) var links: [PeerLink] = []
     /// The peers that this host knows.
@@ -176,6 +178,7 @@ extension BluetoothSystem {
         guard isSwitchedOn else { return }
         logger.error("Bluetooth is unsupported: \(error)")
         leavePower(to: .unsupported)
+        onFailure?(error)
     }
 
     /// Nothing goes on the air any more.

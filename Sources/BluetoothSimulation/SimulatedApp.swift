@@ -1,0 +1,30 @@
+import BluetoothService
+import Dispatch
+import EventLoops
+
+/// An app on a ``SimulatedDevice``, with the clock of its world.
+public struct SimulatedApp: Sendable {
+    /// What the app is called.
+    public let name: String
+    /// The device that it runs on.
+    public let device: SimulatedDevice
+
+    /// Calls `tick` on `queue` again and again, first after `interval`, in the time of the world: the timer of an app that
+    /// wants to be the same in every run.
+    public func everyInterval(_ interval: Duration, on queue: DispatchQueue, _ tick: @escaping @Sendable () -> Void) {
+        let loop = device.world.loop
+        loop.submit { Self.arm(interval, loop: loop, queue: queue, tick) }
+    }
+
+    private static func arm(
+        _ interval: Duration,
+        loop: any EventLoop,
+        queue: DispatchQueue,
+        _ tick: @escaping @Sendable () -> Void
+    ) {
+        loop.schedule(after: interval) {
+            loop.deliver(on: queue, tick)
+            arm(interval, loop: loop, queue: queue, tick)
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import BluetoothService
+import BluetoothTypes
+import EventLoops
+import Foundation
+import HCI
+import HCITransports
+import LinkLayer
+import Logging
+import Radio
+
+/// A device of a ``SimulatedWorld``: a virtual controller on the air, and the Bluetooth system that its apps share.
+///
+/// Everything may be called from any thread.
+public final class SimulatedDevice: Sendable {
+    /// What the device has sent and received.
+    public struct Traffic: Hashable, Sendable {
+        /// HCI packets from the host to its controller.
+        public var packetsToController = 0
+        /// HCI packets from the controller to its host.
+        public var packetsToHost = 0
+        /// Time with the transmitter on.
+        public var sending = Duration.zero
+        /// Time with the receiver on.
+        public var listening = Duration.zero
+    }
+
+    /// What the device is called.
+    public let name: String
+    /// The world that it is in.
+    public let world: SimulatedWorld
+
+    private final class Parts {
+        let controller: VirtualController
+        let system: BluetoothSystem
+        let log: PacketLog
+
+        init(controller: VirtualController, system: BluetoothSystem, log: PacketLog) {
+            self.controller = controller
+            self.system = system
+            self.log = log
+        }
+    }
+
+    private let parts: LoopBound<Parts>
+
+    /// On the loop.
+    init(named name: String, in world: SimulatedWorld, at position: Position, capture: (@Sendable ([UInt8]) -> Void)?) {
+        self.name = name
+        self.world = world
+        let loop = world.loop
+        let state = world.state.value
+        state.devices += 1
+        let random = state.random.split(state.devices)
+        let line = InMemoryTransport.pair(loop: loop)
+        let controller = VirtualController(
+            transport: line.controller,
+            node: state.radio.add(at: position),
+            loop: loop,
+            random: random.split(1),
+            // Locally administered, so that no maker's address is taken.
+            configuration: .init(publicAddress: .init(0x0248_5244_0000 + state.devices, kind: .publicDevice))
+        )
+        let log = PacketLog(calendarStart: world.calendarStart, write: capture)
+        var configuration = SystemConfiguration()
+        configuration.deviceName = name
+        configuration.loopStart = world.calendarStart - SimulatedWorld.defaultCalendarStart
+        var logger = Logger(label: "harald.\(name)")
+        logger.logLevel = .warning
+        let system = BluetoothSystem(
+            transport: SnoopingTransport(line.host, end: .host, loop: loop) { log.take($0, $1, $2) },
+            loop: loop,
+            random: random.split(2),
+            configuration: configuration,
+            logger: logger
+        )
+        system.start()
+        parts = LoopBound(Parts(controller: controller, system: system, log: log), loop: loop)
+    }
+
+    /// Launches an app on the device. Core Bluetooth objects that `body` makes belong to it, and so do those that are made in
+    /// their callbacks.
+    ///
+    /// - Parameter body: Makes the app's objects; what it returns is for the caller to keep.
+    public func launch<App>(_ name: String, _ body: (SimulatedApp) throws -> App) rethrows -> App {
+        let parts = parts
+        let connection = world.loop.waitFor { parts.value.system.openApp(AppIdentity(name: name)) }
+        let app = SimulatedApp(name: name, device: self)
+        return try ServiceLocator.$current.withValue(connection) { try body(app) }
+    }
+
+    /// The user's switch for Bluetooth.
+    public func setPower(_ isOn: Bool) {
+        let parts = parts
+        world.loop.waitFor { parts.value.system.setPower(isOn) }
+    }
+
+    /// Carries the device somewhere else.
+    public func move(to position: Position) {
+        let parts = parts
+        world.loop.waitFor { parts.value.controller.node.position = position }
+    }
+
+    /// What the device has sent and received so far.
+    public var traffic: Traffic {
+        let parts = parts
+        return world.loop.waitFor {
+            let air = parts.value.controller.node.airTime
+            return Traffic(
+                packetsToController: parts.value.log.toController,
+                packetsToHost: parts.value.log.toHost,
+                sending: .microseconds(air.sending),
+                listening: .microseconds(air.listening)
+            )
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import Radio
+import Synchronization
+
+/// A world of Bluetooth devices without hardware: one air, and devices on it whose apps run this process's Core Bluetooth
+/// code.
+///
+/// On a ``VirtualEventLoop`` nothing waits, and a run is a function of the seed and of what the apps do: the same seed gives
+/// the same packets. On a loop in real time the same world keeps pace with the wall clock.
+///
+/// Everything may be called from any thread.
+public final class SimulatedWorld: Sendable {
+    /// The time of the world.
+    public let loop: any EventLoop
+    /// What all randomness in the world follows from.
+    public let seed: UInt64
+    /// When the world began by the calendar, in seconds since the beginning of 1970, UTC.
+    public let calendarStart: TimeInterval
+
+    /// The beginning of 2001, for worlds whose calendar does not matter: with it captures depend on nothing but the seed.
+    public static let defaultCalendarStart: TimeInterval = 978_307_200
+
+    final class State {
+        let radio: Radio
+        let random: RandomSource
+        var devices: UInt64 = 0
+
+        init(radio: Radio, random: RandomSource) {
+            self.radio = radio
+            self.random = random
+        }
+    }
+
+    let state: LoopBound<State>
+
+    /// An empty world.
+    ///
+    /// - Parameters:
+    ///   - seed: What all randomness follows from.
+    ///   - loop: The time of the world; virtual unless given.
+    ///   - calendarStart: Seconds since the beginning of 1970 at which the loop began.
+    ///   - radio: What the air is like.
+    public init(
+        seed: UInt64,
+        loop: any EventLoop = VirtualEventLoop(),
+        calendarStart: TimeInterval = SimulatedWorld.defaultCalendarStart,
+        radio configuration: Radio.Configuration = Radio.Configuration()
+    ) {
+        self.seed = seed
+        self.loop = loop
+        self.calendarStart = calendarStart
+        state = loop.waitFor {
+            let random = RandomSource(seed: seed)
+            let radio = Radio(loop: loop, random: random.split(0), configuration: configuration)
+            return LoopBound(State(radio: radio, random: random), loop: loop)
+        }
+    }
+
+    /// Switches a new device on.
+    ///
+    /// - Parameters:
+    ///   - name: What it is called; its name in the Generic Access service.
+    ///   - position: Where it is, in metres.
+    ///   - capture: Takes the octets of a btsnoop file with the device's HCI packets as they come, header first. Called on
+    ///     the loop.
+    public func addDevice(
+        named name: String,
+        at position: Position = Position(),
+        capture: (@Sendable ([UInt8]) -> Void)? = nil
+    ) -> SimulatedDevice {
+        loop.waitFor { [self] in SimulatedDevice(named: name, in: self, at: position, capture: capture) }
+    }
+
+    /// The time since the world began.
+    public var now: Duration {
+        let loop = loop
+        return loop.waitFor { loop.now - .zero }
+    }
+
+    /// Lets time pass in a world in virtual time.
+    ///
+    /// - Returns: Whether `condition` has come true, which is asked after everything that happens; then time stops there.
+    @discardableResult
+    public func run(for duration: Duration, until condition: @Sendable () -> Bool = { false }) -> Bool {
+        guard let virtual = loop as? VirtualEventLoop else {
+            preconditionFailure("time passes by itself in a world that runs on a loop in real time")
+        }
+        return virtual.run(until: virtual.now + duration, stopWhen: condition)
+    }
+}
+
+extension EventLoop {
+    /// Runs `body` on the loop and waits for what it returns.
+    func waitFor<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> Value {
+        if isCurrent { return body() }
+        let box = Box<Value>()
+        submitAndWait { box.value.withLock { $0 = body() } }
+        guard let value = box.value.withLock({ $0 }) else {
+            preconditionFailure("the loop of this world was shut down; keep it as long as the world is used")
+        }
+        return value
+    }
+}
+
+/// Carries a value from one thread to another.
+private final class Box<Value: Sendable>: Sendable {
+    let value = Mutex<Value?>(nil)
+}

@@ -1,0 +1,132 @@
+import ArgumentParser
+import BluetoothSimulation
+import CoreBluetooth
+import EventLoops
+import Foundation
+import HCITransports
+import Radio
+import Synchronization
+
+struct DemoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "A heart-rate sensor and an app meet on the virtual radio."
+    )
+
+    /// Heart rates that the app follows.
+    private static let rates = 10
+    /// The world ends here if the demo does not.
+    private static let limit = Duration.seconds(60)
+
+    @Option(help: "What all randomness of the world follows from.")
+    var seed: UInt64 = 1
+
+    @Flag(help: "Do not wait: the same events at once.")
+    var virtualTime = false
+
+    @Option(help: "Write the app's HCI packets to this btsnoop file, and the sensor's next to it (NAME.sensor.EXT).")
+    var capture: String?
+
+    func run() throws {
+        do throws(ToolError) {
+            try runDemo()
+        } catch {
+            throw error.report()
+        }
+    }
+
+    private func runDemo() throws(ToolError) {
+        let began = Date()
+        let realLoop = virtualTime ? nil : NIOEventLoop()
+        let world = SimulatedWorld(
+            seed: seed,
+            loop: realLoop ?? VirtualEventLoop(),
+            calendarStart: virtualTime ? SimulatedWorld.defaultCalendarStart : began.timeIntervalSince1970
+        )
+        let phone = world.addDevice(named: "Phone", capture: try captureFile(capture))
+        let sensor = world.addDevice(
+            named: "Harald HR",
+            at: Position(x: 2, y: 1),
+            capture: try captureFile(capture.map { CaptureFile.sibling(of: $0, named: "sensor") })
+        )
+        Console.line("A heart-rate sensor and an app on the virtual radio, seed \(seed)")
+        Console.line("")
+        let outcome = Outcome()
+        let people = launch(phone: phone, sensor: sensor, outcome: outcome)
+        let ended: Result<Void, ToolError> = .failure(.incomplete("the demo did not end within \(Self.limit)"))
+        if virtualTime {
+            world.run(for: Self.limit) { outcome.isKnown }
+            outcome.finish(ended)
+        } else {
+            DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(60)) { outcome.finish(ended) }
+        }
+        try outcome.wait()
+        // The goodbye is on its way to the sensor still.
+        if virtualTime { world.run(for: .milliseconds(100)) } else { Thread.sleep(forTimeInterval: 0.1) }
+        summarise(world: world, devices: [("app", phone), ("sensor", sensor)], began: began)
+        withExtendedLifetime(people) {}
+    }
+
+    private func captureFile(_ path: String?) throws(ToolError) -> (@Sendable ([UInt8]) -> Void)? {
+        guard let path else { return nil }
+        let file = try CaptureFile(path: path)
+        return { file.write($0) }
+    }
+
+    private func launch(
+        phone: SimulatedDevice,
+        sensor: SimulatedDevice,
+        outcome: Outcome
+    ) -> (HeartRateSensor, HeartRateApp) {
+        let sensorQueue = DispatchQueue(label: "sensor")
+        let people = (
+            sensor.launch("sensor") { app in
+                HeartRateSensor(
+                    name: "Harald HR",
+                    queue: sensorQueue,
+                    metronome: { app.everyInterval(.seconds($0), on: sensorQueue, $1) },
+                    say: Self.speaker("sensor", world: sensor.world)
+                )
+            },
+            phone.launch("app") { _ in
+                HeartRateApp(
+                    queue: DispatchQueue(label: "app"),
+                    rates: Self.rates,
+                    say: Self.speaker("app", world: phone.world),
+                    finish: { isComplete in
+                        outcome.finish(isComplete ? .success(()) : .failure(.incomplete("the app did not get through")))
+                    }
+                )
+            }
+        )
+        return people
+    }
+
+    private static func speaker(_ who: String, world: SimulatedWorld) -> @Sendable (String) -> Void {
+        { text in
+            let seconds = String(format: "%8.3f", Double(world.now.nanoseconds) / 1e9)
+            Console.line("\(seconds)  \(who.padding(toLength: 6, withPad: " ", startingAt: 0))  \(text)")
+        }
+    }
+
+    private func summarise(world: SimulatedWorld, devices: [(String, SimulatedDevice)], began: Date) {
+        Console.line("")
+        for (name, device) in devices {
+            let traffic = device.traffic
+            Console.line(
+                String(
+                    format: "%@: %d HCI packets down, %d up; on the air %.1f ms sending, %.1f ms listening",
+                    name.padding(toLength: 6, withPad: " ", startingAt: 0),
+                    traffic.packetsToController,
+                    traffic.packetsToHost,
+                    Double(traffic.sending.nanoseconds) / 1e6,
+                    Double(traffic.listening.nanoseconds) / 1e6
+                )
+            )
+        }
+        Console.line(String(format: "%.3f s in the world", Double(world.now.nanoseconds) / 1e9))
+        if let capture {
+            Console.line("packets in \(capture) and \(CaptureFile.sibling(of: capture, named: "sensor"))")
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import BluetoothService
+import CoreBluetooth
+import EventLoops
+import HCI
+import HCITransports
+import Logging
+
+struct ServeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "The heart-rate sensor on a real or foreign controller, until interrupted."
+    )
+
+    @OptionGroup var line: ControllerOptions
+
+    @Option(help: "The name to advertise.")
+    var name = "Harald HR"
+
+    func run() throws {
+        do throws(ToolError) {
+            try serve()
+        } catch {
+            throw error.report()
+        }
+    }
+
+    private func serve() throws(ToolError) {
+        let outcome = Outcome()
+        outcome.finishOnInterrupt()
+        let loop = NIOEventLoop()
+        let address = line.controller
+        let capture = try line.captureFile()
+        let name = name
+        let queue = DispatchQueue(label: "sensor")
+        let system = LoopBox<BluetoothSystem>(loop) {
+            var configuration = SystemConfiguration()
+            configuration.deviceName = name
+            let system = BluetoothSystem(
+                transport: line.open(address, loop: loop, capture: capture),
+                loop: loop,
+                random: RandomSource(),
+                configuration: configuration,
+                logger: Logger(label: "harald.serve")
+            )
+            system.onFailure = { outcome.finish(.failure(ToolError($0, controller: "\(address)"))) }
+            system.start()
+            return system
+        }
+        let connection = system.with { $0.openApp(AppIdentity(name: "serve")) }
+        let sensor = ServiceLocator.$current.withValue(connection) {
+            HeartRateSensor(name: name, queue: queue, metronome: Self.metronome(on: queue), say: Console.line)
+        }
+        let result: Result<Void, ToolError>
+        do throws(ToolError) {
+            try outcome.wait()
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        system.with { $0.stop() }
+        withExtendedLifetime(sensor) {}
+        try result.get()
+    }
+
+    private static func metronome(on queue: DispatchQueue) -> HeartRateSensor.Metronome {
+        { interval, tick in
+            let timer = DispatchSource.makeTimerSource(queue: queue)
+            timer.schedule(deadline: .now() + interval, repeating: interval)
+            // The timer lives as long as its handler holds it: as long as the program.
+            timer.setEventHandler {
+                _ = timer
+                tick()
+            }
+            timer.resume()
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import BluetoothTypes
+import GATT
+
+/// A peer's attributes with their values, to be shown to a person.
+struct AttributeTable {
+    enum Value {
+        case notReadable
+        case known(PacketBuffer)
+        case refused(String)
+    }
+
+    struct Service {
+        var service: RemoteService
+        var isPrimary: Bool
+        var includes: [RemoteService] = []
+        var characteristics: [Characteristic] = []
+    }
+
+    struct Characteristic {
+        var characteristic: RemoteCharacteristic
+        var value = Value.notReadable
+        var descriptors: [Descriptor] = []
+    }
+
+    struct Descriptor {
+        var descriptor: RemoteDescriptor
+        var value = Value.notReadable
+    }
+
+    var services: [Service] = []
+
+    /// A value to follow: the heart rate if there is one, else the first that notifies or indicates on its own account.
+    var followed: RemoteCharacteristic? {
+        let candidates = services.filter { $0.service.uuid != GATTUUID.genericAttribute }
+            .flatMap(\.characteristics).map(\.characteristic)
+            .filter { !$0.properties.isDisjoint(with: [.notify, .indicate]) }
+        return candidates.first { $0.uuid == 0x2A37 } ?? candidates.first
+    }
+
+    /// One line for each attribute, in the order of the handles within each service.
+    var lines: [String] {
+        services.sorted { $0.service.handles.lowerBound < $1.service.handles.lowerBound }.flatMap(lines(of:))
+    }
+
+    private func lines(of entry: Service) -> [String] {
+        let kind = entry.isPrimary ? "service" : "secondary service"
+        var lines = ["\(handle(entry.service.handles.lowerBound))  \(kind) \(nameOf(entry.service.uuid))"]
+        lines += entry.includes.map { "          includes \(nameOf($0.uuid)) at \(handle($0.handles.lowerBound))" }
+        for characteristic in entry.characteristics {
+            let found = characteristic.characteristic
+            lines.append(
+                "\(handle(found.value))    characteristic \(nameOf(found.uuid)) [\(words(found.properties))]"
+                    + shown(characteristic.value)
+            )
+            for descriptor in characteristic.descriptors {
+                lines.append(
+                    "\(handle(descriptor.descriptor.handle))      descriptor \(nameOf(descriptor.descriptor.uuid))"
+                        + shown(descriptor.value)
+                )
+            }
+        }
+        return lines
+    }
+
+    private func shown(_ value: Value) -> String {
+        switch value {
+        case .notReadable: ""
+        case .known(let value): " = " + harald.shown(value)
+        case .refused(let reason): " (not readable: \(reason))"
+        }
+    }
+
+    private func handle(_ value: UInt16) -> String {
+        let digits = String(value, radix: 16)
+        return "0x" + String(repeating: "0", count: 4 - digits.count) + digits
+    }
+
+    private func words(_ properties: CharacteristicProperties) -> String {
+        let names: [(CharacteristicProperties, String)] = [
+            (.broadcast, "broadcast"), (.read, "read"), (.writeWithoutResponse, "write without response"),
+            (.write, "write"), (.notify, "notify"), (.indicate, "indicate"),
+            (.authenticatedSignedWrites, "signed write"), (.extendedProperties, "extended properties"),
+        ]
+        return names.filter { properties.contains($0.0) }.map(\.1).joined(separator: ", ")
+    }
+}
+
+/// A UUID, with the name that the assigned numbers give it.
+func nameOf(_ uuid: BluetoothUUID) -> String {
+    let text = uuid.attributeForm.description
+    return assignedName(text).map { "\(text) \($0)" } ?? text
+}
+
+/// Octets in hexadecimal, and as text when they are printable.
+func shown(_ value: PacketBuffer) -> String {
+    guard !value.isEmpty else { return "(empty)" }
+    let isText = value.allSatisfy { (0x20...0x7E).contains($0) }
+    return isText ? "\(value) \"\(String(decoding: value, as: UTF8.self))\"" : "\(value)"
+}

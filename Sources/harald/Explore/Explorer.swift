@@ -1,0 +1,240 @@
+import ATT
+import BluetoothTypes
+import EventLoops
+import Foundation
+import GAP
+import GATT
+import HCI
+import L2CAP
+import Logging
+import SMP
+
+/// Finds a peripheral by name, prints its whole attribute table with values, follows one value and leaves.
+///
+/// It sits on the host stack rather than on Core Bluetooth, which hides handles and some services. Lives on its loop.
+final class Explorer {
+    struct Plan: Sendable {
+        var name: String
+        var controller: String
+        var notifications: Int
+        var timeout: Double
+    }
+
+    private enum Stage {
+        case starting
+        case searching(heard: Set<BluetoothAddress>)
+        case connecting(BluetoothAddress)
+        case exploring
+        case following(RemoteCharacteristic, left: Int)
+        case leaving
+        case ended
+
+        var doing: String {
+            switch self {
+            case .starting, .searching, .ended: "searching"
+            case .connecting: "connecting"
+            case .exploring: "exploring its services"
+            case .following: "following a value"
+            case .leaving: "disconnecting"
+            }
+        }
+    }
+
+    /// Devices that are remembered to tell how many others were heard.
+    private static let maximumHeard = 1_000
+
+    private let plan: Plan
+    private let loop: any EventLoop
+    private let random: RandomSource
+    private let host: HCIHost
+    private let scanner: GAP.Scanner
+    private let connector: Connector
+    private let finish: (Result<Void, ToolError>) -> Void
+    private var stage = Stage.starting
+    private var connection: HCIConnection?
+    private var l2cap: L2CAPConnection?
+    private var security: SecurityManager?
+    private var walk: TableWalk?
+
+    init(
+        _ plan: Plan,
+        transport: any HCITransport,
+        loop: any EventLoop,
+        random: RandomSource,
+        finish: @escaping (Result<Void, ToolError>) -> Void
+    ) {
+        self.plan = plan
+        self.loop = loop
+        self.random = random
+        self.finish = finish
+        let logger = Logger(label: "harald.explore")
+        host = HCIHost(transport: transport, loop: loop, logger: logger)
+        scanner = GAP.Scanner(host: host, loop: loop, logger: logger)
+        connector = Connector(host: host, loop: loop, logger: logger)
+        host.onStateChange = { [weak self] in self?.hostChanged($0) }
+        host.onConnection = { [weak self] in self?.connected($0) }
+        host.onConnectionFailed = { [weak self] in self?.connector.ended($0) }
+        host.onDisconnection = { [weak self] in self?.disconnected($0, $1) }
+        scanner.onSighting = { [weak self] in self?.heard($0) }
+        connector.onFailure = { [weak self] in self?.vanished("the controller refuses to connect to \($0): \($1)") }
+    }
+
+    func start() {
+        host.start()
+    }
+
+    private func end(_ result: Result<Void, ToolError>) {
+        if case .ended = stage { return }
+        stage = .ended
+        host.stop()
+        finish(result)
+    }
+
+    private func vanished(_ reason: String) {
+        end(.failure(.peerVanished(plan.name, doing: stage.doing, reason: reason)))
+    }
+
+    // MARK: The controller
+
+    private func hostChanged(_ state: HCIHost.State) {
+        switch state {
+        case .down: break
+        case .starting:
+            guard case .starting = stage else {
+                return end(.failure(.controllerFailed(plan.controller, reason: "it stopped answering and was reset")))
+            }
+        case .failed(let error): end(.failure(ToolError(error, controller: plan.controller)))
+        case .ready(let controller): search(with: controller)
+        }
+    }
+
+    private func search(with controller: ControllerInformation) {
+        guard case .starting = stage else { return }
+        stage = .searching(heard: [])
+        let own = OwnAddress(.staticRandom, publicAddress: controller.publicAddress, random: random)
+        host.send(LESetRandomAddress(address: own.address)) { [weak self] result in
+            guard let self, case .failure(let error) = result else { return }
+            end(.failure(.controllerFailed(plan.controller, reason: "\(error)")))
+        }
+        scanner.begin(own)
+        connector.begin(own, acceptListSize: controller.acceptListSize)
+        scanner.want(true)
+        Console.line("searching for \"\(plan.name)\"")
+        loop.schedule(after: .seconds(plan.timeout)) { [weak self] in self?.searchedLongEnough() }
+    }
+
+    private func searchedLongEnough() {
+        switch stage {
+        case .searching(let heard):
+            end(.failure(.noSuchDevice(plan.name, seconds: plan.timeout, heard: heard.count)))
+        case .connecting: vanished("it does not answer the request to connect")
+        default: break
+        }
+    }
+
+    // MARK: The peer
+
+    private func heard(_ sighting: Sighting) {
+        guard case .searching(var heard) = stage else { return }
+        guard sighting.data.localName?.text == plan.name, sighting.isConnectable else {
+            if heard.count < Self.maximumHeard { heard.insert(sighting.address) }
+            stage = .searching(heard: heard)
+            return
+        }
+        Console.line("found \"\(plan.name)\" at \(sighting.address) (\(sighting.address.kind)), \(sighting.rssi) dBm")
+        stage = .connecting(sighting.address)
+        scanner.want(false)
+        connector.want(sighting.address)
+    }
+
+    private func connected(_ connection: HCIConnection) {
+        guard case .connecting(let address) = stage else { return }
+        connector.connected(address)
+        stage = .exploring
+        self.connection = connection
+        Console.line("connected")
+        let l2cap = L2CAPConnection(link: connection, role: .central, loop: loop)
+        let mtu = 517
+        let bearer = ATTBearer(
+            channel: l2cap.register(.attribute, maximumPayload: mtu),
+            loop: loop,
+            preferredMTU: mtu
+        )
+        l2cap.onParametersAccepted = { [weak self] in self?.connector.update(connection, $0) }
+        self.l2cap = l2cap
+        security = SecurityManager(
+            channel: l2cap.register(.securityManager, maximumPayload: SecurityManager.maximumPayload),
+            role: .central
+        )
+        bearer.onClose = { [weak self] closure in
+            guard closure != .linkLost else { return }
+            self?.vanished("its attribute server does not answer: \(closure)")
+        }
+        explore(GATTClient(bearer: bearer))
+    }
+
+    private func disconnected(_ gone: HCIConnection, _ reason: HCIStatus) {
+        guard gone === connection else { return }
+        if case .leaving = stage {
+            Console.line("disconnected")
+            end(.success(()))
+        } else {
+            vanished("the link was lost: \(reason)")
+        }
+    }
+
+    // MARK: The table, and one value
+
+    private func explore(_ client: GATTClient) {
+        client.exchangeMTU { [weak self] result in
+            guard let self, case .exploring = stage else { return }
+            if case .success(let mtu) = result { Console.line("MTU \(mtu)") }
+            let walk = TableWalk(client) { [weak self] result in
+                switch result {
+                case .success(let table): self?.explored(table, client)
+                case .failure(let error): self?.stopped(by: error)
+                }
+            }
+            self.walk = walk
+            walk.begin()
+        }
+    }
+
+    /// A lost link ends the exploration by the disconnection, which knows the reason.
+    private func stopped(by error: GATTError) {
+        if case .bearer(.closed(.linkLost)) = error { return }
+        vanished("its attribute table cannot be read: \(error)")
+    }
+
+    private func explored(_ table: AttributeTable, _ client: GATTClient) {
+        guard case .exploring = stage else { return }
+        for line in table.lines { Console.line(line) }
+        guard plan.notifications > 0, let characteristic = table.followed else { return leave() }
+        stage = .following(characteristic, left: plan.notifications)
+        client.onValue = { [weak self] handle, value, _ in self?.valueArrived(handle, value, client) }
+        client.setNotifying(true, characteristic) { [weak self] result in
+            guard let self, case .following = stage else { return }
+            switch result {
+            case .success: Console.line("following \(nameOf(characteristic.uuid))")
+            case .failure(.att(let error)):
+                Console.line("cannot follow \(nameOf(characteristic.uuid)): \(error.code)")
+                leave()
+            case .failure(let error): stopped(by: error)
+            }
+        }
+    }
+
+    private func valueArrived(_ handle: UInt16, _ value: PacketBuffer, _ client: GATTClient) {
+        guard case .following(let characteristic, let left) = stage, handle == characteristic.value else { return }
+        Console.line("value of \(nameOf(characteristic.uuid)): \(shown(value))")
+        stage = .following(characteristic, left: left - 1)
+        guard left == 1 else { return }
+        client.setNotifying(false, characteristic) { [weak self] _ in self?.leave() }
+    }
+
+    private func leave() {
+        guard let connection else { return }
+        stage = .leaving
+        connector.disconnect(connection)
+    }
+}

@@ -1,0 +1,76 @@
+import ArgumentParser
+import BluetoothService
+import EventLoops
+import Foundation
+import HCI
+import HCITransports
+import Synchronization
+
+extension ControllerAddress: ExpressibleByArgument {
+    public init?(argument: String) {
+        guard let address = try? ControllerAddress(argument) else { return nil }
+        self = address
+    }
+}
+
+/// What commands that work on a controller have in common.
+struct ControllerOptions: ParsableArguments {
+    @Option(help: "The controller: tcp:HOST:PORT for one that speaks H4 over TCP.")
+    var controller: ControllerAddress
+
+    @Option(help: "Write all HCI packets to this btsnoop file.")
+    var capture: String?
+
+    func captureFile() throws(ToolError) -> CaptureFile? {
+        guard let capture else { return nil }
+        return try CaptureFile(path: capture)
+    }
+
+    /// The line to the controller, with the capture in between. On the loop.
+    func open(_ address: ControllerAddress, loop: NIOEventLoop, capture: CaptureFile?) -> any HCITransport {
+        let transport = ControllerTransport(address, loop: loop)
+        guard let capture else { return transport }
+        return SnoopingTransport.toFile(capture, transport, end: .host, loop: loop)
+    }
+}
+
+extension SnoopingTransport {
+    /// Writes what passes to a file, with the time of day.
+    static func toFile(
+        _ file: CaptureFile,
+        _ transport: any HCITransport,
+        end: SnoopingTransport.End,
+        loop: any EventLoop
+    ) -> SnoopingTransport {
+        let start = Date().timeIntervalSince1970 - Double(loop.now.nanoseconds) / 1e9
+        let writer = BTSnoopWriter(unixMicrosecondsAtZero: Int64(start * 1_000_000))
+        file.write(writer.header)
+        return SnoopingTransport(transport, end: end, loop: loop) { packet, direction, instant in
+            file.write(writer.record(packet, direction, at: instant))
+        }
+    }
+}
+
+/// Something that lives on a loop, made there and used from the main thread.
+struct LoopBox<Value>: Sendable {
+    private let bound: LoopBound<Value>
+
+    init(_ loop: any EventLoop, _ make: @escaping @Sendable () -> Value) {
+        let made = Mutex<LoopBound<Value>?>(nil)
+        withoutActuallyEscaping({ @Sendable in made.withLock { $0 = LoopBound(make(), loop: loop) } }) { task in
+            loop.submitAndWait(task)
+        }
+        guard let bound = made.withLock({ $0 }) else { preconditionFailure("the loop has run the closure") }
+        self.bound = bound
+    }
+
+    @discardableResult
+    func with<Result: Sendable>(_ body: @escaping @Sendable (Value) -> Result) -> Result {
+        let result = Mutex<Result?>(nil)
+        withoutActuallyEscaping({ @Sendable in result.withLock { $0 = body(bound.value) } }) { task in
+            bound.loop.submitAndWait(task)
+        }
+        guard let result = result.withLock({ $0 }) else { preconditionFailure("the loop has run the closure") }
+        return result
+    }
+}

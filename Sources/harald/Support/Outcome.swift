@@ -1,0 +1,41 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// How a command ended, told from whatever thread, waited for on the main one. The first word counts.
+final class Outcome: Sendable {
+    private let result = Mutex<Result<Void, ToolError>?>(nil)
+    private let told = DispatchSemaphore(value: 0)
+
+    var isKnown: Bool { result.withLock { $0 != nil } }
+
+    func finish(_ value: Result<Void, ToolError>) {
+        let isFirst = result.withLock { result in
+            guard result == nil else { return false }
+            result = value
+            return true
+        }
+        if isFirst { told.signal() }
+    }
+
+    /// An interrupt by the user or the system ends the command in good order.
+    func finishOnInterrupt() {
+        for number in [SIGINT, SIGTERM] {
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            // The source lives as long as its handler holds it: as long as the program.
+            source.setEventHandler { [self] in
+                _ = source
+                finish(.success(()))
+            }
+            source.resume()
+        }
+    }
+
+    /// Waits for the end, or takes what is known when nobody will say more.
+    func wait() throws(ToolError) {
+        told.wait()
+        told.signal()
+        if case .failure(let error) = result.withLock({ $0 }) { throw error }
+    }
+}

@@ -1,0 +1,61 @@
+import ArgumentParser
+import Foundation
+import HCI
+
+/// What can go wrong in a command, each with its exit status.
+enum ToolError: Error, CustomStringConvertible {
+    case controllerUnreachable(String, reason: String)
+    case controllerFailed(String, reason: String)
+    case noSuchDevice(String, seconds: Double, heard: Int)
+    case peerVanished(String, doing: String, reason: String)
+    case cannotWrite(path: String, reason: String)
+    case incomplete(String)
+
+    /// A controller at `address` that could not be brought up, or failed later.
+    init(_ error: HCIHostError, controller address: String) {
+        if case .transport(.unreachable(_, let reason)) = error {
+            self = .controllerUnreachable(address, reason: reason)
+        } else {
+            self = .controllerFailed(address, reason: "\(error)")
+        }
+    }
+
+    var exitStatus: Int32 {
+        switch self {
+        case .controllerUnreachable: 3
+        case .controllerFailed: 4
+        case .noSuchDevice: 5
+        case .peerVanished: 6
+        case .cannotWrite, .incomplete: 1
+        }
+    }
+
+    var description: String {
+        switch self {
+        case .controllerUnreachable(let address, let reason):
+            "the controller at \(address) cannot be reached: \(reason); start it, or check host and port"
+        case .controllerFailed(let address, let reason):
+            """
+            the controller at \(address) does not work: \(reason); check that it speaks H4 and that nobody else uses \
+            it
+            """
+        case .noSuchDevice(let name, let seconds, let heard):
+            """
+            no connectable device called "\(name)" was heard within \(seconds) s (\(heard) others were); check the name, \
+            or give it more time with --timeout
+            """
+        case .peerVanished(let name, let doing, let reason):
+            "\"\(name)\" vanished while \(doing): \(reason); check that it is on and near, then try again"
+        case .cannotWrite(let path, let reason):
+            "cannot write \(path): \(reason)"
+        case .incomplete(let what):
+            what
+        }
+    }
+
+    /// Says what happened on standard error and gives the exit status to throw.
+    func report() -> ExitCode {
+        FileHandle.standardError.write(Data("harald: \(description)\n".utf8))
+        return ExitCode(exitStatus)
+    }
+}
