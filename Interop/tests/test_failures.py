@@ -115,15 +115,20 @@ async def test_a_host_without_an_address(harald: Start) -> None:
     await fails(harald, UNREACHABLE, *command, names="no-such-host")
 
 
-@pytest.mark.parametrize(
-    "behaviour", [says_nothing, hangs_up, speaks_http, floods, answers_in_halves, refuses_everything]
-)
-async def test_what_listens_is_no_controller(harald: Start, behaviour: Behaviour) -> None:
+async def turns_out_to_be_none(harald: Start, behaviour: Behaviour) -> None:
     async with pretender(behaviour) as address:
-        # Both at once: each may have to wait for an answer that never comes.
-        await asyncio.gather(
-            *(fails(harald, NONSENSE, *command, names=address.removeprefix("tcp:")) for command in commands(address))
-        )
+        where = address.removeprefix("tcp:")
+        await asyncio.gather(*(fails(harald, NONSENSE, *each, names=where) for each in commands(address)))
+
+
+@pytest.mark.parametrize("behaviour", [hangs_up, speaks_http, floods, refuses_everything])
+async def test_what_listens_is_no_controller(harald: Start, behaviour: Behaviour) -> None:
+    await turns_out_to_be_none(harald, behaviour)
+
+
+async def test_what_listens_never_answers(harald: Start) -> None:
+    # At once, since each waits as long as a command may take.
+    await asyncio.gather(turns_out_to_be_none(harald, says_nothing), turns_out_to_be_none(harald, answers_in_halves))
 
 
 async def test_the_port_to_listen_on_is_taken(harald: Start) -> None:
