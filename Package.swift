@@ -118,6 +118,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        tests("BluetoothSimulation", ["CoreBluetooth", "EventLoops", "Radio", "HCI", "harald"]),
         tests("BluetoothTypes", ["EventLoops"]),
         tests("EventLoops"),
         tests(

@@ -2,7 +2,6 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import Radio
-import Synchronization
 
 /// A world of Bluetooth devices without hardware: one air, and devices on it whose apps run this process's Core Bluetooth
 /// code.
@@ -89,22 +88,4 @@ public final class SimulatedWorld: Sendable {
         }
         return virtual.run(until: virtual.now + duration, stopWhen: condition)
     }
-}
-
-extension EventLoop {
-    /// Runs `body` on the loop and waits for what it returns.
-    func waitFor<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> Value {
-        if isCurrent { return body() }
-        let box = Box<Value>()
-        submitAndWait { box.value.withLock { $0 = body() } }
-        guard let value = box.value.withLock({ $0 }) else {
-            preconditionFailure("the loop of this world was shut down; keep it as long as the world is used")
-        }
-        return value
-    }
-}
-
-/// Carries a value from one thread to another.
-private final class Box<Value: Sendable>: Sendable {
-    let value = Mutex<Value?>(nil)
 }

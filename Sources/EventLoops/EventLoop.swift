@@ -58,27 +58,3 @@ extension EventLoop {
         schedule(at: now, task)
     }
 }
-
-/// Something that lives on one loop, to be carried through closures that other threads run.
-///
-/// The value may be of any type; it is only handed out on the loop.
-public struct LoopBound<Value>: @unchecked Sendable {
-    // Safe: `value` is private and only reached through the accessor below, which traps off the loop; copying the box
-    // on another thread only retains it.
-    private let boxed: Value
-    /// The loop that the value lives on.
-    public let loop: any EventLoop
-
-    /// Binds `value` to `loop`. On the loop only.
-    public init(_ value: Value, loop: any EventLoop) {
-        precondition(loop.isCurrent, "a value is bound to a loop on that loop")
-        boxed = value
-        self.loop = loop
-    }
-
-    /// The value. On the loop only.
-    public var value: Value {
-        precondition(loop.isCurrent, "this value lives on its event loop; use submit(_:) to get there")
-        return boxed
-    }
-}

@@ -4,6 +4,14 @@ import HCI
 import NIOCore
 import NIOPosix
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// H4 over TCP. Which end is the host and which the controller is up to those who hold the ends.
 public final class TCPTransport: HCITransport {
     /// How long a connection attempt may take.
@@ -101,7 +109,7 @@ public final class TCPTransport: HCITransport {
         case let error as NIOConnectionError:
             if let dns = error.dnsAError ?? error.dnsAAAAError { return "\(dns)" }
             return error.connectionErrors.last.map { reason(of: $0.error) } ?? "\(error)"
-        case let error as IOError: return error.description
+        case let error as IOError: return String(cString: strerror(error.errnoCode))
         case ChannelError.connectTimeout: return "no answer within \(connectTimeout.nanoseconds / 1_000_000_000) s"
         default: return "\(error)"
         }

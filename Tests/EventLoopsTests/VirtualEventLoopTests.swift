@@ -55,6 +55,32 @@ import Testing
         #expect(answer.withLock { $0 } == 42)
     }
 
+    @Test func aBoundValueIsLetGoOfOnItsLoop() {
+        final class Resident {
+            let loop: VirtualEventLoop
+            let gone: @Sendable (Bool) -> Void
+
+            init(_ loop: VirtualEventLoop, _ gone: @escaping @Sendable (Bool) -> Void) {
+                self.loop = loop
+                self.gone = gone
+            }
+
+            deinit { gone(loop.isCurrent) }
+        }
+        let loop = VirtualEventLoop()
+        let wasOnLoop = Mutex<[Bool]>([])
+        let bound = Mutex<LoopBound<Resident>?>(
+            LoopBound(Resident(loop) { isOnLoop in wasOnLoop.withLock { $0.append(isOnLoop) } }, loop: loop)
+        )
+        loop.schedule(after: .seconds(1)) {
+            // Another thread drops the last reference while this one runs the loop.
+            DispatchQueue(label: "other").sync { bound.withLock { $0 = nil } }
+            #expect(wasOnLoop.withLock { $0 }.isEmpty)
+        }
+        loop.run(for: .seconds(2))
+        #expect(wasOnLoop.withLock { $0 } == [true])
+    }
+
     @Test func manyCancelledTimersDoNotPileUp() {
         var tasks = TaskQueue()
         for _ in 0..<10_000 { tasks.cancel(tasks.add(at: Instant(microseconds: 30_000_000)) {}) }

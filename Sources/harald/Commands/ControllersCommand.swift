@@ -27,7 +27,7 @@ struct ControllersCommand: ParsableCommand {
         outcome.finishOnInterrupt()
         let loop = NIOEventLoop()
         let (seed, port, folder) = (seed, Int(listen), capture)
-        let offer = LoopBox<ControllerOffer>(loop) {
+        let offer = loop.make {
             let random = seed.map { RandomSource(seed: $0) } ?? RandomSource()
             return ControllerOffer(loop: loop, random: random, captureFolder: folder)
         }

@@ -46,7 +46,7 @@ struct ExploreCommand: ParsableCommand {
             notifications: notifications,
             timeout: timeout
         )
-        let explorer = LoopBox<Explorer>(loop) {
+        let explorer = loop.make {
             let explorer = Explorer(
                 plan,
                 transport: line.open(address, loop: loop, capture: capture),

@@ -33,7 +33,7 @@ struct ServeCommand: ParsableCommand {
         let capture = try line.captureFile()
         let name = name
         let queue = DispatchQueue(label: "sensor")
-        let system = LoopBox<BluetoothSystem>(loop) {
+        let system = loop.make {
             var configuration = SystemConfiguration()
             configuration.deviceName = name
             let system = BluetoothSystem(

@@ -70,6 +70,12 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
     func centralManager(
         _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
     ) {
+        if (error as? CBError)?.code == .connectionFailed {
+            // A legacy request to connect is not acknowledged: the sensor may have missed it.
+            say("the sensor did not hear us, connecting again")
+            central.connect(peripheral)
+            return
+        }
         if let error {
             fail("the link was lost", error)
             return

@@ -4,7 +4,6 @@ import EventLoops
 import Foundation
 import HCI
 import HCITransports
-import Synchronization
 
 extension ControllerAddress: ExpressibleByArgument {
     public init?(argument: String) {
@@ -48,29 +47,5 @@ extension SnoopingTransport {
         return SnoopingTransport(transport, end: end, loop: loop) { packet, direction, instant in
             file.write(writer.record(packet, direction, at: instant))
         }
-    }
-}
-
-/// Something that lives on a loop, made there and used from the main thread.
-struct LoopBox<Value>: Sendable {
-    private let bound: LoopBound<Value>
-
-    init(_ loop: any EventLoop, _ make: @escaping @Sendable () -> Value) {
-        let made = Mutex<LoopBound<Value>?>(nil)
-        withoutActuallyEscaping({ @Sendable in made.withLock { $0 = LoopBound(make(), loop: loop) } }) { task in
-            loop.submitAndWait(task)
-        }
-        guard let bound = made.withLock({ $0 }) else { preconditionFailure("the loop has run the closure") }
-        self.bound = bound
-    }
-
-    @discardableResult
-    func with<Result: Sendable>(_ body: @escaping @Sendable (Value) -> Result) -> Result {
-        let result = Mutex<Result?>(nil)
-        withoutActuallyEscaping({ @Sendable in result.withLock { $0 = body(bound.value) } }) { task in
-            bound.loop.submitAndWait(task)
-        }
-        guard let result = result.withLock({ $0 }) else { preconditionFailure("the loop has run the closure") }
-        return result
     }
 }

@@ -1,0 +1,34 @@
+import Synchronization
+
+extension EventLoop {
+    /// Runs `body` on the loop and waits for what it returns. From any thread; at once on the loop.
+    ///
+    /// - Precondition: the loop has not been shut down.
+    public func waitFor<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> Value {
+        if isCurrent { return body() }
+        let box = Box<Value>()
+        submitAndWait { box.value.withLock { $0 = body() } }
+        guard let value = box.value.withLock({ $0 }) else {
+            preconditionFailure("the loop was shut down; keep it as long as what lives on it is used")
+        }
+        return value
+    }
+
+    /// Makes something that lives on the loop, there.
+    public func make<Value>(_ body: @escaping @Sendable () -> Value) -> LoopBound<Value> {
+        waitFor { LoopBound(body(), loop: self) }
+    }
+}
+
+extension LoopBound {
+    /// Runs `body` with the value on the loop and waits for what it returns. From any thread.
+    @discardableResult
+    public func with<Result: Sendable>(_ body: @escaping @Sendable (Value) -> Result) -> Result {
+        loop.waitFor { body(self.value) }
+    }
+}
+
+/// Carries a value from one thread to another.
+private final class Box<Value: Sendable>: Sendable {
+    let value = Mutex<Value?>(nil)
+}

@@ -1,0 +1,91 @@
+import BluetoothSimulation
+import EventLoops
+import Foundation
+import HCI
+import Radio
+import Synchronization
+import Testing
+
+@testable import harald
+
+@Suite struct HeartRateSessionTests {
+    @Test func aWholeSessionRunsInVirtualTime() {
+        let session = HeartRateWorld(seed: 1)
+        #expect(session.runToTheEnd() == true)
+        let said = session.said.withLock { $0 }
+        for line in [
+            "sensor: advertising as \"Harald HR\"", "app: connected", "app: read: worn on the chest",
+            "app: heart rate 77 bpm (1 of 10)", "app: heart rate 72 bpm (10 of 10)",
+            "sensor: the energy count starts anew", "sensor: a central unsubscribed from Heart Rate Measurement (2A37)",
+            "app: disconnected",
+        ] {
+            #expect(said.contains(line), "nobody said: \(line)")
+        }
+        #expect(said.contains { $0.hasPrefix("app: found \"Harald HR\" at -") })
+    }
+
+    @Test func oneSeedGivesTheSamePacketsOctetForOctetAndAnotherGivesOthers() {
+        func captures(seed: UInt64) -> [[UInt8]] {
+            let session = HeartRateWorld(seed: seed)
+            _ = session.runToTheEnd()
+            return [session.phoneCapture.bytes, session.sensorCapture.bytes]
+        }
+        let first = captures(seed: 7)
+        #expect(first == captures(seed: 7))
+        #expect(first != captures(seed: 8))
+        #expect(first.allSatisfy { $0.count > 1_000 })
+    }
+
+    /// The folder that the check with tshark looks into.
+    @Test func capturesAreLeftForTheDecoder() throws {
+        let folder = URL(fileURLWithPath: ".build/captures")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for seed in 1...3 as ClosedRange<UInt64> {
+            let session = HeartRateWorld(seed: seed, lossRate: seed == 3 ? 0.2 : 0)
+            _ = session.runToTheEnd()
+            try Data(session.phoneCapture.bytes)
+                .write(to: folder.appendingPathComponent("heart-\(seed).phone.btsnoop"))
+            try Data(session.sensorCapture.bytes)
+                .write(to: folder.appendingPathComponent("heart-\(seed).sensor.btsnoop"))
+        }
+    }
+
+    @Test(arguments: 1...20 as ClosedRange<UInt64>)
+    func aLossyAirOnlyTakesLonger(seed: UInt64) {
+        let session = HeartRateWorld(seed: seed, lossRate: 0.1, rates: 3)
+        #expect(session.runToTheEnd() == true, "seed \(seed): \(session.said.withLock { $0 })")
+    }
+
+    @Test func behaviour_3_12_aSensorThatIsCarriedAwayIsLost() {
+        let session = HeartRateWorld(seed: 5)
+        session.world.run(for: .seconds(5))
+        session.sensor.move(to: Position(x: 100_000))
+        let moved = session.world.now
+        #expect(session.runToTheEnd() == false)
+        let said = session.said.withLock { $0 }
+        #expect(said.contains("app: the link was lost: The connection has timed out unexpectedly."), "\(said)")
+        // 720 ms is the supervision timeout that the central has set (behaviour 3.26).
+        #expect(session.world.now - moved < .seconds(2))
+    }
+
+    @Test func behaviour_1_11_switchingThePhoneOffEndsTheLinkWithoutADisconnectCallback() {
+        let session = HeartRateWorld(seed: 6)
+        session.world.run(for: .seconds(5))
+        session.phone.setPower(false)
+        session.world.run(for: .seconds(2))
+        let said = session.said.withLock { $0 }
+        #expect(said.contains("app: Bluetooth is off"))
+        #expect(!said.contains { $0.hasPrefix("app: disconnected") || $0.hasPrefix("app: the link was lost") })
+        #expect(said.contains("sensor: a central unsubscribed from Heart Rate Measurement (2A37)"))
+    }
+
+    @Test func trafficIsCounted() {
+        let session = HeartRateWorld(seed: 1)
+        _ = session.runToTheEnd()
+        for device in [session.phone, session.sensor] {
+            let traffic = device.traffic
+            #expect(traffic.packetsToController > 30 && traffic.packetsToHost > 30)
+            #expect(traffic.sending > .milliseconds(10) && traffic.listening > .milliseconds(10))
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import BluetoothSimulation
+import CoreBluetooth
+import EventLoops
+import Foundation
+import Radio
+import Synchronization
+
+@testable import harald
+
+/// The sensor and the app of the demo in a world of their own, with all that they say and all packets.
+final class HeartRateWorld: Sendable {
+    let world: SimulatedWorld
+    let phone: SimulatedDevice
+    let sensor: SimulatedDevice
+    let said = Mutex<[String]>([])
+    let phoneCapture = Recording()
+    let sensorCapture = Recording()
+    /// Whether the app got through; nil while it is at it.
+    let outcome = Mutex<Bool?>(nil)
+    private let people = Mutex<[any Sendable]>([])
+
+    init(seed: UInt64, lossRate: Double = 0, rates: Int = 10) {
+        var air = Radio.Configuration()
+        air.lossRate = lossRate
+        world = SimulatedWorld(seed: seed, radio: air)
+        phone = world.addDevice(named: "Phone", capture: phoneCapture.add)
+        sensor = world.addDevice(named: "Harald HR", at: Position(x: 2, y: 1), capture: sensorCapture.add)
+        launch(rates: rates)
+    }
+
+    private func launch(rates: Int) {
+        let queue = DispatchQueue(label: "sensor")
+        let heart = sensor.launch("sensor") { app in
+            HeartRateSensor(
+                name: "Harald HR",
+                queue: queue,
+                metronome: { app.everyInterval(.seconds($0), on: queue, $1) },
+                say: { [self] in say("sensor: \($0)") }
+            )
+        }
+        let app = phone.launch("app") { _ in
+            HeartRateApp(
+                queue: DispatchQueue(label: "app"),
+                rates: rates,
+                say: { [self] in say("app: \($0)") },
+                finish: { [self] isComplete in outcome.withLock { $0 = $0 ?? isComplete } }
+            )
+        }
+        people.withLock { $0 = [heart, app] }
+    }
+
+    private func say(_ text: String) {
+        said.withLock { $0.append(text) }
+    }
+
+    /// Lets time pass until the app is through, and a moment more for the goodbye.
+    func runToTheEnd(limit: Duration = .seconds(60)) -> Bool? {
+        world.run(for: limit) { [self] in outcome.withLock { $0 != nil } }
+        world.run(for: .milliseconds(200))
+        return outcome.withLock { $0 }
+    }
+}
+
+/// A btsnoop file in memory.
+final class Recording: Sendable {
+    private let octets = Mutex<[UInt8]>([])
+
+    var bytes: [UInt8] { octets.withLock { $0 } }
+
+    @Sendable func add(_ bytes: [UInt8]) {
+        octets.withLock { $0 += bytes }
+    }
+}
