@@ -119,6 +119,16 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(name: "CAllocations", path: "Benchmarks/CAllocations"),
+        .executableTarget(
+            name: "HaraldBenchmarks",
+            dependencies: [
+                "CAllocations", "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT",
+                "CoreBluetooth", "BluetoothSimulation", .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Benchmarks/HaraldBenchmarks",
+            swiftSettings: settings
+        ),
         tests("BluetoothSimulation", ["CoreBluetooth", "EventLoops", "Radio", "HCI", "harald"]),
         tests("BluetoothTypes", ["EventLoops"]),
         tests("EventLoops"),

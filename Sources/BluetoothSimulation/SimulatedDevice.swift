@@ -29,7 +29,7 @@ public final class SimulatedDevice: Sendable {
     /// The world that it is in.
     public let world: SimulatedWorld
 
-    private final class Parts {
+    final class Parts {
         let controller: VirtualController
         let system: BluetoothSystem
         let log: PacketLog
@@ -49,8 +49,8 @@ public final class SimulatedDevice: Sendable {
         self.world = world
         let loop = world.loop
         let state = world.state.value
-        state.devices += 1
-        let random = state.random.split(state.devices)
+        let number = UInt64(state.devices.count + 1)
+        let random = state.random.split(number)
         let line = InMemoryTransport.pair(loop: loop)
         let controller = VirtualController(
             transport: line.controller,
@@ -58,7 +58,7 @@ public final class SimulatedDevice: Sendable {
             loop: loop,
             random: random.split(1),
             // Locally administered, so that no maker's address is taken.
-            configuration: .init(publicAddress: .init(0x0248_5244_0000 + state.devices, kind: .publicDevice))
+            configuration: .init(publicAddress: .init(0x0248_5244_0000 + number, kind: .publicDevice))
         )
         let log = PacketLog(calendarStart: world.calendarStart, write: capture)
         var configuration = SystemConfiguration()
@@ -74,7 +74,10 @@ public final class SimulatedDevice: Sendable {
             logger: logger
         )
         system.start()
-        parts = LoopBound(Parts(controller: controller, system: system, log: log), loop: loop)
+        let parts = Parts(controller: controller, system: system, log: log)
+        // The device stays in the world whether or not somebody holds this handle.
+        state.devices.append(parts)
+        self.parts = LoopBound(parts, loop: loop)
     }
 
     /// Launches an app on the device. Core Bluetooth objects that `body` makes belong to it, and so do those that are made in

@@ -24,7 +24,7 @@ public final class SimulatedWorld: Sendable {
     final class State {
         let radio: Radio
         let random: RandomSource
-        var devices: UInt64 = 0
+        var devices: [SimulatedDevice.Parts] = []
 
         init(radio: Radio, random: RandomSource) {
             self.radio = radio

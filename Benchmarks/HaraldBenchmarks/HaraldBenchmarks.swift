@@ -1,0 +1,158 @@
+import ATT
+import BluetoothTypes
+import EventLoops
+import Foundation
+import GATT
+import HCI
+
+/// Measures what the project promises to be fast at, and prints a row for each. Best of five; see `Benchmarks/run`.
+@main
+enum HaraldBenchmarks {
+    static func main() throws {
+        print("| what | result |\n| --- | ---: |")
+        try codecs()
+        try notifications()
+        try reads()
+        try allocations()
+        idlePair()
+    }
+
+    private static func row(_ what: String, _ result: String) {
+        print("| \(what) | \(result) |")
+    }
+
+    private static func perSecond(_ count: Int, _ measurement: Measurement) -> String {
+        "\(Int(Double(count) / measurement.seconds)) /s"
+    }
+
+    private static func nanoseconds(_ count: Int, _ measurement: Measurement) -> String {
+        String(
+            format: "%.0f ns, %.1f allocations",
+            measurement.seconds * 1e9 / Double(count),
+            Double(measurement.allocations) / Double(count)
+        )
+    }
+
+    // MARK: One packet
+
+    private static func codecs() throws {
+        let count = 100_000
+        let value = Array(repeating: UInt8(0x55), count: 244)
+        var checksum = 0
+        let encode = Measurement {
+            for _ in 0..<count {
+                var packet = PacketBuffer(copying: value)
+                packet.prepend(integer: UInt16(0x000E))
+                packet.prepend(0x1B)
+                packet.prepend(integer: UInt16(4))
+                packet.prepend(integer: UInt16(247))
+                let acl = ACLPacket(
+                    handle: ConnectionHandle(rawValue: 0x40),
+                    boundary: .startNonFlushable,
+                    payload: packet
+                )
+                checksum &+= acl.encoded().count
+            }
+        }
+        row("encode a 244-octet notification, value to HCI", nanoseconds(count, encode))
+        let received = PacketBuffer([0x40, 0x20, 0xFB, 0x00, 0xF7, 0x00, 0x04, 0x00, 0x1B, 0x0E, 0x00] + value)
+        let decode = try Measurement {
+            for _ in 0..<count {
+                let acl = try ACLPacket(reading: received)
+                if case .handleValueNotification(let pdu) = try ATTPDU(reading: acl.payload.suffix(after: 4)) {
+                    checksum &+= Int(pdu.handle)
+                }
+            }
+        }
+        row("decode a 244-octet notification, HCI to value", nanoseconds(count, decode))
+        try advertisingReport(count: count, checksum: &checksum)
+        precondition(checksum != 0)
+    }
+
+    private static func advertisingReport(count: Int, checksum: inout Int) throws {
+        var report = AdvertisingReport()
+        report.address = BluetoothAddress(0xC0FF_EE00_0001, kind: .randomDevice)
+        report.data = PacketBuffer(Array(repeating: 1, count: 31))
+        report.rssi = -60
+        let event = LEAdvertisingReport(reports: [report])
+        var sum = 0
+        let encode = Measurement {
+            for _ in 0..<count { sum &+= HCIPacket(event).bytes.count }
+        }
+        row("encode an advertising report of 31 octets", nanoseconds(count, encode))
+        let packet = HCIPacket(event)
+        let decode = try Measurement {
+            for _ in 0..<count {
+                let read = try EventPacket(reading: packet.bytes)
+                sum &+= try LEAdvertisingReport.reading(read.eventParameters).reports.count
+            }
+        }
+        row("decode an advertising report of 31 octets", nanoseconds(count, decode))
+        checksum &+= sum
+    }
+
+    // MARK: Two hosts without air
+
+    private static func notifications() throws {
+        let pair = try StackPair()
+        let count = 100_000
+        let value = PacketBuffer(Array(repeating: 0x55, count: 244))
+        var received = 0
+        pair.client.onValue = { _, _, _ in received += 1 }
+        let measurement = Measurement {
+            var sent = 0
+            while sent < count {
+                while sent < count, pair.server.update(PacketBuffer(copying: value), of: pair.notified) { sent += 1 }
+                pair.loop.run(for: .zero)
+            }
+            pair.loop.run(for: .zero)
+        }
+        precondition(received == 5 * count, "every notification arrives")
+        row("notifications of 244 octets through two hosts", perSecond(count, measurement))
+    }
+
+    private static func reads() throws {
+        let pair = try StackPair()
+        let count = 20_000
+        var done = 0
+        let measurement = Measurement {
+            for _ in 0..<count {
+                pair.client.read(pair.read) { if case .success = $0 { done += 1 } }
+                pair.loop.run(for: .zero)
+            }
+        }
+        precondition(done == 5 * count, "every read is answered")
+        row("ATT reads through two hosts, one after the other", perSecond(count, measurement))
+    }
+
+    /// What the receiving host alone allocates: packets as a controller would deliver them, from HCI up to the value.
+    private static func allocations() throws {
+        let pair = try StackPair()
+        let count = 10_000
+        let value = Array(repeating: UInt8(0x55), count: 244)
+        let handle = UInt8(pair.notified)
+        let packet = HCIPacket(
+            .acl,
+            PacketBuffer([0x40, 0x20, 0xFB, 0x00, 0xF7, 0x00, 0x04, 0x00, 0x1B, handle, 0x00] + value)
+        )
+        var received = 0
+        pair.client.onValue = { _, _, _ in received += 1 }
+        let measurement = Measurement {
+            for _ in 0..<count { pair.deliverToClient(packet) }
+        }
+        precondition(received == 5 * count, "every notification arrives")
+        row("one notification received, HCI to value", nanoseconds(count, measurement))
+    }
+
+    // MARK: Two devices with air
+
+    private static func idlePair() {
+        let duration = 100
+        let pair = IdlePair()
+        let measurement = Measurement(repetitions: 3) { pair.run(seconds: duration) }
+        row(
+            "simulated time of two idle connected devices at 30 ms",
+            String(format: "%.0f s/s", Double(duration) / measurement.seconds)
+        )
+    }
+}
