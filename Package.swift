@@ -103,7 +103,8 @@ let package = Package(
         room(
             "BluetoothSimulation",
             [
-                "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "BluetoothService", "CoreBluetooth", "LinkLayer",
+                "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "BluetoothService", "CoreBluetooth",
+                "LinkLayer",
                 "Radio", .product(name: "Logging", package: "swift-log"),
             ]
         ),

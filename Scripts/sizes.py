@@ -15,6 +15,16 @@ FUNCTION = re.compile(r"^(\s*)(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|private|int
                       r"mutating|override|convenience|required|nonisolated|class)\s+)*(?:func\s+\S+|init[?!]?\s*[(<])")
 
 
+def body_start(lines: list[str], number: int) -> int | None:
+    """The line that opens the body; none for a requirement of a protocol and for a function on one line."""
+    for line in range(number, min(number + 20, len(lines))):
+        if lines[line].endswith("{"):
+            return line
+        if not lines[line].strip() or lines[line].rstrip().endswith("}"):
+            return None
+    return None
+
+
 def long_functions(path: pathlib.Path) -> list[tuple[int, int, str]]:
     """Functions over the limit as (line, length, text). A body ends at the brace on the function's own indentation."""
     lines, found = path.read_text().splitlines(), []
@@ -22,8 +32,11 @@ def long_functions(path: pathlib.Path) -> list[tuple[int, int, str]]:
         match = FUNCTION.match(line)
         if not match:
             continue
+        start = body_start(lines, number)
+        if start is None:
+            continue
         closing = match.group(1) + "}"
-        for end in range(number + 1, len(lines)):
+        for end in range(start + 1, len(lines)):
             if lines[end] == closing:
                 if end - number + 1 > FUNCTION_LIMIT:
                     found.append((number + 1, end - number + 1, line.strip()))

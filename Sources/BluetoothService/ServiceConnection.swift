@@ -9,7 +9,9 @@ public protocol ServiceConnection: Sendable {
     /// Registers a manager. Its events come on `queue`, in order, beginning with ``Event/stateChanged(_:)``, and never
     /// before this method has returned (behaviours 1.1, 13.2).
     func openManager(
-        _ role: ManagerRole, options: ManagerOptions, queue: DispatchQueue,
+        _ role: ManagerRole,
+        options: ManagerOptions,
+        queue: DispatchQueue,
         handler: @escaping @Sendable (Event) -> Void
     ) -> ManagerID
 

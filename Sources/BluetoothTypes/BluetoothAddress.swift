@@ -99,7 +99,9 @@ extension FieldCoder {
     /// An address type and an address, as most HCI packets carry them.
     @inlinable
     public mutating func typedAddress(
-        _ typeName: String, _ name: String, _ address: inout BluetoothAddress
+        _ typeName: String,
+        _ name: String,
+        _ address: inout BluetoothAddress
     ) throws(PacketError) {
         var kind = address.kind
         try field(typeName, &kind)

@@ -27,7 +27,8 @@ public struct ByteReader {
     /// - Throws: ``PacketError/Cause/truncated(needed:available:)`` at `field`.
     @inlinable
     public mutating func integer<T: FixedWidthInteger>(
-        _ type: T.Type = T.self, at field: String
+        _ type: T.Type = T.self,
+        at field: String
     ) throws(PacketError) -> T {
         let size = T.bitWidth / 8
         try need(size, at: field)

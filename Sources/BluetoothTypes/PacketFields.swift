@@ -79,7 +79,9 @@ extension FieldCoder {
     /// the number alone.
     @inlinable
     public mutating func list<T: PacketFields>(
-        _ countName: String, _ name: String, _ values: inout [T]
+        _ countName: String,
+        _ name: String,
+        _ values: inout [T]
     ) throws(PacketError) {
         var count = UInt8(truncatingIfNeeded: values.count)
         try field(countName, &count)
@@ -89,7 +91,9 @@ extension FieldCoder {
     /// Exactly `count` elements.
     @inlinable
     public mutating func elements<T: PacketFields>(
-        _ name: String, _ values: inout [T], count: Int
+        _ name: String,
+        _ values: inout [T],
+        count: Int
     ) throws(PacketError) {
         if isReading { values.removeAll(keepingCapacity: true) }
         for index in 0..<count {

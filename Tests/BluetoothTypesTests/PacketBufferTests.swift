@@ -50,7 +50,9 @@ import Testing
         #expect(BluetoothUUID("180d")?.description == "180D")
     }
 
-    @Test(arguments: ["", "180", "+80D", "180G", "0000180D-0000-1000-8000-00805F9B34F", "0000180D00001000800000805F9B34FB"])
+    @Test(arguments: [
+        "", "180", "+80D", "180G", "0000180D-0000-1000-8000-00805F9B34F", "0000180D00001000800000805F9B34FB",
+    ])
     func otherStringsAreRefused(text: String) {
         #expect(BluetoothUUID(text) == nil)
     }

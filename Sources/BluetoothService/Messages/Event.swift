@@ -23,7 +23,10 @@ public enum Event: Hashable, Sendable {
     case includedServicesDiscovered(peer: UUID, service: AttributeHandle, Result<[RemoteService], ServiceError>)
     /// Characteristics of a service.
     case characteristicsDiscovered(
-        peer: UUID, service: AttributeHandle, Result<[RemoteCharacteristic], ServiceError>)
+        peer: UUID,
+        service: AttributeHandle,
+        Result<[RemoteCharacteristic], ServiceError>
+    )
     /// Descriptors of a characteristic.
     case descriptorsDiscovered(peer: UUID, characteristic: AttributeHandle, Result<[RemoteDescriptor], ServiceError>)
     /// A value was read, notified or indicated.
@@ -69,11 +72,13 @@ public enum Event: Hashable, Sendable {
 
 /// The answer to a ``Query``.
 public enum Reply: Hashable, Sendable {
+    /// Peripherals, in the order asked.
     case peripherals([PeerInfo])
 }
 
 /// The states of `CBManagerState`, with its raw values.
 public enum ManagerState: Int, Hashable, Sendable {
+    /// Behaviours 1.3 and 1.4 say what they mean.
     case unknown, resetting, unsupported, unauthorized, poweredOff, poweredOn
 }
 
@@ -93,6 +98,7 @@ public struct PeerInfo: Hashable, Sendable {
 
 /// A central as an app knows it.
 public struct CentralInfo: Hashable, Sendable {
+    /// Given by this host; says nothing about the address.
     public var identifier: UUID
     /// The most octets of one notification or indication: ATT MTU less 3.
     public var maximumUpdateLength: Int
@@ -106,8 +112,11 @@ public struct CentralInfo: Hashable, Sendable {
 
 /// One write of a batch.
 public struct WriteRequest: Hashable, Sendable {
+    /// What is written.
     public var characteristic: LocalAttributeID
+    /// Where in the value, in octets.
     public var offset: Int
+    /// The octets.
     public var value: PacketBuffer
 
     /// A write.
@@ -120,13 +129,21 @@ public struct WriteRequest: Hashable, Sendable {
 
 /// What a peripheral advertises; a field that is not there is nil or empty (behaviour 2.9).
 public struct Advertisement: Hashable, Sendable {
+    /// The name.
     public var localName: String?
+    /// The company's number, least significant octet first, and its data.
     public var manufacturerData: PacketBuffer?
+    /// Data by service.
     public var serviceData: [BluetoothUUID: PacketBuffer] = [:]
+    /// Services in the packets themselves.
     public var serviceUUIDs: [BluetoothUUID] = []
+    /// Services of the filter whose bit is set in the overflow area (behaviour 2.34).
     public var overflowServiceUUIDs: [BluetoothUUID] = []
+    /// Services that the peripheral looks for in a central.
     public var solicitedServiceUUIDs: [BluetoothUUID] = []
+    /// dBm.
     public var txPowerLevel: Int?
+    /// Whether the packet invites connections (behaviour 2.12).
     public var isConnectable = false
 
     /// An empty advertisement.
@@ -137,8 +154,11 @@ public struct Advertisement: Hashable, Sendable {
 public struct RemoteService: Hashable, Sendable {
     /// Its first handle.
     public var handle: AttributeHandle
+    /// Its last handle.
     public var endHandle: AttributeHandle
+    /// What it is.
     public var uuid: BluetoothUUID
+    /// Whether it describes the main function (behaviour 0.6).
     public var isPrimary: Bool
 
     /// A service.
@@ -154,6 +174,7 @@ public struct RemoteService: Hashable, Sendable {
 public struct RemoteCharacteristic: Hashable, Sendable {
     /// The handle of its value.
     public var handle: AttributeHandle
+    /// What it is.
     public var uuid: BluetoothUUID
     /// The bits of the declaration.
     public var properties: UInt8
@@ -168,7 +189,9 @@ public struct RemoteCharacteristic: Hashable, Sendable {
 
 /// A descriptor of a peer.
 public struct RemoteDescriptor: Hashable, Sendable {
+    /// Its handle.
     public var handle: AttributeHandle
+    /// What it is.
     public var uuid: BluetoothUUID
 
     /// A descriptor.

@@ -81,7 +81,9 @@ public struct ScanRequest: Hashable, Sendable {
 
     /// A scan for all or for some services.
     public init(
-        services: [BluetoothUUID]? = nil, allowsDuplicates: Bool = false, solicitedServices: [BluetoothUUID] = []
+        services: [BluetoothUUID]? = nil,
+        allowsDuplicates: Bool = false,
+        solicitedServices: [BluetoothUUID] = []
     ) {
         self.services = services
         self.allowsDuplicates = allowsDuplicates
@@ -123,16 +125,23 @@ public typealias AttributeHandle = UInt16
 
 /// A service that an app publishes.
 public struct LocalService: Hashable, Sendable {
+    /// Names it within its manager.
     public var id: LocalAttributeID
+    /// What it is.
     public var uuid: BluetoothUUID
+    /// Whether it describes the main function (behaviour 0.6).
     public var isPrimary: Bool
     /// Services published before that this one includes (behaviour 7.9).
     public var includedServices: [LocalAttributeID]
+    /// Its characteristics, in order.
     public var characteristics: [LocalCharacteristic]
 
     /// A service.
     public init(
-        id: LocalAttributeID, uuid: BluetoothUUID, isPrimary: Bool, includedServices: [LocalAttributeID] = [],
+        id: LocalAttributeID,
+        uuid: BluetoothUUID,
+        isPrimary: Bool,
+        includedServices: [LocalAttributeID] = [],
         characteristics: [LocalCharacteristic] = []
     ) {
         self.id = id
@@ -145,7 +154,9 @@ public struct LocalService: Hashable, Sendable {
 
 /// A characteristic that an app publishes.
 public struct LocalCharacteristic: Hashable, Sendable {
+    /// Names it within its manager.
     public var id: LocalAttributeID
+    /// What it is.
     public var uuid: BluetoothUUID
     /// The bits of `CBCharacteristicProperties`, with 0x100 and 0x200 for subscriptions that need encryption.
     public var properties: UInt16
@@ -153,11 +164,16 @@ public struct LocalCharacteristic: Hashable, Sendable {
     public var permissions: UInt8
     /// A value that the service answers with by itself; nil means that the app is asked (behaviours 7.3, 7.5).
     public var value: PacketBuffer?
+    /// Its descriptors, in order.
     public var descriptors: [LocalDescriptor]
 
     /// A characteristic.
     public init(
-        id: LocalAttributeID, uuid: BluetoothUUID, properties: UInt16, permissions: UInt8, value: PacketBuffer? = nil,
+        id: LocalAttributeID,
+        uuid: BluetoothUUID,
+        properties: UInt16,
+        permissions: UInt8,
+        value: PacketBuffer? = nil,
         descriptors: [LocalDescriptor] = []
     ) {
         self.id = id
@@ -171,7 +187,9 @@ public struct LocalCharacteristic: Hashable, Sendable {
 
 /// A descriptor that an app publishes; its value never changes (behaviour 7.8).
 public struct LocalDescriptor: Hashable, Sendable {
+    /// What it is.
     public var uuid: BluetoothUUID
+    /// The octets.
     public var value: PacketBuffer
 
     /// A descriptor.
@@ -183,7 +201,9 @@ public struct LocalDescriptor: Hashable, Sendable {
 
 /// What an app wants to advertise (behaviour 7.15).
 public struct AdvertisingRequest: Hashable, Sendable {
+    /// The name.
     public var localName: String?
+    /// Its services.
     public var services: [BluetoothUUID]
 
     /// A name, services, or both.

@@ -20,7 +20,9 @@ struct ExploreCommand: ParsableCommand {
     var timeout = 10.0
 
     func validate() throws {
-        guard timeout > 0, timeout <= 86_400 else { throw ValidationError("--timeout is more than 0 and at most 86400") }
+        guard timeout > 0, timeout <= 86_400 else {
+            throw ValidationError("--timeout is more than 0 and at most 86400")
+        }
         guard (0...1_000_000).contains(notifications) else {
             throw ValidationError("--notifications is from 0 to 1000000")
         }

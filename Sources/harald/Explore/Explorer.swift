@@ -174,7 +174,8 @@ final class Explorer {
     }
 
     private func disconnected(_ gone: HCIConnection, _ reason: HCIStatus) {
-        guard gone === connection else { return }
+        // A controller that failed takes its links along; the change of its state says more.
+        guard gone === connection, reason != .hardwareFailure else { return }
         if case .leaving = stage {
             Console.line("disconnected")
             end(.success(()))

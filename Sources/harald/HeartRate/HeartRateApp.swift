@@ -20,7 +20,9 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
     ///   - say: Takes a line for the person who watches.
     ///   - finish: Called once at the end, with whether everything went well.
     init(
-        queue: DispatchQueue, rates: Int, say: @escaping @Sendable (String) -> Void,
+        queue: DispatchQueue,
+        rates: Int,
+        say: @escaping @Sendable (String) -> Void,
         finish: @escaping @Sendable (Bool) -> Void
     ) {
         self.rates = rates
@@ -42,7 +44,9 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
     }
 
     func centralManager(
-        _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
+        _ central: CBCentralManager,
+        didDiscover peripheral: CBPeripheral,
+        advertisementData: [String: Any],
         rssi RSSI: NSNumber
     ) {
         guard sensor == nil else { return }
@@ -62,13 +66,17 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
     }
 
     func centralManager(
-        _ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: (any Error)?
+        _ central: CBCentralManager,
+        didFailToConnect peripheral: CBPeripheral,
+        error: (any Error)?
     ) {
         fail("could not connect", error)
     }
 
     func centralManager(
-        _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
+        _ central: CBCentralManager,
+        didDisconnectPeripheral peripheral: CBPeripheral,
+        error: (any Error)?
     ) {
         if (error as? CBError)?.code == .connectionFailed {
             // A legacy request to connect is not acknowledged: the sensor may have missed it.
@@ -94,7 +102,9 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
     }
 
     func peripheral(
-        _ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?
+        _ peripheral: CBPeripheral,
+        didDiscoverCharacteristicsFor service: CBService,
+        error: (any Error)?
     ) {
         if let error { return fail("could not discover characteristics", error) }
         servicesToExplore -= 1
@@ -123,7 +133,9 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
     // MARK: Reading, following, writing
 
     func peripheral(
-        _ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?
+        _ peripheral: CBPeripheral,
+        didUpdateValueFor characteristic: CBCharacteristic,
+        error: (any Error)?
     ) {
         if let error { return fail("could not read \(describe(characteristic.uuid))", error) }
         let value = characteristic.value ?? Data()
@@ -151,11 +163,16 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
             let controlPoint = characteristic(HeartRateProfile.controlPoint, of: peripheral)
         else { return }
         peripheral.writeValue(
-            Data([HeartRateProfile.resetEnergyExpended]), for: controlPoint, type: .withResponse)
+            Data([HeartRateProfile.resetEnergyExpended]),
+            for: controlPoint,
+            type: .withResponse
+        )
     }
 
     func peripheral(
-        _ peripheral: CBPeripheral, didWriteValueFor characteristic: CBCharacteristic, error: (any Error)?
+        _ peripheral: CBPeripheral,
+        didWriteValueFor characteristic: CBCharacteristic,
+        error: (any Error)?
     ) {
         if let error { return fail("could not write \(describe(characteristic.uuid))", error) }
         say("wrote \(describe(characteristic.uuid)): start the energy count anew")
@@ -165,7 +182,8 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
     }
 
     func peripheral(
-        _ peripheral: CBPeripheral, didUpdateNotificationStateFor characteristic: CBCharacteristic,
+        _ peripheral: CBPeripheral,
+        didUpdateNotificationStateFor characteristic: CBCharacteristic,
         error: (any Error)?
     ) {
         if let error { return fail("could not subscribe to \(describe(characteristic.uuid))", error) }

@@ -25,7 +25,9 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
     private var unsent: Data?
 
     init(
-        name: String, queue: DispatchQueue, metronome: @escaping Metronome,
+        name: String,
+        queue: DispatchQueue,
+        metronome: @escaping Metronome,
         say: @escaping @Sendable (String) -> Void
     ) {
         self.name = name
@@ -45,16 +47,32 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
 
     private func publish() {
         measurement = CBMutableCharacteristic(
-            type: HeartRateProfile.measurement, properties: .notify, value: nil, permissions: .readable)
+            type: HeartRateProfile.measurement,
+            properties: .notify,
+            value: nil,
+            permissions: .readable
+        )
         let location = CBMutableCharacteristic(
-            type: HeartRateProfile.bodySensorLocation, properties: .read, value: Data([1]), permissions: .readable)
+            type: HeartRateProfile.bodySensorLocation,
+            properties: .read,
+            value: Data([1]),
+            permissions: .readable
+        )
         let controlPoint = CBMutableCharacteristic(
-            type: HeartRateProfile.controlPoint, properties: .write, value: nil, permissions: .writeable)
+            type: HeartRateProfile.controlPoint,
+            properties: .write,
+            value: nil,
+            permissions: .writeable
+        )
         let heartRate = CBMutableService(type: HeartRateProfile.service, primary: true)
         heartRate.characteristics = [measurement, location, controlPoint]
 
         note = CBMutableCharacteristic(
-            type: HeartRateProfile.note, properties: [.read, .write], value: nil, permissions: [.readable, .writeable])
+            type: HeartRateProfile.note,
+            properties: [.read, .write],
+            value: nil,
+            permissions: [.readable, .writeable]
+        )
         let notes = CBMutableService(type: HeartRateProfile.notesService, primary: true)
         notes.characteristics = [note]
 
@@ -86,7 +104,9 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
     }
 
     func peripheralManager(
-        _ peripheral: CBPeripheralManager, central: CBCentral, didSubscribeTo characteristic: CBCharacteristic
+        _ peripheral: CBPeripheralManager,
+        central: CBCentral,
+        didSubscribeTo characteristic: CBCharacteristic
     ) {
         say("a central subscribed to \(describe(characteristic.uuid))")
         guard !isTicking else { return }
@@ -95,7 +115,9 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
     }
 
     func peripheralManager(
-        _ peripheral: CBPeripheralManager, central: CBCentral, didUnsubscribeFrom characteristic: CBCharacteristic
+        _ peripheral: CBPeripheralManager,
+        central: CBCentral,
+        didUnsubscribeFrom characteristic: CBCharacteristic
     ) {
         say("a central unsubscribed from \(describe(characteristic.uuid))")
     }

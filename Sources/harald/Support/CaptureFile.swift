@@ -6,7 +6,8 @@ struct CaptureFile: Sendable {
 
     /// Makes the file, or empties the one that is there.
     init(path: String) throws(ToolError) {
-        guard FileManager.default.createFile(atPath: path, contents: nil), let handle = FileHandle(forWritingAtPath: path)
+        guard FileManager.default.createFile(atPath: path, contents: nil),
+            let handle = FileHandle(forWritingAtPath: path)
         else {
             throw .cannotWrite(path: path, reason: "the folder does not exist or may not be written to")
         }

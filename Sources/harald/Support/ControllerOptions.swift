@@ -6,6 +6,7 @@ import HCI
 import HCITransports
 
 extension ControllerAddress: ExpressibleByArgument {
+    /// Reads the address as written on the command line; nil for one that names no controller.
     public init?(argument: String) {
         guard let address = try? ControllerAddress(argument) else { return nil }
         self = address
