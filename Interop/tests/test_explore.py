@@ -12,8 +12,8 @@ from conftest import Start
 from peers import captures
 from peers.controllers import controllers
 from peers.database import (
-    BATTERY_LEVEL, DESCRIPTIONS, ERRORS, FORMAT, HEART_RATE, HEART_RATE_MEASUREMENT, LONG, LONG_VALUE,
-    MANUFACTURER_NAME, MODEL_NUMBER, NOTE, TEMPERATURE, VALUES, WORKSHOP, text,
+    BATTERY_LEVEL, DESCRIPTIONS, ENVIRONMENT, ERRORS, FORMAT, HEART_RATE, HEART_RATE_MEASUREMENT, LONG, LONG_VALUE,
+    MANUFACTURER_NAME, MODEL_NUMBER, NOTE, VALUES, WORKSHOP, text,
 )  # fmt: skip
 from peers.peripheral import ADDRESS, MANUFACTURER_DATA, NAME, peripheral
 
@@ -49,8 +49,11 @@ async def test_explores_the_foreign_peripheral(harald: Start, capture: Capture, 
     printed, database = Printed(process.output), sensor.database
     for uuid in (HEART_RATE, WORKSHOP, HEART_RATE_MEASUREMENT, *ERRORS):
         printed.of(uuid)
-    for uuid in VALUES.keys() - {TEMPERATURE}:
-        assert VALUES[uuid].hex() in printed.of(uuid), text(uuid)
+    for uuid, value in VALUES.items():
+        assert value.hex() in printed.of(uuid), text(uuid)
+    for uuid in ERRORS:
+        assert "not readable" in printed.of(uuid)
+    assert f"includes {text(ENVIRONMENT)}" in process.output
     for uuid in (MANUFACTURER_NAME, MODEL_NUMBER):
         assert VALUES[uuid].decode().lower() in printed.of(uuid)
     assert DESCRIPTIONS[NOTE].hex() in process.output.lower().replace(" ", "")
@@ -69,8 +72,8 @@ def check_exploration(path: Path, measurement: int) -> None:
     assert values(path, NOTIFICATION, measurement)[:3] == FIRST_BEATS
     assert CCCD_NOTIFY in values(path, WRITE_REQUEST, measurement + 1)
     read = read_values(path)
-    for uuid in VALUES.keys() - {TEMPERATURE}:
-        assert VALUES[uuid] in read, text(uuid)
+    for uuid, value in VALUES.items():
+        assert value in read, text(uuid)
     assert {DESCRIPTIONS[NOTE], FORMAT} <= set(read)
 
 
