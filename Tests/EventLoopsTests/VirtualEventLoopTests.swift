@@ -74,7 +74,12 @@ import Testing
         )
         loop.schedule(after: .seconds(1)) {
             // Another thread drops the last reference while this one runs the loop.
-            DispatchQueue(label: "other").sync { bound.withLock { $0 = nil } }
+            let dropped = DispatchSemaphore(value: 0)
+            DispatchQueue(label: "other").async {
+                bound.withLock { $0 = nil }
+                dropped.signal()
+            }
+            dropped.wait()
             #expect(wasOnLoop.withLock { $0 }.isEmpty)
         }
         loop.run(for: .seconds(2))

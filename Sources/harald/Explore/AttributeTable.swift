@@ -91,9 +91,11 @@ func nameOf(_ uuid: BluetoothUUID) -> String {
     return assignedName(text).map { "\(text) \($0)" } ?? text
 }
 
-/// Octets in hexadecimal, and as text when they are printable.
+/// Octets in hexadecimal, and as text when they are printable UTF-8.
 func shown(_ value: PacketBuffer) -> String {
     guard !value.isEmpty else { return "(empty)" }
-    let isText = value.allSatisfy { (0x20...0x7E).contains($0) }
-    return isText ? "\(value) \"\(String(decoding: value, as: UTF8.self))\"" : "\(value)"
+    guard let text = String(validating: value, as: UTF8.self),
+        text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) })
+    else { return "\(value)" }
+    return "\(value) \"\(text)\""
 }

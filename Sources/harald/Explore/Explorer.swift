@@ -42,6 +42,8 @@ final class Explorer {
 
     /// Devices that are remembered to tell how many others were heard.
     private static let maximumHeard = 1_000
+    /// How long a disconnection may take at the end of an exploration that failed.
+    private static let goodbye = Duration.milliseconds(500)
 
     private let plan: Plan
     private let loop: any EventLoop
@@ -86,6 +88,13 @@ final class Explorer {
     private func end(_ result: Result<Void, ToolError>) {
         if case .ended = stage { return }
         stage = .ended
+        guard let connection, connection.isOpen else { return close(result) }
+        // The peer is told, rather than left to find out; the end does not depend on it.
+        connector.disconnect(connection)
+        loop.schedule(after: Self.goodbye) { [self] in close(result) }
+    }
+
+    private func close(_ result: Result<Void, ToolError>) {
         host.stop()
         finish(result)
     }
@@ -168,7 +177,7 @@ final class Explorer {
         )
         bearer.onClose = { [weak self] closure in
             guard closure != .linkLost else { return }
-            self?.vanished("its attribute server does not answer: \(closure)")
+            self?.vanished(inWords(closure))
         }
         explore(GATTClient(bearer: bearer))
     }
@@ -204,6 +213,7 @@ final class Explorer {
     /// A lost link ends the exploration by the disconnection, which knows the reason.
     private func stopped(by error: GATTError) {
         if case .bearer(.closed(.linkLost)) = error { return }
+        if case .bearer(.closed(let closure)) = error { return vanished(inWords(closure)) }
         vanished("its attribute table cannot be read: \(error)")
     }
 
@@ -237,5 +247,16 @@ final class Explorer {
         guard let connection else { return }
         stage = .leaving
         connector.disconnect(connection)
+    }
+}
+
+/// Why an attribute bearer was closed, for a person.
+private func inWords(_ closure: ATTBearerClosure) -> String {
+    switch closure {
+    case .requestTimeout: "its attribute server has not answered a request for 30 s"
+    case .indicationTimeout: "it has not confirmed an indication for 30 s"
+    case .tooManyRequests: "it sends requests without waiting for the answers"
+    case .linkLost: "the link was lost"
+    case .local: "the attribute protocol was closed"
     }
 }
