@@ -49,7 +49,7 @@ struct AttributeTable {
         for characteristic in entry.characteristics {
             let found = characteristic.characteristic
             lines.append(
-                "\(handle(found.value))    characteristic \(nameOf(found.uuid)) [\(words(found.properties))]"
+                "\(handle(found.value))    characteristic \(nameOf(found.uuid)) [\(propertyNames(found.properties.rawValue))]"
                     + shown(characteristic.value)
             )
             for descriptor in characteristic.descriptors {
@@ -73,15 +73,6 @@ struct AttributeTable {
     private func handle(_ value: UInt16) -> String {
         let digits = String(value, radix: 16)
         return "0x" + String(repeating: "0", count: 4 - digits.count) + digits
-    }
-
-    private func words(_ properties: CharacteristicProperties) -> String {
-        let names: [(CharacteristicProperties, String)] = [
-            (.broadcast, "broadcast"), (.read, "read"), (.writeWithoutResponse, "write without response"),
-            (.write, "write"), (.notify, "notify"), (.indicate, "indicate"),
-            (.authenticatedSignedWrites, "signed write"), (.extendedProperties, "extended properties"),
-        ]
-        return names.filter { properties.contains($0.0) }.map(\.1).joined(separator: ", ")
     }
 }
 

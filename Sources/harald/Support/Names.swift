@@ -37,10 +37,14 @@ private let assignedNames = [
 
 /// The properties in words, in the order of their bits.
 func describe(_ properties: CBCharacteristicProperties) -> String {
-    let names: [(CBCharacteristicProperties, String)] = [
-        (.broadcast, "broadcast"), (.read, "read"), (.writeWithoutResponse, "write without response"),
-        (.write, "write"), (.notify, "notify"), (.indicate, "indicate"),
-        (.authenticatedSignedWrites, "signed write"), (.extendedProperties, "extended properties"),
+    propertyNames(UInt8(truncatingIfNeeded: properties.rawValue))
+}
+
+/// The bits of a characteristic declaration in words (Core Vol 3 Part G 3.3.1.1).
+func propertyNames(_ bits: UInt8) -> String {
+    let names = [
+        "broadcast", "read", "write without response", "write", "notify", "indicate", "signed write",
+        "extended properties",
     ]
-    return names.filter { properties.contains($0.0) }.map(\.1).joined(separator: ", ")
+    return names.indices.filter { bits & 1 << $0 != 0 }.map { names[$0] }.joined(separator: ", ")
 }
