@@ -123,3 +123,49 @@ public struct TransmitPowerKind: NamedWireValue {
         0x01: "maximum",
     ]
 }
+
+/// Which data from the controller wait for room in the host (Core Vol 4 Part E 7.3.38).
+public struct HostFlowControl: WireFlags {
+    /// The bits on the wire.
+    public var rawValue: UInt8
+
+    /// Any bits, known or not.
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// ACL data.
+    public static let acl = bit(0)
+    /// Synchronous data.
+    public static let synchronous = bit(1)
+
+    /// The names of the bits, for a log.
+    public static let names: [(flag: HostFlowControl, name: String)] = [
+        (.acl, "ACL"),
+        (.synchronous, "synchronous"),
+    ]
+}
+
+/// Which private key a shared secret is computed with (Core Vol 4 Part E 7.8.37).
+public struct LEPrivateKeyKind: NamedWireValue {
+    /// The number on the wire.
+    public var rawValue: UInt8
+
+    /// Any number, known or not.
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// The name for a log; the number in hexadecimal when it has none.
+    public var description: String { named }
+
+    /// The one that LE Read Local P-256 Public Key has drawn.
+    public static let generated = LEPrivateKeyKind(rawValue: 0x00)
+    /// The debug key, which everybody knows.
+    public static let debug = LEPrivateKeyKind(rawValue: 0x01)
+
+    static let names: [UInt8: String] = [
+        0x00: "generated",
+        0x01: "debug",
+    ]
+}
