@@ -43,6 +43,9 @@ public final class HCIConnection: ACLLink {
     /// Whether the host gave the controller a key for this link and has not heard of the outcome.
     var awaitsEncryption = false
 
+    /// Told how many packets that had waited for ``onReceive`` the host is done with.
+    var onClaim: ((Int) -> Void)?
+
     /// PDUs that were dropped because the queue was full.
     public private(set) var droppedPDUs = 0
 
@@ -78,6 +81,7 @@ public final class HCIConnection: ACLLink {
             let fragments = unclaimed
             unclaimed = []
             for (fragment, isStart) in fragments { onReceive(fragment, isStart) }
+            onClaim?(fragments.count)
         }
     }
 
@@ -113,12 +117,15 @@ public final class HCIConnection: ACLLink {
         return (HCIPacket(ACLPacket(handle: handle, boundary: boundary, payload: fragment)), false)
     }
 
-    func receive(_ packet: ACLPacket) {
+    /// Takes a packet; whether the host is done with it now.
+    func receive(_ packet: ACLPacket) -> Bool {
         if let onReceive {
             onReceive(packet.payload, packet.boundary.isStart)
         } else if unclaimed.count < Self.maximumUnclaimedFragments {
             unclaimed.append((packet.payload, packet.boundary.isStart))
+            return false
         }
+        return true
     }
 
     func close() {
@@ -127,5 +134,6 @@ public final class HCIConnection: ACLLink {
         unclaimed = []
         onReceive = nil
         onDrain = nil
+        onClaim = nil
     }
 }
