@@ -125,7 +125,7 @@ extension FieldCoder {
         for _ in 0..<count {
             var value = T()
             try field(name, &value)
-            values.append(value)
+            values.append(consume value)
         }
     }
 }

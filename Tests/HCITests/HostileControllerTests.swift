@@ -104,6 +104,39 @@ import Testing
         #expect(seen == 1)
     }
 
+    @Test func AB_H04_fragmentsOutOfPlaceReachTheirOwnLinkAndSayWhatTheyAre() throws {
+        let bench = Bench()
+        bench.up()
+        var seen: [String] = []
+        for handle: UInt16 in [1, 2] {
+            bench.connect(handle)?.onReceive = { seen.append("\(handle) \($0) \($1)") }
+        }
+        // A continuation of nothing, a start in the middle of a PDU, another link's in between, a link that is not there.
+        bench.inject(.acl, [1, 0x10, 1, 0, 0xA1])
+        bench.inject(.acl, [1, 0x20, 1, 0, 0xA2])
+        bench.inject(.acl, [2, 0x10, 1, 0, 0xB1])
+        bench.inject(.acl, [3, 0x20, 1, 0, 0xC1])
+        bench.inject(.acl, [1, 0x20, 1, 0, 0xA3])
+        #expect(seen == ["1 a1 false", "1 a2 true", "2 b1 false", "1 a3 true"])
+        // What was kept for the link that is not there is gone after a while, and is no one else's.
+        bench.run(EarlyPackets.lifetime + .milliseconds(1))
+        bench.host.onConnection = { link in link.onReceive = { fragment, _ in seen.append("late \(fragment)") } }
+        bench.connect(3)
+        bench.connect(4)
+        #expect(seen.count == 4)
+    }
+
+    @Test func AB_H04_whatNobodyTakesIsBounded() throws {
+        let bench = Bench()
+        bench.up()
+        let link = try #require(bench.connect(1))
+        for octet in UInt8(0)..<100 { bench.transport.inject(HCIPacket(.acl, [1, 0x20, 1, 0, octet])) }
+        bench.run()
+        var seen: [PacketBuffer] = []
+        link.onReceive = { fragment, _ in seen.append(fragment) }
+        #expect(seen == (UInt8(0)..<UInt8(HCIConnection.maximumUnclaimedFragments)).map { PacketBuffer([$0]) })
+    }
+
     private func key(_ bench: Bench, _ handle: UInt16) {
         bench.host.send(
             LEEnableEncryption(

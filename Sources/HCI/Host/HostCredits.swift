@@ -19,7 +19,8 @@ public struct HostBuffers: Hashable, Sendable {
 ///
 /// Reports are gathered: one goes out when a quarter of the room is to be given back, or ``maximumDelay`` after the first
 /// packet in it. It must not wait for ever, for there are controllers that keep Disconnection Complete back until the
-/// host is done with all data. Nothing here depends on whether the controller cares.
+/// host is done with all data. Data for a link that the host never hears of are not given back; the controller has those
+/// buffers again when the link ends. Nothing here depends on whether the controller cares.
 struct HostCredits {
     /// How long a packet that the host is done with may go unreported.
     static let maximumDelay = Duration.milliseconds(10)
