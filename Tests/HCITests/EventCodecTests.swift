@@ -22,6 +22,8 @@ import Testing
                 #expect(frame.subevent == type.subevent)
                 #expect(try E.reading(frame.eventParameters) == event)
                 #expect(try HCIEventRegistry.decode(frame) as? E == event)
+                // The return parameters of a random command are not what they should be.
+                if !(event is CommandComplete) { #expect(packet.description.hasPrefix(type.name)) }
             }
         }
         try check(Self.type(name))

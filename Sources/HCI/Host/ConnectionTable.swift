@@ -35,6 +35,10 @@ final class ConnectionTable {
         sender = ACLSender(transmit: transmit)
     }
 
+    deinit {
+        for connection in connections.values { connection.close() }
+    }
+
     /// Buffers of the controller that are free, as far as the host knows.
     var freeBuffers: Int { sender.freeBuffers }
 

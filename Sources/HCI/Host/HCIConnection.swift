@@ -57,7 +57,8 @@ public final class HCIConnection: ACLLink {
     var isInRing = false
 
     private var unclaimed: [(fragment: PacketBuffer, isStart: Bool)] = []
-    private weak var sender: ACLSender?
+    // Nil once the connection is gone. Until then it may be that the sender holds the connection, and each the other.
+    private var sender: ACLSender?
 
     init(_ event: LEEnhancedConnectionComplete, sender: ACLSender) {
         handle = event.handle
@@ -135,5 +136,6 @@ public final class HCIConnection: ACLLink {
         onReceive = nil
         onDrain = nil
         onClaim = nil
+        sender = nil
     }
 }

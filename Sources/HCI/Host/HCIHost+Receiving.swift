@@ -14,12 +14,12 @@ extension HCIHost {
     }
 
     func receive(_ packet: HCIPacket) {
-        guard state.isRunning else { return }
+        guard phase != .idle else { return }
         do throws(PacketError) {
             switch packet.kind {
             case .event: try receiveEvent(packet.bytes)
             case .acl:
-                if case .ready = state { try table.receive(packet.bytes) }
+                if phase == .ready { try table.receive(packet.bytes) }
             case .synchronous, .isochronous: break
             case .command: throw PacketError(.value(UInt64(packet.kind.rawValue)), at: "packet type")
             }
@@ -33,7 +33,7 @@ extension HCIHost {
         let packet = try EventPacket(reading: bytes)
         switch packet.code {
         case NumberOfCompletedPackets.eventCode:
-            if case .ready = state { try table.completedPackets(packet.parameters) }
+            if phase == .ready { try table.completedPackets(packet.parameters) }
         case CommandComplete.eventCode:
             try commandComplete(.reading(packet.parameters))
         case CommandStatus.eventCode:
@@ -51,7 +51,7 @@ extension HCIHost {
             table.counters.vendorEvents += 1
             for handler in vendorHandlers { handler(packet.parameters) }
         default:
-            if case .ready = state { try receiveLinkEvent(packet) }
+            if phase == .ready { try receiveLinkEvent(packet) }
         }
     }
 

@@ -37,7 +37,11 @@ public final class HCIHost {
     }
 
     /// How far the host is.
-    public private(set) var state = State.down
+    public private(set) var state = State.down {
+        didSet { phase = Phase(state) }
+    }
+    /// The same without what it carries, which every packet asks for.
+    private(set) var phase = Phase.idle
     /// Called after each change of ``state``.
     public var onStateChange: ((State) -> Void)?
     /// Called when a connection has been made, by either role.
@@ -117,7 +121,7 @@ public final class HCIHost {
     /// Ends all connections and resets the controller, so that it is silent. The line stays open.
     public func stop() {
         guard state != .down else { return }
-        let isRunning = state.isRunning
+        let isRunning = phase != .idle
         giveUp(.notRunning, reason: .localHostTerminated, state: .down)
         guard state == .down else { return }
         if isRunning { transport.send(HCIPacket(Reset())) }
@@ -180,7 +184,7 @@ public final class HCIHost {
 
     /// The controller does not do what it should: reset it, unless that is what it does not do, or is done too often.
     func controllerFailed(_ error: HCIHostError) {
-        guard state.isRunning else { return }
+        guard phase != .idle else { return }
         if isResetting { return settle(.failed(resetCause.map { .resetFailed(after: $0, cause: error) } ?? error)) }
         let now = loop.now
         resets.removeAll { now - $0 > Self.resetWindow }
@@ -197,7 +201,7 @@ public final class HCIHost {
 
     private func transportClosed(_ error: HCITransportError) {
         transportError = error
-        if state.isRunning { settle(.failed(.transport(error))) }
+        if phase != .idle { settle(.failed(.transport(error))) }
     }
 
     // MARK: Commands
@@ -210,7 +214,7 @@ public final class HCIHost {
         _ command: C,
         _ completion: @escaping (Result<C.Response, HCICommandError>) -> Void = { _ in }
     ) {
-        guard case .ready = state else {
+        guard phase == .ready else {
             let error: HCIHostError = if case .failed(let error) = state { error } else { .notRunning }
             return loop.execute { completion(.failure(.host(error))) }
         }
@@ -274,12 +278,22 @@ public final class HCIHost {
     }
 }
 
-extension HCIHost.State {
-    /// Whether a controller is up or coming up.
-    var isRunning: Bool {
-        switch self {
-        case .starting, .ready: true
-        case .down, .failed: false
+extension HCIHost {
+    /// What becomes of what the controller sends.
+    enum Phase {
+        /// Nothing: there is no controller to listen to.
+        case idle
+        /// A controller is coming up.
+        case starting
+        /// All is taken.
+        case ready
+
+        init(_ state: State) {
+            switch state {
+            case .down, .failed: self = .idle
+            case .starting: self = .starting
+            case .ready: self = .ready
+            }
         }
     }
 }
