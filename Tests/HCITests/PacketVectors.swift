@@ -158,6 +158,8 @@ enum PacketVectors {
         command | LE Generate DHKey [v2] | 262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f404142434445 464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f606162636465 66
         response | LE Read RF Path Compensation | 00 2d2e 2f30
         command | LE Write RF Path Compensation | 2d2e 2f30
+        command | LE Request Peer SCA | 2324
+        event | LE Request Peer SCA Complete | 2c 2d2e 2f
         event | Hardware Error | 1e
         event | Data Buffer Overflow | 24
         event | LE Scan Request Received | 28 29 2a2b2c2d2e2f
@@ -261,6 +263,7 @@ enum PacketVectors {
         LE Set Privacy Mode | 204e | 392
         LE Generate DHKey [v2] | 205e | 412
         LE Read Buffer Size [v2] | 2060 | 415
+        LE Request Peer SCA | 206d | 432
         LE Set Host Feature [v1] | 2074 | 441
         LE Set Data Related Address Changes | 207c | 456
         LE Set Extended Advertising Parameters [v2] | 207f | 462

@@ -1,7 +1,6 @@
 import BluetoothTypes
 
-/// Set Controller To Host Flow Control (Core Vol 4 Part E 7.3.38): tells the controller to send the host no more
-/// data than it has room for.
+/// Set Controller To Host Flow Control (Core Vol 4 Part E 7.3.38): whether the controller waits for room at the host.
 public struct SetControllerToHostFlowControl: HCICommand {
     /// The command's number.
     public static var opcode: Opcode { Opcode(group: 0x03, command: 0x0031) }
@@ -10,14 +9,14 @@ public struct SetControllerToHostFlowControl: HCICommand {
     /// Its place among the supported commands.
     public static var supportBit: SupportedCommands.Bit? { .init(octet: 10, bit: 5) }
 
-    /// The data that are to wait for room.
-    public var kinds: HostFlowControl = []
+    /// For what: bit 0 for ACL data, bit 1 for synchronous data.
+    public var kinds: UInt8 = 0
 
     /// A command with every parameter zero.
     public init() {}
 
     /// A command with these parameters.
-    public init(kinds: HostFlowControl) {
+    public init(kinds: UInt8) {
         self.kinds = kinds
     }
 
@@ -27,7 +26,7 @@ public struct SetControllerToHostFlowControl: HCICommand {
     }
 }
 
-/// Host Buffer Size (Core Vol 4 Part E 7.3.39): tells the controller how much data the host has room for.
+/// Host Buffer Size (Core Vol 4 Part E 7.3.39): what the host has room for.
 public struct HostBufferSize: HCICommand {
     /// The command's number.
     public static var opcode: Opcode { Opcode(group: 0x03, command: 0x0033) }
@@ -36,56 +35,51 @@ public struct HostBufferSize: HCICommand {
     /// Its place among the supported commands.
     public static var supportBit: SupportedCommands.Bit? { .init(octet: 10, bit: 6) }
 
-    /// The longest ACL payload that the host takes, in octets.
-    public var aclDataPacketLength: UInt16 = 0
-    /// The longest synchronous payload that the host takes, in octets.
-    public var synchronousDataPacketLength: UInt8 = 0
-    /// How many ACL packets the host has room for.
-    public var totalACLDataPackets: UInt16 = 0
-    /// How many synchronous packets the host has room for.
-    public var totalSynchronousDataPackets: UInt16 = 0
+    /// The longest data of an ACL packet, in octets.
+    public var aclLength: UInt16 = 0
+    /// The longest data of a synchronous packet, in octets.
+    public var synchronousLength: UInt8 = 0
+    /// ACL packets that have room.
+    public var aclCount: UInt16 = 0
+    /// Synchronous packets that have room.
+    public var synchronousCount: UInt16 = 0
 
     /// A command with every parameter zero.
     public init() {}
 
     /// A command with these parameters.
-    public init(
-        aclDataPacketLength: UInt16,
-        synchronousDataPacketLength: UInt8,
-        totalACLDataPackets: UInt16,
-        totalSynchronousDataPackets: UInt16
-    ) {
-        self.aclDataPacketLength = aclDataPacketLength
-        self.synchronousDataPacketLength = synchronousDataPacketLength
-        self.totalACLDataPackets = totalACLDataPackets
-        self.totalSynchronousDataPackets = totalSynchronousDataPackets
+    public init(aclLength: UInt16, synchronousLength: UInt8 = 0, aclCount: UInt16, synchronousCount: UInt16 = 0) {
+        self.aclLength = aclLength
+        self.synchronousLength = synchronousLength
+        self.aclCount = aclCount
+        self.synchronousCount = synchronousCount
     }
 
     /// Names the parameters.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("Host_ACL_Data_Packet_Length", &aclDataPacketLength)
-        try coder.field("Host_Synchronous_Data_Packet_Length", &synchronousDataPacketLength)
-        try coder.field("Host_Total_Num_ACL_Data_Packets", &totalACLDataPackets)
-        try coder.field("Host_Total_Num_Synchronous_Data_Packets", &totalSynchronousDataPackets)
+        try coder.field("Host_ACL_Data_Packet_Length", &aclLength)
+        try coder.field("Host_Synchronous_Data_Packet_Length", &synchronousLength)
+        try coder.field("Host_Total_Num_ACL_Data_Packets", &aclCount)
+        try coder.field("Host_Total_Num_Synchronous_Data_Packets", &synchronousCount)
     }
 }
 
-/// Host Number Of Completed Packets (Core Vol 4 Part E 7.3.40): tells the controller that the host has room
-/// again. It may be sent at any time, and nothing answers it unless it is wrong.
+/// Host Number Of Completed Packets (Core Vol 4 Part E 7.3.40): packets that the host has done with. It is answered only
+/// when something is wrong with it, and needs no credit.
 public struct HostNumberOfCompletedPackets: HCICommand {
     /// The command's number.
     public static var opcode: Opcode { Opcode(group: 0x03, command: 0x0035) }
     /// The command's name.
     public static var name: String { "Host Number Of Completed Packets" }
-    /// Nothing answers it.
+    /// Nothing answers it, unless it is wrong.
     public static var isUnanswered: Bool { true }
     /// Its place among the supported commands.
     public static var supportBit: SupportedCommands.Bit? { .init(octet: 10, bit: 7) }
 
-    /// Each connection with how many packets the host is done with.
+    /// Packets of each connection.
     public var entries: [CompletedPackets] = []
 
-    /// A command with every parameter zero.
+    /// A command about no connection.
     public init() {}
 
     /// A command with these parameters.
@@ -95,6 +89,6 @@ public struct HostNumberOfCompletedPackets: HCICommand {
 
     /// Names the parameters.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.list("Num_Handles", "Handle", &entries)
+        try coder.list("Num_Handles", "Connection", &entries)
     }
 }

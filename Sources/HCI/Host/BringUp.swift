@@ -95,13 +95,8 @@ struct BringUp {
     /// Flow control towards the host is one thing with three commands: all of them, or none.
     private func hostCommand(_ step: Step) -> (any HCICommand)? {
         guard let hostBuffers, Self.hostFlowControlCommands.allSatisfy(information.supports) else { return nil }
-        if step == .hostFlowControl { return hostSizeTaken ? SetControllerToHostFlowControl(kinds: .acl) : nil }
-        return HostBufferSize(
-            aclDataPacketLength: hostBuffers.packetLength,
-            synchronousDataPacketLength: 0,
-            totalACLDataPackets: hostBuffers.packetCount,
-            totalSynchronousDataPackets: 0
-        )
+        if step == .hostFlowControl { return hostSizeTaken ? SetControllerToHostFlowControl(kinds: 1) : nil }
+        return HostBufferSize(aclLength: hostBuffers.packetLength, aclCount: hostBuffers.packetCount)
     }
 
     private static let hostFlowControlCommands: [any HCICommand.Type] = [

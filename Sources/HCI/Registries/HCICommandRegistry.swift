@@ -31,6 +31,7 @@ public enum HCICommandRegistry {
         LEReadTransmitPower.self,
         LEReadRFPathCompensation.self,
         LEWriteRFPathCompensation.self,
+        LERequestPeerSCA.self,
         LESetHostFeature.self,
         LESetAdvertisingParameters.self,
         LEReadAdvertisingPhysicalChannelTxPower.self,

@@ -124,28 +124,6 @@ public struct TransmitPowerKind: NamedWireValue {
     ]
 }
 
-/// Which data from the controller wait for room in the host (Core Vol 4 Part E 7.3.38).
-public struct HostFlowControl: WireFlags {
-    /// The bits on the wire.
-    public var rawValue: UInt8
-
-    /// Any bits, known or not.
-    public init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
-
-    /// ACL data.
-    public static let acl = bit(0)
-    /// Synchronous data.
-    public static let synchronous = bit(1)
-
-    /// The names of the bits, for a log.
-    public static let names: [(flag: HostFlowControl, name: String)] = [
-        (.acl, "ACL"),
-        (.synchronous, "synchronous"),
-    ]
-}
-
 /// Which private key a shared secret is computed with (Core Vol 4 Part E 7.8.37).
 public struct LEPrivateKeyKind: NamedWireValue {
     /// The number on the wire.

@@ -1,32 +1,31 @@
 import BluetoothTypes
 
-/// LE Read RF Path Compensation (Core Vol 4 Part E 7.8.75): reads what gain or loss between radio and antenna the
-/// controller takes into account.
+/// LE Read RF Path Compensation (Core Vol 4 Part E 7.8.75): what lies between the radio and the antenna.
 public struct LEReadRFPathCompensation: HCICommand {
     /// The return parameters.
     public struct Response: HCIResponse {
         /// Whether and why the command failed.
         public var status = HCIStatus.success
-        /// What lies between radio and antenna when sending, in units of 0.1 dB, -1280 to 1280.
-        public var txCompensation: Int16 = 0
-        /// What lies between antenna and radio when receiving, in units of 0.1 dB, -1280 to 1280.
-        public var rxCompensation: Int16 = 0
+        /// What the transmit path adds, in tenths of a dB.
+        public var transmit: Int16 = 0
+        /// What the receive path adds, in tenths of a dB.
+        public var receive: Int16 = 0
 
         /// Success, all else zero.
         public init() {}
 
         /// These return parameters.
-        public init(status: HCIStatus = HCIStatus.success, txCompensation: Int16, rxCompensation: Int16) {
+        public init(status: HCIStatus = HCIStatus.success, transmit: Int16, receive: Int16) {
             self.status = status
-            self.txCompensation = txCompensation
-            self.rxCompensation = rxCompensation
+            self.transmit = transmit
+            self.receive = receive
         }
 
         /// Names the fields.
         public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
-            try coder.field("RF_TX_Path_Compensation_Value", &txCompensation)
-            try coder.field("RF_RX_Path_Compensation_Value", &rxCompensation)
+            try coder.field("RF_TX_Path_Compensation_Value", &transmit)
+            try coder.field("RF_RX_Path_Compensation_Value", &receive)
         }
     }
 
@@ -44,8 +43,7 @@ public struct LEReadRFPathCompensation: HCICommand {
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
-/// LE Write RF Path Compensation (Core Vol 4 Part E 7.8.76): sets what gain or loss between radio and antenna the
-/// controller takes into account.
+/// LE Write RF Path Compensation (Core Vol 4 Part E 7.8.76): tells what lies between the radio and the antenna.
 public struct LEWriteRFPathCompensation: HCICommand {
     /// The command's number.
     public static var opcode: Opcode { Opcode(group: 0x08, command: 0x004D) }
@@ -54,23 +52,23 @@ public struct LEWriteRFPathCompensation: HCICommand {
     /// Its place among the supported commands.
     public static var supportBit: SupportedCommands.Bit? { .init(octet: 39, bit: 1) }
 
-    /// What lies between radio and antenna when sending, in units of 0.1 dB, -1280 to 1280.
-    public var txCompensation: Int16 = 0
-    /// What lies between antenna and radio when receiving, in units of 0.1 dB, -1280 to 1280.
-    public var rxCompensation: Int16 = 0
+    /// What the transmit path adds, in tenths of a dB, -1280 to 1280.
+    public var transmit: Int16 = 0
+    /// What the receive path adds, in tenths of a dB, -1280 to 1280.
+    public var receive: Int16 = 0
 
     /// A command with every parameter zero.
     public init() {}
 
     /// A command with these parameters.
-    public init(txCompensation: Int16, rxCompensation: Int16) {
-        self.txCompensation = txCompensation
-        self.rxCompensation = rxCompensation
+    public init(transmit: Int16, receive: Int16) {
+        self.transmit = transmit
+        self.receive = receive
     }
 
     /// Names the parameters.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("RF_TX_Path_Compensation_Value", &txCompensation)
-        try coder.field("RF_RX_Path_Compensation_Value", &rxCompensation)
+        try coder.field("RF_TX_Path_Compensation_Value", &transmit)
+        try coder.field("RF_RX_Path_Compensation_Value", &receive)
     }
 }
