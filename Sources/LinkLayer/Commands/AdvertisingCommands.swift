@@ -11,16 +11,23 @@ extension CommandTable {
             .init(level: controller.configuration.transmitPower)
         }
         add(LESetAdvertisingData.self) { controller, command in
-            controller.advertiser.set.data = command.data
+            controller.advertiser.set.data.bytes = command.data
             return HCIStatus.success
         }
         add(LESetScanResponseData.self) { controller, command in
-            controller.advertiser.set.scanResponse = command.data
+            controller.advertiser.set.scanResponse.bytes = command.data
             return HCIStatus.success
         }
         add(LESetAdvertisingEnable.self) { controller, command in
             controller.setAdvertisingEnable(command.isEnabled)
         }
+        mark(
+            [
+                LESetAdvertisingParameters.opcode, LEReadAdvertisingPhysicalChannelTxPower.opcode,
+                LESetAdvertisingData.opcode, LESetScanResponseData.opcode, LESetAdvertisingEnable.opcode,
+            ],
+            as: .legacy
+        )
     }
 }
 
@@ -40,7 +47,7 @@ extension VirtualController {
             return .unsupportedFeatureOrParameter
         }
         if let error = checkOwnAddress(command.ownAddressKind) { return error }
-        advertiser.set.parameters = command
+        advertiser.set.parameters = LESetExtendedAdvertisingParameters(command)
         return .success
     }
 
@@ -56,8 +63,7 @@ extension VirtualController {
         guard !advertiser.isEnabled else { return .success }
         if advertiser.set.isDirected, isConnected(address, advertiser.set.target) { return .connectionAlreadyExists }
         advertiser.set.ownAddress = address
-        advertiser.set.knowsAlgorithm2 = knowsAlgorithm2
-        advertiser.start()
+        advertiser.start(duration: advertiser.set.isHighDutyCycle ? Advertiser.highDutyCycleLimit : nil)
         return .success
     }
 }

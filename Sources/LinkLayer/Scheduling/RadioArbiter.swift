@@ -21,9 +21,18 @@ protocol RadioUser: AnyObject {
 enum RadioPriority: Comparable {
     case scanning
     case initiating
+    /// Where an AuxPtr leads: there is no other time for it.
+    case following
     case advertising
     /// A connection event, with how many events the link has missed in a row: who starves, wins.
     case connection(missed: Int)
+}
+
+extension RadioUser {
+    /// Whether this user ends in time for the other one. Advertising sets do not for each other: they wait.
+    func yields(to other: any RadioUser) -> Bool {
+        priority != .advertising || other.priority != .advertising
+    }
 }
 
 /// Shares the one radio of a controller: it does one thing at a time.
@@ -99,7 +108,7 @@ final class RadioArbiter {
     /// it has been waiting since.
     func nextReservation(after instant: Instant, except user: any RadioUser) -> Instant {
         var next = Instant(nanoseconds: .max)
-        for reservation in reservations where reservation.user !== user {
+        for reservation in reservations where reservation.user !== user && user.yields(to: reservation.user) {
             if reservation.start >= instant {
                 next = min(next, reservation.start)
             } else if waiting.contains(where: { $0 === reservation.user }) {
