@@ -18,7 +18,19 @@ enum ExtendedStage {
 // Extended advertising events (Core Vol 6 Part B 4.4.2.2 to 4.4.2.11).
 extension Advertiser {
     func beginExtendedEvent() {
-        play(ExtendedEvent(set, isPrecise: isPrecise, channels: &secondary), from: loop.now)
+        let begin = loop.now
+        play(
+            ExtendedEvent(set, isPrecise: isPrecise, channels: &secondary, place: placement(from: begin)),
+            from: begin
+        )
+    }
+
+    /// Puts the PDUs of a chain where nobody more important is known to need the radio.
+    private func placement(from begin: Instant) -> ExtendedEvent.Placement {
+        { [unowned self] start, airTime in
+            let free = arbiter.firstFree(airTime, from: begin + .microseconds(start), for: self)
+            return (free - begin).microseconds
+        }
     }
 
     /// Sends the PDUs of a plan, each at its time.
@@ -39,19 +51,43 @@ extension Advertiser {
     }
 
     private func send(step: Int) {
-        guard let event, hasTime(for: step, of: event.plan) else { return endEvent() }
+        // A connection event may have had the radio meanwhile.
+        guard let event, arbiter.claim(self) else { return endEvent() }
+        guard hasTime(for: step, of: event.plan) else { return step == 0 ? postpone(event.plan) : endEvent() }
         state = .extended(.sending(step: step))
         arbiter.node.send(event.plan.steps[step].frame, power: power)
     }
 
-    /// Whether a PDU has its time, with the rest of the event: what has been pointed to should be there. A chain that is
-    /// too long for that is sent as far as it gets.
+    /// Moves an event that cannot begin now behind those who need the radio, if this is not when the next one is due.
+    private func postpone(_ plan: ExtendedEvent) {
+        let needed = time(from: 0, of: plan)
+        let begin = arbiter.firstFree(needed, from: loop.now, for: self)
+        guard plan.auxiliary > 0, begin > loop.now, begin < eventStart + set.interval else { return endEvent() }
+        state = .idle
+        event = nil
+        timer = loop.schedule(at: begin) { [unowned self] in beginEvent() }
+        arbiter.reserve(self, at: begin)
+        arbiter.release(self)
+    }
+
+    /// Whether a PDU has its time. ADV_EXT_IND is sent only if AUX_ADV_IND can be, and the answer to a request.
     private func hasTime(for step: Int, of plan: ExtendedEvent) -> Bool {
+        arbiter.isFree(time(from: step, of: plan), from: loop.now, for: self)
+    }
+
+    /// How long the radio is needed once a PDU is begun, in microseconds.
+    private func time(from step: Int, of plan: ExtendedEvent) -> Int64 {
         let steps = plan.steps
-        let last = step < plan.auxiliary ? plan.auxiliary : step
+        let last = max(step, plan.auxiliary)
         let end = steps[last].start + steps[last].frame.airTimeMicroseconds
-        let isFollowed = step <= plan.auxiliary && plan.auxiliary > 0
-        return arbiter.isFree(end - steps[step].start + (isFollowed ? set.answerTime : 0), from: loop.now, for: self)
+        let isFollowed = plan.auxiliary > 0 && step <= plan.auxiliary
+        return end - steps[step].start + (isFollowed ? set.answerTime : 0)
+    }
+
+    /// Whether the next PDU is one of a chain: somebody else may have the radio until then.
+    var isBetweenChainedPDUs: Bool {
+        guard case .extended(.pausing(let step)) = state, let event else { return false }
+        return step > event.plan.auxiliary
     }
 
     func extendedSent(_ stage: ExtendedStage) {
@@ -90,7 +126,13 @@ extension Advertiser {
         switch pdu {
         case .scanRequest(let request) where answers(request):
             owner.advertiser(self, wasAskedBy: request.scanner)
-            let plan = ExtendedEvent(response: set, channel: channel, isPrecise: isPrecise, channels: &secondary)
+            let plan = ExtendedEvent(
+                response: set,
+                channel: channel,
+                isPrecise: isPrecise,
+                channels: &secondary,
+                place: placement(from: begin)
+            )
             play(plan, from: begin)
         case .connect(let request) where accepts(request) && owner.advertiser(self, canAccept: request):
             respond(to: request, channel, at: begin)

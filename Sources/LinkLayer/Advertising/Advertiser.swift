@@ -133,7 +133,7 @@ final class Advertiser: RadioUser {
 
     // MARK: Events
 
-    private func beginEvent() {
+    func beginEvent() {
         timer = nil
         guard arbiter.claim(self) else {
             state = .awaitsRadio
@@ -266,6 +266,7 @@ final class Advertiser: RadioUser {
     }
 
     func radioTaken() {
+        if isBetweenChainedPDUs { return }
         // A connection event cuts this one short.
         if let timer { loop.cancel(timer) }
         timer = nil

@@ -22,43 +22,67 @@ struct AuxiliarySegment {
     private(set) var duration: Int64 = 0
 
     /// Spreads data over as few PDUs as can be.
+    ///
+    /// - Parameter place: when a PDU that could begin so many microseconds after the first, and takes so many, does begin.
     init(
         mode: ExtendedAdvertisement.Mode,
         header: ExtendedHeader,
         data: PacketBuffer,
         phy: LEPHY,
         isPrecise: Bool,
-        channels: inout SecondaryChannels
+        channels: inout SecondaryChannels,
+        place: (_ start: Int64, _ airTime: Int64) -> Int64 = { start, _ in start }
     ) {
-        let pieces = Self.pieces(of: data, behind: header)
-        let numbers = pieces.map { _ in channels.next() }
-        for (index, piece) in pieces.enumerated() {
-            var body = ExtendedAdvertisement(mode: mode, extended: header, data: piece)
-            if index > 0 { (body.mode, body.extended) = (.nonConnectable, Self.chained(header)) }
-            let hasNext = index + 1 < pieces.count
-            // The size does not depend on what the pointer says.
-            if hasNext { body.extended.pointer = AuxiliaryPointer() }
-            let airTime = phy.radioPHY.airTimeMicroseconds(octets: AdvertisingPDU.extended(body).encoded().count)
-            let next = Self.start(behind: airTime)
-            if hasNext {
-                body.extended.pointer = AuxiliaryPointer(
-                    channel: numbers[index + 1],
-                    offset: next,
+        var bodies = Self.bodies(of: data, behind: header, mode: mode)
+        let airTimes = bodies.map {
+            phy.radioPHY.airTimeMicroseconds(octets: AdvertisingPDU.extended($0).encoded().count)
+        }
+        var start: Int64 = 0
+        var channel = channels.next()
+        for index in bodies.indices {
+            let own = (start, channel)
+            if index + 1 < bodies.count {
+                let earliest = airTimes[index] + AuxiliaryPointer.minimumSpace
+                let offset = Self.rounded(place(start + earliest, airTimes[index + 1]) - start)
+                channel = channels.next()
+                start += offset
+                bodies[index].extended.pointer = AuxiliaryPointer(
+                    channel: channel,
+                    offset: offset,
                     phy: phy,
                     isPrecise: isPrecise
                 )
             }
-            let pdu = AdvertisingPDU.extended(body).encoded()
-            parts.append(Part(start: duration, channel: numbers[index], pdu: pdu))
-            duration += hasNext ? next : airTime
+            parts.append(Part(start: own.0, channel: own.1, pdu: AdvertisingPDU.extended(bodies[index]).encoded()))
         }
+        duration = start + (airTimes.last ?? 0)
     }
 
-    /// From the beginning of a PDU of so many microseconds to that of the one that it points to: after T_MAFS, and in
-    /// whole units, so that the pointer is exact.
+    /// From the beginning of a PDU of so many microseconds to that of the one that it points to, at the earliest.
     static func start(behind airTime: Int64) -> Int64 {
-        let unit = AuxiliaryPointer.shortUnit
-        return (airTime + AuxiliaryPointer.minimumSpace + unit - 1) / unit * unit
+        rounded(airTime + AuxiliaryPointer.minimumSpace)
+    }
+
+    /// An offset in whole units, so that the pointer is exact.
+    static func rounded(_ offset: Int64) -> Int64 {
+        let isLong = offset >= AuxiliaryPointer.longOffset
+        let unit = isLong ? AuxiliaryPointer.longUnit : AuxiliaryPointer.shortUnit
+        return (offset + unit - 1) / unit * unit
+    }
+
+    /// The PDUs with pointers that say nothing yet.
+    private static func bodies(
+        of data: PacketBuffer,
+        behind first: ExtendedHeader,
+        mode: ExtendedAdvertisement.Mode
+    ) -> [ExtendedAdvertisement] {
+        let pieces = pieces(of: data, behind: first)
+        return pieces.enumerated().map { index, piece in
+            var body = ExtendedAdvertisement(mode: mode, extended: first, data: piece)
+            if index > 0 { (body.mode, body.extended) = (.nonConnectable, chained(first)) }
+            if index + 1 < pieces.count { body.extended.pointer = AuxiliaryPointer() }
+            return body
+        }
     }
 
     /// The header of AUX_CHAIN_IND: ADI is in it when the PDU before had one (2.3.1.8).

@@ -18,12 +18,15 @@ struct ExtendedEvent {
     /// Which of them is AUX_ADV_IND.
     private(set) var auxiliary = 0
 
-    init(_ set: AdvertisingSet, isPrecise: Bool, channels: inout SecondaryChannels) {
-        let segment = set.segment(isPrecise: isPrecise, channels: &channels)
+    /// When a PDU that could be sent so many microseconds after the beginning, and takes so many, is sent.
+    typealias Placement = (_ start: Int64, _ airTime: Int64) -> Int64
+
+    init(_ set: AdvertisingSet, isPrecise: Bool, channels: inout SecondaryChannels, place: Placement) {
         let primary = set.channels
         let phy = set.parameters.primaryPHY.radioPHY
         let airTime = phy.airTimeMicroseconds(octets: Self.primarySize)
         let begin = Self.segmentStart(primary.count, airTime)
+        let segment = set.segment(isPrecise: isPrecise, channels: &channels) { place(begin + $0, $1) - begin }
         for (index, channel) in primary.enumerated() {
             let start = Int64(index) * Self.spacing(airTime)
             var header = ExtendedHeader()
@@ -42,8 +45,14 @@ struct ExtendedEvent {
     }
 
     /// AUX_SCAN_RSP and what is chained to it.
-    init(response set: AdvertisingSet, channel: UInt8, isPrecise: Bool, channels: inout SecondaryChannels) {
-        let segment = set.responseSegment(isPrecise: isPrecise, channels: &channels)
+    init(
+        response set: AdvertisingSet,
+        channel: UInt8,
+        isPrecise: Bool,
+        channels: inout SecondaryChannels,
+        place: Placement
+    ) {
+        let segment = set.responseSegment(isPrecise: isPrecise, channels: &channels, place: place)
         add(segment, at: 0, phy: set.parameters.secondaryPHY.radioPHY)
         // It is sent where the request was.
         steps[0].frame.channel = channel
@@ -91,52 +100,70 @@ extension AdvertisingSet {
     }
 
     /// AUX_ADV_IND and what is chained to it.
-    func segment(isPrecise: Bool, channels: inout SecondaryChannels) -> AuxiliarySegment {
+    func segment(
+        isPrecise: Bool,
+        channels: inout SecondaryChannels,
+        place: ExtendedEvent.Placement = { start, _ in start }
+    ) -> AuxiliarySegment {
         AuxiliarySegment(
             mode: mode,
             header: auxiliaryHeader,
             data: data.bytes,
             phy: parameters.secondaryPHY,
             isPrecise: isPrecise,
-            channels: &channels
+            channels: &channels,
+            place: place
         )
     }
 
     /// AUX_SCAN_RSP and what is chained to it.
-    func responseSegment(isPrecise: Bool, channels: inout SecondaryChannels) -> AuxiliarySegment {
-        var header = ExtendedHeader()
-        header.advertiser = ownAddress
-        header.info = info
-        return AuxiliarySegment(
+    func responseSegment(
+        isPrecise: Bool,
+        channels: inout SecondaryChannels,
+        place: ExtendedEvent.Placement = { start, _ in start }
+    ) -> AuxiliarySegment {
+        AuxiliarySegment(
             mode: .nonConnectable,
-            header: header,
+            header: responseHeader,
             data: scanResponse.bytes,
             phy: parameters.secondaryPHY,
             isPrecise: isPrecise,
-            channels: &channels
+            channels: &channels,
+            place: place
         )
     }
 
-    /// How long an event takes at most, in microseconds: with the request and the answer to it.
+    /// How long an event takes when nothing comes between its PDUs, in microseconds: with the request and the answer.
     var eventTime: Int64 {
         var channels = SecondaryChannels(identifier: 0)
         let airTime = parameters.primaryPHY.radioPHY.airTimeMicroseconds(octets: ExtendedEvent.primarySize)
         let begin = ExtendedEvent.segmentStart(self.channels.count, airTime)
-        let segment = segment(isPrecise: true, channels: &channels).duration
-        return begin + segment + answerTime
+        let answer = isScannable ? responseSegment(isPrecise: true, channels: &channels).duration : 0
+        return begin + segment(isPrecise: true, channels: &channels).duration + requestTime + answer
     }
 
-    /// How long a request behind AUX_ADV_IND and the answer to it take at most, in microseconds.
+    /// How long it takes from the end of AUX_ADV_IND until a request has been answered with one PDU, in microseconds.
     var answerTime: Int64 {
-        let phy = parameters.secondaryPHY.radioPHY
-        if isConnectable {
-            return phy.airTimeMicroseconds(octets: 2 + 34) + phy.airTimeMicroseconds(octets: 2 + 14)
-                + 2 * LinkTiming.interFrameSpace
-        }
-        guard isScannable else { return 0 }
-        var channels = SecondaryChannels(identifier: 0)
-        return phy.airTimeMicroseconds(octets: 2 + 12) + 2 * LinkTiming.interFrameSpace
-            + responseSegment(isPrecise: true, channels: &channels).duration
+        guard isConnectable || isScannable else { return 0 }
+        // AUX_CONNECT_RSP, or AUX_SCAN_RSP with all that it may hold.
+        let size = 1 + responseHeader.size + scanResponse.bytes.count
+        let answer = isConnectable ? 14 : min(size, ExtendedAdvertisement.maximumPayload)
+        return requestTime + parameters.secondaryPHY.radioPHY.airTimeMicroseconds(octets: 2 + answer)
+    }
+
+    /// AUX_CONNECT_REQ or AUX_SCAN_REQ with the spaces around it.
+    private var requestTime: Int64 {
+        guard isConnectable || isScannable else { return 0 }
+        let octets = isConnectable ? 2 + 34 : 2 + 12
+        return parameters.secondaryPHY.radioPHY.airTimeMicroseconds(octets: octets) + 2 * LinkTiming.interFrameSpace
+    }
+
+    /// The extended header of AUX_SCAN_RSP.
+    private var responseHeader: ExtendedHeader {
+        var header = ExtendedHeader()
+        header.advertiser = ownAddress
+        header.info = info
+        return header
     }
 }
 

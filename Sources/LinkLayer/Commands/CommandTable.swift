@@ -101,10 +101,20 @@ struct CommandTable {
         failure: @escaping @Sendable (HCIStatus) -> HCIPacket
     ) {
         let handler: Handler = { controller, parameters in
-            guard let command = try? C(reading: parameters) else { return failure(.invalidParameters) }
-            return body(controller, command)
+            do throws(PacketError) {
+                return body(controller, try C(reading: parameters))
+            } catch {
+                return failure(Self.status(for: error))
+            }
         }
         entries[C.opcode] = Entry(bit: C.supportBit, failure: failure, handler: handler)
+    }
+
+    /// What is wrong with parameters that cannot be read. PHYs that there are not may be there one day (Core Vol 4 Part E
+    /// 7.8.64, 7.8.66).
+    private static func status(for error: PacketError) -> HCIStatus {
+        guard case .value = error.cause, error.field.hasSuffix("_PHYs") else { return .invalidParameters }
+        return .unsupportedFeatureOrParameter
     }
 }
 

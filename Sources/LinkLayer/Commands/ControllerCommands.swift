@@ -14,6 +14,7 @@ extension CommandTable {
         add(LESetRandomAddress.self) { controller, command in
             // Not while it is in use (Core Vol 4 Part E 7.8.4).
             guard !controller.usesRadioForItself else { return HCIStatus.commandDisallowed }
+            guard command.address.value != 0 else { return .invalidParameters }
             controller.randomAddress = BluetoothAddress(command.address.value, kind: .randomDevice)
             return .success
         }

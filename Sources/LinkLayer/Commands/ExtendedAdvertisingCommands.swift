@@ -120,9 +120,7 @@ extension VirtualController {
     // MARK: Enabling
 
     fileprivate func setEnable(_ command: LESetExtendedAdvertisingEnable) -> HCIStatus {
-        guard Set(command.sets.map(\.set)).count == command.sets.count, command.sets.count <= 0x3F else {
-            return .invalidParameters
-        }
+        guard Set(command.sets.map(\.set)).count == command.sets.count else { return .invalidParameters }
         guard command.sets.allSatisfy({ advertisers[$0.set] != nil }) else { return .unknownAdvertisingIdentifier }
         guard command.isEnabled else {
             let numbers = command.sets.isEmpty ? Array(advertisers.keys) : command.sets.map(\.set)

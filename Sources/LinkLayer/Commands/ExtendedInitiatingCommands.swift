@@ -21,8 +21,9 @@ extension VirtualController {
         let namesPeer = command.filterPolicy == .peerAddress
         guard command.filterPolicy.rawValue <= 1, !namesPeer || command.peerAddress.kind.rawValue <= 1,
             phys.allSatisfy({ RequestedParameters($0).isValid }),
+            // Those of 2M do not count.
             [command.le1M, command.coded].compactMap({ $0 }).allSatisfy({
-                isScanTimingValid(interval: $0.scanInterval, window: $0.scanWindow)
+                $0.scanWindow >= 4 && $0.scanWindow <= $0.scanInterval
             })
         else { return .invalidParameters }
         if let error = checkOwnAddress(command.ownAddressKind) { return error }

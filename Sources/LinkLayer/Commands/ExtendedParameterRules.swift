@@ -9,8 +9,8 @@ enum ExtendedParameterRules {
         guard areProperties(command.properties) else { return .invalidParameters }
         let isLegacy = command.properties.contains(.legacy)
         let isDirected = command.properties.contains(.directed)
-        guard command.channels.intersection(.all) == command.channels, !command.channels.isEmpty,
-            command.filterPolicy.rawValue <= 3, command.sid <= 0x0F,
+        // Bits that are reserved do not count.
+        guard !command.channels.isDisjoint(with: .all), command.filterPolicy.rawValue <= 3, command.sid <= 0x0F,
             !isDirected || command.peerAddress.kind.rawValue <= 1,
             command.txPower == 0x7F || (-127...20).contains(command.txPower)
         else { return .invalidParameters }
@@ -45,7 +45,7 @@ enum ExtendedParameterRules {
         let known: LEAdvertisingProperties = [
             .connectable, .scannable, .directed, .highDutyCycle, .legacy, .anonymous, .includeTxPower,
         ]
-        guard properties.isSubset(of: known) else { return false }
+        let properties = properties.intersection(known)
         if properties.contains(.legacy) {
             let kinds: [LEAdvertisingKind] = [
                 .connectableScannable, .directedHighDutyCycle, .scannable, .nonConnectable, .directedLowDutyCycle,

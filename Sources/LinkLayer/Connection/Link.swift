@@ -122,6 +122,7 @@ final class Link: RadioUser {
     var handle: ConnectionHandle { parameters.handle }
     var isCentral: Bool { parameters.role == .central }
     var priority: RadioPriority { .connection(missed: missed) }
+    var period: Int64? { control.timing.intervalMicroseconds }
     /// The PHY that is sent with.
     var txPHY: RadioPHY { radioPHY(control.txPHY) }
     /// The PHY that is listened to.
