@@ -23,7 +23,7 @@ protocol RadioUser: AnyObject {
 enum RadioPriority: Comparable {
     case scanning
     case initiating
-    /// Where an AuxPtr leads: there is no other time for it.
+    /// What an AuxPtr leads to, and answers: there is no other time for them.
     case following
     case advertising
     /// A connection event, with how many events the link has missed in a row: who starves, wins.
