@@ -47,7 +47,7 @@ import Testing
                     }
                 }
             }
-            for link in central.controller.links {
+            for link in central.controller.links where link.isCentral {
                 waiting[link.handle] = share
                 for _ in 0..<share { central.send(packet, on: link.handle) }
             }
@@ -131,6 +131,35 @@ import Testing
             #expect(count >= intervals / 10, "\(count) of \(intervals)")
         }
         #expect(peripheral.controller.links.count == 6)
+    }
+
+    // Central of four and peripheral of four at the same time, with intervals that have nothing in common.
+    @Test func bothRolesBusyAtOnce() throws {
+        let star = Star()
+        for index in 0..<4 { try star.add(interval: UInt16(17 + 6 * index), timeout: 200) }
+        var streams: [Stream] = []
+        var centrals: [(host: TestHost, interval: Int)] = []
+        for index in 0..<4 {
+            let (central, interval) = (star.world.host(at: 2), 19 + 7 * index)
+            star.central.advertise()
+            central.connect(to: star.central.address, interval: UInt16(interval), timeout: 200)
+            star.world.run(.seconds(4))
+            let handle = try #require(central.controller.links.first).handle
+            centrals.append((central, interval))
+            streams.append(Stream(central, handle, [[UInt8](repeating: 1, count: 27)], repeats: true))
+        }
+        star.saturate()
+        for stream in streams { stream.start() }
+        star.forget()
+        star.world.run(.seconds(20))
+        #expect(star.central.events(DisconnectionComplete.self).isEmpty)
+        #expect(star.central.controller.links.count == 8)
+        // Each has data through in a quarter of its intervals at least.
+        for (index, link) in star.central.controller.links.enumerated() {
+            let intervals = 20_000_000 / Int(link.control.timing.intervalMicroseconds)
+            let count = star.central.data.count { $0.handle == link.handle }
+            #expect(count >= intervals / 4, "\(index), central: \(link.isCentral), \(count) of \(intervals)")
+        }
     }
 
     // A scanner beside a link that always has something to send: an eighth of the time is the scanner's, and the link
