@@ -83,7 +83,7 @@ import Testing
         #expect(pair.central.controller.links.count == 1)
     }
 
-    @Test(arguments: [0x0000, 0x0405, 0x0C13, 0x1005, 0x2017, 0x2018, 0x2019, 0x207D, 0xFC01, 0xFFFF] as [UInt16])
+    @Test(arguments: [0x0000, 0x0405, 0x0C13, 0x1005, 0x2017, 0x2019, 0x201A, 0x207D, 0xFC01, 0xFFFF] as [UInt16])
     func whatIsNotThereIsUnknown(number: UInt16) throws {
         let host = World().host()
         let (event, opcode, status) = try answer(host, Self.packet(Opcode(rawValue: number), [1, 2, 3]))
