@@ -207,7 +207,8 @@ final class ExtendedAttacker {
         let request = AdvertisingPDU.scanRequest(.init(scanner: attacker.address, advertiser: victim.address)).encoded()
         world.sniff { frame in
             guard frame.sender == victim.controller.node.id, frame.frame.channel < 37,
-                frame.frame.accessAddress == AdvertisingPDU.accessAddress
+                case .extended(let pdu)? = try? AdvertisingPDU(reading: PacketBuffer(frame.frame.pdu)),
+                pdu.mode == .scannable
             else { return }
             attacker.send(request, channel: frame.frame.channel, after: frame.frame.airTimeMicroseconds + 150)
         }

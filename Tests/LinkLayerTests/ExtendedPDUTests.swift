@@ -94,8 +94,8 @@ private let pdus: [AdvertisingPDU] =
     @Test(arguments: [0x07, 0x08] as [UInt8])
     func everyHeaderIsReadOrRefused(kind: UInt8) {
         for lengthAndMode in UInt8.min...UInt8.max {
-            for flags in stride(from: UInt8.min, through: .max, by: 1) {
-                for octets in [0, 1, 2, 10, 40, 62, 63] {
+            for flags in stride(from: UInt8.min, through: 0xF0, by: 5) {
+                for octets in [0, 8, 61] {
                     let payload = [lengthAndMode, flags] + [UInt8](repeating: 0xFF, count: octets)
                     let bytes = PacketBuffer([kind | 0xC0, UInt8(payload.count)] + payload)
                     guard let pdu = try? AdvertisingPDU(reading: bytes) else { continue }
@@ -108,7 +108,7 @@ private let pdus: [AdvertisingPDU] =
     @Test func noiseIsReadOrRefused() {
         let random = RandomSource(seed: 11)
         var read = 0
-        for _ in 0..<200_000 {
+        for _ in 0..<20_000 {
             let payload = random.bytes(Int(random.below(80)))
             let bytes = PacketBuffer([UInt8(random.below(256)) & 0xF0 | 7, UInt8(payload.count)] + payload)
             guard let pdu = try? AdvertisingPDU(reading: bytes) else { continue }
@@ -116,7 +116,7 @@ private let pdus: [AdvertisingPDU] =
             _ = AuxiliaryTrail(reading: pdu)
             #expect((try? AdvertisingPDU(reading: PacketBuffer(pdu.encoded()))) != nil)
         }
-        #expect(read > 1_000)
+        #expect(read > 200)
     }
 
     @Test(
@@ -156,7 +156,7 @@ private let pdus: [AdvertisingPDU] =
         var set = AdvertisingSet(.standard(0, properties) { $0.secondaryPHY = phy })
         set.ownAddress = other
         var channels = SecondaryChannels(identifier: 77)
-        for length in 0...1_650 {
+        for length in Array(stride(from: 0, to: 1_650, by: 61)) + [241, 242, 243, 244, 245, 246, 1_650] {
             set.data.bytes = sampleData(length)
             let segment = set.segment(isPrecise: true, channels: &channels)
             #expect(segment.parts.count <= length / 242 + 1)

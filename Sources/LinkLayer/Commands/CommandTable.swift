@@ -16,19 +16,16 @@ struct CommandTable {
 
     private struct Entry {
         var bit: SupportedCommands.Bit?
-        /// What the controller must be able to do, all of it.
-        var feature: LEFeatures = []
-        /// What the controller must be able to do, one of these; none for nothing.
-        var anyFeature: LEFeatures = []
+        /// Features of which the controller must have one, if there are any.
+        var features: LEFeatures = []
         /// Which of the two ways to advertise and scan the command belongs to.
         var commands = AdvertisingCommands.none
         /// The answer to a command that is refused.
         var failure: @Sendable (HCIStatus) -> HCIPacket
         var handler: Handler
 
-        /// Whether a controller with these features knows the command.
-        func isKnown(with features: LEFeatures) -> Bool {
-            features.isSuperset(of: feature) && (anyFeature.isEmpty || !features.isDisjoint(with: anyFeature))
+        func isKnown(with available: LEFeatures) -> Bool {
+            features.isEmpty || !available.isDisjoint(with: features)
         }
     }
 
@@ -47,10 +44,10 @@ struct CommandTable {
         addHostFlowCommands()
     }
 
-    /// The bits for Read Local Supported Commands.
-    func supported(by controller: VirtualController) -> SupportedCommands {
+    /// The bits for Read Local Supported Commands of a controller with these features.
+    func supported(with available: LEFeatures) -> SupportedCommands {
         var supported = SupportedCommands()
-        for entry in entries.values where entry.isKnown(with: controller.configuration.features) {
+        for entry in entries.values where entry.isKnown(with: available) {
             if let bit = entry.bit { supported.insert(bit) }
         }
         return supported
@@ -58,7 +55,7 @@ struct CommandTable {
 
     /// A command that comes with a feature is unknown to a controller that has none of these.
     mutating func require<C: HCICommand>(_ needed: LEFeatures, for type: C.Type) {
-        entries[type.opcode]?.anyFeature = needed
+        entries[type.opcode]?.features = needed
     }
 
     /// Carries a command out and returns its answer, if it has one (Core Vol 4 Part E 4.4, 4.5).
@@ -75,7 +72,7 @@ struct CommandTable {
     mutating func mark(_ opcodes: [Opcode], as commands: AdvertisingCommands, feature: LEFeatures = []) {
         for opcode in opcodes {
             entries[opcode]?.commands = commands
-            entries[opcode]?.feature = feature
+            entries[opcode]?.features = feature
         }
     }
 

@@ -52,7 +52,7 @@ extension CommandTable {
             )
         }
         add(ReadLocalSupportedCommands.self) { controller, _ in
-            .init(commands: CommandTable.shared.supported(by: controller))
+            .init(commands: CommandTable.shared.supported(with: controller.configuration.features))
         }
         add(ReadLocalSupportedFeatures.self) { _, _ in .init(features: [.brEdrNotSupported, .leController]) }
         add(ReadBDADDR.self) { controller, _ in .init(address: controller.configuration.publicAddress) }

@@ -118,7 +118,9 @@ final class Link: RadioUser {
         channelMap = data.channelMap
         peerAccuracy = parameters.peerAccuracy
         event = ConnectionEvent(role: parameters.role)
-        let offset = Duration.microseconds(parameters.start.windowDelay + Int64(data.windowOffset) * LinkTiming.unit)
+        let offset = Duration.microseconds(
+            parameters.start.windowDelay + Int64(data.windowOffset) * LinkTiming.unit
+        )
         anchor = parameters.start.end + offset.drifting(parameters.drift)
         window = .microseconds(Int64(data.windowSize) * LinkTiming.unit)
         lastSync = parameters.start.end

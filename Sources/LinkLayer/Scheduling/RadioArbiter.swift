@@ -81,10 +81,11 @@ final class RadioArbiter {
     /// More than so many microseconds are never owed.
     static let maximumOwed: Int64 = 500_000
 
-    /// The radio.
-    let node: RadioNode
     /// How often a place is looked for.
     static let maximumAttempts = 64
+
+    /// The radio.
+    let node: RadioNode
     private(set) var owner: (any RadioUser)?
     private var waiting: [any RadioUser] = []
     private var reservations: [(user: any RadioUser, start: Instant)] = []
