@@ -5,20 +5,38 @@ import Foundation
 import GATT
 import HCI
 
-/// Measures what the project promises to be fast at, and prints a row for each. Best of five; see `Benchmarks/run`.
+/// Measures what the project promises to be fast at, and prints a row for each; see `Benchmarks/run`.
 @main
 enum HaraldBenchmarks {
+    /// What there is to measure. Names on the command line choose some of it.
+    private static let groups: [(name: String, measure: @Sendable () throws -> Void)] = [
+        ("codecs", codecs),
+        ("host", oneHost),
+        ("hosts", twoHosts),
+        ("idle", idlePair),
+        ("crowd", crowds),
+    ]
+
     static func main() throws {
+        let chosen = CommandLine.arguments.dropFirst()
         print("| what | result |\n| --- | ---: |")
-        try codecs()
+        for group in groups where chosen.isEmpty || chosen.contains(group.name) { try group.measure() }
+    }
+
+    private static func oneHost() throws {
         try oneHostSends()
         try oneHostReceives()
         try oneHostAnswers()
+    }
+
+    private static func twoHosts() throws {
         try notifications()
         try reads()
-        idlePair()
+    }
+
+    private static func crowds() {
         crowd(advertisers: 1_000, interval: 1_000, duration: 60)
-        crowd(advertisers: 1_000, interval: 100, duration: 10)
+        crowd(advertisers: 1_000, interval: 100, duration: 60)
     }
 
     private static func row(_ what: String, _ result: String) {
