@@ -123,8 +123,8 @@ let package = Package(
         .executableTarget(
             name: "HaraldBenchmarks",
             dependencies: [
-                "CAllocations", "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT",
-                "CoreBluetooth", "BluetoothSimulation", .product(name: "Logging", package: "swift-log"),
+                "CAllocations", "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCITransports", "LinkLayer", "L2CAP",
+                "ATT", "GATT", "CoreBluetooth", "BluetoothSimulation", .product(name: "Logging", package: "swift-log"),
             ],
             path: "Benchmarks/HaraldBenchmarks",
             swiftSettings: settings
