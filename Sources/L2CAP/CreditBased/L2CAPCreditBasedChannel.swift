@@ -25,7 +25,7 @@ public final class L2CAPCreditBasedChannel: L2CAPChannel {
     public var onReceive: ((PacketBuffer) -> Void)?
     /// Called once when the channel is gone; ``closure`` says why.
     public var onClose: (() -> Void)?
-    /// Called when an SDU has left the channel's queue, so that there is room for another.
+    /// Called when an SDU that had to wait has left the channel's queue, so that there is room for another.
     public var onDrain: (() -> Void)?
     /// Called when the peer has changed ``peerMTU`` or the length of the frames that it takes.
     public var onReconfigure: (() -> Void)?
@@ -80,7 +80,8 @@ public final class L2CAPCreditBasedChannel: L2CAPChannel {
         guard sdu.count <= sender.mtu else { throw .tooLong(limit: sender.mtu) }
         guard hasRoom else { throw .full }
         sender.add(sdu)
-        pump()
+        // Whoever offers looks at ``hasRoom`` afterwards, and is not called from within.
+        pump(tellsOfRoom: false)
     }
 
     /// Queues an SDU, for a protocol that keeps to ``peerMTU`` and looks at ``queuedPDUs``. One that does not loses
@@ -136,7 +137,7 @@ extension L2CAPCreditBasedChannel {
     }
 
     /// Sends what credits and the link allow.
-    func pump() {
+    func pump(tellsOfRoom: Bool = true) {
         // Whoever is told of room may send, from within.
         guard !isPumping else { return }
         isPumping = true
@@ -144,7 +145,7 @@ extension L2CAPCreditBasedChannel {
         while closure == nil, let connection, connection.queuedPDUs < Self.maximumLinkQueue, let next = sender.next() {
             let (frame, isLast) = next
             connection.send(frame, on: peerIdentifier)
-            if isLast { onDrain?() }
+            if isLast, tellsOfRoom { onDrain?() }
         }
     }
 

@@ -41,17 +41,21 @@ extension SignallingMachine {
     ) -> [Action] {
         _ = finish(identifier)
         let isAccepted = response.result == .success
-        var actions = [Action.stopTimer(identifier: identifier)]
-        for channel in channels {
-            guard var endpoint = endpoints[channel], endpoint.openPeer != nil else { continue }
-            if isAccepted {
-                endpoint.parameters.mtu = mtu
-                endpoint.parameters.mps = mps
-                endpoints[channel] = endpoint
+        if isAccepted {
+            for channel in channels {
+                endpoints[channel]?.parameters.mtu = mtu
+                endpoints[channel]?.parameters.mps = mps
             }
-            actions.append(.resized(channel, mtu: endpoint.parameters.mtu, mps: endpoint.parameters.mps))
         }
-        return actions + [.finished(ticket, .reconfigured(isAccepted ? nil : .refused(response.result)))]
+        let finished = Action.finished(ticket, .reconfigured(isAccepted ? nil : .refused(response.result)))
+        return [.stopTimer(identifier: identifier)] + restoreSizes(of: channels) + [finished]
+    }
+
+    /// The channels take what was agreed on, and no more.
+    func restoreSizes(of channels: [ChannelIdentifier]) -> [Action] {
+        channels.compactMap { channel in
+            endpoints[channel].map { .resized(channel, mtu: $0.parameters.mtu, mps: $0.parameters.mps) }
+        }
     }
 
     mutating func reconfigureRequested(_ request: ReconfigureRequest, _ identifier: UInt8) -> [Action] {

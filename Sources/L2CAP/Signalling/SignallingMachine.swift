@@ -97,7 +97,8 @@ extension SignallingMachine {
         case .open(let channels, _, let ticket, _):
             for channel in channels { endpoints[channel] = nil }
             return [.finished(ticket, .notOpened(open))]
-        case .reconfigure(_, _, _, let ticket): return [.finished(ticket, .reconfigured(reconfigure))]
+        case .reconfigure(let channels, _, _, let ticket):
+            return restoreSizes(of: channels) + [.finished(ticket, .reconfigured(reconfigure))]
         case .disconnect(let channel, _):
             endpoints[channel] = nil
             return []
