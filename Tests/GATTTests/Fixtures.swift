@@ -193,14 +193,26 @@ final class BareClient {
     }
 
     @discardableResult
-    func exchange(_ octets: [UInt8]) -> [UInt8] {
-        peer.inject(octets, on: 4)
-        return sent().first ?? []
+    func exchange(_ octets: [UInt8], on channel: UInt16 = 4) -> [UInt8] {
+        peer.inject(octets, on: channel)
+        return sent(on: channel).first ?? []
     }
 
-    func sent() -> [[UInt8]] {
+    func sent(on channel: UInt16 = 4) -> [[UInt8]] {
         fixture.loop.run(for: .zero)
-        return link.takeSent(on: 4)
+        return link.takeSent(on: channel)
+    }
+
+    /// One more bearer of the same client, on a channel that stands for a credit-based one.
+    @discardableResult
+    func addBearer(on channel: UInt16, mtu: Int = 64) -> ATTBearer {
+        let channel = connection.register(ChannelIdentifier(rawValue: channel), maximumPayload: mtu)
+        let bearer = ATTBearer(channel: channel, loop: fixture.loop, preferredMTU: mtu, isEnhanced: true)
+        #expect(session.add(bearer))
+        bearer.onClose = { [weak session, weak bearer] _ in
+            if let bearer { session?.remove(bearer) }
+        }
+        return bearer
     }
 
     func agree(_ mtu: UInt16) {
@@ -245,6 +257,21 @@ final class ConnectedClient {
         client.onValue = { [weak self] in self?.values.append("\($0) \($2) \($1)") }
         if mtu > 23 { client.exchangeMTU { _ in } }
         fixture.loop.run(for: .zero)
+    }
+
+    /// One more bearer between the same two, on a channel that stands for a credit-based one.
+    func addBearer(on channel: UInt16, mtu: Int) {
+        let identifier = ChannelIdentifier(rawValue: channel)
+        let ends = connections.map {
+            ATTBearer(
+                channel: $0.register(identifier, maximumPayload: mtu),
+                loop: fixture.loop,
+                preferredMTU: mtu,
+                isEnhanced: true
+            )
+        }
+        client.add(ends[0])
+        session.add(ends[1])
     }
 
     /// Runs a procedure to its end.

@@ -23,7 +23,7 @@ public final class GATTServer {
     }
 
     /// Begins to serve the client behind `bearer`, whose server callbacks the session takes over. Call
-    /// ``detach(_:)`` when the bearer is closed.
+    /// ``detach(_:)`` when the link is gone. Further bearers of the same client are added to the session.
     ///
     /// - Parameter configurations: what a bonded client chose on an earlier connection, by the handles of the values.
     public func attach(
@@ -59,7 +59,7 @@ public final class GATTServer {
         for targets: [GATTServerSession]? = nil
     ) -> Bool {
         let candidates = targets ?? sessions
-        guard candidates.allSatisfy({ !$0.wants(handle) || $0.bearer.askForNotificationRoom() }) else { return false }
+        guard candidates.allSatisfy({ !$0.wants(handle) || $0.valueBearer.askForNotificationRoom() }) else { return false }
         guard let last = candidates.lastIndex(where: { $0.wants(handle) }) else { return true }
         for session in candidates[..<last] where session.wants(handle) {
             session.push(copy value, of: handle)

@@ -34,7 +34,7 @@ extension GATTServerSession {
     private func find(_ request: ATTFindInformationRequest, in database: GATTDatabase, _ reply: ATTReply) {
         guard let range = request.range.closed else { return reply.fail(.invalidHandle, at: request.range.start) }
         var entries: [ATTFindInformationResponse.Entry] = []
-        var room = bearer.mtu - 2
+        var room = reply.mtu - 2
         var width: BluetoothUUID.Width?
         for attribute in database[range] {
             let type = attribute.type.attributeForm
@@ -53,7 +53,7 @@ extension GATTServerSession {
         let type = BluetoothUUID(request.type)
         var groups: [ATTHandleRange] = []
         for attribute in database[range] where attribute.type == type {
-            guard groups.count < (bearer.mtu - 1) / 4 else { break }
+            guard groups.count < (reply.mtu - 1) / 4 else { break }
             guard attribute.refusalOfReading(LinkSecurity()) == nil, matches(attribute, request.value) else { continue }
             groups.append(ATTHandleRange(attribute.handle, attribute.groupEnd))
         }
@@ -78,7 +78,7 @@ extension GATTServerSession {
             return reply.fail(.unsupportedGroupType, at: range.lowerBound)
         }
         var entries: [ATTReadByGroupTypeResponse.Entry] = []
-        var room = bearer.mtu - 2
+        var room = reply.mtu - 2
         for attribute in database[range] where attribute.type == request.type {
             guard case .fixed(let value) = attribute.source else { continue }
             room -= 4 + value.count
@@ -94,9 +94,9 @@ extension GATTServerSession {
     /// behind it (Vol 3 Part F 3.4.4.1).
     private func read(_ request: ATTReadByTypeRequest, in database: GATTDatabase, _ reply: ATTReply) {
         guard let range = request.range.closed else { return reply.fail(.invalidHandle, at: request.range.start) }
-        let longest = min(bearer.mtu - 4, 253)
+        let longest = min(reply.mtu - 4, 253)
         var entries: [ATTReadByTypeResponse.Entry] = []
-        var room = bearer.mtu - 2
+        var room = reply.mtu - 2
         for attribute in database[range] where attribute.type == request.type {
             if let refusal = attribute.refusalOfReading(security) {
                 guard entries.isEmpty else { break }

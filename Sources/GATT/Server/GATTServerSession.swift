@@ -2,6 +2,11 @@ import ATT
 import BluetoothTypes
 
 /// One client of the server: what it has chosen, prepared and been told.
+///
+/// A client is a link, whatever bearers it has: choices, features, knowledge of changes, security and prepared writes
+/// are shared by them (Core Vol 3 Part G 3.3.3.3 and Part F 3.4.6); MTU, the order of requests and indications that wait
+/// belong to each bearer. Values go over the first bearer that is open, so that they arrive in order and one indication
+/// at a time is under way to the client (Part F 3.4.7.2).
 public final class GATTServerSession {
     /// Whether a client that asked for robust caching knows of the last change (Core Vol 3 Part G 2.5.2.1).
     enum Awareness {
@@ -12,8 +17,10 @@ public final class GATTServerSession {
         case refused
     }
 
-    /// The client's bearer.
+    /// The client's first bearer: the one on the fixed channel.
     public let bearer: ATTBearer
+    /// The bearers that are open, the first one first. Several more than ``maximumBearers`` are not taken.
+    public private(set) var bearers: [ATTBearer]
     /// The security of its link, kept up to date by the owner.
     public var security: LinkSecurity
     /// What the client has chosen, by the handles of the values.
@@ -26,6 +33,10 @@ public final class GATTServerSession {
     private var pendingChange: ClosedRange<UInt16>?
     private var isIndicatingChange = false
 
+    /// Most bearers of a client: the fixed channel, and as many enhanced ones as one request may open (Core Vol 3 Part A
+    /// 4.25) three times over.
+    public static let maximumBearers = 16
+
     private static let robustCaching: UInt8 = 0x01
     private static let knownFeatures: UInt8 = 0x07
 
@@ -37,19 +48,51 @@ public final class GATTServerSession {
     ) {
         self.server = server
         self.bearer = bearer
+        bearers = []
         self.security = security
         self.configurations = configurations
+        add(bearer)
+    }
+
+    /// Serves the client on one more bearer, whose server callbacks the session takes over. Call ``remove(_:)`` when
+    /// it is closed.
+    ///
+    /// - Returns: false when the client has as many as it may have.
+    @discardableResult
+    public func add(_ bearer: ATTBearer) -> Bool {
+        guard bearers.count < Self.maximumBearers else { return false }
+        bearers.append(bearer)
         bearer.onRequest = { [weak self] pdu, reply in self?.serve(pdu, reply) }
         bearer.onCommand = { [weak self] pdu in self?.serve(command: pdu) }
         bearer.onNotificationRoom = { [weak self] in self?.hasRoom() }
+        return true
     }
+
+    /// One of several bearers is closed. What was prepared on it stays prepared as long as there is another (Core Vol 3
+    /// Part F 3.4.6.1).
+    public func remove(_ bearer: ATTBearer) {
+        bearers.removeAll { $0 === bearer }
+        Self.release(bearer)
+        if bearers.isEmpty { _ = prepared.takeAll() }
+    }
+
+    private static func release(_ bearer: ATTBearer) {
+        bearer.onRequest = nil
+        bearer.onCommand = nil
+        bearer.onNotificationRoom = nil
+    }
+
+    /// Where values go: the first bearer that is open.
+    var valueBearer: ATTBearer { bearers.first { $0.closure == nil } ?? bearer }
+
+    /// Whether nothing can reach the client any more.
+    public var isClosed: Bool { bearers.allSatisfy { $0.closure != nil } }
 
     var database: GATTDatabase? { server?.database }
 
     func end() {
-        bearer.onRequest = nil
-        bearer.onCommand = nil
-        bearer.onNotificationRoom = nil
+        bearers.forEach(Self.release)
+        bearers = []
         _ = prepared.takeAll()
         pendingChange = nil
         let ended = configurations.sorted { $0.key < $1.key }
@@ -77,9 +120,9 @@ extension GATTServerSession {
     /// chose both.
     func push(_ value: consuming PacketBuffer, of handle: UInt16) {
         if configurations[handle]?.contains(.notify) == true {
-            _ = bearer.notify(value, of: handle)
+            _ = valueBearer.notify(value, of: handle)
         } else {
-            _ = bearer.indicate(value, of: handle) { _ in }
+            _ = valueBearer.indicate(value, of: handle) { _ in }
         }
     }
 
@@ -166,7 +209,7 @@ extension GATTServerSession {
         var value = PacketBuffer(capacity: 4)
         value.append(integer: range.lowerBound)
         value.append(integer: range.upperBound)
-        isIndicatingChange = bearer.indicate(value, of: handle) { [weak self] result in
+        isIndicatingChange = valueBearer.indicate(value, of: handle) { [weak self] result in
             guard let self else { return }
             isIndicatingChange = false
             guard case .success = result else { return }
