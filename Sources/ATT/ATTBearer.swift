@@ -81,6 +81,7 @@ public final class ATTBearer {
     var peerRequests = ATTServerQueue(maximumWaiting: maximumPeerRequests)
     var hasExchangedMTU = false
     var exchangeWaiters: [(Result<Int, ATTBearerError>) -> Void] = []
+    var joined = JoinedNotifications()
     private var timer: ScheduledTask?
     private var wantsCommandRoom = false
     private var wantsNotificationRoom = false
@@ -102,7 +103,7 @@ public final class ATTBearer {
             hasExchangedMTU = true
         }
         channel.onReceive = { [weak self] payload in self?.receive(payload) }
-        channel.onDrain = { [weak self] in self?.offerRoom() }
+        channel.onDrain = { [weak self] in self?.drained() }
         channel.onClose = { [weak self] in self?.close(.linkLost) }
     }
 
@@ -133,6 +134,7 @@ public final class ATTBearer {
         if let timer { loop.cancel(timer) }
         timer = nil
         peerRequests.removeAll()
+        joined = JoinedNotifications()
         let handler = onClose
         let error = ATTBearerError.closed(closure)
         for request in requests.removeAll() { request.completion(.failure(error)) }
@@ -174,6 +176,14 @@ extension ATTBearer {
         return channel.queuedPDUs < Self.maximumQueuedPDUs
     }
 
+    private var hasNotificationRoom: Bool { hasRoom && indications.hasRoom && exchangeWaiters.isEmpty }
+
+    private func drained() {
+        joined.pduLeft()
+        if joined.isDue || channel.queuedPDUs == 0 { sendJoined() }
+        offerRoom()
+    }
+
     /// As client: whether a command would be taken now. After a no, ``onCommandRoom`` is called once when there is room.
     public func askForCommandRoom() -> Bool {
         wantsCommandRoom = !hasRoom
@@ -181,9 +191,10 @@ extension ATTBearer {
     }
 
     /// As server: whether a notification and an indication would be taken now. After a no, ``onNotificationRoom`` is
-    /// called once when there is room.
+    /// called once when there is room. There is none while our exchange of the MTU waits for its answer (Core Vol 3 Part F
+    /// 3.4.2.2).
     public func askForNotificationRoom() -> Bool {
-        wantsNotificationRoom = !(hasRoom && indications.hasRoom)
+        wantsNotificationRoom = !hasNotificationRoom
         return !wantsNotificationRoom
     }
 
@@ -193,7 +204,7 @@ extension ATTBearer {
             wantsCommandRoom = false
             onCommandRoom?()
         }
-        if wantsNotificationRoom, hasRoom, indications.hasRoom {
+        if wantsNotificationRoom, hasNotificationRoom {
             wantsNotificationRoom = false
             onNotificationRoom?()
         }

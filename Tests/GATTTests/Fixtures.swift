@@ -19,6 +19,7 @@ final class App: GATTServerDelegate {
     var reads: [GATTReadRequest] = []
     var writes: [GATTWriteRequest] = []
     var configurations: [String] = []
+    var records: [ClientRecord] = []
     var ready = 0
 
     func server(_ server: GATTServer, didReceiveRead request: GATTReadRequest) {
@@ -43,6 +44,10 @@ final class App: GATTServerDelegate {
 
     func server(_ server: GATTServer, isReadyToUpdate session: GATTServerSession) {
         ready += 1
+    }
+
+    func server(_ server: GATTServer, didChangeRecordOf session: GATTServerSession) {
+        records.append(session.record)
     }
 
     func answer(_ request: GATTReadRequest) {
@@ -85,9 +90,13 @@ final class ServerFixture {
     let server: GATTServer
     let app = App()
 
-    init() throws {
+    /// - Parameter hasHash: whether there is a Database Hash, whose value is then 13, with all handles behind it two higher;
+    ///   servers were without before there was one.
+    init(hasHash: Bool = false) throws {
         _ = try database.add(.genericAccess(deviceName: "Harald", appearance: 0x0341))
-        _ = try database.add(.genericAttribute)
+        var genericAttribute = ServiceDefinition.genericAttribute()
+        if !hasHash { genericAttribute.characteristics.removeAll { $0.uuid == GATTUUID.databaseHash } }
+        _ = try database.add(genericAttribute)
         let secondary = try database.add(
             ServiceDefinition(
                 0x1111,
@@ -163,9 +172,9 @@ final class ServerFixture {
     /// A bearer of the server and the bare link at its other end.
     func bareClient(
         preferredMTU: Int = 517,
-        configurations: [UInt16: ClientConfiguration] = [:]
+        record: ClientRecord? = nil
     ) -> BareClient {
-        BareClient(self, preferredMTU: preferredMTU, configurations: configurations)
+        BareClient(self, preferredMTU: preferredMTU, record: record)
     }
 
     /// A client with an agreed MTU.
@@ -182,13 +191,14 @@ final class BareClient {
     let connection: L2CAPConnection
     let session: GATTServerSession
 
-    init(_ fixture: ServerFixture, preferredMTU: Int, configurations: [UInt16: ClientConfiguration]) {
+    init(_ fixture: ServerFixture, preferredMTU: Int, record: ClientRecord?) {
         self.fixture = fixture
         (link, peer) = LoopbackLink.pair(loop: fixture.loop)
         connection = L2CAPConnection(link: link, role: .peripheral, loop: fixture.loop)
         let channel = connection.register(.attribute, maximumPayload: 517)
         let bearer = ATTBearer(channel: channel, loop: fixture.loop, preferredMTU: preferredMTU)
-        session = fixture.server.attach(bearer, configurations: configurations)
+        session = fixture.server.attach(bearer)
+        if let record { session.restore(record) }
         bearer.onClose = { [fixture, weak session] _ in session.map(fixture.server.detach) }
     }
 
