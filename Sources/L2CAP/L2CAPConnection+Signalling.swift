@@ -152,7 +152,9 @@ extension L2CAPConnection {
         if let refusal = protection.refusal(of: server.requirement) { return .refuse(refusal) }
         guard server.authorize(self) else { return .refuse(.insufficientAuthorization) }
         guard request.mtu >= server.minimumPeerMTU else { return .refuse(.unacceptableParameters) }
-        let open = creditBasedChannels.count { $0.spsm == request.spsm }
+        // Those that this end has asked for count: when both ends ask at once, both hear that there is no room rather
+        // than get twice as many (Vol 3 Part G 5.4; L2CAP/TIM/BV-03).
+        let open = signalling.endpoints.values.count { $0.spsm == request.spsm }
         return .accept(server.parameters, atMost: max(0, server.maximumChannelsPerLink - open))
     }
 

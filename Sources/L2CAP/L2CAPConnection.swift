@@ -152,10 +152,7 @@ extension L2CAPConnection {
 
     private func deliver(_ payload: PacketBuffer, on identifier: ChannelIdentifier) {
         if identifier == .signalling { return perform(signalling.handle(.received(payload))) }
-        if identifier.isDynamic {
-            self[identifier]?.receive(payload)
-            return
-        }
+        if let channel = self[identifier] { return channel.receive(payload) }
         for channel in channels where channel.identifier == identifier {
             channel.onReceive?(payload)
             return
@@ -176,7 +173,7 @@ extension L2CAPConnection {
 
     private func limit(of identifier: ChannelIdentifier) -> Int? {
         if identifier == .signalling { return Self.maximumSignallingPayload }
-        if identifier.isDynamic { return self[identifier]?.mps }
+        if let channel = self[identifier] { return channel.mps }
         // Data on channels that nobody opened are ignored (Vol 3 Part A 2.1; L2CAP/LE/CID/BI-01). So is Apple's
         // own channel 0x003A, which only Apple's systems speak.
         for channel in channels where channel.identifier == identifier { return channel.maximumPayload }

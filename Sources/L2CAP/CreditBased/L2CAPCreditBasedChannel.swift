@@ -33,7 +33,9 @@ public final class L2CAPCreditBasedChannel: L2CAPChannel {
     /// Why the channel is gone, nil while it is open.
     public private(set) var closure: ChannelClosure?
 
-    private weak var connection: L2CAPConnection?
+    /// The connection that the channel is on; nil when the channel is gone.
+    public private(set) weak var connection: L2CAPConnection?
+
     private weak var server: ChannelServer?
     private var receiver: FrameReceiver
     private var sender: FrameSender
