@@ -27,7 +27,7 @@ import Testing
         #expect(information.maxTxOctets == 251 && information.maxRxTime == 2_120)
         #expect(information.maxAdvertisingDataLength == 1_650 && information.advertisingSets == 4)
         #expect(information.transmitPower == -20...8)
-        #expect(information.usesExtendedAdvertising && information.usesExtendedScanning)
+        #expect(information.supportsExtendedAdvertising)
         #expect(bench.controller.masks["event"] == 0x2000_8000_0200_8890)
         #expect(bench.controller.masks["LE"] == 0x000F_1A7F)
         #expect(bench.host.counters == HCICounters())
@@ -57,7 +57,25 @@ import Testing
         #expect(bench.controller.masks["LE"] == 0x1F)
         #expect(information.aclBufferSize == 27 && information.maxTxOctets == 27)
         #expect(information.maxAdvertisingDataLength == 31 && information.advertisingSets == 0)
-        #expect(!information.usesExtendedAdvertising && !information.usesExtendedScanning)
+        #expect(!information.supportsExtendedAdvertising)
+    }
+
+    @Test func extendedCommandsAreUsedOnlyWhenAllOfThemAreThere() throws {
+        let bench = Bench()
+        bench.up()
+        let information = try #require(bench.information)
+        #expect(information.supportsExtendedAdvertising)
+        for command in ControllerInformation.extendedCommands {
+            var without = information
+            without.supportedCommands.remove(command)
+            #expect(!without.supportsExtendedAdvertising, "\(command.name)")
+        }
+        var without = information
+        without.leFeatures.remove(.extendedAdvertising)
+        #expect(!without.supportsExtendedAdvertising)
+        without = information
+        without.advertisingSets = 0
+        #expect(!without.supportsExtendedAdvertising)
     }
 
     @Test func aControllerWithBREDRIsToldOfLEAndMayShareItsBuffers() throws {
