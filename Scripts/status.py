@@ -6,43 +6,37 @@
     Scripts/status.py --check    fails when README.md has another one
 
 A test says in its name what it proves: `behaviour_2_2_...` a rule of Apple's system, `AB_L01_...` a defence against
-abuse, `GATT_SR_GAR_BV_01_...` (GATT, SM, L2CAP, GAP) a case of the qualification test suites.
+abuse, `GATT_SR_GAR_BV_01_...` (GATT, SM, L2CAP, GAP) a case of the qualification test suites; qualification.py has
+their list and says which are without a test, and why.
 """
 import pathlib
 import re
 import sys
 
+import qualification
+
 README = pathlib.Path("README.md")
 BEGIN, END = "<!-- status: begin -->", "<!-- status: end -->"
-SWIFT_TEST = re.compile(r"@Test\b.*?func\s+`?(\w+)", re.S)
-PYTHON_TEST = re.compile(r"^\s*(?:async\s+)?def (test_\w+)", re.M)
 KINDS = {
     "Behaviours of Apple's system": re.compile(r"behaviour_(\d+_\d+)"),
     "Abuse cases survived": re.compile(r"(AB_[A-Z]\d\d)"),
-    "Qualification cases": re.compile(r"((?:GATT|GAP|SM|L2CAP)_(?:[A-Z]+_)+B[VI]_\d\d)"),
 }
 
 
-def tests() -> tuple[list[str], list[str]]:
-    swift, python = [], []
-    for path in sorted(pathlib.Path("Tests").rglob("*.swift")):
-        # One test at a time: the text from one @Test to the next holds one function.
-        for part in re.split(r"(?=@Test\b)", path.read_text())[1:]:
-            match = SWIFT_TEST.match(part)
-            if match:
-                swift.append(match.group(1))
-    for path in sorted(pathlib.Path("Interop/tests").glob("test_*.py")):
-        python += PYTHON_TEST.findall(path.read_text())
-    return swift, python
-
-
 def table() -> str:
-    swift, python = tests()
+    swift, python = qualification.swift_tests(), qualification.python_tests()
     rows = [("Swift tests, in virtual time", len(swift)), ("Tests with foreign peers", len(python))]
     for name, pattern in KINDS.items():
         rows.append((name, len({found for test in swift + python for found in pattern.findall(test)})))
+    counts = qualification.counts()
+    rows.append(("Qualification cases", share(sum(done for _, done, _ in counts), sum(total for *_, total in counts))))
+    rows += [(f"- of {profile}", share(done, total)) for profile, done, total in counts]
     lines = ["| What the tests prove | Count |", "| --- | ---: |"] + [f"| {name} | {count} |" for name, count in rows]
     return "\n".join([BEGIN, *lines, END])
+
+
+def share(part: int, whole: int) -> str:
+    return f"{part} of {whole}"
 
 
 def main() -> int:
