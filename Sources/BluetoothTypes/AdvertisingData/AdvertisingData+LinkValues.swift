@@ -134,7 +134,7 @@ extension AdvertisingStructure {
         let (number, length) = URISchemes.number(of: uri) ?? (URISchemes.none, 0)
         var text = String.UnicodeScalarView()
         if let scheme = UnicodeScalar(number) { text.append(scheme) }
-        return AdvertisingStructure(.uri, PacketBuffer(Array(String(text).utf8 + uri.dropFirst(length).utf8)))
+        return AdvertisingStructure(.uri, PacketBuffer(Array(String(text).utf8) + Array(uri.dropFirst(length).utf8)))
     }
 
     /// The features of this device's link layer, in as few octets as hold them (Core Specification Supplement Part A 1.19).
