@@ -206,6 +206,10 @@ import Testing
             Issue.record("no response")
             return
         }
-        #expect(response.features == [.extendedReject, .phy2M, .phyCoded, .channelSelectionAlgorithm2])
+        #expect(
+            response.features == [
+                .extendedReject, .phy2M, .phyCoded, .extendedAdvertising, .channelSelectionAlgorithm2,
+            ]
+        )
     }
 }

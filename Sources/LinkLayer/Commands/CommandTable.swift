@@ -11,25 +11,56 @@ struct CommandTable {
     /// Num_HCI_Command_Packets: each command is carried out before the next is read.
     static let credits: UInt8 = 1
 
-    /// The bits for Read Local Supported Commands.
-    private(set) var supported = SupportedCommands()
-    private var handlers: [Opcode: Handler] = [:]
+    private struct Entry {
+        var bit: SupportedCommands.Bit?
+        /// What the controller must be able to do.
+        var feature: LEFeatures = []
+        /// Which of the two ways to advertise and scan the command belongs to.
+        var commands = AdvertisingCommands.none
+        /// The answer to a command that is refused.
+        var failure: @Sendable (HCIStatus) -> HCIPacket
+        var handler: Handler
+    }
+
+    private var entries: [Opcode: Entry] = [:]
 
     private init() {
         addControllerCommands()
         addAdvertisingCommands()
         addScanningCommands()
         addInitiatingCommands()
+        addExtendedAdvertisingCommands()
+        addExtendedScanningCommands()
+        addExtendedInitiatingCommands()
         addLinkCommands()
         addProcedureCommands()
     }
 
+    /// The bits for Read Local Supported Commands.
+    func supported(by controller: VirtualController) -> SupportedCommands {
+        var supported = SupportedCommands()
+        for entry in entries.values where controller.configuration.features.isSuperset(of: entry.feature) {
+            if let bit = entry.bit { supported.insert(bit) }
+        }
+        return supported
+    }
+
     /// Carries a command out and returns its answer (Core Vol 4 Part E 4.4, 4.5).
     func carryOut(_ command: CommandPacket, on controller: VirtualController) -> HCIPacket {
-        guard let handler = handlers[command.opcode] else {
+        guard let entry = entries[command.opcode], controller.configuration.features.isSuperset(of: entry.feature)
+        else {
             return HCIPacket(CommandStatus(status: .unknownCommand, credits: Self.credits, opcode: command.opcode))
         }
-        return handler(controller, command.parameters)
+        guard controller.advertisingCommands.admit(entry.commands) else { return entry.failure(.commandDisallowed) }
+        return entry.handler(controller, command.parameters)
+    }
+
+    /// Says of commands that have been added that they are of one way to advertise and scan, and need a feature.
+    mutating func mark(_ opcodes: [Opcode], as commands: AdvertisingCommands, feature: LEFeatures = []) {
+        for opcode in opcodes {
+            entries[opcode]?.commands = commands
+            entries[opcode]?.feature = feature
+        }
     }
 
     /// Adds a command that is answered by Command Complete.
@@ -69,10 +100,36 @@ struct CommandTable {
         _ body: @escaping @Sendable (VirtualController, C) -> HCIPacket,
         failure: @escaping @Sendable (HCIStatus) -> HCIPacket
     ) {
-        if let bit = C.supportBit { supported.insert(bit) }
-        handlers[C.opcode] = { controller, parameters in
-            guard let command = try? C(reading: parameters) else { return failure(.invalidParameters) }
-            return body(controller, command)
+        let handler: Handler = { controller, parameters in
+            do throws(PacketError) {
+                return body(controller, try C(reading: parameters))
+            } catch {
+                return failure(Self.status(for: error))
+            }
         }
+        entries[C.opcode] = Entry(bit: C.supportBit, failure: failure, handler: handler)
+    }
+
+    /// What is wrong with parameters that cannot be read. PHYs that there are not may be there one day (Core Vol 4 Part E
+    /// 7.8.64, 7.8.66).
+    private static func status(for error: PacketError) -> HCIStatus {
+        guard case .value = error.cause, error.field.hasSuffix("_PHYs") else { return .invalidParameters }
+        return .unsupportedFeatureOrParameter
+    }
+}
+
+/// The two ways to advertise, scan and initiate, which a host does not mix: with the first command of either the other
+/// one's are disallowed until the next reset (Core Vol 4 Part E 3.1.1).
+enum AdvertisingCommands {
+    /// Neither has been used; or a command that belongs to neither.
+    case none
+    case legacy
+    case extended
+
+    /// Whether a command of this kind may come; from now on the other ones may not.
+    mutating func admit(_ commands: AdvertisingCommands) -> Bool {
+        guard commands != .none else { return true }
+        if self == .none { self = commands }
+        return self == commands
     }
 }

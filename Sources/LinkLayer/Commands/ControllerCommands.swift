@@ -14,6 +14,7 @@ extension CommandTable {
         add(LESetRandomAddress.self) { controller, command in
             // Not while it is in use (Core Vol 4 Part E 7.8.4).
             guard !controller.usesRadioForItself else { return HCIStatus.commandDisallowed }
+            guard command.address.value != 0 else { return .invalidParameters }
             controller.randomAddress = BluetoothAddress(command.address.value, kind: .randomDevice)
             return .success
         }
@@ -49,7 +50,9 @@ extension CommandTable {
                 linkLayerSubversion: it.subversion
             )
         }
-        add(ReadLocalSupportedCommands.self) { _, _ in .init(commands: CommandTable.shared.supported) }
+        add(ReadLocalSupportedCommands.self) { controller, _ in
+            .init(commands: CommandTable.shared.supported(by: controller))
+        }
         add(ReadLocalSupportedFeatures.self) { _, _ in .init(features: [.brEdrNotSupported, .leController]) }
         add(ReadBDADDR.self) { controller, _ in .init(address: controller.configuration.publicAddress) }
         add(LEReadBufferSize.self) { controller, _ in
@@ -98,12 +101,14 @@ extension CommandTable {
 
 extension VirtualController {
     /// Whether it advertises, scans or initiates, which fixes its random address.
-    var usesRadioForItself: Bool { advertiser.isEnabled || scanner.isEnabled || initiator.isEnabled }
+    var usesRadioForItself: Bool { advertiser.isEnabled || scanner.isActive || initiator.isEnabled }
 
     /// Whether something that is going on looks at the accept list (7.8.15 to 7.8.17).
     var usesAcceptList: Bool {
-        advertiser.isEnabled && advertiser.set.parameters.filterPolicy != .everybody
-            || scanner.isEnabled && scanner.parameters.filterPolicy.rawValue & 1 == 1
+        ([advertiser] + advertisers.values).contains {
+            $0.isEnabled && $0.set.parameters.filterPolicy != .everybody
+        }
+            || scanner.isActive && scanner.settings.filterPolicy.rawValue & 1 == 1
             || initiator.isEnabled && initiator.command.filterPolicy == .acceptList
     }
 

@@ -30,8 +30,8 @@ final class Link: RadioUser {
         var ownAccuracy: ClockAccuracy
         var peerAccuracy: ClockAccuracy
         var transmitPower: Double
-        /// When CONNECT_IND ended: the first window is counted from there.
-        var created: Instant
+        /// What the first window is counted from.
+        var start: LinkStart
     }
 
     let parameters: Parameters
@@ -107,11 +107,11 @@ final class Link: RadioUser {
             ? .algorithm2(.init(accessAddress: data.accessAddress)) : .algorithm1(.init(hop: data.hop))
         channelMap = data.channelMap
         event = ConnectionEvent(role: parameters.role)
-        // transmitWindowDelay is 1.25 ms behind a CONNECT_IND (4.5.3).
-        anchor = parameters.created + .microseconds((1 + Int64(data.windowOffset)) * LinkTiming.unit)
+        let offset = parameters.start.windowDelay + Int64(data.windowOffset) * LinkTiming.unit
+        anchor = parameters.start.end + .microseconds(offset)
         window = .microseconds(Int64(data.windowSize) * LinkTiming.unit)
-        lastSync = parameters.created
-        lastHeard = parameters.created
+        lastSync = parameters.start.end
+        lastHeard = parameters.start.end
     }
 
     var owesAnswer: Bool {
@@ -122,6 +122,7 @@ final class Link: RadioUser {
     var handle: ConnectionHandle { parameters.handle }
     var isCentral: Bool { parameters.role == .central }
     var priority: RadioPriority { .connection(missed: missed) }
+    var period: Int64? { control.timing.intervalMicroseconds }
     /// The PHY that is sent with.
     var txPHY: RadioPHY { radioPHY(control.txPHY) }
     /// The PHY that is listened to.

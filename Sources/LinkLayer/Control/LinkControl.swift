@@ -85,6 +85,8 @@ struct LinkControl {
         var preferredPHYs: PHYPreferences
         var phys: LEPHYs
         var dataLength: DataLength
+        /// The PHY that the connection begins with.
+        var firstPHY = LEPHY.le1M
         /// Whether the host wants to be asked about connection parameters.
         var hostAnswersParameters: () -> Bool
     }
@@ -116,6 +118,7 @@ struct LinkControl {
         self.setup = setup
         self.timing = timing
         dataLength = setup.dataLength
+        (txPHY, rxPHY) = (setup.firstPHY, setup.firstPHY)
     }
 
     var isCentral: Bool { setup.role == .central }

@@ -5,6 +5,8 @@ import Radio
 protocol RadioUser: AnyObject {
     /// The higher one takes the radio from the lower one.
     var priority: RadioPriority { get }
+    /// How often it needs the radio once it has said when, in microseconds; nil for once.
+    var period: Int64? { get }
     /// The own frame has left.
     func radioSent()
     /// The first bit of a frame arrives.
@@ -21,9 +23,34 @@ protocol RadioUser: AnyObject {
 enum RadioPriority: Comparable {
     case scanning
     case initiating
+    /// Where an AuxPtr leads: there is no other time for it.
+    case following
     case advertising
     /// A connection event, with how many events the link has missed in a row: who starves, wins.
     case connection(missed: Int)
+}
+
+extension RadioUser {
+    /// How often it needs the radio once it has said when, in microseconds; nil for once.
+    var period: Int64? { nil }
+
+    /// The first time that it needs the radio, of those that end after an instant.
+    func nextTime(from first: Instant, endingAfter instant: Instant) -> (start: Instant, end: Instant)? {
+        let length = Duration.microseconds(Self.expectedTime)
+        if first + length > instant { return (first, first + length) }
+        guard let period, period > 0 else { return nil }
+        let passed = (instant - first - length).microseconds / period + 1
+        let start = first + .microseconds(passed * period)
+        return (start, start + length)
+    }
+
+    /// How long somebody who has announced itself is expected to need the radio, in microseconds.
+    private static var expectedTime: Int64 { 2_500 }
+
+    /// Whether this user ends in time for the other one. Advertising sets do not for each other: they wait.
+    func yields(to other: any RadioUser) -> Bool {
+        priority != .advertising || other.priority != .advertising
+    }
 }
 
 /// Shares the one radio of a controller: it does one thing at a time.
@@ -32,6 +59,8 @@ enum RadioPriority: Comparable {
 final class RadioArbiter {
     /// The radio.
     let node: RadioNode
+    /// How often a place is looked for.
+    static let maximumAttempts = 64
     private(set) var owner: (any RadioUser)?
     private var waiting: [any RadioUser] = []
     private var reservations: [(user: any RadioUser, start: Instant)] = []
@@ -99,7 +128,7 @@ final class RadioArbiter {
     /// it has been waiting since.
     func nextReservation(after instant: Instant, except user: any RadioUser) -> Instant {
         var next = Instant(nanoseconds: .max)
-        for reservation in reservations where reservation.user !== user {
+        for reservation in reservations where reservation.user !== user && user.yields(to: reservation.user) {
             if reservation.start >= instant {
                 next = min(next, reservation.start)
             } else if waiting.contains(where: { $0 === reservation.user }) {
@@ -112,6 +141,21 @@ final class RadioArbiter {
     /// Whether a user who claims the radio now has it for so many microseconds.
     func isFree(_ microseconds: Int64, from instant: Instant, for user: any RadioUser) -> Bool {
         instant + .microseconds(microseconds) <= nextReservation(after: instant, except: user)
+    }
+
+    /// The first instant from which the radio is free for so many microseconds, as far as is known: what others have
+    /// announced comes again and again. When there is none soon, one at which it is not free.
+    func firstFree(_ microseconds: Int64, from instant: Instant, for user: any RadioUser) -> Instant {
+        var candidate = instant
+        for _ in 0..<Self.maximumAttempts {
+            let before = candidate
+            for reservation in reservations where reservation.user !== user && user.yields(to: reservation.user) {
+                let taken = reservation.user.nextTime(from: reservation.start, endingAfter: candidate)
+                if let taken, taken.start < candidate + .microseconds(microseconds) { candidate = taken.end }
+            }
+            if candidate == before { return candidate }
+        }
+        return candidate
     }
 
     private func offer() {
