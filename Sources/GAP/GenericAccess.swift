@@ -45,6 +45,7 @@ public final class GenericAccess {
     private var scan: Scan?
     private var watchers: [(owner: ObjectIdentifier, tell: ConnectionWatcher)] = []
     private var controller: ControllerInformation?
+    private var ownAddress: OwnAddress?
 
     /// Takes each link that is made as central, and why one cannot be made; with the peer, unless it is about all of them.
     typealias ConnectionWatcher = (Result<AccessLink, GAPError>, BluetoothAddress?) -> Void
@@ -123,9 +124,17 @@ extension GenericAccess {
     }
 
     private func begin(_ controller: ControllerInformation) {
-        let own = OwnAddress(policy, publicAddress: controller.publicAddress, random: random)
+        // The same each time that the controller comes back.
+        let own = ownAddress ?? OwnAddress(policy, publicAddress: controller.publicAddress, random: random)
+        ownAddress = own
         self.controller = controller
-        if own.address.kind.isRandom { host.send(LESetRandomAddress(address: own.address)) }
+        if own.address.kind.isRandom {
+            host.send(LESetRandomAddress(address: own.address)) { [weak self] result in
+                guard let self, case .failure(.refused(let opcode, let status)) = result else { return }
+                host.stop()
+                leave(to: .failed(.commandRefused(opcode, status)))
+            }
+        }
         advertiser.begin(own, on: controller)
         scanner.begin(own, on: controller)
         connector.begin(own, on: controller)

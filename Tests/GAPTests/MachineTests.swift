@@ -15,7 +15,7 @@ import Testing
         return machine
     }
 
-    @Test func GAP_CONN_DCEP_BV_03_onePeerIsConnectedByItsAddress() {
+    @Test func onePeerIsConnectedByItsAddress() {
         var machine = machine()
         #expect(machine.handle(.want(Self.a)) == [.connect(to: Self.a)])
         #expect(machine.handle(.want(Self.a)) == [])
@@ -23,7 +23,7 @@ import Testing
         #expect(machine.state == .idle)
     }
 
-    @Test func GAP_CONN_ACEP_BV_01_severalPeersShareTheAcceptList() {
+    @Test func severalPeersShareTheAcceptList() {
         var machine = machine()
         _ = machine.handle(.want(Self.a))
         #expect(machine.handle(.want(Self.b)) == [.endTurn, .cancel])

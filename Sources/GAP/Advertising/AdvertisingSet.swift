@@ -6,7 +6,7 @@ import Logging
 /// One thing that this device advertises, for one purpose. Made by ``Advertiser/addSet()``.
 ///
 /// On a controller with extended advertising it is one of the controller's sets; on another one, the only advertisement that
-/// there can be at a time.
+/// there can be at a time. Letting go of it, on the loop, takes it off the air.
 public final class AdvertisingSet {
     /// Called when what was wanted is on the air.
     public var onStarted: (() -> Void)?
@@ -16,7 +16,7 @@ public final class AdvertisingSet {
     public var onEnded: ((AdvertisingEnd) -> Void)?
 
     let number: UInt8
-    private unowned let advertiser: Advertiser
+    private let advertiser: Advertiser
     private var machine = AdvertiserMachine()
     private var fastPhase: ScheduledTask?
     private var limit: ScheduledTask?
@@ -28,6 +28,16 @@ public final class AdvertisingSet {
     init(_ number: UInt8, of advertiser: Advertiser) {
         self.number = number
         self.advertiser = advertiser
+    }
+
+    deinit {
+        endTimers()
+        endAddressChange()
+        guard isActive else { return }
+        let commands =
+            advertiser.stopCommands(set: number)
+            + advertiser.cleanUpCommands(set: number, hadPrivateAddress: privateAddress != nil)
+        advertiser.host.send(inOrder: commands) { _ in }
     }
 
     /// What is wanted on the air.

@@ -176,15 +176,23 @@ extension Central {
 }
 
 extension GATTClient {
-    /// Reads the name in the peer's Generic Access service (Core Vol 3 Part C 12.1).
+    /// Reads the name in the peer's Generic Access service (Core Vol 3 Part C 12.1), in parts if it is long.
     public func readDeviceName(_ completion: @escaping (Result<String, GAPError>) -> Void) {
-        readValues(of: GATTUUID.deviceName) { result in
-            switch result {
-            case .success(let values) where !values.isEmpty:
-                completion(.success(String(decoding: values[0].value, as: UTF8.self)))
-            case .failure(.bearer(.closed)): completion(.failure(.linkLost(.unknownConnection)))
-            case .success, .failure: completion(.failure(.notFound))
+        readValues(of: GATTUUID.deviceName) { [weak self] result in
+            guard let self, case .success(let values) = result, let found = values.first else {
+                return completion(.failure(Self.nameError(result)))
             }
+            // A first answer carries the value up to the MTU less 4 (Core Vol 3 Part F 3.4.4.2).
+            guard found.value.count >= bearer.mtu - 4 else { return completion(.success(Self.text(found.value))) }
+            read(found.handle) { completion($0.map(Self.text).mapError { _ in .notFound }) }
         }
+    }
+
+    private static func text(_ octets: PacketBuffer) -> String {
+        String(decoding: octets, as: UTF8.self)
+    }
+
+    private static func nameError(_ result: Result<[RemoteValue], GATTError>) -> GAPError {
+        if case .failure(.bearer(.closed)) = result { .linkLost(.unknownConnection) } else { .notFound }
     }
 }
