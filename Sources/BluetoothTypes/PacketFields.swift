@@ -59,12 +59,11 @@ extension FieldCoder {
         note(name, "\(value)")
     }
 
-    /// A flag in an octet: 0 is false, 1 is true, and all else is an error.
+    /// A flag in an octet: 0 is false, everything else true.
     @inlinable
     public mutating func field(_ name: String, _ value: inout Bool) throws(PacketError) {
         var raw: UInt8 = value ? 1 : 0
         try field(name, &raw)
-        if isReading, raw > 1 { throw PacketError(.value(UInt64(raw)), at: name) }
         value = raw != 0
     }
 

@@ -34,6 +34,7 @@ extension VirtualController: AdvertiserOwner {
                 ownAccuracy: .init(code: configuration.clockAccuracy.rawValue),
                 peerAccuracy: .init(code: request.link.clockAccuracy),
                 transmitPower: advertiser.power,
+                drift: configuration.clockDrift,
                 start: start
             )
         )
@@ -122,6 +123,7 @@ extension VirtualController: InitiatorOwner {
                 ownAccuracy: .init(code: configuration.clockAccuracy.rawValue),
                 peerAccuracy: .init(code: 0),
                 transmitPower: power,
+                drift: configuration.clockDrift,
                 start: start
             )
         )
@@ -142,7 +144,10 @@ extension VirtualController: InitiatorOwner {
 }
 
 extension VirtualController: LinkOwner {
+    var hostRoom: Int? { hostFlow.room }
+
     func link(_ link: Link, received payload: PacketBuffer, isStart: Bool) {
+        hostFlow.sent(link.handle)
         host.send(ACLPacket(handle: link.handle, boundary: isStart ? .start : .continuation, payload: payload))
     }
 
@@ -153,55 +158,23 @@ extension VirtualController: LinkOwner {
 
     func link(_ link: Link, endedWith reason: HCIStatus) {
         links.removeAll { $0 === link }
+        hostFlow.closed(link.handle)
         host.send(DisconnectionComplete(handle: link.handle, reason: reason))
+        passWhatWasHeld()
     }
 
     func link(_ link: Link, reports report: LinkControl.Report) {
         switch report {
-        case .version(let status, let peer):
-            host.send(
-                ReadRemoteVersionInformationComplete(
-                    status: status,
-                    handle: link.handle,
-                    version: peer.version,
-                    companyIdentifier: peer.company,
-                    subversion: peer.subversion
-                )
-            )
+        case .version(let status, let peer): host.send(link.versionComplete(status, peer))
         case .features(let status, let features):
             host.send(LEReadRemoteFeaturesComplete(status: status, handle: link.handle, features: features))
-        case .dataLength:
-            host.send(link.dataLengthChange)
-        case .phy(let status):
-            host.send(
-                LEPHYUpdateComplete(
-                    status: status,
-                    handle: link.handle,
-                    txPHY: link.control.txPHY,
-                    rxPHY: link.control.rxPHY
-                )
-            )
-        case .parameters(let status):
-            let timing = link.control.timing
-            host.send(
-                LEConnectionUpdateComplete(
-                    status: status,
-                    handle: link.handle,
-                    interval: timing.interval,
-                    latency: timing.latency,
-                    supervisionTimeout: timing.timeout
-                )
-            )
-        case .parameterRequest(let asked):
-            host.send(
-                LERemoteConnectionParameterRequest(
-                    handle: link.handle,
-                    intervalMin: asked.intervalMin,
-                    intervalMax: asked.intervalMax,
-                    maxLatency: asked.latency,
-                    supervisionTimeout: asked.timeout
-                )
-            )
+        case .dataLength: host.send(link.dataLengthChange)
+        case .phy(let status): host.send(link.phyComplete(status))
+        case .parameters(let status): host.send(link.updateComplete(status))
+        case .parameterRequest(let asked): host.send(link.parameterRequest(asked))
+        case .clockAccuracy(let status, let accuracy):
+            let code = LEClockAccuracy(rawValue: accuracy.code)
+            host.send(LERequestPeerSCAComplete(status: status, handle: link.handle, accuracy: code))
         }
     }
 }
@@ -220,6 +193,7 @@ extension VirtualController {
             preferredPHYs: defaultPHYs,
             phys: supportedPHYs,
             dataLength: receiveLength,
+            accuracy: .init(code: configuration.clockAccuracy.rawValue),
             firstPHY: parameters.start.phy,
             hostAnswersParameters: { [unowned host] in host.isWanted(LERemoteConnectionParameterRequest.self) }
         )
@@ -231,6 +205,7 @@ extension VirtualController {
             owner: self
         )
         links.append(link)
+        hostFlow.opened(link.handle)
         reportConnection(link, timing)
         link.start()
         // A controller asks for longer PDUs by itself when the host has suggested them (Core Vol 6 Part B 4.5.10).
@@ -298,9 +273,22 @@ extension ConnectionData {
     }
 }
 
+// What a link has for the host.
 extension Link {
-    /// The data length in effect, for the host.
-    var dataLengthChange: LEDataLengthChange {
+    fileprivate func versionComplete(
+        _ status: HCIStatus,
+        _ peer: VersionIndication
+    ) -> ReadRemoteVersionInformationComplete {
+        .init(
+            status: status,
+            handle: handle,
+            version: peer.version,
+            companyIdentifier: peer.company,
+            subversion: peer.subversion
+        )
+    }
+
+    fileprivate var dataLengthChange: LEDataLengthChange {
         let length = control.dataLength
         return LEDataLengthChange(
             handle: handle,
@@ -308,6 +296,30 @@ extension Link {
             maxTxTime: length.txTime(txPHY),
             maxRxOctets: length.rxOctets,
             maxRxTime: length.rxTime(rxPHY)
+        )
+    }
+
+    fileprivate func phyComplete(_ status: HCIStatus) -> LEPHYUpdateComplete {
+        .init(status: status, handle: handle, txPHY: control.txPHY, rxPHY: control.rxPHY)
+    }
+
+    fileprivate func updateComplete(_ status: HCIStatus) -> LEConnectionUpdateComplete {
+        .init(
+            status: status,
+            handle: handle,
+            interval: control.timing.interval,
+            latency: control.timing.latency,
+            supervisionTimeout: control.timing.timeout
+        )
+    }
+
+    fileprivate func parameterRequest(_ asked: ConnectionParameters) -> LERemoteConnectionParameterRequest {
+        .init(
+            handle: handle,
+            intervalMin: asked.intervalMin,
+            intervalMax: asked.intervalMax,
+            maxLatency: asked.latency,
+            supervisionTimeout: asked.timeout
         )
     }
 }

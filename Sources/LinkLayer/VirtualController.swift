@@ -10,8 +10,9 @@ import Radio
 public final class VirtualController {
     /// What the link layer can do, as LE Read Local Supported Features tells it.
     public static let supportedFeatures: LEFeatures = [
-        .connectionParametersRequest, .extendedReject, .peripheralInitiatedFeaturesExchange, .dataLengthExtension,
-        .phy2M, .phyCoded, .extendedAdvertising, .channelSelectionAlgorithm2,
+        .connectionParametersRequest, .extendedReject, .peripheralInitiatedFeaturesExchange, .ping,
+        .dataLengthExtension, .phy2M, .phyCoded, .extendedAdvertising, .channelSelectionAlgorithm2,
+        .minimumUsedChannels, .sleepClockAccuracyUpdates,
     ]
 
     /// What the controller is like.
@@ -41,6 +42,11 @@ public final class VirtualController {
     var suggestedOctets = DataLength.minimumOctets
     var suggestedTime = DataLength.minimumTime
     var defaultPHYs: PHYPreferences
+    /// What lies between the radio and the antenna, in tenths of a dB.
+    var pathCompensation: (transmit: Int16, receive: Int16) = (0, 0)
+    /// The host's room for data, and the link that gets it first next time.
+    var hostFlow = HostFlow()
+    var nextToPass = 0
 
     /// The links, in the order of their making.
     var links: [Link] = []
@@ -66,7 +72,7 @@ public final class VirtualController {
         self.loop = loop
         self.random = random
         host = HostPort(transport: transport)
-        arbiter = RadioArbiter(node: node)
+        arbiter = RadioArbiter(node: node, loop: loop)
         acceptList = AcceptList(size: configuration.acceptListSize)
         defaultPHYs = .init()
         defaultPHYs = PHYPreferences(tx: supportedPHYs, rx: supportedPHYs)
@@ -151,6 +157,8 @@ public final class VirtualController {
         channelMap = .all
         (suggestedOctets, suggestedTime) = (DataLength.minimumOctets, DataLength.minimumTime)
         defaultPHYs = PHYPreferences(tx: supportedPHYs, rx: supportedPHYs)
+        pathCompensation = (0, 0)
+        hostFlow = HostFlow()
     }
 
     private func stopEverything() {

@@ -35,6 +35,7 @@ public enum HCIEventRegistry {
         LEScanTimeout.self,
         LEAdvertisingSetTerminated.self,
         LEScanRequestReceived.self,
+        LERequestPeerSCAComplete.self,
     ]
 
     private static let byNumber = Dictionary(

@@ -62,7 +62,7 @@ extension Advertiser {
     private func postpone(_ plan: ExtendedEvent) {
         let needed = time(from: 0, of: plan)
         let begin = arbiter.firstFree(needed, from: loop.now, for: self)
-        guard plan.auxiliary > 0, begin > loop.now, begin < eventStart + set.interval else { return endEvent() }
+        guard plan.auxiliary > 0, begin > loop.now, begin < eventStart + pace else { return endEvent() }
         state = .idle
         event = nil
         timer = loop.schedule(at: begin) { [unowned self] in beginEvent() }

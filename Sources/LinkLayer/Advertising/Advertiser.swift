@@ -55,7 +55,9 @@ final class Advertiser: RadioUser {
 
     var priority: RadioPriority { .advertising }
     /// What is advertised. The data may change at any time.
-    var set = AdvertisingSet()
+    var set: AdvertisingSet {
+        didSet { interval = nil }
+    }
     /// The channels of the auxiliary PDUs.
     var secondary: SecondaryChannels
     private(set) var isEnabled = false
@@ -68,6 +70,8 @@ final class Advertiser: RadioUser {
     var event: (plan: ExtendedEvent, begin: Instant)?
     private var limit: ScheduledTask?
     private var maximumEvents: UInt8 = 0
+    /// What ``pace`` is for the set as it is.
+    private var interval: Duration?
     private(set) var eventStart = Instant.zero
     private var pdu: [UInt8] = []
     private var channels: [UInt8] = []
@@ -93,6 +97,13 @@ final class Advertiser: RadioUser {
         self.isPrecise = isPrecise
         self.owner = owner
         secondary = SecondaryChannels(identifier: UInt32(truncatingIfNeeded: random.next() >> 32))
+    }
+
+    /// From the beginning of one event to that of the next, without the random delay.
+    var pace: Duration {
+        let pace = interval ?? set.interval
+        interval = pace
+        return pace
     }
 
     /// The power of every PDU, in dBm.
@@ -176,7 +187,7 @@ final class Advertiser: RadioUser {
         state = .idle
         event = nil
         let delay = set.isHighDutyCycle ? 0 : random.below(Self.maximumDelay)
-        var next = eventStart + set.interval + .microseconds(Int64(delay))
+        var next = eventStart + pace + .microseconds(Int64(delay))
         // An event that had to wait for the radio does not make the following ones come in a heap.
         if next < loop.now { next = loop.now + .microseconds(Int64(delay)) }
         eventStart = next

@@ -4,22 +4,29 @@ import HCI
 /// The commands that the controller knows, each with what it does. What is not in here is unknown to the host as well:
 /// the supported commands follow from this table.
 struct CommandTable {
-    private typealias Handler = @Sendable (VirtualController, PacketBuffer) -> HCIPacket
+    private typealias Handler = @Sendable (VirtualController, PacketBuffer) -> HCIPacket?
 
     static let shared = CommandTable()
 
     /// Num_HCI_Command_Packets: each command is carried out before the next is read.
     static let credits: UInt8 = 1
 
+    /// Commands whose parameters have octets that do not count.
+    private static let padded: Set<Opcode> = [LESetAdvertisingData.opcode, LESetScanResponseData.opcode]
+
     private struct Entry {
         var bit: SupportedCommands.Bit?
-        /// What the controller must be able to do.
-        var feature: LEFeatures = []
+        /// Features of which the controller must have one, if there are any.
+        var features: LEFeatures = []
         /// Which of the two ways to advertise and scan the command belongs to.
         var commands = AdvertisingCommands.none
         /// The answer to a command that is refused.
         var failure: @Sendable (HCIStatus) -> HCIPacket
         var handler: Handler
+
+        func isKnown(with available: LEFeatures) -> Bool {
+            features.isEmpty || !available.isDisjoint(with: features)
+        }
     }
 
     private var entries: [Opcode: Entry] = [:]
@@ -34,20 +41,26 @@ struct CommandTable {
         addExtendedInitiatingCommands()
         addLinkCommands()
         addProcedureCommands()
+        addHostFlowCommands()
     }
 
-    /// The bits for Read Local Supported Commands.
-    func supported(by controller: VirtualController) -> SupportedCommands {
+    /// The bits for Read Local Supported Commands of a controller with these features.
+    func supported(with available: LEFeatures) -> SupportedCommands {
         var supported = SupportedCommands()
-        for entry in entries.values where controller.configuration.features.isSuperset(of: entry.feature) {
+        for entry in entries.values where entry.isKnown(with: available) {
             if let bit = entry.bit { supported.insert(bit) }
         }
         return supported
     }
 
-    /// Carries a command out and returns its answer (Core Vol 4 Part E 4.4, 4.5).
-    func carryOut(_ command: CommandPacket, on controller: VirtualController) -> HCIPacket {
-        guard let entry = entries[command.opcode], controller.configuration.features.isSuperset(of: entry.feature)
+    /// A command that comes with a feature is unknown to a controller that has none of these.
+    mutating func require<C: HCICommand>(_ needed: LEFeatures, for type: C.Type) {
+        entries[type.opcode]?.features = needed
+    }
+
+    /// Carries a command out and returns its answer, if it has one (Core Vol 4 Part E 4.4, 4.5).
+    func carryOut(_ command: CommandPacket, on controller: VirtualController) -> HCIPacket? {
+        guard let entry = entries[command.opcode], entry.isKnown(with: controller.configuration.features)
         else {
             return HCIPacket(CommandStatus(status: .unknownCommand, credits: Self.credits, opcode: command.opcode))
         }
@@ -59,7 +72,7 @@ struct CommandTable {
     mutating func mark(_ opcodes: [Opcode], as commands: AdvertisingCommands, feature: LEFeatures = []) {
         for opcode in opcodes {
             entries[opcode]?.commands = commands
-            entries[opcode]?.feature = feature
+            entries[opcode]?.features = feature
         }
     }
 
@@ -88,6 +101,19 @@ struct CommandTable {
         }
     }
 
+    /// Adds a command that is answered only if something is wrong with it.
+    mutating func addUnanswered<C: HCICommand>(
+        _ type: C.Type,
+        _ body: @escaping @Sendable (VirtualController, C) -> HCIStatus
+    ) where C.Response == StatusOnly {
+        register(type) { controller, command in
+            let status = body(controller, command)
+            return status == .success ? nil : Self.answer(type, status)
+        } failure: { status in
+            Self.answer(type, status)
+        }
+    }
+
     private static func answer<C: HCICommand>(_ type: C.Type, _ status: HCIStatus) -> HCIPacket
     where C.Response == StatusOnly {
         C.isAnsweredByStatus
@@ -97,12 +123,17 @@ struct CommandTable {
 
     private mutating func register<C: HCICommand>(
         _ type: C.Type,
-        _ body: @escaping @Sendable (VirtualController, C) -> HCIPacket,
+        _ body: @escaping @Sendable (VirtualController, C) -> HCIPacket?,
         failure: @escaping @Sendable (HCIStatus) -> HCIPacket
     ) {
+        let isPadded = Self.padded.contains(C.opcode)
         let handler: Handler = { controller, parameters in
             do throws(PacketError) {
-                return body(controller, try C(reading: parameters))
+                let command = try C(reading: parameters)
+                // What reads well and would be written otherwise was not written by the rules: a switch that is neither
+                // on nor off.
+                guard isPadded || command.encoded() == parameters else { return failure(.invalidParameters) }
+                return body(controller, command)
             } catch {
                 return failure(Self.status(for: error))
             }

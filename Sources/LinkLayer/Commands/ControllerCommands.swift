@@ -21,6 +21,7 @@ extension CommandTable {
         add(LERand.self) { controller, _ in
             LERand.Response(number: controller.random.next())
         }
+        addHostCommands()
         addAcceptListCommands()
     }
 
@@ -51,7 +52,7 @@ extension CommandTable {
             )
         }
         add(ReadLocalSupportedCommands.self) { controller, _ in
-            .init(commands: CommandTable.shared.supported(by: controller))
+            .init(commands: CommandTable.shared.supported(with: controller.configuration.features))
         }
         add(ReadLocalSupportedFeatures.self) { _, _ in .init(features: [.brEdrNotSupported, .leController]) }
         add(ReadBDADDR.self) { controller, _ in .init(address: controller.configuration.publicAddress) }
@@ -75,6 +76,32 @@ extension CommandTable {
         add(LEReadSupportedStates.self) { _, _ in .init(states: .all) }
         add(LEReadTransmitPower.self) { controller, _ in
             .init(minimum: controller.configuration.transmitPower, maximum: controller.configuration.transmitPower)
+        }
+    }
+
+    private mutating func addHostCommands() {
+        add(LEReadRFPathCompensation.self) { controller, _ in
+            .init(transmit: controller.pathCompensation.transmit, receive: controller.pathCompensation.receive)
+        }
+        add(LEWriteRFPathCompensation.self) { controller, command in
+            // 128 dB either way (7.8.76).
+            let range: ClosedRange<Int16> = -1_280...1_280
+            guard range.contains(command.transmit), range.contains(command.receive) else {
+                return HCIStatus.invalidParameters
+            }
+            controller.pathCompensation = (command.transmit, command.receive)
+            return .success
+        }
+        add(LESetHostFeature.self) { controller, command in
+            guard command.bitNumber <= 63 else { return HCIStatus.invalidParameters }
+            guard controller.links.isEmpty else { return .commandDisallowed }
+            // The features that a host would complete are not there; saying that it does not is no news (7.8.115).
+            let hosts: [LEFeatures] = [
+                .connectedIsochronousHost, .connectionSubratingHost, .advertisingCodingSelectionHost,
+                .channelSoundingHost,
+            ]
+            let isKnown = hosts.contains(LEFeatures(rawValue: 1 << UInt64(command.bitNumber)))
+            return isKnown && !command.isSupported ? .success : .unsupportedFeatureOrParameter
         }
     }
 

@@ -165,7 +165,7 @@ struct SyncInfo: PacketFields, Hashable {
     private var offset: UInt16 = 0
     /// The periodic advertising interval, in units of 1.25 ms.
     var interval: UInt16 = 0
-    private var rest: PacketBuffer = []
+    private var rest = PacketBuffer([UInt8](repeating: 0, count: 14))
 
     init() {}
 

@@ -52,10 +52,10 @@ class PrimaryListener: RadioUser {
     /// How important its windows are.
     var windowPriority: RadioPriority { .scanning }
 
-    /// How important it is: what an AuxPtr leads to cannot be heard at another time.
+    /// How important it is: what an AuxPtr leads to, or an answer, has no other time.
     var priority: RadioPriority {
-        if case .following = phase { return .following }
-        return windowPriority
+        if case .window = phase { return windowPriority }
+        return .following
     }
 
     /// Begins with a first window now.
@@ -78,6 +78,9 @@ class PrimaryListener: RadioUser {
         arbiter.remove(self)
     }
 
+    /// Advertisements whose next PDU is waited for.
+    var waitingTrails: Int { pending.count }
+
     /// The channel that is being listened to.
     var channel: UInt8 { current?.windows.channel ?? windows.first?.windows.channel ?? 37 }
 
@@ -88,7 +91,12 @@ class PrimaryListener: RadioUser {
 
     /// The window that was opened last of those that are open.
     private var current: WindowTimer? {
-        windows.filter { $0.opened != nil }.max { ($0.opened ?? .zero) < ($1.opened ?? .zero) }
+        var last: WindowTimer?
+        for window in windows {
+            guard let opened = window.opened, opened >= last?.opened ?? .zero else { continue }
+            last = window
+        }
+        return last
     }
 
     private func windowChanged() {
