@@ -88,7 +88,10 @@ let package = Package(
         room("SMP", ["BluetoothTypes", "EventLoops", "L2CAP"]),
         room(
             "GAP",
-            ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", .product(name: "Logging", package: "swift-log")]
+            [
+                "BluetoothTypes", "EventLoops", "HCI", "L2CAP", "ATT", "GATT",
+                .product(name: "Logging", package: "swift-log"),
+            ]
         ),
         room(
             "BluetoothService",
@@ -148,7 +151,13 @@ let package = Package(
             dependencies: ["CoreBluetooth"],
             swiftSettings: [.swiftLanguageMode(.v5)]
         ),
-        tests("GAP", ["BluetoothTypes", "EventLoops", "HCI"]),
+        tests(
+            "GAP",
+            [
+                "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "LinkLayer", "Radio",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
         tests(
             "BluetoothService",
             [

@@ -78,6 +78,12 @@ final class Explorer {
         host.onConnectionFailed = { [weak self] in self?.connector.ended($0) }
         host.onDisconnection = { [weak self] in self?.disconnected($0, $1) }
         scanner.onSighting = { [weak self] in self?.heard($0) }
+        scanner.onFailed = { [weak self] in
+            guard let self else { return }
+            end(.failure(.controllerFailed(self.plan.controller, reason: "\($0)")))
+        }
+        connector.settings = .apple
+        connector.parameterPolicy = { AppleConnectionParameterRules().accept($1) }
         connector.onFailure = { [weak self] in self?.vanished("the controller refuses to connect to \($0): \($1)") }
     }
 
@@ -125,9 +131,9 @@ final class Explorer {
             guard let self, case .failure(let error) = result else { return }
             end(.failure(.controllerFailed(plan.controller, reason: "\(error)")))
         }
-        scanner.begin(own)
-        connector.begin(own, acceptListSize: controller.acceptListSize)
-        scanner.want(true)
+        scanner.begin(own, on: controller)
+        connector.begin(own, on: controller)
+        scanner.want(.attentive)
         Console.line("searching for \"\(plan.name)\"")
         loop.schedule(after: .seconds(plan.timeout)) { [weak self] in self?.searchedLongEnough() }
     }
@@ -152,7 +158,7 @@ final class Explorer {
         }
         Console.line("found \"\(plan.name)\" at \(sighting.address) (\(sighting.address.kind)), \(sighting.rssi) dBm")
         stage = .connecting(sighting.address)
-        scanner.want(false)
+        scanner.want(nil)
         connector.want(sighting.address)
     }
 
