@@ -41,6 +41,8 @@ public final class Radio {
     public var configuration: Configuration
     /// Sees every frame at its first bit. For packet captures.
     public var onTransmission: ((SniffedFrame) -> Void)?
+    /// May change each frame before it goes on the air: for the injection of faults.
+    public var onSend: ((inout RadioFrame) -> Void)?
     /// Where the sniffer stands; without a place it hears each frame at the power it was sent with.
     public var snifferPosition: Position?
 
