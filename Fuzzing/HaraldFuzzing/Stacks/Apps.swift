@@ -29,16 +29,28 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate, @unchecked Sen
         guard peripheral.state == .poweredOn else { return }
         let service = CBMutableService(type: Profile.service, primary: true)
         notifying = CBMutableCharacteristic(
-            type: Profile.notifying, properties: .notify, value: nil, permissions: .readable
+            type: Profile.notifying,
+            properties: .notify,
+            value: nil,
+            permissions: .readable
         )
         indicating = CBMutableCharacteristic(
-            type: Profile.indicating, properties: .indicate, value: nil, permissions: .readable
+            type: Profile.indicating,
+            properties: .indicate,
+            value: nil,
+            permissions: .readable
         )
         let long = CBMutableCharacteristic(
-            type: Profile.long, properties: .read, value: nil, permissions: .readable
+            type: Profile.long,
+            properties: .read,
+            value: nil,
+            permissions: .readable
         )
         let writable = CBMutableCharacteristic(
-            type: Profile.writable, properties: [.write, .writeWithoutResponse], value: nil, permissions: .writeable
+            type: Profile.writable,
+            properties: [.write, .writeWithoutResponse],
+            value: nil,
+            permissions: .writeable
         )
         service.characteristics = [notifying, long, writable, indicating]
         peripheral.removeAllServices()

@@ -28,6 +28,7 @@ struct Recording: Sendable {
         }
         world.radio.onSend = { frames.append(($0.accessAddress, $0.pdu)) }
         hold(world.runSession(limit: .seconds(60)), "the session does not go well by itself")
+        world.end()
         hostPackets = down
         controllerPackets = up
         self.frames = frames

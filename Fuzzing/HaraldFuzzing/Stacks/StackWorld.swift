@@ -89,6 +89,13 @@ final class StackWorld {
         run(for: .seconds(1)) { false }
     }
 
+    /// Ends everything, so that nothing on the loop holds what is in the world.
+    func end() {
+        for system in systems { system.stop() }
+        tasks = 0
+        run(for: .seconds(60)) { false }
+    }
+
     @discardableResult
     func run(for duration: Duration, until condition: () -> Bool) -> Bool {
         loop.run(until: loop.now + duration) {

@@ -65,7 +65,9 @@ private final class ControllerScene {
     }
 
     private func received(event packet: HCIPacket) {
-        guard let event = try? EventPacket(reading: packet.bytes) else { return hold(false, "\(packet) cannot be read") }
+        guard let event = try? EventPacket(reading: packet.bytes) else {
+            return hold(false, "\(packet) cannot be read")
+        }
         do {
             switch try HCIEventRegistry.decode(event) {
             case let complete as CommandComplete: answers.append(complete.opcode)
@@ -90,7 +92,9 @@ private final class ControllerScene {
     private func command(_ octets: [UInt8]) {
         answers = []
         victim.onReceive?(HCIPacket(.command, PacketBuffer(octets)))
-        guard let packet = try? CommandPacket(reading: PacketBuffer(octets)) else { return hold(answers == [], "answered") }
+        guard let packet = try? CommandPacket(reading: PacketBuffer(octets)) else {
+            return hold(answers == [], "answered")
+        }
         hold(answers == [packet.opcode], "\(answers) answers \(packet)")
     }
 

@@ -73,7 +73,9 @@ private final class HostScene {
         sent += 1
         hold(sent <= 50_000, "the host is too busy")
         guard packet.kind == .command else { return }
-        guard let command = try? CommandPacket(reading: packet.bytes) else { return hold(false, "\(packet) is no command") }
+        guard let command = try? CommandPacket(reading: packet.bytes) else {
+            return hold(false, "\(packet) is no command")
+        }
         guard answers else { return }
         loop.execute { [unowned self] in line.onReceive?(Self.answer(command)) }
     }

@@ -71,6 +71,5 @@ extension FuzzTarget {
         let payload = FuzzInput(Array(input.octets.dropFirst(DataHeader.size)))
         guard let pdu = Codec.read(payload, { try ControlPDU(reading: $0) }) else { return }
         Codec.survives(pdu, encode: { $0.encoded() }, decode: { try ControlPDU(reading: $0) })
-        hold(pdu.encoded() == payload.whole, "\(pdu) has other octets than those that it was read from")
     }
 }

@@ -14,6 +14,7 @@ extension FuzzTarget {
         // Whatever has happened, with the power off and on again all is well.
         world.switchOffAndOn()
         hold(world.runSession(limit: .seconds(60)), "after a reset the devices do not find together any more")
+        world.end()
     }
 
     /// Each kind of change at each place, early and late.
