@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
@@ -13,9 +13,10 @@ from conftest import Start
 from peers.central import central
 from peers.database import HEART_RATE_MEASUREMENT
 from peers.peripheral import Peripheral, peripheral
-from test_controllers import our_controllers
+from peers.ports import HOST
 from test_serve import DEFAULT_NAME, serving
 
+Capture = Callable[[str], Path]
 SENSORS = 20
 CENTRALS = 4
 
@@ -42,19 +43,21 @@ async def check_collection(harald: Start, address: str, found: list[Peripheral],
 
 
 @pytest.mark.rootcanal
-async def test_twenty_foreign_sensors_on_foreign_controllers(harald: Start, capture) -> None:
+async def test_twenty_foreign_sensors_on_foreign_controllers(harald: Start, capture: Capture) -> None:
     async with foreign_air("rootcanal full") as air, sensors(air.transport) as found:
         await check_collection(harald, air.address, found, capture("collect"))
 
 
-async def test_twenty_foreign_sensors_on_our_controllers(harald: Start, capture, tmp_path: Path) -> None:
-    (tmp_path / "controllers").mkdir()
-    async with our_controllers(harald, tmp_path / "controllers") as transport, sensors(transport) as found:
-        await check_collection(harald, transport.replace("tcp-client", "tcp"), found, capture("collect"))
+async def test_twenty_foreign_sensors_on_our_controllers(harald: Start, capture: Capture) -> None:
+    # No captures of the controllers: a notification of Bumble's may cross the end of its link, which tshark objects to.
+    async with harald("controllers", "--listen", "0") as process:
+        port = (await process.line(r"listening on .*?(\d+)\D*$"))[1]
+        async with sensors(f"tcp-client:{HOST}:{port}") as found:
+            await check_collection(harald, f"tcp:{HOST}:{port}", found, capture("collect"))
 
 
 @pytest.mark.parametrize("air_name", FOREIGN_AIRS)
-async def test_several_foreign_centrals_follow_our_sensor(harald: Start, capture, air_name: str) -> None:
+async def test_several_foreign_centrals_follow_our_sensor(harald: Start, capture: Capture, air_name: str) -> None:
     async with (
         foreign_air(air_name) as air,
         serving(harald, air, "--capture", str(capture("serve"))),
