@@ -191,3 +191,19 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// Fuzzing/run sets this, and has libFuzzer's flags on its command line: nobody who depends on the package meets either.
+if Context.environment["HARALD_FUZZING"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "HaraldFuzzing",
+            dependencies: [
+                "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCITransports", "LinkLayer", "L2CAP", "ATT", "GATT",
+                "GAP", "BluetoothService", "CoreBluetooth", "LoopbackLinks",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Fuzzing/HaraldFuzzing",
+            swiftSettings: settings
+        )
+    )
+}
