@@ -11,8 +11,8 @@ public final class VirtualController {
     /// What the link layer can do, as LE Read Local Supported Features tells it.
     public static let supportedFeatures: LEFeatures = [
         .connectionParametersRequest, .extendedReject, .peripheralInitiatedFeaturesExchange, .ping,
-        .dataLengthExtension, .phy2M, .phyCoded, .channelSelectionAlgorithm2, .minimumUsedChannels,
-        .sleepClockAccuracyUpdates,
+        .dataLengthExtension, .phy2M, .phyCoded, .extendedAdvertising, .channelSelectionAlgorithm2,
+        .minimumUsedChannels, .sleepClockAccuracyUpdates,
     ]
 
     /// What the controller is like.
@@ -29,10 +29,16 @@ public final class VirtualController {
     private(set) var scanner: Scanner!
     private(set) var initiator: Initiator!
 
+    /// The advertising sets of the extended commands, by their handles.
+    var advertisers: [UInt8: Advertiser] = [:]
+
     // What the host has set, and a reset takes back.
+    var advertisingCommands = AdvertisingCommands.none
     var randomAddress: BluetoothAddress?
     var acceptList: AcceptList
-    var channelMap = ChannelMap.all
+    var channelMap = ChannelMap.all {
+        didSet { for advertiser in advertisers.values { advertiser.secondary.map = channelMap } }
+    }
     var suggestedOctets = DataLength.minimumOctets
     var suggestedTime = DataLength.minimumTime
     var defaultPHYs: PHYPreferences
@@ -70,9 +76,24 @@ public final class VirtualController {
         acceptList = AcceptList(size: configuration.acceptListSize)
         defaultPHYs = .init()
         defaultPHYs = PHYPreferences(tx: supportedPHYs, rx: supportedPHYs)
-        advertiser = Advertiser(arbiter: arbiter, loop: loop, random: random, power: power, owner: self)
-        scanner = Scanner(arbiter: arbiter, loop: loop, random: random, power: power, owner: self)
-        initiator = Initiator(arbiter: arbiter, loop: loop, random: random, power: power, owner: self)
+        advertiser = makeAdvertiser(AdvertisingSet())
+        let accuracy = ClockAccuracy(code: configuration.clockAccuracy.rawValue)
+        scanner = Scanner(
+            arbiter: arbiter,
+            loop: loop,
+            random: random,
+            power: power,
+            accuracy: accuracy,
+            owner: self
+        )
+        initiator = Initiator(
+            arbiter: arbiter,
+            loop: loop,
+            random: random,
+            power: power,
+            accuracy: accuracy,
+            owner: self
+        )
         transport.onReceive = { [weak self] in self?.receive($0) }
         transport.onClose = { [weak self] _ in self?.reset() }
     }
@@ -80,6 +101,23 @@ public final class VirtualController {
     deinit {
         // Nothing is left on the loop that would come back to it.
         stopEverything()
+    }
+
+    /// An advertiser for one set.
+    func makeAdvertiser(_ set: AdvertisingSet) -> Advertiser {
+        var set = set
+        set.txPower = min(set.parameters.txPower, configuration.transmitPower)
+        set.knowsAlgorithm2 = knowsAlgorithm2
+        let advertiser = Advertiser(
+            set,
+            arbiter: arbiter,
+            loop: loop,
+            random: random,
+            isPrecise: configuration.clockAccuracy.rawValue >= LEClockAccuracy.ppm50.rawValue,
+            owner: self
+        )
+        advertiser.secondary.map = channelMap
+        return advertiser
     }
 
     /// The power in dBm.
@@ -109,14 +147,10 @@ public final class VirtualController {
     func reset() {
         stopEverything()
         links.removeAll()
-        advertiser.set = AdvertisingSet()
-        scanner.parameters = LESetScanParameters(
-            kind: .passive,
-            scanInterval: 0x0010,
-            scanWindow: 0x0010,
-            ownAddressKind: .publicDevice,
-            filterPolicy: .everybody
-        )
+        advertiser = makeAdvertiser(AdvertisingSet())
+        advertisers.removeAll()
+        scanner.settings = ScanSettings()
+        advertisingCommands = .none
         host.reset()
         randomAddress = nil
         acceptList.clear()
@@ -131,6 +165,7 @@ public final class VirtualController {
         scanner.stop()
         initiator.stop()
         advertiser.stop()
+        for advertiser in advertisers.values { advertiser.stop() }
         for link in links { link.drop() }
     }
 

@@ -128,12 +128,14 @@ extension CommandTable {
 
 extension VirtualController {
     /// Whether it advertises, scans or initiates, which fixes its random address.
-    var usesRadioForItself: Bool { advertiser.isEnabled || scanner.isEnabled || initiator.isEnabled }
+    var usesRadioForItself: Bool { advertiser.isEnabled || scanner.isActive || initiator.isEnabled }
 
     /// Whether something that is going on looks at the accept list (7.8.15 to 7.8.17).
     var usesAcceptList: Bool {
-        advertiser.isEnabled && advertiser.set.parameters.filterPolicy != .everybody
-            || scanner.isEnabled && scanner.parameters.filterPolicy.rawValue & 1 == 1
+        ([advertiser] + advertisers.values).contains {
+            $0.isEnabled && $0.set.parameters.filterPolicy != .everybody
+        }
+            || scanner.isActive && scanner.settings.filterPolicy.rawValue & 1 == 1
             || initiator.isEnabled && initiator.command.filterPolicy == .acceptList
     }
 

@@ -34,8 +34,8 @@ final class Link: RadioUser {
         var transmitPower: Double
         /// By how many parts in a million the own sleep clock is slow.
         var drift = 0.0
-        /// When CONNECT_IND ended: the first window is counted from there.
-        var created: Instant
+        /// What the first window is counted from.
+        var start: LinkStart
     }
 
     let parameters: Parameters
@@ -118,12 +118,13 @@ final class Link: RadioUser {
         channelMap = data.channelMap
         peerAccuracy = parameters.peerAccuracy
         event = ConnectionEvent(role: parameters.role)
-        // transmitWindowDelay is 1.25 ms behind a CONNECT_IND (4.5.3).
-        let offset = Duration.microseconds((1 + Int64(data.windowOffset)) * LinkTiming.unit)
-        anchor = parameters.created + offset.drifting(parameters.drift)
+        let offset = Duration.microseconds(
+            parameters.start.windowDelay + Int64(data.windowOffset) * LinkTiming.unit
+        )
+        anchor = parameters.start.end + offset.drifting(parameters.drift)
         window = .microseconds(Int64(data.windowSize) * LinkTiming.unit)
-        lastSync = parameters.created
-        lastHeard = parameters.created
+        lastSync = parameters.start.end
+        lastHeard = parameters.start.end
     }
 
     var owesAnswer: Bool {
@@ -138,6 +139,7 @@ final class Link: RadioUser {
         let isInDanger = (loop.now - lastHeard) * 2 >= limit
         return .connection(urgency: missed + (isInDanger ? RadioPriority.danger : 0))
     }
+    var period: Int64? { control.timing.intervalMicroseconds }
     /// The interval as the own clock measures it.
     var interval: Duration { control.timing.intervalDuration.drifting(parameters.drift) }
     /// The PHY that is sent with.

@@ -94,6 +94,8 @@ struct LinkControl {
         var dataLength: DataLength
         /// How good the own sleep clock is.
         var accuracy: ClockAccuracy
+        /// The PHY that the connection begins with.
+        var firstPHY = LEPHY.le1M
         /// Whether the host wants to be asked about connection parameters.
         var hostAnswersParameters: () -> Bool
     }
@@ -127,6 +129,7 @@ struct LinkControl {
         self.setup = setup
         self.timing = timing
         dataLength = setup.dataLength
+        (txPHY, rxPHY) = (setup.firstPHY, setup.firstPHY)
     }
 
     var isCentral: Bool { setup.role == .central }
@@ -290,9 +293,9 @@ struct LinkControl {
         actions.append(.report(report))
     }
 
-    /// Refuses a PDU of the peer, in the way that it understands.
+    /// Refuses a PDU of the peer, in the way that both understand (2.4.2.18).
     mutating func refuse(_ opcode: ControlOpcode, _ error: HCIStatus) {
-        let isExtended = remoteFeatures.map { $0.contains(.extendedReject) } ?? true
+        let isExtended = setup.features.contains(.extendedReject) && remoteFeatures?.contains(.extendedReject) ?? true
         send(isExtended ? .rejectExtended(.init(opcode, error)) : .reject(.init(error)))
     }
 

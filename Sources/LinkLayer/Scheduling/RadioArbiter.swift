@@ -5,6 +5,8 @@ import Radio
 protocol RadioUser: AnyObject {
     /// The higher one takes the radio from the lower one.
     var priority: RadioPriority { get }
+    /// How often it needs the radio once it has said when, in microseconds; nil for once.
+    var period: Int64? { get }
     /// The own frame has left.
     func radioSent()
     /// The first bit of a frame arrives.
@@ -21,6 +23,8 @@ protocol RadioUser: AnyObject {
 enum RadioPriority: Comparable {
     case scanning
     case initiating
+    /// What an AuxPtr leads to, and answers: there is no other time for them.
+    case following
     case advertising
     /// A connection event, with how urgent it is: the events that the link has missed in a row, and far more when its
     /// supervision timeout comes near. Who starves, wins.
@@ -33,6 +37,29 @@ enum RadioPriority: Comparable {
     var isLink: Bool { self >= .connection(urgency: 0) }
     /// Whether it belongs to a link that must not wait.
     var isInDanger: Bool { self >= .connection(urgency: Self.danger) }
+}
+
+extension RadioUser {
+    /// How often it needs the radio once it has said when, in microseconds; nil for once.
+    var period: Int64? { nil }
+
+    /// The first time that it needs the radio, of those that end after an instant.
+    func nextTime(from first: Instant, endingAfter instant: Instant) -> (start: Instant, end: Instant)? {
+        let length = Duration.microseconds(Self.expectedTime)
+        if first + length > instant { return (first, first + length) }
+        guard let period, period > 0 else { return nil }
+        let passed = (instant - first - length).microseconds / period + 1
+        let start = first + .microseconds(passed * period)
+        return (start, start + length)
+    }
+
+    /// How long somebody who has announced itself is expected to need the radio, in microseconds.
+    private static var expectedTime: Int64 { 2_500 }
+
+    /// Whether this user ends in time for the other one. Advertising sets do not for each other: they wait.
+    func yields(to other: any RadioUser) -> Bool {
+        priority != .advertising || other.priority != .advertising
+    }
 }
 
 /// Shares the one radio of a controller: it does one thing at a time.
@@ -53,6 +80,9 @@ final class RadioArbiter {
     static let turn: Int64 = 10_000
     /// More than so many microseconds are never owed.
     static let maximumOwed: Int64 = 500_000
+
+    /// How often a place is looked for.
+    static let maximumAttempts = 64
 
     /// The radio.
     let node: RadioNode
@@ -140,7 +170,8 @@ final class RadioArbiter {
         where counts: (any RadioUser) -> Bool
     ) -> Instant {
         var next = Instant(nanoseconds: .max)
-        for reservation in reservations where reservation.user !== user && counts(reservation.user) {
+        for reservation in reservations
+        where reservation.user !== user && user.yields(to: reservation.user) && counts(reservation.user) {
             if reservation.start >= instant {
                 next = min(next, reservation.start)
             } else if waiting.contains(where: { $0 === reservation.user }) {
@@ -154,7 +185,9 @@ final class RadioArbiter {
     func isFree(_ microseconds: Int64, from instant: Instant, for user: any RadioUser) -> Bool {
         reckon()
         let pays = isPaying && !user.priority.isLink
-        let next = nextReservation(after: instant, except: user) { !pays || $0.priority.isInDanger }
+        let next = nextReservation(after: instant, except: user) {
+            !pays || !$0.priority.isLink || $0.priority.isInDanger
+        }
         let isFree = instant + .microseconds(microseconds) <= next
         if !isFree, !user.priority.isLink { refuse(microseconds) }
         return isFree
@@ -208,6 +241,21 @@ final class RadioArbiter {
     private func owe(_ nanoseconds: Int64) {
         debt = min(debt + nanoseconds, Self.maximumOwed * 1_000)
         if debt >= Self.turn * 1_000 { isPaying = true }
+    }
+
+    /// The first instant from which the radio is free for so many microseconds, as far as is known: what others have
+    /// announced comes again and again. When there is none soon, one at which it is not free.
+    func firstFree(_ microseconds: Int64, from instant: Instant, for user: any RadioUser) -> Instant {
+        var candidate = instant
+        for _ in 0..<Self.maximumAttempts {
+            let before = candidate
+            for reservation in reservations where reservation.user !== user && user.yields(to: reservation.user) {
+                let taken = reservation.user.nextTime(from: reservation.start, endingAfter: candidate)
+                if let taken, taken.start < candidate + .microseconds(microseconds) { candidate = taken.end }
+            }
+            if candidate == before { return candidate }
+        }
+        return candidate
     }
 
     private func offer() {
