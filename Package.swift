@@ -31,6 +31,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     ],
@@ -77,12 +78,20 @@ let package = Package(
         ),
         room(
             "GATT",
-            ["BluetoothTypes", "EventLoops", "ATT", .product(name: "DequeModule", package: "swift-collections")]
+            [
+                "BluetoothTypes", "EventLoops", "ATT",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "DequeModule", package: "swift-collections"),
+            ]
         ),
         room("SMP", ["BluetoothTypes", "EventLoops", "L2CAP"]),
         room(
             "GAP",
-            ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", .product(name: "Logging", package: "swift-log")]
+            [
+                "BluetoothTypes", "EventLoops", "HCI", "L2CAP", "ATT", "GATT",
+                .product(name: "Logging", package: "swift-log"),
+            ]
         ),
         room(
             "BluetoothService",
@@ -143,7 +152,13 @@ let package = Package(
             dependencies: ["CoreBluetooth"],
             swiftSettings: [.swiftLanguageMode(.v5)]
         ),
-        tests("GAP", ["BluetoothTypes", "EventLoops", "HCI"]),
+        tests(
+            "GAP",
+            [
+                "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "LinkLayer", "Radio",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
         tests(
             "BluetoothService",
             [
@@ -177,3 +192,19 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// Fuzzing/run sets this, and has libFuzzer's flags on its command line: nobody who depends on the package meets either.
+if Context.environment["HARALD_FUZZING"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "HaraldFuzzing",
+            dependencies: [
+                "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCITransports", "LinkLayer", "L2CAP", "ATT", "GATT",
+                "GAP", "BluetoothService", "CoreBluetooth", "LoopbackLinks",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Fuzzing/HaraldFuzzing",
+            swiftSettings: settings
+        )
+    )
+}

@@ -105,21 +105,36 @@ enum HaraldBenchmarks {
         report.address = BluetoothAddress(0xC0FF_EE00_0001, kind: .randomDevice)
         report.data = PacketBuffer(Array(repeating: 1, count: 31))
         report.rssi = -60
-        let event = LEAdvertisingReport(reports: [report])
+        try reports("advertising report", LEAdvertisingReport(reports: [report]), count: count) {
+            checksum &+= $0.reports.count
+        }
+        var extended = ExtendedAdvertisingReport()
+        (extended.address, extended.data, extended.rssi) = (report.address, report.data, report.rssi)
+        try reports("extended advertising report", LEExtendedAdvertisingReport(reports: [extended]), count: count) {
+            checksum &+= $0.reports.count
+        }
+    }
+
+    private static func reports<E: HCIEvent>(
+        _ name: String,
+        _ event: E,
+        count: Int,
+        _ take: (E) -> Void
+    ) throws {
         var sum = 0
         let encode = Measurement {
             for _ in 0..<count { sum &+= HCIPacket(event).bytes.count }
         }
-        row("encode an advertising report of 31 octets", nanoseconds(count, encode))
+        row("encode an \(name) of 31 octets", nanoseconds(count, encode))
         let packet = HCIPacket(event)
         let decode = try Measurement {
             for _ in 0..<count {
                 let read = try EventPacket(reading: packet.bytes)
-                sum &+= try LEAdvertisingReport.reading(read.eventParameters).reports.count
+                take(try E.reading(read.eventParameters))
             }
         }
-        row("decode an advertising report of 31 octets", nanoseconds(count, decode))
-        checksum &+= sum
+        row("decode an \(name) of 31 octets", nanoseconds(count, decode))
+        precondition(sum != 0)
     }
 
     // MARK: One host on a scripted controller

@@ -92,9 +92,11 @@ extension ATTBearer {
         offerRoom()
     }
 
-    /// Commands that are unknown, malformed or too long are ignored (Core Vol 3 Part F 3.3; GATT/SR/UNS/BI-02).
+    /// Commands that are unknown, malformed or too long are ignored (Core Vol 3 Part F 3.3; GATT/SR/UNS/BI-02). So are
+    /// signed ones on an enhanced bearer (3.4.5.4).
     private func receiveCommand(_ payload: PacketBuffer) {
         guard fits(payload), let onCommand, let pdu = try? ATTPDU(reading: payload) else { return }
+        if isEnhanced, case .signedWriteCommand = pdu { return }
         onCommand(pdu)
     }
 
@@ -112,6 +114,8 @@ extension ATTBearer {
             let pdu = try ATTPDU(reading: payload)
             guard fits(payload) else { return reply.fail(.invalidPDU) }
             if case .exchangeMTURequest(let request) = pdu {
+                // AB-A04: an enhanced bearer has the MTU of its channel (Vol 3 Part F 3.4.2.1).
+                if isEnhanced { return reply.fail(.requestNotSupported) }
                 serveExchange(request, reply)
             } else if let onRequest {
                 onRequest(pdu, reply)

@@ -33,6 +33,8 @@ public final class Radio {
     }
     /// Sees every frame at its first bit, wherever it is sent and whoever it is for.
     public var onTransmission: ((SniffedFrame) -> Void)?
+    /// May change each frame before it goes on the air: for the injection of faults.
+    public var onSend: ((inout RadioFrame) -> Void)?
 
     let loop: any EventLoop
     private let random: RandomSource

@@ -98,6 +98,9 @@ public final class RadioNode {
     /// - Parameter power: in dBm.
     public func send(_ frame: RadioFrame, power: Double = 0) {
         guard !isSending, frame.channel < RadioChannel.count else { return }
+        var frame = frame
+        radio.onSend?(&frame)
+        guard frame.channel < RadioChannel.count else { return }
         sleep()
         state = .sending
         used.sending += frame.airTimeMicroseconds

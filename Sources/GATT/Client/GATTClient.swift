@@ -4,9 +4,9 @@ import DequeModule
 
 /// The client of one peer's server.
 ///
-/// Procedures run one after the other in the order in which they were asked for (behaviour 5.22); each ends with
-/// exactly one call of its completion, also when the bearer is closed. Writes without response and incoming values do
-/// not wait for them.
+/// Procedures start in the order in which they were asked for; with one bearer each waits for the one before (behaviour
+/// 5.22), with several each takes the first that is free and keeps it. Each ends with exactly one call of its
+/// completion, also when its bearer is closed. Writes without response and incoming values do not wait for them.
 public final class GATTClient {
     /// Most services of a peer.
     public static let maximumServices = 256
@@ -27,8 +27,10 @@ public final class GATTClient {
         case indication
     }
 
-    /// The peer's bearer.
+    /// The peer's first bearer: the one on the fixed channel.
     public let bearer: ATTBearer
+    /// The bearers that procedures may use, the first one first.
+    public private(set) var bearers: [ATTBearer] = []
     /// Takes each value that the server sends by itself, except Service Changed. Whether anybody asked for it is for
     /// the owner to know.
     public var onValue: ((_ handle: UInt16, _ value: PacketBuffer, Arrival) -> Void)?
@@ -37,28 +39,45 @@ public final class GATTClient {
     /// Where the peer's Service Changed is. Set by ``watchServices(completion:)``, or by an owner who remembers it.
     public var serviceChanged: UInt16?
 
-    private var waiting = Deque<() -> Void>()
-    private var isBusy = false
+    private var waiting = Deque<WaitingProcedure>()
+    private var running: [(bearer: ATTBearer, isolation: GATTIsolation)] = []
     private var isStarting = false
     private var configurationDescriptors: [UInt16: UInt16] = [:]
 
     /// A client on `bearer`, whose client callbacks it takes over.
     public init(bearer: ATTBearer) {
         self.bearer = bearer
+        add(bearer)
+    }
+
+    /// Lets procedures use one more bearer of the same link, whose client callbacks the client takes over. Call
+    /// ``remove(_:)`` when it is closed.
+    public func add(_ bearer: ATTBearer) {
+        bearers.append(bearer)
         bearer.onNotification = { [weak self] handle, value in self?.onValue?(handle, value, .notification) }
         bearer.onIndication = { [weak self] handle, value in self?.receive(handle, value) }
+        startNext()
+    }
+
+    /// One of several bearers is closed. The procedure that was under way on it has failed.
+    public func remove(_ bearer: ATTBearer) {
+        bearers.removeAll { $0 === bearer }
+        bearer.onNotification = nil
+        bearer.onIndication = nil
+        startNext()
     }
 
     /// Adds a procedure to the queue.
     func run<P: GATTProcedure>(_ procedure: P, completion: @escaping (Result<P.Output, GATTError>) -> Void) {
         guard waiting.count < Self.maximumWaitingProcedures else { return completion(.failure(.queueFull)) }
-        waiting.append { [self] in
+        let start = { [self] (bearer: ATTBearer) in
             RunningProcedure(procedure, bearer) { [self] result in
-                isBusy = false
+                running.removeAll { $0.bearer === bearer }
                 completion(result)
                 startNext()
             }.start()
         }
+        waiting.append(WaitingProcedure(isolation: procedure.isolation, start: start))
         startNext()
     }
 
@@ -66,12 +85,33 @@ public final class GATTClient {
     private func startNext() {
         guard !isStarting else { return }
         isStarting = true
-        while !isBusy, let start = waiting.popFirst() {
-            isBusy = true
-            start()
+        while let next = waiting.first, let bearer = freeBearer(for: next) {
+            waiting.removeFirst()
+            running.append((bearer, next.isolation(bearer.mtu)))
+            next.start(bearer)
         }
         isStarting = false
     }
+
+    /// Where a procedure can begin now. With no bearer left it begins on the first one, to fail there.
+    private func freeBearer(for next: WaitingProcedure) -> ATTBearer? {
+        let open = bearers.filter { $0.closure == nil }
+        let isFree = { [running] (bearer: ATTBearer) in !running.contains { $0.bearer === bearer } }
+        guard let bearer = open.first(where: isFree) ?? (open.isEmpty && isFree(bearer) ? bearer : nil) else {
+            return nil
+        }
+        switch next.isolation(bearer.mtu) {
+        case .alone: return running.isEmpty ? bearer : nil
+        case .preparesWrites: return running.allSatisfy { $0.isolation == .none } ? bearer : nil
+        case .none: return running.contains { $0.isolation == .alone } ? nil : bearer
+        }
+    }
+}
+
+/// A procedure that waits for a bearer.
+private struct WaitingProcedure {
+    let isolation: (_ mtu: Int) -> GATTIsolation
+    let start: (ATTBearer) -> Void
 }
 
 /// A procedure on its way.
@@ -237,7 +277,7 @@ extension GATTClient {
         let procedure = SubscriptionProcedure(
             characteristic,
             isNotifying ? choice : [],
-            descriptor: configurationDescriptors[characteristic.value]
+            descriptor: descriptor ?? configurationDescriptors[characteristic.value]
         )
         run(procedure) { [weak self] result in
             if case .success(let descriptor) = result {

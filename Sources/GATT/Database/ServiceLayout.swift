@@ -59,6 +59,7 @@ struct ServiceLayout {
         append(GATTUUID.characteristic, .readable, .fixed(declaration))
         let value = append(definition.uuid, definition.permissions, Attribute.Source(definition.source))
         if definition.uuid == GATTUUID.clientSupportedFeatures { attributes[Int(value)].source = .clientFeatures }
+        if definition.uuid == GATTUUID.databaseHash { attributes[Int(value)].source = .databaseHash }
 
         if let extended = definition.extendedProperties {
             let octets = [UInt8(truncatingIfNeeded: extended), UInt8(extended >> 8)]
