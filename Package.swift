@@ -133,7 +133,8 @@ let package = Package(
             name: "HaraldBenchmarks",
             dependencies: [
                 "CAllocations", "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCITransports", "LinkLayer", "L2CAP",
-                "ATT", "GATT", "CoreBluetooth", "BluetoothSimulation", .product(name: "Logging", package: "swift-log"),
+                "ATT", "GATT", "BluetoothService", "CoreBluetooth", "BluetoothSimulation",
+                .product(name: "Logging", package: "swift-log"),
             ],
             path: "Benchmarks/HaraldBenchmarks",
             swiftSettings: settings

@@ -12,6 +12,7 @@ enum HaraldBenchmarks {
     private static let groups: [(name: String, measure: @Sendable () throws -> Void)] = [
         ("codecs", codecs),
         ("host", oneHost),
+        ("service", service),
         ("hosts", twoHosts),
         ("idle", idlePair),
         ("crowd", crowds),
@@ -183,6 +184,21 @@ enum HaraldBenchmarks {
         }
         precondition(one.controller.sent - before == 5 * count, "every request is answered")
         row("ATT PDUs through one host: reads answered, two each", both(2 * count, measurement))
+    }
+
+    // MARK: One system below the API
+
+    /// From HCI up to the event for the app, whose delivery waits in the loop's queue.
+    private static func service() {
+        let pair = ServicePair()
+        let count = 10_000
+        let before = pair.received
+        let measurement = Measurement {
+            for _ in 0..<count { pair.receive() }
+        }
+        pair.deliver()
+        precondition(pair.received - before == 5 * count, "every notification arrives")
+        row("one notification received below the API, HCI to event", nanoseconds(count, measurement))
     }
 
     // MARK: Two hosts without air

@@ -13,9 +13,18 @@ public struct TaskQueue {
         }
     }
 
+    /// A task with its time. A struct: a closure within an optional, a tuple or a collection is wrapped into another one, at
+    /// the cost of an allocation.
+    public struct WaitingTask {
+        /// When it is due.
+        public let deadline: Instant
+        /// What is to be done.
+        public let run: () -> Void
+    }
+
     /// A place for a task. The generation tells those that have it one after the other apart.
     private struct Slot {
-        var task: (() -> Void)?
+        var task: WaitingTask?
         var generation: UInt64 = 0
     }
 
@@ -39,7 +48,7 @@ public struct TaskQueue {
         let slot = freeSlots.popLast() ?? slots.count
         precondition(slot >> Self.slotBits == 0, "sixteen million timers are a loop that never ends")
         if slot == slots.count { slots.append(Slot()) }
-        slots[slot].task = task
+        slots[slot].task = WaitingTask(deadline: deadline, run: task)
         let name = ScheduledTask(id: slots[slot].generation << Self.slotBits | UInt64(slot))
         heap.insert(Entry(deadline: deadline, order: scheduled, task: name))
         scheduled += 1
@@ -51,7 +60,7 @@ public struct TaskQueue {
     /// - Returns: The task. With it goes what it held, whose end may cancel other tasks: let go of it when the queue is
     ///   free for that.
     @discardableResult
-    public mutating func cancel(_ task: ScheduledTask) -> (() -> Void)? {
+    public mutating func cancel(_ task: ScheduledTask) -> WaitingTask? {
         guard let body = take(task) else { return nil }
         // Long timers that are set and cancelled all the time (ATT's 30 s) must not pile up in the heap.
         if heap.count > 64, heap.count > count * 4 {
@@ -70,10 +79,9 @@ public struct TaskQueue {
     }
 
     /// Takes the next task if it is due at `limit` or before.
-    public mutating func popNext(dueBy limit: Instant) -> (deadline: Instant, task: () -> Void)? {
+    public mutating func popNext(dueBy limit: Instant) -> WaitingTask? {
         guard let deadline = nextDeadline(), deadline <= limit, let entry = heap.popMin() else { return nil }
-        guard let task = take(entry.task) else { return nil }
-        return (deadline, task)
+        return take(entry.task)
     }
 
     /// Where a task waits; nil when it has run or was dropped.
@@ -86,7 +94,7 @@ public struct TaskQueue {
     }
 
     /// Takes a task out of its slot; nil when it has run or was dropped.
-    private mutating func take(_ task: ScheduledTask) -> (() -> Void)? {
+    private mutating func take(_ task: ScheduledTask) -> WaitingTask? {
         guard let slot = slot(of: task) else { return nil }
         let body = slots[slot].task
         slots[slot].task = nil

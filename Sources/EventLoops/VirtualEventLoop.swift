@@ -16,10 +16,16 @@ public final class VirtualEventLoop: EventLoop {
         var callbackReturned = false
     }
 
+    /// A struct and no tuple: a closure in a tuple in a collection is wrapped, at the cost of an allocation.
+    private struct Delivery {
+        let queue: DispatchQueue
+        let callback: @Sendable () -> Void
+    }
+
     private final class State {
         var now = Instant.zero
         var tasks = TaskQueue()
-        var deliveries = Deque<(queue: DispatchQueue, callback: @Sendable () -> Void)>()
+        var deliveries = Deque<Delivery>()
         var isRunning = false
     }
 
@@ -94,7 +100,7 @@ public final class VirtualEventLoop: EventLoop {
     /// Queues `callback` for the moment when all that is due now has run.
     public func deliver(on queue: DispatchQueue, _ callback: @escaping @Sendable () -> Void) {
         precondition(isCurrent, "callbacks are delivered from the loop")
-        state.deliveries.append((queue, callback))
+        state.deliveries.append(Delivery(queue: queue, callback: callback))
     }
 
     /// Runs everything that is due within `duration` from now, and leaves the clock at its end.
@@ -126,8 +132,8 @@ public final class VirtualEventLoop: EventLoop {
     /// Does one thing: what was submitted, a task that is due, a delivery, or a move of the clock.
     private func step(limit: Instant) -> Bool {
         if drain() { return true }
-        if let (_, task) = state.tasks.popNext(dueBy: state.now) {
-            task()
+        if let task = state.tasks.popNext(dueBy: state.now) {
+            task.run()
             return true
         }
         if let delivery = state.deliveries.popFirst() {
