@@ -53,6 +53,9 @@ public final class L2CAPConnection {
     private var channels: [L2CAPFixedChannel] = []
     // One place for each number of the dynamic range.
     private var dynamicChannels: [L2CAPCreditBasedChannel?] = ChannelIdentifier.dynamicRange.map { _ in nil }
+    private var dynamicCount = 0
+    // The place whose channel sent last.
+    private var lastTurn = 0
     private var recombination = Recombination()
     private var recombinationTimer: ScheduledTask?
 
@@ -108,6 +111,7 @@ public final class L2CAPConnection {
         for channel in closing { channel.close() }
         let dynamic = dynamicChannels.compactMap(\.self)
         for index in dynamicChannels.indices { dynamicChannels[index] = nil }
+        dynamicCount = 0
         for channel in dynamic { channel.close(.linkLost) }
     }
 }
@@ -123,7 +127,9 @@ extension L2CAPConnection {
         }
         set {
             guard channel.isDynamic else { return }
-            dynamicChannels[Int(channel.rawValue - ChannelIdentifier.dynamicRange.lowerBound)] = newValue
+            let place = Int(channel.rawValue - ChannelIdentifier.dynamicRange.lowerBound)
+            dynamicCount += (newValue == nil ? 0 : 1) - (dynamicChannels[place] == nil ? 0 : 1)
+            dynamicChannels[place] = newValue
         }
     }
 
@@ -141,8 +147,10 @@ extension L2CAPConnection {
 
     private func receive(_ fragment: PacketBuffer, isStart: Bool) {
         guard isOpen else { return }
+        let unfinished = isStart ? recombination.incompleteChannel : nil
         let (interrupted, outcome) = recombination.handle(fragment, isStart: isStart, at: loop.now) { limit(of: $0) }
         if let interrupted { onDiscard?(interrupted) }
+        if let unfinished { frameIsBroken(on: unfinished) }
         switch outcome {
         case .none: armRecombinationTimer()
         case .discarded(let discard): discarded(discard)
@@ -165,10 +173,14 @@ extension L2CAPConnection {
         case .tooLong(let channel, _, _):
             // A frame above the MPS (Core Vol 3 Part A 3.4.3).
             if let channel = self[channel] { disconnect(channel, because: .violation(.frameTooLong)) }
-        case .overrun(let channel, _, _):
-            if let channel = self[channel] { disconnect(channel, because: .violation(.brokenFrame)) }
+        case .overrun(let channel, _, _): frameIsBroken(on: channel)
         default: break
         }
+    }
+
+    /// An SDU would have a hole, and the credits would not add up.
+    private func frameIsBroken(on channel: ChannelIdentifier) {
+        if let channel = self[channel] { disconnect(channel, because: .violation(.brokenFrame)) }
     }
 
     private func limit(of identifier: ChannelIdentifier) -> Int? {
@@ -182,7 +194,16 @@ extension L2CAPConnection {
 
     private func drained() {
         for channel in channels { channel.onDrain?() }
-        for channel in dynamicChannels { channel?.pump() }
+        if dynamicCount > 0 { takeTurns() }
+    }
+
+    /// A frame of each channel that has one, in turn, as long as the link has room: no channel can starve another.
+    private func takeTurns() {
+        var idle = 0
+        while idle < dynamicChannels.count, queuedPDUs < L2CAPCreditBasedChannel.maximumLinkQueue {
+            lastTurn = (lastTurn + 1) % dynamicChannels.count
+            if dynamicChannels[lastTurn]?.sendFrame() == true { idle = 0 } else { idle += 1 }
+        }
     }
 
     /// One timer that is set again when it finds a younger PDU: most PDUs come and go without touching it.
@@ -192,10 +213,10 @@ extension L2CAPConnection {
         recombinationTimer = loop.schedule(at: deadline) { [weak self] in
             guard let self else { return }
             recombinationTimer = nil
-            if let since = recombination.incompleteSince, since + Self.recombinationTimeout <= loop.now,
-                let received = recombination.abandon()
-            {
-                onDiscard?(.incomplete(received: received))
+            if let since = recombination.incompleteSince, since + Self.recombinationTimeout <= loop.now {
+                let channel = recombination.incompleteChannel
+                if let received = recombination.abandon() { onDiscard?(.incomplete(received: received)) }
+                if let channel { frameIsBroken(on: channel) }
             }
             armRecombinationTimer()
         }

@@ -203,6 +203,18 @@ final class EnhancedPair {
         #expect(pair.central.enhanced.bearers.count == 5)
     }
 
+    @Test func whatIsAnsweredAfterTheEndIsEnded() throws {
+        let pair = try EnhancedPair()
+        pair.central.open(2)
+        pair.central.enhanced.close()
+        #expect(pair.central.outcomes == [.closed])
+        pair.loop.run(for: .seconds(1))
+        #expect(pair.central.opened.isEmpty && pair.central.connection.creditBasedChannels.isEmpty)
+        #expect(pair.peripheral.enhanced.bearers.isEmpty)
+        pair.central.open(1)
+        #expect(pair.central.outcomes == [.closed, .closed])
+    }
+
     @Test func theEndOfTheLinkAndOfTheService() throws {
         let pair = try EnhancedPair()
         pair.central.open(2)

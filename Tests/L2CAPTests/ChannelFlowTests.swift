@@ -159,3 +159,118 @@ final class ChannelPair {
         #expect(sender.next() == nil && sender.queuedSDUs == 0)
     }
 }
+
+@Suite struct ChannelFairnessTests {
+    @Test func channelsTakeTurns() throws {
+        let fixture = try ChannelFixture()
+        let channels = try (0..<3).map { try fixture.accept(.creditBased, credits: 100, source: 0x40 + $0) }
+        fixture.link.isHeld = true
+        for channel in channels { for _ in 0..<20 { try channel.offer([1]) } }
+        fixture.link.release(8)
+        _ = fixture.link.takeSent()
+        // What was in the link's queue before it was full is the first channel's; then each has its turn.
+        fixture.link.release(30)
+        let counts = Dictionary(grouping: fixture.link.takeSent(), by: \.channel).mapValues(\.count)
+        #expect(counts.count == 3 && counts.values.allSatisfy { (6...14).contains($0) })
+        fixture.link.isHeld = false
+        fixture.loop.run(for: .seconds(1))
+        #expect(channels.allSatisfy { $0.queuedPDUs == 0 })
+    }
+
+    @Test func AB_C11_aFrameThatDoesNotEndClosesItsChannelOnly() throws {
+        let fixture = try ChannelFixture()
+        let other = try fixture.accept(.creditBased, source: 0x41)
+        for isInterrupted in [true, false] {
+            let channel = try fixture.accept(.creditBased)
+            fixture.link.onReceive?(PacketBuffer([20, 0] + le(Int(channel.identifier.rawValue)) + [1, 0]), true)
+            if !isInterrupted { fixture.loop.run(for: .seconds(30)) }
+            let sent = isInterrupted ? fixture.frame(le(1) + [1], on: other) : fixture.link.takeSent(on: 5)
+            #expect(channel.closure == .violation(.brokenFrame))
+            let request = try #require(sent.first)
+            fixture.signal(0x07, request[1], le(0x40) + le(Int(channel.identifier.rawValue)))
+            fixture.loop.run(for: .seconds(40))
+        }
+        #expect(other.closure == nil)
+    }
+
+    @Test func AB_C11_oneOctetEach29SecondsOnTwentyLinks() {
+        let fixtures = (0..<20).map { _ in Fixture() }
+        for fixture in fixtures { fixture.receive([[60, 0, 4, 0]]) }
+        for octet in 1...5 {
+            for fixture in fixtures {
+                fixture.loop.run(for: .seconds(29))
+                fixture.receive([[UInt8(octet)]], startsAt: nil)
+            }
+        }
+        for fixture in fixtures {
+            #expect(fixture.discards == [.incomplete(received: 5)])
+            #expect(fixture.received.isEmpty)
+        }
+    }
+}
+
+/// Commands and frames that look right, in every order (a seed a case).
+@Suite struct ChannelChaosTests {
+    @Test(arguments: 1...40)
+    func whateverComesThereIsOneAnswerAndABound(seed: Int) throws {
+        var random = SplitMix(state: UInt64(seed))
+        let fixture = try ChannelFixture(role: seed.isMultiple(of: 2) ? .central : .peripheral)
+        var attempts: [OpenAttempt] = []
+        let words = [0, 1, 2, 4, 0x0D, 0x3F, 0x40, 0x41, 0x42, 0x50, 0x51, 0x64, 0x7F, 0x80, 100, 200, 70, 0xFFFF]
+        for step in 0..<400 {
+            switch random.next() % 8 {
+            case 0:
+                _ = fixture.link.takeSent()
+                let attempt = fixture.start(random.flip() ? .enhanced : .creditBased)
+                if !attempt.request.isEmpty { attempts.append(attempt) }
+            case 1: if let attempt = attempts.randomElement(using: &random) { fixture.answer(attempt) }
+            case 2:
+                let channels = fixture.connection.creditBasedChannels
+                if let channel = channels.randomElement(using: &random) {
+                    try? channel.offer(PacketBuffer(pattern(80)))
+                }
+                if random.flip() { channels.randomElement(using: &random)?.disconnect() }
+            case 3:
+                guard let channel = fixture.connection.creditBasedChannels.randomElement(using: &random) else { break }
+                let length = Int(random.next() % 80)
+                fixture.frame(random.flip() ? le(length) + pattern(length) : pattern(length), on: channel)
+            case 4:
+                let channels = fixture.connection.creditBasedChannels.prefix(2)
+                fixture.connection.reconfigure(Array(channels), mtu: 200 + step, mps: 70) { _ in }
+            case 5: fixture.loop.run(for: .seconds(Int(random.next() % 40)))
+            default:
+                let code = UInt8(random.next() % 0x1C)
+                let fields = (0..<Int(random.next() % 9)).flatMap { _ in le(words.randomElement(using: &random) ?? 0) }
+                _ = fixture.link.takeSent()
+                let before = fixture.connection.creditBasedChannels.count
+                let sent = fixture.signal(code, UInt8(random.next() % 20), fields)
+                // An answer, and requests to end channels that break a rule, at most.
+                #expect(sent.count { $0[0] != 0x06 && $0[0] != 0x16 } <= 1, "seed \(seed), step \(step)")
+                #expect(sent.count <= 1 + before)
+            }
+            let machine = fixture.connection.signalling
+            #expect(machine.endpoints.count <= L2CAPConnection.maximumDynamicChannels)
+            #expect(machine.pending.count <= SignallingMachine.maximumPending)
+            #expect(Set(machine.pending.keys) == Set(fixture.connection.signallingTimers.keys))
+            #expect(attempts.allSatisfy { $0.outcomes <= 1 })
+        }
+        fixture.loop.run(for: .seconds(200))
+        #expect(fixture.connection.signalling.pending.isEmpty && fixture.connection.completions.isEmpty)
+        #expect(attempts.allSatisfy { $0.outcomes == 1 })
+    }
+}
+
+/// A small generator, so that a seed means the same everywhere.
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    mutating func flip() -> Bool { next() & 1 == 0 }
+}

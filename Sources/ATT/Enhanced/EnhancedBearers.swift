@@ -29,6 +29,7 @@ public final class EnhancedBearers {
     private var machine: EnhancedBearerMachine
     private var timer: ScheduledTask?
     private var completion: ((ChannelOpenError?) -> Void)?
+    private var isClosed = false
 
     /// The enhanced bearers of `connection`.
     ///
@@ -55,6 +56,7 @@ public final class EnhancedBearers {
     ///
     /// A wish while another is under way is `noResources`, one on a link that is not encrypted `notAllowed`.
     public func open(_ count: Int, completion: @escaping (ChannelOpenError?) -> Void) {
+        guard !isClosed else { return completion(.closed) }
         guard connection.protection.refusal(of: Self.requirement) == nil else { return completion(.notAllowed) }
         guard !machine.isBusy else { return completion(.noResources) }
         self.completion = completion
@@ -63,6 +65,7 @@ public final class EnhancedBearers {
 
     /// Closes all bearers and takes no more.
     public func close() {
+        isClosed = true
         listener?.remove(self)
         listener = nil
         stopTimer()
@@ -95,6 +98,8 @@ public final class EnhancedBearers {
 
     private func answered(_ result: Result<L2CAPConnection.EnhancedChannels, ChannelOpenError>) {
         switch result {
+        case .success(let opened) where isClosed:
+            for channel in opened.channels { channel.disconnect() }
         case .success(let opened):
             for channel in opened.channels { add(channel) }
             perform(machine.handle(.answered(nil, open: bearers.count)))

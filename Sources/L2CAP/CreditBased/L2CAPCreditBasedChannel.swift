@@ -122,7 +122,7 @@ extension L2CAPCreditBasedChannel {
             connection?.disconnect(self, because: .violation(.creditOverflow))
             return
         }
-        pump()
+        pump(tellsOfRoom: true)
     }
 
     /// The peer takes other sizes.
@@ -139,16 +139,20 @@ extension L2CAPCreditBasedChannel {
     }
 
     /// Sends what credits and the link allow.
-    func pump(tellsOfRoom: Bool = true) {
+    private func pump(tellsOfRoom: Bool) {
         // Whoever is told of room may send, from within.
         guard !isPumping else { return }
         isPumping = true
         defer { isPumping = false }
-        while closure == nil, let connection, connection.queuedPDUs < Self.maximumLinkQueue, let next = sender.next() {
-            let (frame, isLast) = next
-            connection.send(frame, on: peerIdentifier)
-            if isLast, tellsOfRoom { onDrain?() }
-        }
+        while let connection, connection.queuedPDUs < Self.maximumLinkQueue, sendFrame(tellsOfRoom: tellsOfRoom) {}
+    }
+
+    /// Sends one frame, when there is one and a credit for it.
+    func sendFrame(tellsOfRoom: Bool = true) -> Bool {
+        guard closure == nil, let connection, let (frame, isLast) = sender.next() else { return false }
+        connection.send(frame, on: peerIdentifier)
+        if isLast, tellsOfRoom { onDrain?() }
+        return true
     }
 
     func close(_ closure: ChannelClosure) {

@@ -58,13 +58,26 @@ extension SignallingMachine {
             return isExtended ? [] : [timer]
         }
         _ = finish(identifier)
-        var actions = [Action.stopTimer(identifier: identifier)]
+        let (actions, open, isInvalid) = settle(channels, response)
+        let stop = Action.stopTimer(identifier: identifier)
+        guard open.isEmpty else { return [stop] + actions + [.finished(ticket, .opened(open, response.result))] }
+        let isRefused = !isInvalid && response.result != .success
+        let error: ChannelOpenError = isRefused ? .refused(response.result) : .invalidResponse
+        return [stop] + actions + [.finished(ticket, .notOpened(error))]
+    }
+
+    /// Each channel of a request, as far as the answer speaks of it.
+    private mutating func settle(
+        _ channels: [ChannelIdentifier],
+        _ response: EnhancedConnectionResponse
+    ) -> (actions: [Action], open: [ChannelIdentifier], isInvalid: Bool) {
+        var actions: [Action] = []
         var open: [ChannelIdentifier] = []
         var isInvalid = false
+        let numbers = response.destinations.channels
         let mayOpen = response.result == .success || response.result.isPartial
         for (index, channel) in channels.enumerated() {
             // AB-C05: the list may be shorter than ours; what is not in it is not open.
-            let numbers = response.destinations.channels
             guard mayOpen, index < numbers.count, numbers[index] != .null else {
                 endpoints[channel] = nil
                 continue
@@ -76,10 +89,7 @@ extension SignallingMachine {
         }
         // A channel that shares its number with a later one is open no more.
         open.removeAll { endpoints[$0]?.openPeer == nil }
-        guard open.isEmpty else { return actions + [.finished(ticket, .opened(open, response.result))] }
-        let isRefused = !isInvalid && response.result != .success
-        let error: ChannelOpenError = isRefused ? .refused(response.result) : .invalidResponse
-        return actions + [.finished(ticket, .notOpened(error))]
+        return (actions, open, isInvalid)
     }
 
     /// The peer says that a channel is open.

@@ -139,11 +139,7 @@ extension SignallingMachine {
         guard let request = pending[packet.identifier] else { return [.discarded(.unexpected(packet.code))] }
         let identifier = packet.identifier
         switch (packet.code, request) {
-        case (.commandReject, _):
-            _ = try CommandReject(reading: packet.data)
-            _ = finish(identifier)
-            return [.stopTimer(identifier: identifier)]
-                + fail(request, parameters: .notUnderstood, open: .notUnderstood, reconfigure: .notUnderstood)
+        case (.commandReject, _): return rejected(try CommandReject(reading: packet.data), identifier, request)
         case (.parameterUpdateResponse, .parameters(let ticket)):
             let response = try ParameterUpdateResponse(reading: packet.data)
             _ = finish(identifier)
@@ -165,6 +161,17 @@ extension SignallingMachine {
             // AB-C05: an answer of another shape than the request's is none.
             return [.discarded(.unexpected(packet.code))]
         }
+    }
+
+    /// The peer rejects a request of ours, whatever for.
+    private mutating func rejected(
+        _ rejection: CommandReject,
+        _ identifier: UInt8,
+        _ request: PendingRequest
+    ) -> [Action] {
+        _ = finish(identifier)
+        return [.stopTimer(identifier: identifier)]
+            + fail(request, parameters: .notUnderstood, open: .notUnderstood, reconfigure: .notUnderstood)
     }
 
     private mutating func command(_ packet: SignallingPacket) throws(PacketError) -> [Action] {
