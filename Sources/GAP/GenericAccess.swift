@@ -42,7 +42,7 @@ public final class GenericAccess {
     private let scanner: Scanner
     private let policy: OwnAddressPolicy
     private let random: RandomSource
-    private var scan: Scan?
+    private var currentScan: Scan?
     private var watchers: [(owner: ObjectIdentifier, tell: ConnectionWatcher)] = []
     private var controller: ControllerInformation?
     private var ownAddress: OwnAddress?
@@ -92,7 +92,7 @@ public final class GenericAccess {
         connector.parameterPolicy = { [weak self] connection, parameters in
             self?.links.first { $0.connection === connection }?.parameterPolicy(parameters) ?? false
         }
-        scanner.onSighting = { [weak self] in self?.scan?.onSighting($0) }
+        scanner.onSighting = { [weak self] in self?.currentScan?.onSighting($0) }
         scanner.onEnded = { [weak self] in self?.scanEnded(nil) }
         scanner.onFailed = { [weak self] in self?.scanEnded($0) }
     }
@@ -168,21 +168,21 @@ extension GenericAccess {
         onEnd: @escaping (GAPError?) -> Void
     ) throws(GAPError) {
         guard case .ready = state else { throw .notReady }
-        guard scan == nil || scan?.owner == ObjectIdentifier(owner) else { throw .busy }
-        scan = Scan(owner: ObjectIdentifier(owner), onSighting: onSighting, onEnd: onEnd)
+        guard currentScan == nil || currentScan?.owner == ObjectIdentifier(owner) else { throw .busy }
+        currentScan = Scan(owner: ObjectIdentifier(owner), onSighting: onSighting, onEnd: onEnd)
         scanner.want(settings)
     }
 
     /// Ends the scan of somebody, without calling him.
     func endScan(for owner: AnyObject) {
-        guard scan?.owner == ObjectIdentifier(owner) else { return }
-        scan = nil
+        guard currentScan?.owner == ObjectIdentifier(owner) else { return }
+        currentScan = nil
         scanner.want(nil)
     }
 
     private func scanEnded(_ error: GAPError?) {
-        let ended = scan
-        scan = nil
+        let ended = currentScan
+        currentScan = nil
         ended?.onEnd(error)
     }
 }

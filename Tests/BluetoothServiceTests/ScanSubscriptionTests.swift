@@ -59,7 +59,7 @@ import Testing
     @Test func behaviour_2_9_fieldsThatAreNotThereAreAbsent() throws {
         var scan = ScanSubscription(ScanRequest(allowsDuplicates: true))
         let empty = scan.report(sighting([]), of: Self.peer)
-        var nothing = Advertisement()
+        var nothing = BluetoothService.Advertisement()
         nothing.isConnectable = true
         #expect(empty == nothing)
         let everything = scan.report(

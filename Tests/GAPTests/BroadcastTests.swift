@@ -57,7 +57,7 @@ import Testing
         // It changes after 15 minutes at the latest, and the broadcast goes on.
         sender.world.run(GAPTimer.privateAddressInterval)
         let listener = sender.world.device()
-        let later = try #require(try listener.hear(for: .seconds(4)).first?.address)
+        let later = try #require(try listener.hear(for: .seconds(20)).first?.address)
         #expect(later.randomKind == .nonResolvable && later != first)
         #expect(broadcaster.broadcast == advertisement)
         // The device's own address is not lost by it.

@@ -10,14 +10,20 @@ import Testing
 
     @Test func behaviour_2_15_theScanResponseIsMergedIntoTheAdvertisement() throws {
         var table = DeviceTable()
-        let firstSighting = table.receive(HeardPacket(.connectable, from: Self.address, data: Self.advertisement, rssi: -40))
+        let firstSighting = table.receive(
+            HeardPacket(.connectable, from: Self.address, data: Self.advertisement, rssi: -40)
+        )
         let first = try #require(firstSighting)
         #expect(first.data.localName == nil && !first.hasScanResponse)
-        let secondSighting = table.receive(HeardPacket(.scanResponse, from: Self.address, data: Self.scanResponse, rssi: -41))
+        let secondSighting = table.receive(
+            HeardPacket(.scanResponse, from: Self.address, data: Self.scanResponse, rssi: -41)
+        )
         let second = try #require(secondSighting)
         #expect(second.data.serviceUUIDs == [0x180D] && second.data.localName?.text == "Strap")
         #expect(second.hasScanResponse && second.isConnectable && second.rssi == -41)
-        let thirdSighting = table.receive(HeardPacket(.connectable, from: Self.address, data: Self.advertisement, rssi: -42))
+        let thirdSighting = table.receive(
+            HeardPacket(.connectable, from: Self.address, data: Self.advertisement, rssi: -42)
+        )
         let third = try #require(thirdSighting)
         #expect(third.data.localName?.text == "Strap" && third.hasScanResponse)
     }
@@ -35,7 +41,9 @@ import Testing
 
     @Test func aScanResponseAloneTellsTooLittle() {
         var table = DeviceTable()
-        #expect(table.receive(HeardPacket(.scanResponse, from: Self.address, data: Self.scanResponse, rssi: -40)) == nil)
+        #expect(
+            table.receive(HeardPacket(.scanResponse, from: Self.address, data: Self.scanResponse, rssi: -40)) == nil
+        )
         #expect(table.count == 0)
     }
 
@@ -54,7 +62,9 @@ import Testing
             if index % 100 == 0 {
                 _ = table.receive(HeardPacket(.connectable, from: Self.address, data: Self.advertisement, rssi: -40))
             }
-            if index == 0 { _ = table.receive(HeardPacket(.scanResponse, from: Self.address, data: Self.scanResponse, rssi: -40)) }
+            if index == 0 {
+                _ = table.receive(HeardPacket(.scanResponse, from: Self.address, data: Self.scanResponse, rssi: -40))
+            }
         }
         #expect(table.count <= DeviceTable.maximumDevices)
         let sighting = table.receive(HeardPacket(.connectable, from: Self.address, data: Self.advertisement, rssi: -40))

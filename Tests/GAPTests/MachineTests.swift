@@ -97,7 +97,7 @@ import Testing
     private static let two = Advertisement(AdvertisingPlanner.plan(for: [AdvertisingContent(localName: "Two")]))
     private static let refused = GAPError.refused(LESetAdvertisingEnable.opcode, .connectionLimitExceeded)
 
-    private func advertising(_ advertisement: Advertisement = one) -> AdvertiserMachine {
+    private func advertising(_ advertisement: Advertisement = Self.one) -> AdvertiserMachine {
         var machine = AdvertiserMachine()
         _ = machine.handle(.want(advertisement))
         _ = machine.handle(.started)

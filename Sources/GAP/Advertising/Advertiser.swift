@@ -97,7 +97,9 @@ extension Advertiser {
         guard let controller, let generation else { throw .notReady }
         try advertisement.check(for: generation, maximumLength: controller.maxAdvertisingDataLength)
         let others = activeSets.count { $0 !== set && $0.isActive }
-        guard others < maximumSets, set.number < Self.maximumSets else { throw .noAdvertisingSetLeft(maximum: maximumSets) }
+        guard others < maximumSets, set.number < Self.maximumSets else {
+            throw .noAdvertisingSetLeft(maximum: maximumSets)
+        }
     }
 
     /// What puts an advertisement on the air; nil without a controller.

@@ -2,7 +2,9 @@
 public struct AdvertisingTempo: Hashable, Sendable {
     /// Which of the two phases it is.
     public enum Phase: Hashable, Sendable {
+        /// The first one.
         case fast
+        /// The one after it.
         case slow
     }
 

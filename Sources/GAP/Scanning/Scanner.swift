@@ -32,7 +32,8 @@ public final class Scanner {
         self.host = host
         self.loop = loop
         self.logger = logger
-        host.onEvent(LEAdvertisingReport.self) { [weak self] in self?.receive($0.reports.compactMap { HeardPacket($0) }) }
+        host.onEvent(LEAdvertisingReport.self) { [weak self] in self?.receive($0.reports.compactMap { HeardPacket($0) })
+        }
         host.onEvent(LEDirectedAdvertisingReport.self) { [weak self] in
             self?.receive($0.reports.compactMap { HeardPacket($0) })
         }
