@@ -88,7 +88,10 @@ let package = Package(
         room("SMP", ["BluetoothTypes", "EventLoops", "L2CAP"]),
         room(
             "GAP",
-            ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", .product(name: "Logging", package: "swift-log")]
+            [
+                "BluetoothTypes", "EventLoops", "HCI", "L2CAP", "ATT", "GATT",
+                .product(name: "Logging", package: "swift-log"),
+            ]
         ),
         room(
             "BluetoothService",
@@ -129,8 +132,8 @@ let package = Package(
         .executableTarget(
             name: "HaraldBenchmarks",
             dependencies: [
-                "CAllocations", "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT",
-                "CoreBluetooth", "BluetoothSimulation", .product(name: "Logging", package: "swift-log"),
+                "CAllocations", "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCITransports", "LinkLayer", "L2CAP",
+                "ATT", "GATT", "CoreBluetooth", "BluetoothSimulation", .product(name: "Logging", package: "swift-log"),
             ],
             path: "Benchmarks/HaraldBenchmarks",
             swiftSettings: settings
@@ -148,7 +151,13 @@ let package = Package(
             dependencies: ["CoreBluetooth"],
             swiftSettings: [.swiftLanguageMode(.v5)]
         ),
-        tests("GAP", ["BluetoothTypes", "EventLoops", "HCI"]),
+        tests(
+            "GAP",
+            [
+                "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "LinkLayer", "Radio",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
         tests(
             "BluetoothService",
             [
@@ -182,3 +191,19 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// Fuzzing/run sets this, and has libFuzzer's flags on its command line: nobody who depends on the package meets either.
+if Context.environment["HARALD_FUZZING"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "HaraldFuzzing",
+            dependencies: [
+                "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCITransports", "LinkLayer", "L2CAP", "ATT", "GATT",
+                "GAP", "BluetoothService", "CoreBluetooth", "LoopbackLinks",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Fuzzing/HaraldFuzzing",
+            swiftSettings: settings
+        )
+    )
+}

@@ -131,6 +131,8 @@ public final class ATTBearer {
         channel.onReceive = nil
         channel.onDrain = nil
         channel.onClose = nil
+        // The channel of an enhanced bearer is nobody else's.
+        if isEnhanced { (channel as? L2CAPCreditBasedChannel)?.disconnect() }
         if let timer { loop.cancel(timer) }
         timer = nil
         peerRequests.removeAll()

@@ -41,7 +41,7 @@ public final class SimulatedDevice: Sendable {
         }
     }
 
-    private let parts: LoopBound<Parts>
+    let parts: LoopBound<Parts>
 
     /// On the loop.
     init(named name: String, in world: SimulatedWorld, at position: Position, capture: (@Sendable ([UInt8]) -> Void)?) {

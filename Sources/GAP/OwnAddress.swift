@@ -4,7 +4,8 @@ import HCI
 
 /// Which address a device shows on the air.
 ///
-/// Private addresses that change belong here too, once there are keys for peers to resolve them with (behaviour 6.17).
+/// Private addresses that others can resolve belong here too, once there are keys for peers to resolve them with (behaviour
+/// 6.17).
 public enum OwnAddressPolicy: Hashable, Sendable {
     /// The controller's public address; a static random one if it has none.
     case publicDevice
@@ -19,6 +20,11 @@ public struct OwnAddress: Hashable, Sendable {
     /// What commands call it.
     public var kind: OwnAddressKind { address.kind.isRandom ? .randomDevice : .publicDevice }
 
+    /// This address.
+    public init(_ address: BluetoothAddress) {
+        self.address = address
+    }
+
     /// The address that `policy` gives to a device whose controller has the address `publicAddress`, if any.
     public init(_ policy: OwnAddressPolicy, publicAddress: BluetoothAddress?, random: RandomSource) {
         if policy == .publicDevice, let publicAddress {
@@ -30,9 +36,16 @@ public struct OwnAddress: Hashable, Sendable {
 }
 
 extension BluetoothAddress {
+    private static let allRandomBitsSet: UInt64 = (1 << 46) - 1
+
     /// A static random address: two bits set, and of the others neither all set nor all clear (Core Vol 6 Part B 1.3.2.1).
     static func staticRandom(_ random: RandomSource) -> BluetoothAddress {
-        let allSet: UInt64 = (1 << 46) - 1
-        return BluetoothAddress(0b11 << 46 | 1 + random.below(allSet - 1), kind: .randomDevice)
+        BluetoothAddress(0b11 << 46 | 1 + random.below(allRandomBitsSet - 1), kind: .randomDevice)
+    }
+
+    /// A private address that nobody can resolve: two bits clear, and of the others neither all set nor all clear (Core Vol 6
+    /// Part B 1.3.2.2).
+    static func nonResolvablePrivate(_ random: RandomSource) -> BluetoothAddress {
+        BluetoothAddress(1 + random.below(allRandomBitsSet - 1), kind: .randomDevice)
     }
 }

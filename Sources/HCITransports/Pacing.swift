@@ -22,7 +22,9 @@ struct Pacing {
         tasks.add(at: max(deadline, now), task)
     }
 
-    mutating func cancel(_ task: ScheduledTask) {
+    /// Returns the task, to be let go of outside.
+    @discardableResult
+    mutating func cancel(_ task: ScheduledTask) -> (() -> Void)? {
         tasks.cancel(task)
     }
 

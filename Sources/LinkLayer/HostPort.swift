@@ -37,12 +37,12 @@ final class HostPort {
     }
 
     /// Runs `body`, which carries a command out, and sends the answer before all else.
-    func answering(_ body: () -> HCIPacket) {
+    func answering(_ body: () -> HCIPacket?) {
         held = []
         let answer = body()
         let events = held ?? []
         held = nil
-        transport.send(answer)
+        if let answer { transport.send(answer) }
         for event in events { transport.send(event) }
     }
 

@@ -10,31 +10,57 @@ extension VirtualController: AdvertiserOwner {
         acceptList.contains(address)
     }
 
-    func advertiser(_ advertiser: Advertiser, accepts request: ConnectIndication, at end: Instant) -> Bool {
+    func advertiser(_ advertiser: Advertiser, canAccept request: ConnectIndication) -> Bool {
         // AB-L03: a connection that cannot be is not begun.
-        guard request.link.isValid, links.count < configuration.maximumLinks,
-            !isConnected(request.advertiser, request.initiator)
-        else { return false }
+        request.link.isValid && links.count < configuration.maximumLinks
+            && !isConnected(request.advertiser, request.initiator)
+    }
+
+    func advertiser(_ advertiser: Advertiser, accepts request: ConnectIndication, at end: Instant) {
+        let set = advertiser.set
+        let phy: LEPHY = set.isLegacy ? .le1M : set.parameters.secondaryPHY
+        let start = LinkStart(end: end, phy: phy, isAuxiliary: !set.isLegacy)
+        let completed = advertiser.completedEvents
         advertiser.stop()
+        let handle = newHandle()
         addLink(
             .init(
-                handle: newHandle(),
+                handle: handle,
                 role: .peripheral,
                 own: request.advertiser,
                 peer: request.initiator,
                 data: request.link,
-                usesAlgorithm2: knowsAlgorithm2 && request.knowsAlgorithm2,
+                usesAlgorithm2: start.isAuxiliary || knowsAlgorithm2 && request.knowsAlgorithm2,
                 ownAccuracy: .init(code: configuration.clockAccuracy.rawValue),
                 peerAccuracy: .init(code: request.link.clockAccuracy),
-                transmitPower: power,
-                created: end
+                transmitPower: advertiser.power,
+                drift: configuration.clockDrift,
+                start: start
             )
         )
-        return true
+        reportEnd(of: set, .success, handle: handle, completed: completed)
     }
 
-    func advertiserTimedOut(_ advertiser: Advertiser) {
-        reportFailedConnection(.advertisingTimeout, role: .peripheral, peer: advertiser.set.target)
+    func advertiser(_ advertiser: Advertiser, wasAskedBy scanner: BluetoothAddress) {
+        guard let handle = advertiser.set.handle, advertiser.set.parameters.notifiesScanRequests else { return }
+        host.send(LEScanRequestReceived(set: handle, scannerAddress: scanner))
+    }
+
+    func advertiser(_ advertiser: Advertiser, ended end: Advertiser.End) {
+        let status: HCIStatus = end == .timeout ? .advertisingTimeout : .limitReached
+        if advertiser.set.handle == nil {
+            return reportFailedConnection(status, role: .peripheral, peer: advertiser.set.target)
+        }
+        let none = ConnectionHandle(rawValue: 0)
+        reportEnd(of: advertiser.set, status, handle: none, completed: advertiser.completedEvents)
+    }
+
+    /// LE Advertising Set Terminated (Core Vol 4 Part E 7.7.65.18), behind the events of the connection.
+    private func reportEnd(of set: AdvertisingSet, _ status: HCIStatus, handle: ConnectionHandle, completed: UInt8) {
+        guard let number = set.handle else { return }
+        host.send(
+            LEAdvertisingSetTerminated(status: status, set: number, handle: handle, completedEvents: completed)
+        )
     }
 }
 
@@ -42,31 +68,50 @@ extension VirtualController: ScannerOwner {
     func scanner(_ scanner: Scanner, reports report: AdvertisingReport) {
         host.send(LEAdvertisingReport(reports: [report]))
     }
+
+    func scanner(_ scanner: Scanner, reports report: ExtendedAdvertisingReport) {
+        host.send(LEExtendedAdvertisingReport(reports: [report]))
+    }
+
+    func scannerTimedOut(_ scanner: Scanner) {
+        host.send(LEScanTimeout())
+    }
 }
 
 extension VirtualController: InitiatorOwner {
-    func initiator(_ initiator: Initiator, prepares advertiser: BluetoothAddress, end: Instant) -> ConnectionData? {
-        guard !isConnected(initiator.ownAddress, advertiser) else { return nil }
-        let command = initiator.command
+    func initiator(
+        _ initiator: Initiator,
+        prepares advertiser: BluetoothAddress,
+        parameters: PHYConnectionParameters,
+        start: LinkStart
+    ) -> ConnectionData? {
+        guard links.count < configuration.maximumLinks, !isConnected(initiator.ownAddress, advertiser) else {
+            return nil
+        }
         var data = ConnectionData()
         data.accessAddress = AccessAddress.random(random)
         data.crcInit = UInt32(truncatingIfNeeded: random.next() >> 40)
         data.windowSize = 1
-        data.interval = command.intervalMax
+        data.interval = parameters.intervalMax
         data.windowOffset = AnchorPlacement.offset(
-            first: end + .microseconds(LinkTiming.unit),
+            first: start.end + .microseconds(start.windowDelay),
             interval: data.interval,
             others: links.map { ($0.anchor, $0.control.timing.interval) }
         )
-        data.latency = command.maxLatency
-        data.timeout = command.supervisionTimeout
+        data.latency = parameters.maxLatency
+        data.timeout = parameters.supervisionTimeout
         data.channelMap = channelMap
         data.hop = UInt8(5 + random.below(12))
         data.clockAccuracy = configuration.clockAccuracy.rawValue
         return data
     }
 
-    func initiator(_ initiator: Initiator, requested request: ConnectIndication, usesAlgorithm2: Bool) {
+    func initiator(
+        _ initiator: Initiator,
+        requested request: ConnectIndication,
+        usesAlgorithm2: Bool,
+        start: LinkStart
+    ) {
         addLink(
             .init(
                 handle: newHandle(),
@@ -74,22 +119,35 @@ extension VirtualController: InitiatorOwner {
                 own: request.initiator,
                 peer: request.advertiser,
                 data: request.link,
-                usesAlgorithm2: knowsAlgorithm2 && usesAlgorithm2,
+                usesAlgorithm2: start.isAuxiliary || knowsAlgorithm2 && usesAlgorithm2,
                 ownAccuracy: .init(code: configuration.clockAccuracy.rawValue),
                 peerAccuracy: .init(code: 0),
                 transmitPower: power,
-                created: loop.now
+                drift: configuration.clockDrift,
+                start: start
             )
         )
     }
 
-    func initiator(_ initiator: Initiator, overheard pdu: AdvertisingPDU, _ frame: ReceivedFrame) {
-        scanner.overhear(pdu, frame)
+    func initiator(_ initiator: Initiator, overheard pdu: AdvertisingPDU, _ frame: ReceivedFrame, on phy: LEPHY) {
+        scanner.overhear(pdu, frame, on: phy)
+    }
+
+    func initiator(
+        _ initiator: Initiator,
+        overheard pdu: ExtendedAdvertisement,
+        _ frame: ReceivedFrame,
+        on trail: AuxiliaryTrail
+    ) {
+        scanner.overhear(pdu, frame, on: trail)
     }
 }
 
 extension VirtualController: LinkOwner {
+    var hostRoom: Int? { hostFlow.room }
+
     func link(_ link: Link, received payload: PacketBuffer, isStart: Bool) {
+        hostFlow.sent(link.handle)
         host.send(ACLPacket(handle: link.handle, boundary: isStart ? .start : .continuation, payload: payload))
     }
 
@@ -100,55 +158,23 @@ extension VirtualController: LinkOwner {
 
     func link(_ link: Link, endedWith reason: HCIStatus) {
         links.removeAll { $0 === link }
+        hostFlow.closed(link.handle)
         host.send(DisconnectionComplete(handle: link.handle, reason: reason))
+        passWhatWasHeld()
     }
 
     func link(_ link: Link, reports report: LinkControl.Report) {
         switch report {
-        case .version(let status, let peer):
-            host.send(
-                ReadRemoteVersionInformationComplete(
-                    status: status,
-                    handle: link.handle,
-                    version: peer.version,
-                    companyIdentifier: peer.company,
-                    subversion: peer.subversion
-                )
-            )
+        case .version(let status, let peer): host.send(link.versionComplete(status, peer))
         case .features(let status, let features):
             host.send(LEReadRemoteFeaturesComplete(status: status, handle: link.handle, features: features))
-        case .dataLength:
-            host.send(link.dataLengthChange)
-        case .phy(let status):
-            host.send(
-                LEPHYUpdateComplete(
-                    status: status,
-                    handle: link.handle,
-                    txPHY: link.control.txPHY,
-                    rxPHY: link.control.rxPHY
-                )
-            )
-        case .parameters(let status):
-            let timing = link.control.timing
-            host.send(
-                LEConnectionUpdateComplete(
-                    status: status,
-                    handle: link.handle,
-                    interval: timing.interval,
-                    latency: timing.latency,
-                    supervisionTimeout: timing.timeout
-                )
-            )
-        case .parameterRequest(let asked):
-            host.send(
-                LERemoteConnectionParameterRequest(
-                    handle: link.handle,
-                    intervalMin: asked.intervalMin,
-                    intervalMax: asked.intervalMax,
-                    maxLatency: asked.latency,
-                    supervisionTimeout: asked.timeout
-                )
-            )
+        case .dataLength: host.send(link.dataLengthChange)
+        case .phy(let status): host.send(link.phyComplete(status))
+        case .parameters(let status): host.send(link.updateComplete(status))
+        case .parameterRequest(let asked): host.send(link.parameterRequest(asked))
+        case .clockAccuracy(let status, let accuracy):
+            let code = LEClockAccuracy(rawValue: accuracy.code)
+            host.send(LERequestPeerSCAComplete(status: status, handle: link.handle, accuracy: code))
         }
     }
 }
@@ -167,6 +193,8 @@ extension VirtualController {
             preferredPHYs: defaultPHYs,
             phys: supportedPHYs,
             dataLength: receiveLength,
+            accuracy: .init(code: configuration.clockAccuracy.rawValue),
+            firstPHY: parameters.start.phy,
             hostAnswersParameters: { [unowned host] in host.isWanted(LERemoteConnectionParameterRequest.self) }
         )
         let link = Link(
@@ -177,6 +205,7 @@ extension VirtualController {
             owner: self
         )
         links.append(link)
+        hostFlow.opened(link.handle)
         reportConnection(link, timing)
         link.start()
         // A controller asks for longer PDUs by itself when the host has suggested them (Core Vol 6 Part B 4.5.10).
@@ -244,9 +273,22 @@ extension ConnectionData {
     }
 }
 
+// What a link has for the host.
 extension Link {
-    /// The data length in effect, for the host.
-    var dataLengthChange: LEDataLengthChange {
+    fileprivate func versionComplete(
+        _ status: HCIStatus,
+        _ peer: VersionIndication
+    ) -> ReadRemoteVersionInformationComplete {
+        .init(
+            status: status,
+            handle: handle,
+            version: peer.version,
+            companyIdentifier: peer.company,
+            subversion: peer.subversion
+        )
+    }
+
+    fileprivate var dataLengthChange: LEDataLengthChange {
         let length = control.dataLength
         return LEDataLengthChange(
             handle: handle,
@@ -254,6 +296,30 @@ extension Link {
             maxTxTime: length.txTime(txPHY),
             maxRxOctets: length.rxOctets,
             maxRxTime: length.rxTime(rxPHY)
+        )
+    }
+
+    fileprivate func phyComplete(_ status: HCIStatus) -> LEPHYUpdateComplete {
+        .init(status: status, handle: handle, txPHY: control.txPHY, rxPHY: control.rxPHY)
+    }
+
+    fileprivate func updateComplete(_ status: HCIStatus) -> LEConnectionUpdateComplete {
+        .init(
+            status: status,
+            handle: handle,
+            interval: control.timing.interval,
+            latency: control.timing.latency,
+            supervisionTimeout: control.timing.timeout
+        )
+    }
+
+    fileprivate func parameterRequest(_ asked: ConnectionParameters) -> LERemoteConnectionParameterRequest {
+        .init(
+            handle: handle,
+            intervalMin: asked.intervalMin,
+            intervalMax: asked.intervalMax,
+            maxLatency: asked.latency,
+            supervisionTimeout: asked.timeout
         )
     }
 }

@@ -10,8 +10,9 @@ import Radio
 public final class VirtualController {
     /// What the link layer can do, as LE Read Local Supported Features tells it.
     public static let supportedFeatures: LEFeatures = [
-        .connectionParametersRequest, .extendedReject, .peripheralInitiatedFeaturesExchange, .dataLengthExtension,
-        .phy2M, .phyCoded, .channelSelectionAlgorithm2,
+        .connectionParametersRequest, .extendedReject, .peripheralInitiatedFeaturesExchange, .ping,
+        .dataLengthExtension, .phy2M, .phyCoded, .extendedAdvertising, .channelSelectionAlgorithm2,
+        .minimumUsedChannels, .sleepClockAccuracyUpdates,
     ]
 
     /// What the controller is like.
@@ -28,13 +29,24 @@ public final class VirtualController {
     private(set) var scanner: Scanner!
     private(set) var initiator: Initiator!
 
+    /// The advertising sets of the extended commands, by their handles.
+    var advertisers: [UInt8: Advertiser] = [:]
+
     // What the host has set, and a reset takes back.
+    var advertisingCommands = AdvertisingCommands.none
     var randomAddress: BluetoothAddress?
     var acceptList: AcceptList
-    var channelMap = ChannelMap.all
+    var channelMap = ChannelMap.all {
+        didSet { for advertiser in advertisers.values { advertiser.secondary.map = channelMap } }
+    }
     var suggestedOctets = DataLength.minimumOctets
     var suggestedTime = DataLength.minimumTime
     var defaultPHYs: PHYPreferences
+    /// What lies between the radio and the antenna, in tenths of a dB.
+    var pathCompensation: (transmit: Int16, receive: Int16) = (0, 0)
+    /// The host's room for data, and the link that gets it first next time.
+    var hostFlow = HostFlow()
+    var nextToPass = 0
 
     /// The links, in the order of their making.
     var links: [Link] = []
@@ -60,13 +72,28 @@ public final class VirtualController {
         self.loop = loop
         self.random = random
         host = HostPort(transport: transport)
-        arbiter = RadioArbiter(node: node)
+        arbiter = RadioArbiter(node: node, loop: loop)
         acceptList = AcceptList(size: configuration.acceptListSize)
         defaultPHYs = .init()
         defaultPHYs = PHYPreferences(tx: supportedPHYs, rx: supportedPHYs)
-        advertiser = Advertiser(arbiter: arbiter, loop: loop, random: random, power: power, owner: self)
-        scanner = Scanner(arbiter: arbiter, loop: loop, random: random, power: power, owner: self)
-        initiator = Initiator(arbiter: arbiter, loop: loop, random: random, power: power, owner: self)
+        advertiser = makeAdvertiser(AdvertisingSet())
+        let accuracy = ClockAccuracy(code: configuration.clockAccuracy.rawValue)
+        scanner = Scanner(
+            arbiter: arbiter,
+            loop: loop,
+            random: random,
+            power: power,
+            accuracy: accuracy,
+            owner: self
+        )
+        initiator = Initiator(
+            arbiter: arbiter,
+            loop: loop,
+            random: random,
+            power: power,
+            accuracy: accuracy,
+            owner: self
+        )
         transport.onReceive = { [weak self] in self?.receive($0) }
         transport.onClose = { [weak self] _ in self?.reset() }
     }
@@ -74,6 +101,23 @@ public final class VirtualController {
     deinit {
         // Nothing is left on the loop that would come back to it.
         stopEverything()
+    }
+
+    /// An advertiser for one set.
+    func makeAdvertiser(_ set: AdvertisingSet) -> Advertiser {
+        var set = set
+        set.txPower = min(set.parameters.txPower, configuration.transmitPower)
+        set.knowsAlgorithm2 = knowsAlgorithm2
+        let advertiser = Advertiser(
+            set,
+            arbiter: arbiter,
+            loop: loop,
+            random: random,
+            isPrecise: configuration.clockAccuracy.rawValue >= LEClockAccuracy.ppm50.rawValue,
+            owner: self
+        )
+        advertiser.secondary.map = channelMap
+        return advertiser
     }
 
     /// The power in dBm.
@@ -103,26 +147,25 @@ public final class VirtualController {
     func reset() {
         stopEverything()
         links.removeAll()
-        advertiser.set = AdvertisingSet()
-        scanner.parameters = LESetScanParameters(
-            kind: .passive,
-            scanInterval: 0x0010,
-            scanWindow: 0x0010,
-            ownAddressKind: .publicDevice,
-            filterPolicy: .everybody
-        )
+        advertiser = makeAdvertiser(AdvertisingSet())
+        advertisers.removeAll()
+        scanner.settings = ScanSettings()
+        advertisingCommands = .none
         host.reset()
         randomAddress = nil
         acceptList.clear()
         channelMap = .all
         (suggestedOctets, suggestedTime) = (DataLength.minimumOctets, DataLength.minimumTime)
         defaultPHYs = PHYPreferences(tx: supportedPHYs, rx: supportedPHYs)
+        pathCompensation = (0, 0)
+        hostFlow = HostFlow()
     }
 
     private func stopEverything() {
         scanner.stop()
         initiator.stop()
         advertiser.stop()
+        for advertiser in advertisers.values { advertiser.stop() }
         for link in links { link.drop() }
     }
 

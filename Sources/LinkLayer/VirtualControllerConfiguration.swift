@@ -25,6 +25,9 @@ public struct VirtualControllerConfiguration: Sendable {
     public var transmitPower: Int8 = 0
     /// How good the sleep clock is; others widen their windows by it.
     public var clockAccuracy = LEClockAccuracy.ppm50
+    /// By how many parts in a million the sleep clock really is slow; a fast one is below 0. Within what is declared a
+    /// link holds.
+    public var clockDrift = 0.0
 
     /// A controller with this public address and every feature.
     public init(publicAddress: BluetoothAddress) {

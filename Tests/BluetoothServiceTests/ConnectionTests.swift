@@ -346,7 +346,7 @@ struct Pair {
     }
 
     @Test(arguments: [0, 1, 2])
-    func behaviour_7_47_GAP_CONN_CPUP_BV_01_BV_04_aPeripheralAsksForAnotherLatency(latency: Int) throws {
+    func behaviour_7_47_GAP_CONN_CPUP_BV_01_GAP_CONN_CPUP_BV_04_aPeripheralAsksForAnotherLatency(latency: Int) throws {
         let pair = try Pair()
         try pair.central.connect(pair.peer)
         let central = try #require(pair.strap.system.links.first?.peer)

@@ -1,6 +1,7 @@
 import BluetoothTypes
-import GAP
 import Testing
+
+@testable import GAP
 
 @Suite struct DeviceTableTests {
     private static let address = BluetoothAddress(0xC0_0000_0000_01, kind: .randomDevice)
@@ -9,14 +10,14 @@ import Testing
 
     @Test func behaviour_2_15_theScanResponseIsMergedIntoTheAdvertisement() throws {
         var table = DeviceTable()
-        let firstSighting = table.receive(.connectable, from: Self.address, data: Self.advertisement, rssi: -40)
+        let firstSighting = table.receive(HeardPacket(.connectable, from: Self.address, data: Self.advertisement, rssi: -40))
         let first = try #require(firstSighting)
         #expect(first.data.localName == nil && !first.hasScanResponse)
-        let secondSighting = table.receive(.scanResponse, from: Self.address, data: Self.scanResponse, rssi: -41)
+        let secondSighting = table.receive(HeardPacket(.scanResponse, from: Self.address, data: Self.scanResponse, rssi: -41))
         let second = try #require(secondSighting)
         #expect(second.data.serviceUUIDs == [0x180D] && second.data.localName?.text == "Strap")
         #expect(second.hasScanResponse && second.isConnectable && second.rssi == -41)
-        let thirdSighting = table.receive(.connectable, from: Self.address, data: Self.advertisement, rssi: -42)
+        let thirdSighting = table.receive(HeardPacket(.connectable, from: Self.address, data: Self.advertisement, rssi: -42))
         let third = try #require(thirdSighting)
         #expect(third.data.localName?.text == "Strap" && third.hasScanResponse)
     }
@@ -27,21 +28,21 @@ import Testing
             (.connectable, true), (.nonConnectable, false), (.scannable, false), (.directed, true),
         ]
         for (kind, isConnectable) in kinds {
-            let sighting = table.receive(kind, from: Self.address, data: [], rssi: 127)
+            let sighting = table.receive(HeardPacket(kind, from: Self.address, data: [], rssi: 127))
             #expect(sighting?.isConnectable == isConnectable)
         }
     }
 
     @Test func aScanResponseAloneTellsTooLittle() {
         var table = DeviceTable()
-        #expect(table.receive(.scanResponse, from: Self.address, data: Self.scanResponse, rssi: -40) == nil)
+        #expect(table.receive(HeardPacket(.scanResponse, from: Self.address, data: Self.scanResponse, rssi: -40)) == nil)
         #expect(table.count == 0)
     }
 
     @Test func anEmptyScanResponseIsNone() {
         var table = DeviceTable()
-        _ = table.receive(.connectable, from: Self.address, data: Self.advertisement, rssi: -40)
-        let sighting = table.receive(.scanResponse, from: Self.address, data: [], rssi: -40)
+        _ = table.receive(HeardPacket(.connectable, from: Self.address, data: Self.advertisement, rssi: -40))
+        let sighting = table.receive(HeardPacket(.scanResponse, from: Self.address, data: [], rssi: -40))
         #expect(sighting?.hasScanResponse == false)
     }
 
@@ -49,14 +50,14 @@ import Testing
         var table = DeviceTable()
         for index in 0..<100_000 {
             let stranger = BluetoothAddress(UInt64(index), kind: .randomDevice)
-            _ = table.receive(.connectable, from: stranger, data: Self.advertisement, rssi: -70)
+            _ = table.receive(HeardPacket(.connectable, from: stranger, data: Self.advertisement, rssi: -70))
             if index % 100 == 0 {
-                _ = table.receive(.connectable, from: Self.address, data: Self.advertisement, rssi: -40)
+                _ = table.receive(HeardPacket(.connectable, from: Self.address, data: Self.advertisement, rssi: -40))
             }
-            if index == 0 { _ = table.receive(.scanResponse, from: Self.address, data: Self.scanResponse, rssi: -40) }
+            if index == 0 { _ = table.receive(HeardPacket(.scanResponse, from: Self.address, data: Self.scanResponse, rssi: -40)) }
         }
         #expect(table.count <= DeviceTable.maximumDevices)
-        let sighting = table.receive(.connectable, from: Self.address, data: Self.advertisement, rssi: -40)
+        let sighting = table.receive(HeardPacket(.connectable, from: Self.address, data: Self.advertisement, rssi: -40))
         #expect(sighting?.hasScanResponse == true)
     }
 }

@@ -15,7 +15,7 @@ import Testing
         return machine
     }
 
-    @Test func GAP_CONN_DCEP_BV_03_onePeerIsConnectedByItsAddress() {
+    @Test func onePeerIsConnectedByItsAddress() {
         var machine = machine()
         #expect(machine.handle(.want(Self.a)) == [.connect(to: Self.a)])
         #expect(machine.handle(.want(Self.a)) == [])
@@ -23,7 +23,7 @@ import Testing
         #expect(machine.state == .idle)
     }
 
-    @Test func GAP_CONN_ACEP_BV_01_severalPeersShareTheAcceptList() {
+    @Test func severalPeersShareTheAcceptList() {
         var machine = machine()
         _ = machine.handle(.want(Self.a))
         #expect(machine.handle(.want(Self.b)) == [.endTurn, .cancel])
@@ -93,29 +93,30 @@ import Testing
 }
 
 @Suite struct AdvertiserMachineTests {
-    private static let one = AdvertisingPlanner.plan(for: [AdvertisingContent(localName: "One")])
-    private static let two = AdvertisingPlanner.plan(for: [AdvertisingContent(localName: "Two")])
+    private static let one = Advertisement(AdvertisingPlanner.plan(for: [AdvertisingContent(localName: "One")]))
+    private static let two = Advertisement(AdvertisingPlanner.plan(for: [AdvertisingContent(localName: "Two")]))
+    private static let refused = GAPError.refused(LESetAdvertisingEnable.opcode, .connectionLimitExceeded)
 
-    private func advertising() -> AdvertiserMachine {
+    private func advertising(_ advertisement: Advertisement = one) -> AdvertiserMachine {
         var machine = AdvertiserMachine()
-        _ = machine.handle(.want(Self.one))
+        _ = machine.handle(.want(advertisement))
         _ = machine.handle(.started)
         return machine
     }
 
     @Test func behaviour_7_16_startIsReportedOnceItIsOnTheAir() {
         var machine = AdvertiserMachine()
-        #expect(machine.handle(.want(Self.one)) == [.startFastPhase, .start(Self.one, .fast)])
+        #expect(machine.handle(.want(Self.one)) == [.startTimers(Self.one), .start(Self.one, .fast)])
         #expect(machine.handle(.started) == [.reportStarted])
-        #expect(machine.handle(.want(nil)) == [.endFastPhase, .stop])
+        #expect(machine.handle(.want(nil)) == [.endTimers, .stop])
         #expect(machine.handle(.stopped) == [])
         #expect(machine.state == .off)
     }
 
     @Test func behaviour_7_28_advertisingGoesOnAfterAConnection() {
         var machine = advertising()
-        #expect(machine.handle(.centralConnected) == [.start(Self.one, .fast)])
-        #expect(machine.handle(.failed(isPassing: true)) == [.startRetry, .reportStarted])
+        #expect(machine.handle(.terminated(.connected)) == [.start(Self.one, .fast)])
+        #expect(machine.handle(.failed(Self.refused, isPassing: true)) == [.startRetry, .reportStarted])
         #expect(machine.handle(.tryAgain) == [.start(Self.one, .fast)])
         #expect(machine.handle(.started) == [.reportStarted])
     }
@@ -124,7 +125,8 @@ import Testing
         var machine = advertising()
         #expect(machine.handle(.fastPhaseOver) == [.stop])
         #expect(machine.handle(.stopped) == [.start(Self.one, .slow)])
-        #expect(AdvertisingPace.fast.interval == 32 && AdvertisingPace.slow.interval == 244)
+        #expect(AdvertisingTempo.accessory.interval(.fast) == 32...32)
+        #expect(AdvertisingTempo.accessory.interval(.slow) == 244...244)
     }
 
     @Test func aChangeStopsAndStartsAnew() {
@@ -139,22 +141,94 @@ import Testing
     @Test func whatCannotBeAdvertisedIsReported() {
         var machine = AdvertiserMachine()
         _ = machine.handle(.want(Self.one))
-        #expect(machine.handle(.failed(isPassing: false)) == [.endFastPhase, .reportFailed])
+        #expect(machine.handle(.failed(Self.refused, isPassing: false)) == [.endTimers, .reportFailed(Self.refused)])
         #expect(machine.wanted == nil)
+    }
+
+    @Test func aFailureOfWhatIsNoLongerWantedIsNobodysBusiness() {
+        var machine = AdvertiserMachine()
+        _ = machine.handle(.want(Self.one))
+        _ = machine.handle(.want(Self.two))
+        #expect(machine.handle(.failed(Self.refused, isPassing: false)) == [.start(Self.two, .fast)])
+        _ = machine.handle(.want(nil))
+        #expect(machine.handle(.failed(Self.refused, isPassing: false)) == [])
+        #expect(machine.state == .off)
+    }
+
+    @Test func whatDoesNotOutlastAConnectionEndsWithIt() {
+        let once = Advertisement(.connectable)
+        var machine = advertising(once)
+        #expect(machine.handle(.terminated(.connected)) == [.endTimers, .reportEnded(.connected)])
+        #expect(machine.state == .off && machine.wanted == nil)
+        // A connection that comes while it goes over to the slow phase ends it as well.
+        machine = advertising(once)
+        _ = machine.handle(.fastPhaseOver)
+        #expect(machine.handle(.terminated(.connected)) == [.endTimers, .reportEnded(.connected)])
+        #expect(machine.handle(.stopped) == [])
+        #expect(machine.state == .off)
+    }
+
+    @Test func whatHasALimitEndsWithIt() {
+        var limited = Advertisement(.connectable)
+        limited.limit = .seconds(1)
+        var machine = advertising(limited)
+        #expect(machine.handle(.limitReached) == [.endTimers, .reportEnded(.timeOver), .stop])
+        #expect(machine.handle(.stopped) == [])
+        #expect(machine.handle(.limitReached) == [])
+    }
+
+    @Test func aPrivateAddressChangesOnTheAir() {
+        var machine = advertising()
+        #expect(machine.handle(.addressExpired) == [.stop])
+        #expect(machine.handle(.stopped) == [.start(Self.one, .fast)])
+        machine = AdvertiserMachine()
+        #expect(machine.handle(.addressExpired) == [])
     }
 }
 
 @Suite struct ScannerMachineTests {
+    private static let settings = ScanSettings.attentive
+    private static let passive = ScanSettings(isActive: false)
+
     @Test func oneCommandAfterTheOther() {
         var machine = ScannerMachine()
-        #expect(machine.handle(.want(true)) == [.start])
-        #expect(machine.handle(.want(false)) == [])
-        #expect(machine.handle(.started(success: true)) == [.stop])
-        #expect(machine.handle(.want(true)) == [])
-        #expect(machine.handle(.stopped) == [.start])
-        #expect(machine.handle(.started(success: true)) == [])
-        #expect(machine.state == .scanning)
+        #expect(machine.handle(.want(Self.settings)) == [.start(Self.settings)])
+        #expect(machine.handle(.want(nil)) == [])
+        #expect(machine.handle(.started) == [.stop])
+        #expect(machine.handle(.want(Self.settings)) == [])
+        #expect(machine.handle(.stopped) == [.start(Self.settings)])
+        #expect(machine.handle(.started) == [.reportStarted])
+        #expect(machine.state == .scanning(Self.settings))
         #expect(machine.handle(.reset) == [])
-        #expect(machine.handle(.want(false)) == [])
+        #expect(machine.handle(.want(nil)) == [])
+    }
+
+    @Test func otherSettingsStopAndStartAnew() {
+        var machine = ScannerMachine()
+        _ = machine.handle(.want(Self.settings))
+        _ = machine.handle(.started)
+        #expect(machine.handle(.want(Self.passive)) == [.stop])
+        #expect(machine.handle(.stopped) == [.start(Self.passive)])
+    }
+
+    @Test func aControllerThatCannotNowIsAskedAgain() {
+        var machine = ScannerMachine()
+        let error = GAPError.refused(LESetScanEnable.opcode, .commandDisallowed)
+        _ = machine.handle(.want(Self.settings))
+        #expect(machine.handle(.failed(error, isPassing: true)) == [.startRetry])
+        #expect(machine.handle(.retry) == [.start(Self.settings)])
+        #expect(machine.handle(.failed(error, isPassing: false)) == [.reportFailed(error)])
+        #expect(machine.wanted == nil && machine.state == .off)
+        #expect(machine.handle(.retry) == [])
+    }
+
+    @Test(arguments: [true, false])
+    func aScanEndsWithItsTime(hasStopped: Bool) {
+        var machine = ScannerMachine()
+        _ = machine.handle(.want(Self.settings))
+        _ = machine.handle(.started)
+        #expect(machine.handle(.limitReached(hasStopped: hasStopped)) == [.reportEnded] + (hasStopped ? [] : [.stop]))
+        #expect(machine.wanted == nil)
+        #expect(machine.handle(.limitReached(hasStopped: true)) == [])
     }
 }

@@ -150,7 +150,7 @@ private let cases: [Case] = [
     Case("default PHY of none", .invalidParameters, LESetDefaultPHY(preference: [], txPHYs: [], rxPHYs: .le1M)),
     Case(
         "default PHY 8",
-        .invalidParameters,
+        .unsupportedFeatureOrParameter,
         LESetDefaultPHY(preference: [], txPHYs: .init(rawValue: 8), rxPHYs: .le1M)
     ),
     Case(

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import EventLoops
 import HCI
 import Testing
 
@@ -6,18 +7,20 @@ import Testing
 
 /// The control procedures as a machine, without a radio.
 @Suite struct LinkControlTests {
-    private static func machine(
+    static func machine(
         _ role: ConnectionEvent.Role,
         counter: UInt16 = 100,
-        asksHost: Bool = true
+        asksHost: Bool = true,
+        features: LEFeatures = VirtualController.supportedFeatures
     ) -> LinkControl {
         let setup = LinkControl.Setup(
             role: role,
-            features: VirtualController.supportedFeatures,
+            features: features,
             version: .init(version: .v5_3, company: 1, subversion: 2),
             preferredPHYs: .init(tx: [.le1M, .le2M], rx: [.le1M, .le2M]),
             phys: [.le1M, .le2M, .coded],
             dataLength: DataLength(rxOctets: 251, rxTime: 17_040),
+            accuracy: .init(code: 5),
             hostAnswersParameters: { asksHost }
         )
         var machine = LinkControl(setup, timing: .init(interval: 24, latency: 0, timeout: 100))
@@ -25,7 +28,7 @@ import Testing
         return machine
     }
 
-    private static func update(_ configure: (inout ConnectionUpdateIndication) -> Void) -> PacketBuffer {
+    static func update(_ configure: (inout ConnectionUpdateIndication) -> Void) -> PacketBuffer {
         var pdu = ConnectionUpdateIndication()
         (pdu.windowSize, pdu.interval, pdu.timeout, pdu.instant) = (1, 24, 100, 110)
         configure(&pdu)
@@ -42,7 +45,7 @@ import Testing
         (update { $0.windowSize = 0 }, .invalidLinkLayerParameters),
         (update { $0.windowSize = 24 }, .invalidLinkLayerParameters),
         (update { $0.windowOffset = 25 }, .invalidLinkLayerParameters),
-        (update { $0.instant = 100 }, .instantPassed), (update { $0.instant = 99 }, .instantPassed),
+        (update { $0.instant = 99 }, .instantPassed), (update { $0.instant = 100 &+ 32_768 }, .instantPassed),
         (update { $0.instant = 100 &+ 32_767 }, .instantPassed),
         (ControlPDU.channelMap(.init(map: .init(bits: 1), instant: 110)).encoded(), .invalidLinkLayerParameters),
         (ControlPDU.channelMap(.init(map: .init(bits: 0), instant: 110)).encoded(), .invalidLinkLayerParameters),
@@ -68,7 +71,7 @@ import Testing
 
     @Test(
         arguments: [
-            (PacketBuffer([0x19, 1, 2]), 0x19), ([0x03], 0x03), ([0xFF], 0xFF), ([0x08], 0x08), ([0x02], 0x02),
+            (PacketBuffer([0x26, 1, 2]), 0x26), ([0x03], 0x03), ([0xFF], 0xFF), ([0x08], 0x08), ([0x02], 0x02),
             ([0x12, 0], 0x12), ([0x16, 1], 0x16),
         ] as [(PacketBuffer, UInt8)]
     )
@@ -100,18 +103,53 @@ import Testing
     }
 
     // AB-L05: the same request again and again is answered each time, and nothing piles up.
-    @Test(arguments: [
-        ControlPDU.featureRequest(.init([])), .lengthRequest(.init()), .phyRequest(.init(tx: .le2M, rx: .le2M)),
-        .connectionParameterRequest(.init()), .version(.init()), .pingRequest,
-    ])
-    func AB_L05_floodsChangeNothing(pdu: ControlPDU) {
-        var machine = Self.machine(.peripheral)
+    @Test(
+        arguments: [
+            ControlPDU.featureRequest(.init([])), .peripheralFeatureRequest(.init([])), .lengthRequest(.init()),
+            .phyRequest(.init(tx: .le2M, rx: .le2M)), .connectionParameterRequest(.init()), .version(.init()),
+            .connectionParameterRequest(validRequest), .pingRequest, .clockAccuracyRequest(.init(1)),
+        ],
+        [ConnectionEvent.Role.central, .peripheral]
+    )
+    func AB_L05_floodsChangeNothing(pdu: ControlPDU, role: ConnectionEvent.Role) {
+        var machine = Self.machine(role)
         for _ in 0..<1_000 {
             let sent = machine.receive(pdu.encoded()).filter { if case .send = $0 { true } else { false } }
             #expect(sent.count <= 1)
         }
-        #expect(machine.requests.isEmpty && machine.pending == nil)
+        #expect(machine.requests.isEmpty)
+        #expect(role == .central || machine.pending == nil)
     }
+
+    // AB-L05: the same while this device has begun each of its own procedures. It ends by the rules or goes on by them.
+    @Test(
+        arguments: [
+            Request.features, .version, .dataLength(octets: 251, time: 2_120), .phy(tx: .le2M, rx: .le2M),
+            .parameters(validRequest), .clockAccuracy, .channelMap(.init(bits: 7)),
+        ],
+        [ConnectionEvent.Role.central, .peripheral]
+    )
+    func AB_L05_crossingFloods(request: Request, role: ConnectionEvent.Role) {
+        if role == .peripheral, case .channelMap = request { return }
+        let random = RandomSource(seed: 9)
+        for _ in 0..<200 {
+            var machine = Self.machine(role)
+            _ = machine.request(request)
+            var counter: UInt16 = 100
+            flood: for _ in 0..<50 {
+                let pdu = ControlProcedureTests.pdus[Int(random.below(UInt64(ControlProcedureTests.pdus.count)))]
+                for action in machine.receive(pdu.encoded()) {
+                    if case .end = action { break flood }
+                    if case .endAfterAnswer = action { break flood }
+                }
+                counter &+= 1
+                _ = machine.begin(counter: counter)
+                #expect(machine.requests.count <= LinkControl.maximumRequests + 1)
+            }
+        }
+    }
+
+    typealias Request = LinkControl.Request
 
     /// Section 5.3: what a central answers to a peripheral's request while it changes something itself.
     @Test(arguments: [
@@ -130,7 +168,7 @@ import Testing
         #expect(machine.receive(pdu.encoded()) == [.send(.rejectExtended(.init(pdu.opcode, error)))])
     }
 
-    private static let validRequest: ConnectionParameters = {
+    static let validRequest: ConnectionParameters = {
         var pdu = ConnectionParameters()
         (pdu.intervalMin, pdu.intervalMax, pdu.timeout) = (24, 40, 300)
         return pdu
@@ -206,6 +244,7 @@ import Testing
             Issue.record("no response")
             return
         }
-        #expect(response.features == [.extendedReject, .phy2M, .phyCoded, .channelSelectionAlgorithm2])
+        let others = VirtualController.supportedFeatures.rawValue & ~0xFF
+        #expect(response.features.rawValue == others | LEFeatures.extendedReject.rawValue)
     }
 }

@@ -40,6 +40,8 @@ private let controlPDUs: [ControlPDU] = [
     .connectionParameterResponse(.init()), .rejectExtended(.init(.phyReq, .linkLayerProcedureCollision)),
     .pingRequest, .pingResponse, .lengthRequest(.init()), .lengthResponse(.init()),
     .phyRequest(.init(tx: .le1M, rx: .le2M)), .phyResponse(.init(tx: .coded, rx: .le1M)), .phyUpdate(.init()),
+    .minimumUsedChannels(.init(phys: .le1M, channels: 5)), .clockAccuracyRequest(.init(5)),
+    .clockAccuracyResponse(.init(7)),
 ]
 
 @Suite struct PDUTests {
@@ -101,6 +103,7 @@ private let controlPDUs: [ControlPDU] = [
     @Test(arguments: [
         (0x00, 11), (0x01, 7), (0x02, 1), (0x07, 1), (0x08, 8), (0x09, 8), (0x0C, 5), (0x0D, 1), (0x0E, 8), (0x0F, 23),
         (0x10, 23), (0x11, 2), (0x12, 0), (0x13, 0), (0x14, 8), (0x15, 8), (0x16, 2), (0x17, 2), (0x18, 4),
+        (0x19, 2), (0x1D, 1), (0x1E, 1),
     ])
     func lengthsOfControlPDUs(opcode: UInt8, length: Int) throws {
         let pdu = try #require(controlPDUs.first { $0.opcode.rawValue == opcode })

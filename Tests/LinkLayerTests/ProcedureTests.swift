@@ -164,6 +164,7 @@ import Testing
     @Test(arguments: [true, false])
     func parameterRequestByThePeripheral(isAccepted: Bool) throws {
         let pair = try Pair(interval: 24)
+        pair.central.acceptsParameters = false
         pair.peripheral.send(
             LEConnectionUpdate(
                 handle: pair.peripheralHandle,
@@ -271,6 +272,7 @@ import Testing
     // 40 s without an answer end the link: with 0x22 here, with a supervision timeout there (5.2).
     @Test func aHostThatNeverAnswers() throws {
         let pair = try Pair(timeout: 300)
+        pair.central.acceptsParameters = false
         pair.peripheral.send(
             LEConnectionUpdate(
                 handle: pair.peripheralHandle,
@@ -294,6 +296,7 @@ import Testing
     func crossingProcedures(offset: Int) throws {
         let pair = try Pair()
         let (central, peripheral) = (pair.central, pair.peripheral)
+        central.acceptsParameters = false
         central.onEvent = { event in
             guard event.subevent == LERemoteConnectionParameterRequest.leSubevent else { return }
             pair.world.loop.schedule(after: .milliseconds(100)) {

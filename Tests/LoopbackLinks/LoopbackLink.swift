@@ -84,6 +84,13 @@ public final class LoopbackLink: ACLLink {
         if let onReceive { onReceive(fragment, isStart) } else { unclaimed.append((fragment, isStart)) }
     }
 
+    /// What has been sent since the last call, with the channels and without basic headers.
+    public func takeSent() -> [(channel: UInt16, payload: [UInt8])] {
+        defer { sent = [] }
+        return sent.filter { $0.count >= 4 }
+            .map { (UInt16($0[2]) | UInt16($0[3]) << 8, $0.suffix(after: 4).bytes) }
+    }
+
     /// What has been sent on `channel` since the last call, without basic headers.
     public func takeSent(on channel: UInt16) -> [[UInt8]] {
         defer { sent = [] }

@@ -156,7 +156,7 @@ extension CentralSession {
             return emit(.connectionFailed(peer: peer, ServiceError(.connectionLimitReached, reason: reason)))
         }
         self.options[peer] = options
-        system.peers.hold(peer)
+        system.hold(peer)
         guard options.startDelay > 0 else { return begin(peer) }
         let delay = Duration.seconds(min(options.startDelay, Int(Int32.max)))
         uses[peer] = .delayed(
@@ -230,7 +230,7 @@ extension CentralSession {
     private func end(_ peer: UUID) {
         guard uses.removeValue(forKey: peer) != nil else { return }
         options[peer] = nil
-        system.peers.release(peer)
+        system.release(peer)
     }
 }
 

@@ -1,6 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import Foundation
+import GAP
 
 /// What this host knows of a peer.
 struct Peer {
@@ -11,8 +12,6 @@ struct Peer {
     var advertisedName: String?
     /// The name in its Generic Access service, once read.
     var deviceName: String?
-    fileprivate var lastSeen: UInt64 = 0
-    fileprivate var holders = 0
 
     /// The device name once it is known wins over what is advertised (behaviour 2.23).
     var name: String? { deviceName ?? advertisedName }
@@ -25,12 +24,11 @@ struct Peer {
 /// Bounded (AB-G02): peers that nobody holds on to are forgotten, those unseen for longest first. A peer is held while a
 /// manager wants to be connected to it and while there is a link.
 struct PeerTable {
-    /// Peers known at most, unless more are held.
+    /// Peers known at most, besides those that are held.
     static let maximumPeers = 4_096
 
-    private var peers: [UUID: Peer] = [:]
+    private var peers = RecencyTable<UUID, Peer>(limit: maximumPeers)
     private var identifiers: [BluetoothAddress: UUID] = [:]
-    private var sightings: UInt64 = 0
     private let random: RandomSource
 
     init(random: RandomSource) {
@@ -43,50 +41,38 @@ struct PeerTable {
 
     /// The peer at `address`, known from now on.
     mutating func see(_ address: BluetoothAddress) -> Peer {
-        sightings &+= 1
-        let identifier = identifiers[address.identity] ?? add(address.identity)
-        peers[identifier]?.lastSeen = sightings
-        return peers[identifier] ?? Peer(identifier: identifier, address: address.identity)
+        let known = identifiers[address.identity].flatMap { peers[$0] }
+        let peer = known ?? Peer(identifier: UUID(random: random), address: address.identity)
+        identifiers[peer.address] = peer.identifier
+        forget(peers.set(peer, for: peer.identifier)?.value)
+        return peer
     }
 
     /// Remembers the name in an advertisement.
     mutating func setAdvertisedName(_ name: String?, of identifier: UUID) {
         guard let name else { return }
-        peers[identifier]?.advertisedName = name
+        peers.update(identifier) { $0.advertisedName = name }
     }
 
     /// Remembers the device name.
     mutating func setDeviceName(_ name: String, of identifier: UUID) {
-        peers[identifier]?.deviceName = name
+        peers.update(identifier) { $0.deviceName = name }
     }
 
     /// Keeps a peer until as many ``release(_:)`` have come.
     mutating func hold(_ identifier: UUID) {
-        peers[identifier]?.holders += 1
+        guard peers[identifier] != nil else { return }
+        peers.keep(identifier)
     }
 
     /// Takes one ``hold(_:)`` back.
     mutating func release(_ identifier: UUID) {
-        guard let holders = peers[identifier]?.holders, holders > 0 else { return }
-        peers[identifier]?.holders = holders - 1
+        forget(peers.release(identifier)?.value)
     }
 
-    private mutating func add(_ address: BluetoothAddress) -> UUID {
-        makeRoom()
-        let identifier = UUID(random: random)
-        identifiers[address] = identifier
-        peers[identifier] = Peer(identifier: identifier, address: address)
-        return identifier
-    }
-
-    /// Drops a quarter of those nobody holds, so that the search for them is rare.
-    private mutating func makeRoom() {
-        guard peers.count >= Self.maximumPeers else { return }
-        let free = peers.values.filter { $0.holders == 0 }.sorted { $0.lastSeen < $1.lastSeen }
-        for peer in free.prefix(Self.maximumPeers / 4) {
-            peers[peer.identifier] = nil
-            identifiers[peer.address] = nil
-        }
+    private mutating func forget(_ peer: Peer?) {
+        guard let peer else { return }
+        identifiers[peer.address] = nil
     }
 }
 

@@ -45,9 +45,9 @@ final class AdvertisingArbiter {
     }
 
     /// What was asked for cannot be on the air.
-    func failed() {
+    func failed(_ error: GAPError) {
         let waiting = wishes.compactMap(\.onStarted)
         wishes.removeAll()
-        for tell in waiting { tell(ServiceError(.unknown, reason: "the controller refuses to advertise")) }
+        for tell in waiting { tell(ServiceError(.unknown, reason: "cannot advertise: \(error)")) }
     }
 }

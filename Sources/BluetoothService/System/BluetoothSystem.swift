@@ -3,6 +3,7 @@ import EventLoops
 import Foundation
 import GAP
 import HCI
+import L2CAP
 import Logging
 
 /// One Bluetooth system: a controller, and all apps that share it. What the system daemon of an Apple device does.
@@ -30,6 +31,8 @@ public final class BluetoothSystem {
     private let host: HCIHost
     private let random: RandomSource
     private let advertiser: Advertiser
+    /// All apps together advertise one thing (behaviour 7.30).
+    private let advertisement: AdvertisingSet
     private let scanner: GAP.Scanner
     private var managers: [(key: ManagerKey, session: any ManagerSession)] = []
     private var lastManager: UInt64 = 0
@@ -54,7 +57,8 @@ public final class BluetoothSystem {
         peers = PeerTable(random: random)
         attributes = LocalAttributes(name: configuration.deviceName, appearance: configuration.appearance)
         host = HCIHost(transport: transport, loop: loop, logger: logger)
-        advertiser = Advertiser(host: host, loop: loop, logger: logger)
+        advertiser = Advertiser(host: host, loop: loop, random: random, logger: logger)
+        advertisement = advertiser.addSet()
         scanner = GAP.Scanner(host: host, loop: loop, logger: logger)
         connector = Connector(host: host, loop: loop, logger: logger)
         listen()
@@ -64,12 +68,15 @@ public final class BluetoothSystem {
         host.onStateChange = { [weak self] in self?.hostChanged($0) }
         host.onConnection = { [weak self] in self?.connected($0) }
         host.onConnectionFailed = { [weak self] in self?.connector.ended($0) }
+        connector.settings = .apple
+        // As central Apple's rules hold (behaviour 3.27); as peripheral whatever the specification allows.
+        connector.parameterPolicy = { $0.role != .central || AppleConnectionParameterRules().accept($1) }
         host.onDisconnection = { [weak self] in self?.disconnected($0, $1) }
         scanner.onSighting = { [weak self] in self?.heard($0) }
         connector.onFailure = { [weak self] in self?.connectionFailed($0, $1) }
-        advertising.onChange = { [weak self] in self?.advertiser.want($0) }
-        advertiser.onStarted = { [weak self] in self?.advertising.started() }
-        advertiser.onFailed = { [weak self] in self?.advertising.failed() }
+        advertising.onChange = { [weak self] in self?.advertise($0) }
+        advertisement.onStarted = { [weak self] in self?.advertising.started() }
+        advertisement.onFailed = { [weak self] in self?.advertising.failed($0) }
         attributes.onRoom = { [weak self] in self?.peripherals.forEach { $0.pump() } }
     }
 
@@ -165,9 +172,9 @@ extension BluetoothSystem {
                 if case .failure(let error) = result { logger.error("cannot set the random address: \(error)") }
             }
         }
-        advertiser.begin(own)
-        scanner.begin(own)
-        connector.begin(own, acceptListSize: controller.acceptListSize)
+        advertiser.begin(own, on: controller)
+        scanner.begin(own, on: controller)
+        connector.begin(own, on: controller)
         setState(.poweredOn)
         // Who advertised before goes on by himself (behaviour 1.14).
         advertising.apply()
@@ -193,9 +200,15 @@ extension BluetoothSystem {
         setState(new)
     }
 
+    /// Before there is a controller nothing is asked for; what is wanted is asked for when there is one.
+    private func advertise(_ plan: AdvertisingPlan?) {
+        guard case .ready = host.state else { return }
+        advertisement.want(plan.map { GAP.Advertisement($0) })
+    }
+
     private func end(_ link: PeerLink) {
         _ = link.close()
-        peers.release(link.peer)
+        release(link.peer)
         for session in peripherals { session.centralLeft(link.peer) }
     }
 }
@@ -210,7 +223,7 @@ extension BluetoothSystem {
 
     private func connected(_ connection: HCIConnection) {
         let peer = peers.see(connection.peerAddress)
-        peers.hold(peer.identifier)
+        hold(peer.identifier)
         let link = PeerLink(connection, peer: peer.identifier, system: self)
         links.append(link)
         if connection.role == .central {
@@ -231,7 +244,7 @@ extension BluetoothSystem {
         let link = links.remove(at: index)
         let error = link.error(for: reason)
         let users = link.close()
-        peers.release(link.peer)
+        release(link.peer)
         for session in peripherals { session.centralLeft(link.peer) }
         for user in users {
             let session = managers.first { $0.key == user.manager }?.session as? CentralSession
@@ -240,6 +253,18 @@ extension BluetoothSystem {
         // Those who came while the link was ending want a new one.
         if centrals.contains(where: { $0.wants(link.peer) }) { connectionWanted(to: link.peer) }
         advertiser.linkEnded()
+    }
+
+    /// Remembers a peer, however many others there are, until as many ``release(_:)`` have come (AB-G02).
+    func hold(_ peer: UUID) {
+        peers.hold(peer)
+        if let address = peers[peer]?.address { scanner.keep(address) }
+    }
+
+    /// Takes one ``hold(_:)`` back.
+    func release(_ peer: UUID) {
+        if let address = peers[peer]?.address { scanner.release(address) }
+        peers.release(peer)
     }
 
     func centralChanged(_ central: CentralInfo) {
@@ -252,10 +277,11 @@ extension BluetoothSystem {
 extension BluetoothSystem {
     /// Somebody scans for the first time, or nobody any more (behaviour 9.11).
     func scansChanged() {
-        scanner.want(centrals.contains { $0.isScanning })
+        scanner.want(centrals.contains { $0.isScanning } ? .attentive : nil)
     }
 
     private func heard(_ sighting: Sighting) {
+        guard sighting.isForApps else { return }
         let identifier = peers.see(sighting.address).identifier
         peers.setAdvertisedName(sighting.data.localName?.text, of: identifier)
         guard let peer = peers[identifier] else { return }
@@ -280,5 +306,18 @@ extension BluetoothSystem {
     private func connectionFailed(_ address: BluetoothAddress, _ status: HCIStatus) {
         let peer = peers.see(address).identifier
         for session in centrals { session.connectionFailed(to: peer, ServiceError(connecting: status)) }
+    }
+}
+
+extension Sighting {
+    /// The longest extended advertisement that apps are shown (behaviour 2.26).
+    private static let maximumExtendedLength = 124
+
+    /// Whether apps are shown it: not when nobody could connect to it or tell it from others, for lack of an address, and of
+    /// extended advertisements those on 2M alone (behaviour 2.26).
+    fileprivate var isForApps: Bool {
+        guard !isAnonymous else { return false }
+        guard let phys else { return true }
+        return phys.secondary == .le2M && data.encodedLength <= Self.maximumExtendedLength
     }
 }

@@ -81,7 +81,7 @@ extension AdvertisingData {
         return UInt16(octets[0]) | UInt16(octets[1]) << 8
     }
 
-    private func first(_ type: AdvertisingDataType) -> PacketBuffer? {
+    func first(_ type: AdvertisingDataType) -> PacketBuffer? {
         structures.first { $0.type == type }?.payload
     }
 

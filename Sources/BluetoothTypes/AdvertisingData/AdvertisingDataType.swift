@@ -33,14 +33,26 @@ public struct AdvertisingDataType: WireValue, CustomStringConvertible {
     public static let solicitedServices128 = AdvertisingDataType(rawValue: 0x15)
     /// Data of a service with a 16-bit UUID.
     public static let serviceData16 = AdvertisingDataType(rawValue: 0x16)
+    /// The public addresses of the devices that the advertisement is for.
+    public static let publicTargetAddress = AdvertisingDataType(rawValue: 0x17)
+    /// The random addresses of the devices that the advertisement is for.
+    public static let randomTargetAddress = AdvertisingDataType(rawValue: 0x18)
     /// What the device looks like.
     public static let appearance = AdvertisingDataType(rawValue: 0x19)
+    /// How often the device advertises.
+    public static let advertisingInterval = AdvertisingDataType(rawValue: 0x1A)
     /// Services with 32-bit UUIDs that the device looks for.
     public static let solicitedServices32 = AdvertisingDataType(rawValue: 0x1F)
     /// Data of a service with a 32-bit UUID.
     public static let serviceData32 = AdvertisingDataType(rawValue: 0x20)
     /// Data of a service with a 128-bit UUID.
     public static let serviceData128 = AdvertisingDataType(rawValue: 0x21)
+    /// Where more is to be found.
+    public static let uri = AdvertisingDataType(rawValue: 0x24)
+    /// What the device's link layer can do.
+    public static let supportedFeatures = AdvertisingDataType(rawValue: 0x27)
+    /// How often the device advertises, when that is seldom.
+    public static let longAdvertisingInterval = AdvertisingDataType(rawValue: 0x2F)
     /// Data in the format of a company.
     public static let manufacturerData = AdvertisingDataType(rawValue: 0xFF)
 
@@ -53,9 +65,10 @@ public struct AdvertisingDataType: WireValue, CustomStringConvertible {
         0x01: "flags", 0x02: "some 16-bit services", 0x03: "16-bit services", 0x04: "some 32-bit services",
         0x05: "32-bit services", 0x06: "some 128-bit services", 0x07: "128-bit services", 0x08: "shortened name",
         0x09: "name", 0x0A: "transmit power", 0x12: "connection interval range", 0x14: "solicited 16-bit services",
-        0x15: "solicited 128-bit services", 0x16: "16-bit service data", 0x19: "appearance",
-        0x1F: "solicited 32-bit services", 0x20: "32-bit service data", 0x21: "128-bit service data",
-        0xFF: "manufacturer data",
+        0x15: "solicited 128-bit services", 0x16: "16-bit service data", 0x17: "public target address",
+        0x18: "random target address", 0x19: "appearance", 0x1A: "advertising interval",
+        0x1F: "solicited 32-bit services", 0x20: "32-bit service data", 0x21: "128-bit service data", 0x24: "URI",
+        0x27: "supported features", 0x2F: "long advertising interval", 0xFF: "manufacturer data",
     ]
 }
 

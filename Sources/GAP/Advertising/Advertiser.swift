@@ -3,126 +3,135 @@ import EventLoops
 import HCI
 import Logging
 
-/// Advertises with the legacy commands of the controller (Core Vol 4 Part E 7.8.5 to 7.8.9).
+/// Advertises with whichever commands the controller is to be driven with (Core Vol 4 Part E 7.8.5 to 7.8.9, 7.8.52 to
+/// 7.8.60): a set for each purpose.
 public final class Advertiser {
-    /// Called when what was wanted is on the air.
-    public var onStarted: (() -> Void)?
-    /// Called when it is not and will not be; then nothing is wanted any more.
-    public var onFailed: (() -> Void)?
+    /// Sets at a time, whatever the controller can hold. The numbers go up to 0xEF (Core Vol 4 Part E 7.8.53).
+    public static let maximumSets = 64
 
-    private let host: HCIHost
-    private let loop: any EventLoop
-    private let logger: Logger
-    private var machine = AdvertiserMachine()
+    let host: HCIHost
+    let loop: any EventLoop
+    let random: RandomSource
+    let logger: Logger
+    private var sets: [Weak] = []
+    private var controller: ControllerInformation?
     private var ownAddress: OwnAddress?
-    private var fastPhase: ScheduledTask?
 
-    /// An advertiser that is off.
-    public init(host: HCIHost, loop: any EventLoop, logger: Logger) {
-        self.host = host
-        self.loop = loop
-        self.logger = logger
+    private struct Weak {
+        weak var set: AdvertisingSet?
     }
 
-    /// What is wanted on the air.
-    public var wanted: AdvertisingPlan? { machine.wanted }
+    /// An advertiser that is off.
+    ///
+    /// - Parameter random: For private addresses.
+    public init(host: HCIHost, loop: any EventLoop, random: RandomSource, logger: Logger) {
+        self.host = host
+        self.loop = loop
+        self.random = random
+        self.logger = logger
+        host.onEvent(LEAdvertisingSetTerminated.self) { [weak self] in self?.terminated($0) }
+    }
+
+    /// Adds a set, which is off. It lasts as long as the caller keeps it.
+    public func addSet() -> AdvertisingSet {
+        sets.removeAll { $0.set == nil }
+        let taken = Set(activeSets.map(\.number))
+        let number = (0..<UInt8(Self.maximumSets)).first { !taken.contains($0) }
+        // One too many stays off: only those that the caller forgot to let go of have no number left.
+        let set = AdvertisingSet(number ?? UInt8(Self.maximumSets), of: self)
+        sets.append(Weak(set: set))
+        return set
+    }
 
     /// The controller is ready.
-    public func begin(_ address: OwnAddress) {
+    public func begin(_ address: OwnAddress, on controller: ControllerInformation) {
         ownAddress = address
+        self.controller = controller
     }
 
     /// The controller is gone; nothing is wanted any more.
     public func reset() {
         ownAddress = nil
-        perform(machine.handle(.reset))
+        controller = nil
+        for set in activeSets { set.reset() }
     }
 
-    /// Puts a plan on the air in the place of the one before; nil for none. Before ``begin(_:)`` nothing happens.
-    public func want(_ plan: AdvertisingPlan?) {
-        guard ownAddress != nil else { return }
-        perform(machine.handle(.want(plan)))
-    }
-
-    /// A central has connected, so the controller has stopped advertising.
+    /// A central has connected. The legacy commands have no event of their own for what this ends.
     public func centralConnected() {
-        perform(machine.handle(.centralConnected))
+        guard generation == .legacy else { return }
+        for set in activeSets where set.isConnectable { set.handle(.terminated(.connected)) }
+    }
+
+    /// Directed advertising with a high duty cycle has ended without a connection. The legacy commands tell it as a
+    /// connection that failed (Core Vol 4 Part E 7.8.9).
+    public func directedAdvertisingTimedOut() {
+        guard generation == .legacy else { return }
+        for set in activeSets where set.isConnectable { set.handle(.terminated(.timeOver)) }
     }
 
     /// A link has ended, so there may be room to advertise.
     public func linkEnded() {
-        perform(machine.handle(.tryAgain))
+        for set in activeSets { set.handle(.tryAgain) }
     }
 
-    private func perform(_ actions: [AdvertiserMachine.Action]) {
-        for action in actions {
-            switch action {
-            case .start(let plan, let pace): start(plan, pace)
-            case .stop:
-                host.send(LESetAdvertisingEnable(isEnabled: false)) { [weak self] _ in self?.handle(.stopped) }
-            case .startFastPhase: startFastPhase()
-            case .endFastPhase: endFastPhase()
-            case .startRetry:
-                loop.schedule(after: AdvertisingPace.retryDelay) { [weak self] in self?.handle(.tryAgain) }
-            case .reportStarted: onStarted?()
-            case .reportFailed: onFailed?()
-            }
+    private var activeSets: [AdvertisingSet] { sets.compactMap(\.set) }
+
+    private var generation: CommandGeneration? { controller.map { CommandGeneration($0) } }
+
+    private func terminated(_ event: LEAdvertisingSetTerminated) {
+        guard let set = activeSets.first(where: { $0.number == event.set }) else { return }
+        set.handle(.terminated(event.status == .success ? .connected : .timeOver))
+    }
+}
+
+// MARK: - For the sets
+
+extension Advertiser {
+    /// The sets that the controller holds at a time.
+    var maximumSets: Int {
+        generation == .extended ? min(controller?.advertisingSets ?? 1, Self.maximumSets) : 1
+    }
+
+    /// Whether a set may put something on the air.
+    func check(_ advertisement: Advertisement, for set: AdvertisingSet) throws(GAPError) {
+        guard let controller, let generation else { throw .notReady }
+        try advertisement.check(for: generation, maximumLength: controller.maxAdvertisingDataLength)
+        let others = activeSets.count { $0 !== set && $0.isActive }
+        guard others < maximumSets, set.number < Self.maximumSets else { throw .noAdvertisingSetLeft(maximum: maximumSets) }
+    }
+
+    /// What puts an advertisement on the air; nil without a controller.
+    func commands(
+        _ advertisement: Advertisement,
+        _ phase: AdvertisingTempo.Phase,
+        set: UInt8,
+        privateAddress: BluetoothAddress?
+    ) -> AdvertisingCommands? {
+        guard let ownAddress, let controller else { return nil }
+        return AdvertisingCommands(
+            generation: CommandGeneration(controller),
+            version: controller.version,
+            set: set,
+            advertisement: advertisement,
+            phase: phase,
+            ownAddress: ownAddress,
+            privateAddress: privateAddress
+        )
+    }
+
+    /// What takes a set off the air.
+    func stopCommands(set: UInt8) -> [any HCICommand] {
+        generation.map { AdvertisingCommands.stop($0, set: set) } ?? []
+    }
+
+    /// What leaves the controller as it was before the set was on the air.
+    func cleanUpCommands(set: UInt8, hadPrivateAddress: Bool) -> [any HCICommand] {
+        guard let controller, let ownAddress else { return [] }
+        if CommandGeneration(controller) == .legacy {
+            // The one random address of the controller is the device's own again.
+            let restores = hadPrivateAddress && ownAddress.address.kind.isRandom
+            return restores ? [LESetRandomAddress(address: ownAddress.address)] : []
         }
-    }
-
-    private func handle(_ event: AdvertiserMachine.Event) {
-        perform(machine.handle(event))
-    }
-
-    private func start(_ plan: AdvertisingPlan, _ pace: AdvertisingPace) {
-        guard let ownAddress else { return }
-        host.send(
-            LESetAdvertisingParameters(
-                intervalMin: pace.interval,
-                intervalMax: pace.interval,
-                kind: .connectableScannable,
-                ownAddressKind: ownAddress.kind,
-                peerAddress: .none,
-                channels: .all,
-                filterPolicy: .everybody
-            )
-        ) { [weak self] in self?.note($0) }
-        host.send(LESetAdvertisingData(data: plan.advertisement.encoded)) { [weak self] in self?.note($0) }
-        host.send(LESetScanResponseData(data: plan.scanResponse.encoded)) { [weak self] in self?.note($0) }
-        host.send(LESetAdvertisingEnable(isEnabled: true)) { [weak self] result in
-            switch result {
-            case .success: self?.handle(.started)
-            case .failure(let error): self?.failed(error)
-            }
-        }
-    }
-
-    /// A controller that refuses data or parameters will not advertise either, or advertises the ones before.
-    private func note(_ result: Result<StatusOnly, HCICommandError>) {
-        if case .failure(let error) = result { logger.warning("cannot set up advertising: \(error)") }
-    }
-
-    private func failed(_ error: HCICommandError) {
-        guard !error.isOfHost else { return }
-        logger.warning("cannot advertise: \(error)")
-        // With links open a controller may be unable to; it will be able to when one of them ends.
-        let passing: [HCIStatus] = [
-            .commandDisallowed, .connectionLimitExceeded, .memoryCapacityExceeded, .rejectedForLimitedResources,
-            .controllerBusy,
-        ]
-        handle(.failed(isPassing: error.status.map(passing.contains) ?? false))
-    }
-
-    private func startFastPhase() {
-        endFastPhase()
-        fastPhase = loop.schedule(after: AdvertisingPace.fastPhase) { [weak self] in
-            self?.fastPhase = nil
-            self?.handle(.fastPhaseOver)
-        }
-    }
-
-    private func endFastPhase() {
-        if let fastPhase { loop.cancel(fastPhase) }
-        fastPhase = nil
+        return controller.supports(LERemoveAdvertisingSet.self) ? [LERemoveAdvertisingSet(set: set)] : []
     }
 }

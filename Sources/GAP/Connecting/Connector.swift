@@ -4,24 +4,23 @@ import HCI
 import L2CAP
 import Logging
 
-/// Makes connections as an Apple central does, changes their parameters and ends them.
+/// Makes connections with whichever commands the controller is to be driven with, changes their parameters and ends them.
 public final class Connector {
-    /// The first connection parameters: an interval of 30 ms, no latency, a supervision timeout of 720 ms (behaviour 3.26).
-    public static let parameters = ConnectionParameters(
-        intervalMinimum: 24,
-        intervalMaximum: 24,
-        latency: 0,
-        timeout: 72
-    )
-
+    /// What new connections are like.
+    public var settings = ConnectionSettings.specification
+    /// Whether to follow a peer that asks for other parameters by the link layer's way, which are legal whatever this says.
+    public var parameterPolicy: (HCIConnection, ConnectionParameters) -> Bool = { _, _ in true }
     /// Called for a wanted peer that the controller cannot connect to; it is not wanted any more.
     public var onFailure: ((BluetoothAddress, HCIStatus) -> Void)?
+    /// Called when an attempt to change the parameters of a link has ended, whoever has begun it.
+    public var onParametersUpdated: ((LEConnectionUpdateComplete) -> Void)?
 
     private let host: HCIHost
     private let loop: any EventLoop
     private let logger: Logger
     private var machine = ConnectorMachine()
     private var ownAddress: OwnAddress?
+    private var controller: ControllerInformation?
     private var turn: ScheduledTask?
 
     /// A connector that wants nobody.
@@ -30,22 +29,27 @@ public final class Connector {
         self.loop = loop
         self.logger = logger
         host.onEvent(LERemoteConnectionParameterRequest.self) { [weak self] in self?.answer($0) }
+        host.onEvent(LEConnectionUpdateComplete.self) { [weak self] in self?.onParametersUpdated?($0) }
     }
 
-    /// The controller is ready, with a filter accept list of so many entries.
-    public func begin(_ address: OwnAddress, acceptListSize: Int) {
+    /// The peers that a connection is wanted to.
+    public var wanted: [BluetoothAddress] { machine.wanted }
+
+    /// The controller is ready.
+    public func begin(_ address: OwnAddress, on controller: ControllerInformation) {
         ownAddress = address
-        handle(.ready(acceptListSize: acceptListSize))
+        self.controller = controller
+        handle(.ready(acceptListSize: controller.acceptListSize))
     }
 
     /// The controller is gone; nobody is wanted any more.
     public func reset() {
         ownAddress = nil
+        controller = nil
         handle(.reset)
     }
 
-    /// Connects to a peer as soon as it is heard, without a time limit (behaviour 3.1). Before
-    /// ``begin(_:acceptListSize:)`` the wish waits.
+    /// Connects to a peer as soon as it is heard, without a time limit (behaviour 3.1). Before ``begin(_:on:)`` the wish waits.
     public func want(_ peer: BluetoothAddress) {
         handle(.want(peer))
     }
@@ -66,14 +70,20 @@ public final class Connector {
     }
 
     /// Ends a link.
-    public func disconnect(_ connection: HCIConnection) {
-        host.send(Disconnect(handle: connection.handle, reason: .remoteUserTerminated)) { [logger] result in
+    public func disconnect(_ connection: HCIConnection, reason: HCIStatus = .remoteUserTerminated) {
+        host.send(Disconnect(handle: connection.handle, reason: reason)) { [logger] result in
             if case .failure(let error) = result { logger.debug("cannot disconnect: \(error)") }
         }
     }
 
-    /// As central: gives a link other parameters.
-    public func update(_ connection: HCIConnection, _ parameters: ConnectionParameters) {
+    /// Gives a link other parameters, as central, or asks the central for them by the link layer's way, as peripheral (Core
+    /// Vol 4 Part E 7.8.18). `refused` is called when the controller does not even begin; how it ends otherwise
+    /// ``onParametersUpdated`` tells.
+    public func update(
+        _ connection: HCIConnection,
+        _ parameters: ConnectionParameters,
+        refused: @escaping (GAPError) -> Void = { _ in }
+    ) {
         host.send(
             LEConnectionUpdate(
                 handle: connection.handle,
@@ -85,12 +95,13 @@ public final class Connector {
                 maxCELength: 0
             )
         ) { [logger] result in
-            if case .failure(let error) = result { logger.debug("cannot update the connection: \(error)") }
+            guard case .failure(let error) = result else { return }
+            logger.debug("cannot update the connection: \(error)")
+            refused(GAPError(error))
         }
     }
 
-    /// The peer asks for other parameters by the link layer's way. As central Apple's rules hold (behaviour 3.27); as peripheral
-    /// whatever the specification allows.
+    /// The peer asks for other parameters by the link layer's way. What is not legal does not reach the policy (AB-C10).
     private func answer(_ request: LERemoteConnectionParameterRequest) {
         let wanted = ConnectionParameters(
             intervalMinimum: request.intervalMin,
@@ -98,8 +109,8 @@ public final class Connector {
             latency: request.maxLatency,
             timeout: request.supervisionTimeout
         )
-        let isCentral = host.connection(request.handle)?.role == .central
-        guard isCentral ? AppleConnectionParameterRules().accept(wanted) : wanted.isLegal else {
+        guard wanted.isLegal, let connection = host.connection(request.handle), parameterPolicy(connection, wanted)
+        else {
             return host.send(
                 LERemoteConnectionParameterRequestNegativeReply(
                     handle: request.handle,
@@ -145,34 +156,31 @@ public final class Connector {
         }
     }
 
+    /// All commands at once: a cancel that comes meanwhile has to come behind them.
     private func connect(to peers: [BluetoothAddress]) {
         host.send(LEClearFilterAcceptList()) { _ in }
         for peer in peers {
-            host.send(LEAddDeviceToFilterAcceptList(address: peer)) { [logger] result in
-                if case .failure(let error) = result { logger.warning("cannot wait for \(peer): \(error)") }
+            host.send(LEAddDeviceToFilterAcceptList(address: peer)) { [weak self] result in
+                guard let self, case .failure(let error) = result, !error.isOfHost else { return }
+                logger.warning("cannot wait for \(peer): \(error)")
+                handle(.unwant(peer))
+                onFailure?(peer, error.status ?? .unspecifiedError)
             }
         }
         create(.acceptList, .none)
     }
 
     private func create(_ policy: LEInitiatorFilterPolicy, _ peer: BluetoothAddress) {
-        guard let ownAddress else { return }
-        let parameters = Self.parameters
-        host.send(
-            LECreateConnection(
-                scanInterval: Scanner.interval,
-                scanWindow: Scanner.window,
-                filterPolicy: policy,
-                peerAddress: peer,
-                ownAddressKind: ownAddress.kind,
-                intervalMin: parameters.intervalMinimum,
-                intervalMax: parameters.intervalMaximum,
-                maxLatency: parameters.latency,
-                supervisionTimeout: parameters.timeout,
-                minCELength: 0,
-                maxCELength: 0
-            )
-        ) { [weak self] result in
+        guard let ownAddress, let controller else { return }
+        let attempt = ConnectionAttempt(policy: policy, peer: peer, ownAddress: ownAddress, settings: settings)
+        switch CommandGeneration(controller) {
+        case .legacy: send(attempt.legacyCommand)
+        case .extended: send(attempt.extendedCommand(controller.leFeatures))
+        }
+    }
+
+    private func send<C: HCICommand>(_ command: C) {
+        host.send(command) { [weak self] result in
             // Without a host all wishes are over anyway.
             guard let self, case .failure(let error) = result, !error.isOfHost else { return }
             logger.warning("cannot connect: \(error)")
@@ -191,12 +199,5 @@ public final class Connector {
     private func endTurn() {
         if let turn { loop.cancel(turn) }
         turn = nil
-    }
-}
-
-extension HCICommandError {
-    /// Whether there is no controller to refuse anything.
-    var isOfHost: Bool {
-        if case .host = self { true } else { false }
     }
 }

@@ -3,72 +3,75 @@ import BluetoothTypes
 /// The advertisers in sight, each with its last advertisement and its last scan response, so that the two are shown as one
 /// (behaviour 2.15).
 ///
-/// Bounded (AB-G02): those heard longest ago go first. Nothing but the memory of their packets goes with them.
-public struct DeviceTable {
-    /// Advertisers remembered at most.
-    public static let maximumDevices = 1_024
+/// Bounded (AB-G02): those heard longest ago go first, except those that somebody keeps.
+struct DeviceTable {
+    /// Advertisers remembered at most, besides those that are kept.
+    static let maximumDevices = 1_024
+    /// Advertisers that can be kept. One that a connection is wanted to is one of them, so there are never that many.
+    static let maximumKept = 1_024
 
     private struct Device {
         var advertisement: AdvertisingData
         var kind: AdvertisingKind
         var scanResponse: AdvertisingData?
-        var lastHeard: UInt64
     }
 
-    private var devices: [BluetoothAddress: Device] = [:]
-    private var packetCount: UInt64 = 0
-
-    /// Nobody in sight.
-    public init() {}
+    private var devices = RecencyTable<AdvertiserKey, Device>(limit: maximumDevices)
+    private var kept: [BluetoothAddress: Int] = [:]
 
     /// Advertisers remembered.
-    public var count: Int { devices.count }
+    var count: Int { devices.count }
 
     /// Forgets all, for a scan that starts afresh (behaviour 2.17).
-    public mutating func removeAll() {
+    mutating func removeAll() {
         devices.removeAll()
     }
 
-    /// Takes a packet. A scan response without an advertisement before it tells too little and gives nil.
-    public mutating func receive(
-        _ kind: AdvertisingKind,
-        from address: BluetoothAddress,
-        data: PacketBuffer,
-        rssi: Int
-    ) -> Sighting? {
-        packetCount &+= 1
-        let parsed = AdvertisingData(parsing: data)
-        if kind == .scanResponse {
-            guard devices[address] != nil else { return nil }
-            devices[address]?.scanResponse = parsed.isEmpty ? nil : parsed
-            devices[address]?.lastHeard = packetCount
-        } else {
-            let isScannable = kind == .connectable || kind == .scannable
-            let scanResponse = isScannable ? devices[address]?.scanResponse : nil
-            if devices[address] == nil { makeRoom() }
-            devices[address] = Device(
-                advertisement: parsed,
-                kind: kind,
-                scanResponse: scanResponse,
-                lastHeard: packetCount
-            )
-        }
-        return devices[address].map { device in
-            Sighting(
-                address: address,
-                data: device.scanResponse.map { device.advertisement.merged(with: $0) } ?? device.advertisement,
-                isConnectable: device.kind.isConnectable,
-                hasScanResponse: device.scanResponse != nil,
-                rssi: rssi
-            )
-        }
+    /// Remembers what a device says in legacy packets until as many ``release(_:)`` have come.
+    mutating func keep(_ address: BluetoothAddress) {
+        guard kept[address] != nil || kept.count < Self.maximumKept else { return }
+        kept[address, default: 0] += 1
+        devices.keep(AdvertiserKey(address))
     }
 
-    /// Drops the older quarter of a full table, so that the search for it is rare.
-    private mutating func makeRoom() {
-        guard devices.count >= Self.maximumDevices else { return }
-        let heard = devices.values.map(\.lastHeard).sorted()
-        let limit = heard[heard.count / 4]
-        devices = devices.filter { $0.value.lastHeard >= limit }
+    /// Takes one ``keep(_:)`` back.
+    mutating func release(_ address: BluetoothAddress) {
+        guard let count = kept[address] else { return }
+        kept[address] = count == 1 ? nil : count - 1
+        devices.release(AdvertiserKey(address))
+    }
+
+    /// Takes a packet. A scan response without an advertisement before it tells too little and gives nil.
+    mutating func receive(_ packet: HeardPacket) -> Sighting? {
+        let parsed = AdvertisingData(parsing: packet.data)
+        let known = devices[packet.advertiser]
+        let device: Device
+        if packet.kind.contains(.isScanResponse) {
+            guard var before = known else { return nil }
+            before.scanResponse = parsed.isEmpty ? nil : parsed
+            device = before
+        } else {
+            let scanResponse = packet.kind.contains(.isScannable) ? known?.scanResponse : nil
+            device = Device(advertisement: parsed, kind: packet.kind, scanResponse: scanResponse)
+        }
+        devices.set(device, for: packet.advertiser)
+        return sighting(of: device, in: packet)
+    }
+
+    private func sighting(of device: Device, in packet: HeardPacket) -> Sighting {
+        var sighting = Sighting(
+            address: packet.advertiser.address,
+            data: device.scanResponse.map { device.advertisement.merged(with: $0) } ?? device.advertisement,
+            isConnectable: device.kind.contains(.isConnectable),
+            hasScanResponse: device.scanResponse != nil,
+            rssi: packet.rssi
+        )
+        sighting.kind = packet.kind
+        sighting.sid = packet.advertiser.sid
+        sighting.target = packet.target
+        sighting.phys = packet.phys
+        sighting.txPower = packet.txPower
+        sighting.isTruncated = packet.isTruncated
+        return sighting
     }
 }

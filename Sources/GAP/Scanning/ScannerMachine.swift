@@ -1,61 +1,107 @@
-/// Turns the controller's scanning on and off, one command after the other (Core Vol 4 Part E 7.8.10, 7.8.11).
+/// Turns the controller's scanning on and off, one sequence of commands after the other (Core Vol 4 Part E 7.8.10, 7.8.11,
+/// 7.8.64, 7.8.65).
 struct ScannerMachine {
     enum State: Equatable {
         case off
-        /// The commands to begin are on their way; `wanted` tells whether it still should.
-        case starting(wanted: Bool)
-        case scanning
-        /// The command to end is on its way; `wanted` tells whether to begin again.
-        case stopping(wanted: Bool)
+        /// The commands to begin are on their way. What was wanted since is in `wanted`.
+        case starting(ScanSettings)
+        case scanning(ScanSettings)
+        /// The command to end is on its way.
+        case stopping
+        /// The controller could not, as some cannot while they connect; it is asked again after a while.
+        case blocked
     }
 
     enum Event {
-        /// Somebody wants to hear advertisements, or nobody does.
-        case want(Bool)
-        case started(success: Bool)
+        /// This is how to listen; nil when nobody wants to.
+        case want(ScanSettings?)
+        case started
+        case failed(GAPError, isPassing: Bool)
         case stopped
+        /// Time to ask a controller again that could not before.
+        case retry
+        /// The time of the scan is over; the controller may have noticed by itself.
+        case limitReached(hasStopped: Bool)
         /// The controller is gone or new: it does not scan.
         case reset
     }
 
     enum Action: Equatable {
-        case start
+        case start(ScanSettings)
         case stop
+        /// Begins to count ``ScannerMachine/retryDelay``.
+        case startRetry
+        /// It scans.
+        case reportStarted
+        /// It does not, and will not.
+        case reportFailed(GAPError)
+        /// Its time is over; nothing is wanted any more.
+        case reportEnded
     }
 
+    /// How long to wait before a controller that could not scan is asked again.
+    static let retryDelay = Duration.seconds(1)
+
     private(set) var state = State.off
+    private(set) var wanted: ScanSettings?
 
     mutating func handle(_ event: Event) -> [Action] {
-        switch (state, event) {
-        case (_, .reset):
-            state = .off
-        case (.off, .want(true)):
-            state = .starting(wanted: true)
-            return [.start]
-        case (.starting, .want(let wanted)):
-            state = .starting(wanted: wanted)
-        case (.starting(let wanted), .started(true)):
-            if wanted {
-                state = .scanning
-            } else {
-                state = .stopping(wanted: false)
-                return [.stop]
-            }
-        case (.starting, .started(false)):
-            state = .off
-        case (.scanning, .want(false)):
-            state = .stopping(wanted: false)
-            return [.stop]
-        case (.stopping, .want(let wanted)):
-            state = .stopping(wanted: wanted)
-        case (.stopping(let wanted), .stopped):
-            state = wanted ? .starting(wanted: true) : .off
-            return wanted ? [.start] : []
-        case (.off, .want(false)), (.scanning, .want(true)),
-            (.off, .started), (.scanning, .started), (.stopping, .started),
-            (.off, .stopped), (.starting, .stopped), (.scanning, .stopped):
-            break
+        switch event {
+        case .want(let settings): return want(settings)
+        case .started:
+            guard case .starting(let settings) = state else { return [] }
+            state = .scanning(settings)
+            return wanted == settings ? [.reportStarted] : stop()
+        case .failed(let error, let isPassing): return failed(error, isPassing: isPassing)
+        case .stopped: return state == .stopping ? ended() : []
+        case .retry: return state == .blocked ? ended() : []
+        case .limitReached(let hasStopped): return limitReached(hasStopped: hasStopped)
+        case .reset:
+            (state, wanted) = (.off, nil)
+            return []
         }
-        return []
+    }
+
+    private mutating func want(_ settings: ScanSettings?) -> [Action] {
+        guard settings != wanted else { return [] }
+        wanted = settings
+        switch state {
+        case .off, .blocked: return ended()
+        case .scanning: return stop()
+        case .starting, .stopping: return []
+        }
+    }
+
+    private mutating func failed(_ error: GAPError, isPassing: Bool) -> [Action] {
+        guard case .starting(let settings) = state else { return [] }
+        guard wanted == settings else { return ended() }
+        if isPassing {
+            state = .blocked
+            return [.startRetry]
+        }
+        (state, wanted) = (.off, nil)
+        return [.reportFailed(error)]
+    }
+
+    private mutating func limitReached(hasStopped: Bool) -> [Action] {
+        guard case .scanning(let settings) = state else { return [] }
+        guard wanted == settings else { return hasStopped ? ended() : stop() }
+        wanted = nil
+        return [.reportEnded] + (hasStopped ? ended() : stop())
+    }
+
+    private mutating func stop() -> [Action] {
+        state = .stopping
+        return [.stop]
+    }
+
+    /// The controller does not scan; begins what is wanted.
+    private mutating func ended() -> [Action] {
+        guard let wanted else {
+            state = .off
+            return []
+        }
+        state = .starting(wanted)
+        return [.start(wanted)]
     }
 }

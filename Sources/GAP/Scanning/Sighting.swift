@@ -1,25 +1,54 @@
 import BluetoothTypes
+import HCI
 
-/// What an advertising packet says about its sender (Core Vol 6 Part B 2.3.1).
-public enum AdvertisingKind: Hashable, Sendable {
+/// What an advertising packet says about its sender (Core Vol 6 Part B 2.3.1, Vol 4 Part E 7.7.65.13).
+public struct AdvertisingKind: OptionSet, Hashable, Sendable {
+    /// The bits, as the extended report has them.
+    public let rawValue: UInt8
+
+    /// Any bits.
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// A connection request would be listened to.
+    public static let isConnectable = AdvertisingKind(rawValue: 1 << 0)
+    /// A scan request would be answered.
+    public static let isScannable = AdvertisingKind(rawValue: 1 << 1)
+    /// It is for one device.
+    public static let isDirected = AdvertisingKind(rawValue: 1 << 2)
+    /// It is the answer to a scan request.
+    public static let isScanResponse = AdvertisingKind(rawValue: 1 << 3)
+
     /// Everyone may connect and ask for more (ADV_IND).
-    case connectable
+    public static let connectable: AdvertisingKind = [.isConnectable, .isScannable]
     /// One device may connect (ADV_DIRECT_IND).
-    case directed
+    public static let directed: AdvertisingKind = [.isConnectable, .isDirected]
     /// Everyone may ask for more (ADV_SCAN_IND).
-    case scannable
+    public static let scannable: AdvertisingKind = [.isScannable]
     /// Nobody may do anything (ADV_NONCONN_IND).
-    case nonConnectable
+    public static let nonConnectable: AdvertisingKind = []
     /// The answer to somebody who asked for more (SCAN_RSP).
-    case scanResponse
-
-    /// Whether a connection request would be listened to.
-    var isConnectable: Bool { self == .connectable || self == .directed }
+    public static let scanResponse: AdvertisingKind = [.isScanResponse]
 }
 
-/// One packet of an advertiser, with what its other packets said.
+/// Which advertiser a packet is of. One device may be several: each of its advertising sets has a number of its own.
+public struct AdvertiserKey: Hashable, Sendable {
+    /// The address; all bits zero for an anonymous advertiser.
+    public var address: BluetoothAddress
+    /// Which set it is, 0 to 15; nil for legacy packets.
+    public var sid: UInt8?
+
+    /// A set of a device.
+    public init(_ address: BluetoothAddress, sid: UInt8? = nil) {
+        self.address = address
+        self.sid = sid
+    }
+}
+
+/// One advertisement, with what the other packets of its advertiser said.
 public struct Sighting: Hashable, Sendable {
-    /// Who sent it.
+    /// Who sent it; ``BluetoothAddress/none`` when ``isAnonymous``.
     public var address: BluetoothAddress
     /// The data of the advertisement, and of the scan response once there was one.
     public var data: AdvertisingData
@@ -29,8 +58,37 @@ public struct Sighting: Hashable, Sendable {
     public var hasScanResponse: Bool
     /// Signal strength in dBm, -127 to 20; 127 when it is not known (behaviour 2.13).
     public var rssi: Int
+    /// What kind of packet it was.
+    public var kind = AdvertisingKind.nonConnectable
+    /// Which of the device's sets it is; nil for legacy packets.
+    public var sid: UInt8?
+    /// Whom it is for, when it is directed.
+    public var target: BluetoothAddress?
+    /// The PHYs of extended packets; nil for legacy ones.
+    public var phys: PHYs?
+    /// The transmit power that the packet tells in dBm, if it does.
+    public var txPower: Int?
+    /// Whether the controller lost the end of the data; what is there may be read.
+    public var isTruncated = false
 
-    /// A sighting.
+    /// Where extended packets were heard.
+    public struct PHYs: Hashable, Sendable {
+        /// On which PHY the advertisement was announced: 1M or Coded.
+        public var primary: LEPHY
+        /// On which PHY the data came; none for an advertisement without any.
+        public var secondary: LEPHY
+
+        /// A pair of PHYs.
+        public init(primary: LEPHY, secondary: LEPHY) {
+            self.primary = primary
+            self.secondary = secondary
+        }
+    }
+
+    /// Whether the sender keeps its address to itself.
+    public var isAnonymous: Bool { address == .none }
+
+    /// A sighting by legacy packets.
     public init(
         address: BluetoothAddress,
         data: AdvertisingData,

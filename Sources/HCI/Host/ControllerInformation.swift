@@ -22,6 +22,8 @@ public struct ControllerInformation: Hashable, Sendable {
     public var aclBufferSize = 0
     /// How many ACL packets the controller holds.
     public var aclBufferCount = 0
+    /// What the controller has been told that the host has room for; nil when it does not count what it sends up.
+    public var hostBuffers: HostBuffers?
     /// How many devices the filter accept list holds.
     public var acceptListSize = 0
     /// How many peers the resolving list holds; 0 without the privacy feature.
@@ -49,15 +51,19 @@ public struct ControllerInformation: Hashable, Sendable {
         supportedCommands.contains(command)
     }
 
-    /// Whether the extended advertising commands are to be used: the two kinds must not be mixed (Core Vol 4 Part E 3.1.1).
-    public var usesExtendedAdvertising: Bool {
-        leFeatures.contains(.extendedAdvertising) && supports(LESetExtendedAdvertisingParameters.self)
-            && supports(LESetExtendedAdvertisingEnable.self) && advertisingSets > 0
+    /// Whether the host is to advertise, scan and connect with the extended commands: the controller has the feature, at
+    /// least one advertising set, and every one of ``extendedCommands``.
+    ///
+    /// One question for all three, since a controller refuses legacy commands after extended ones, and the other way round,
+    /// until it is reset (Core Vol 4 Part E 3.1.1).
+    public var supportsExtendedAdvertising: Bool {
+        leFeatures.contains(.extendedAdvertising) && advertisingSets > 0 && Self.extendedCommands.allSatisfy(supports)
     }
 
-    /// Whether the extended scanning and connecting commands are to be used.
-    public var usesExtendedScanning: Bool {
-        leFeatures.contains(.extendedAdvertising) && supports(LESetExtendedScanParameters.self)
-            && supports(LESetExtendedScanEnable.self) && supports(LEExtendedCreateConnection.self)
-    }
+    /// The commands without which the host stays with the legacy ones.
+    public static let extendedCommands: [any HCICommand.Type] = [
+        LESetAdvertisingSetRandomAddress.self, LESetExtendedAdvertisingParameters.self,
+        LESetExtendedAdvertisingData.self, LESetExtendedScanResponseData.self, LESetExtendedAdvertisingEnable.self,
+        LESetExtendedScanParameters.self, LESetExtendedScanEnable.self, LEExtendedCreateConnection.self,
+    ]
 }

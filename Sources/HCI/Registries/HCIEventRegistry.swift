@@ -22,11 +22,14 @@ public enum HCIEventRegistry {
         DataBufferOverflow.self,
         LEConnectionComplete.self,
         LEEnhancedConnectionComplete.self,
+        LEEnhancedConnectionCompleteV2.self,
         LEConnectionUpdateComplete.self,
         LERemoteConnectionParameterRequest.self,
         LEChannelSelectionAlgorithm.self,
         LEReadRemoteFeaturesComplete.self,
         LELongTermKeyRequest.self,
+        LEReadLocalP256PublicKeyComplete.self,
+        LEGenerateDHKeyComplete.self,
         LEDataLengthChange.self,
         LEPHYUpdateComplete.self,
         LEAdvertisingReport.self,
@@ -35,6 +38,7 @@ public enum HCIEventRegistry {
         LEScanTimeout.self,
         LEAdvertisingSetTerminated.self,
         LEScanRequestReceived.self,
+        LERequestPeerSCAComplete.self,
     ]
 
     private static let byNumber = Dictionary(

@@ -106,6 +106,8 @@ public struct LEEventMask: WireFlags {
     public static let scanRequestReceived = bit(18)
     /// LE Channel Selection Algorithm.
     public static let channelSelectionAlgorithm = bit(19)
+    /// LE Request Peer SCA Complete.
+    public static let requestPeerSCAComplete = bit(30)
 
     /// What a controller sends when nobody set a mask: the five events of version 4.0.
     public static let initial = LEEventMask(rawValue: 0x1F)
@@ -134,5 +136,6 @@ public struct LEEventMask: WireFlags {
         (.advertisingSetTerminated, "advertising set terminated"),
         (.scanRequestReceived, "scan request received"),
         (.channelSelectionAlgorithm, "channel selection algorithm"),
+        (.requestPeerSCAComplete, "request peer SCA complete"),
     ]
 }

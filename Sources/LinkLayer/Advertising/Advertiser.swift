@@ -7,13 +7,18 @@ import Radio
 protocol AdvertiserOwner: AnyObject {
     /// Whether a device is on the accept list.
     func isAccepted(_ address: BluetoothAddress) -> Bool
-    /// Somebody connects. False when there cannot be such a link; advertising goes on then.
-    func advertiser(_ advertiser: Advertiser, accepts request: ConnectIndication, at end: Instant) -> Bool
-    /// High duty cycle directed advertising has run out of its time.
-    func advertiserTimedOut(_ advertiser: Advertiser)
+    /// Whether there can be the link that somebody asks for.
+    func advertiser(_ advertiser: Advertiser, canAccept request: ConnectIndication) -> Bool
+    /// Somebody connects with a request that ended at `end` and was acceptable.
+    func advertiser(_ advertiser: Advertiser, accepts request: ConnectIndication, at end: Instant)
+    /// Somebody has asked for the scan response.
+    func advertiser(_ advertiser: Advertiser, wasAskedBy scanner: BluetoothAddress)
+    /// Advertising has come to the end that was set for it.
+    func advertiser(_ advertiser: Advertiser, ended end: Advertiser.End)
 }
 
-/// Legacy advertising (Core Vol 6 Part B 4.4.2): an event every so often, on each channel one PDU and its answers.
+/// Advertising of one set (Core Vol 6 Part B 4.4.2): an event every so often. In legacy ones there is on each channel one
+/// PDU with its answers; the extended ones are in an extension.
 final class Advertiser: RadioUser {
     /// High duty cycle directed advertising ends after so long (4.4.2.4.3).
     static let highDutyCycleLimit = Duration.milliseconds(1_280)
@@ -24,7 +29,15 @@ final class Advertiser: RadioUser {
     /// From the end of the listening on one channel to the PDU on the next, in microseconds.
     static let channelSwitch: Int64 = 150
 
-    private enum State {
+    /// Why advertising has ended by itself.
+    enum End {
+        /// The time is over.
+        case timeout
+        /// There have been as many events as the host wanted.
+        case limitReached
+    }
+
+    enum State {
         case off
         /// The next event is due at the timer.
         case idle
@@ -36,49 +49,80 @@ final class Advertiser: RadioUser {
         case responding(channel: Int)
         /// The next channel follows at the timer.
         case switching(channel: Int)
+        /// An extended event.
+        case extended(ExtendedStage)
     }
 
     var priority: RadioPriority { .advertising }
     /// What is advertised. The data may change at any time.
-    var set = AdvertisingSet()
+    var set: AdvertisingSet {
+        didSet { interval = nil }
+    }
+    /// The channels of the auxiliary PDUs.
+    var secondary: SecondaryChannels
     private(set) var isEnabled = false
+    /// Events since advertising began.
+    private(set) var completedEvents: UInt8 = 0
 
-    private var state = State.off
-    private var timer: ScheduledTask?
+    var state = State.off
+    var timer: ScheduledTask?
+    /// The extended event that is going on, and when it began.
+    var event: (plan: ExtendedEvent, begin: Instant)?
     private var limit: ScheduledTask?
-    private var eventStart = Instant.zero
+    private var maximumEvents: UInt8 = 0
+    /// What ``pace`` is for the set as it is.
+    private var interval: Duration?
+    private(set) var eventStart = Instant.zero
     private var pdu: [UInt8] = []
     private var channels: [UInt8] = []
-    private let arbiter: RadioArbiter
-    private let loop: any EventLoop
+    let arbiter: RadioArbiter
+    let loop: any EventLoop
+    /// Whether the clock is good for 50 parts in a million.
+    let isPrecise: Bool
     private let random: RandomSource
-    private let power: Double
-    private unowned let owner: any AdvertiserOwner
+    unowned let owner: any AdvertiserOwner
 
     init(
+        _ set: AdvertisingSet = AdvertisingSet(),
         arbiter: RadioArbiter,
         loop: any EventLoop,
         random: RandomSource,
-        power: Double,
+        isPrecise: Bool,
         owner: any AdvertiserOwner
     ) {
+        self.set = set
         self.arbiter = arbiter
         self.loop = loop
         self.random = random
-        self.power = power
+        self.isPrecise = isPrecise
         self.owner = owner
+        secondary = SecondaryChannels(identifier: UInt32(truncatingIfNeeded: random.next() >> 32))
     }
 
+    /// From the beginning of one event to that of the next, without the random delay.
+    var pace: Duration {
+        let pace = interval ?? set.interval
+        interval = pace
+        return pace
+    }
+
+    /// The power of every PDU, in dBm.
+    var power: Double { Double(set.txPower) }
+
     /// Begins to advertise, with a first event now.
-    func start() {
+    ///
+    /// - Parameters:
+    ///   - duration: how long; nil for ever.
+    ///   - maximumEvents: how many events; 0 for no limit.
+    func start(duration: Duration? = nil, maximumEvents: UInt8 = 0) {
+        stop()
         isEnabled = true
         channels = set.channels
         eventStart = loop.now
-        if set.parameters.kind == .directedHighDutyCycle {
-            limit = loop.schedule(after: Self.highDutyCycleLimit) { [unowned self] in
-                stop()
-                owner.advertiserTimedOut(self)
-            }
+        completedEvents = 0
+        self.maximumEvents = maximumEvents
+        if let duration {
+            limit = loop.schedule(after: duration) { [unowned self] in finish(.timeout) }
         }
         state = .idle
         timer = loop.schedule(at: eventStart) { [unowned self] in beginEvent() }
@@ -89,24 +133,31 @@ final class Advertiser: RadioUser {
         isEnabled = false
         state = .off
         for task in [timer, limit].compactMap({ $0 }) { loop.cancel(task) }
-        (timer, limit) = (nil, nil)
+        (timer, limit, event) = (nil, nil, nil)
         arbiter.remove(self)
+    }
+
+    private func finish(_ end: End) {
+        stop()
+        owner.advertiser(self, ended: end)
     }
 
     // MARK: Events
 
-    private func beginEvent() {
+    func beginEvent() {
         timer = nil
         guard arbiter.claim(self) else {
             state = .awaitsRadio
             return arbiter.wait(self)
         }
+        guard set.isLegacy else { return beginExtendedEvent() }
         pdu = set.pdu.encoded()
         send(channel: 0)
     }
 
     private func send(channel index: Int) {
-        guard index < channels.count, hasTime else { return endEvent() }
+        guard index < channels.count else { return completeEvent() }
+        guard hasTime else { return endEvent() }
         state = .sending(channel: index)
         arbiter.node.send(frame(pdu, channel: index), power: power)
     }
@@ -124,10 +175,19 @@ final class Advertiser: RadioUser {
         return arbiter.isFree(needed, from: loop.now, for: self)
     }
 
-    private func endEvent() {
+    /// Everything of an event has been sent.
+    func completeEvent() {
+        completedEvents = completedEvents == .max ? .max : completedEvents + 1
+        if maximumEvents > 0, completedEvents >= maximumEvents { return finish(.limitReached) }
+        endEvent()
+    }
+
+    /// Prepares the next event.
+    func endEvent() {
         state = .idle
-        let delay = set.parameters.kind == .directedHighDutyCycle ? 0 : random.below(Self.maximumDelay)
-        var next = eventStart + set.interval + .microseconds(Int64(delay))
+        event = nil
+        let delay = set.isHighDutyCycle ? 0 : random.below(Self.maximumDelay)
+        var next = eventStart + pace + .microseconds(Int64(delay))
         // An event that had to wait for the radio does not make the following ones come in a heap.
         if next < loop.now { next = loop.now + .microseconds(Int64(delay)) }
         eventStart = next
@@ -137,7 +197,7 @@ final class Advertiser: RadioUser {
     }
 
     private func next(after channel: Int) {
-        guard channel + 1 < channels.count else { return endEvent() }
+        guard channel + 1 < channels.count else { return completeEvent() }
         state = .switching(channel: channel + 1)
         timer = loop.schedule(after: .microseconds(Self.channelSwitch)) { [unowned self] in
             timer = nil
@@ -146,19 +206,14 @@ final class Advertiser: RadioUser {
     }
 
     private func frame(_ pdu: [UInt8], channel index: Int) -> RadioFrame {
-        RadioFrame(
-            channel: channels[index],
-            accessAddress: AdvertisingPDU.accessAddress,
-            crcInit: AdvertisingPDU.crcInit,
-            phy: .le1M,
-            pdu: pdu
-        )
+        .advertising(pdu, channel: channels[index], phy: .le1M)
     }
 
     // MARK: Radio
 
     func radioSent() {
         switch state {
+        case .extended(let stage): extendedSent(stage)
         case .sending(let channel) where set.isConnectable || set.isScannable: listen(channel)
         case .sending(let channel), .responding(let channel): next(after: channel)
         default: break
@@ -167,14 +222,7 @@ final class Advertiser: RadioUser {
 
     private func listen(_ channel: Int) {
         state = .listening(channel: channel)
-        arbiter.node.listen(
-            RadioTuning(
-                channel: channels[channel],
-                accessAddress: AdvertisingPDU.accessAddress,
-                crcInit: AdvertisingPDU.crcInit,
-                modulation: .le1M
-            )
-        )
+        arbiter.node.listen(.advertising(channel: channels[channel], phy: .le1M))
         let deadline = Duration.microseconds(LinkTiming.interFrameSpace + Self.responseMargin)
         timer = loop.schedule(after: deadline) { [unowned self] in
             timer = nil
@@ -185,25 +233,27 @@ final class Advertiser: RadioUser {
     func radioHeardStart() {}
 
     func radioReceived(_ frame: ReceivedFrame) {
+        if case .extended(let stage) = state { return extendedReceived(frame, stage) }
         guard case .listening(let channel) = state, timer == nil else { return }
         guard !frame.isCorrupted, let pdu = try? AdvertisingPDU(reading: PacketBuffer(frame.frame.pdu)) else {
             return next(after: channel)
         }
         switch pdu {
-        case .scanRequest(let request) where answers(request): respond(channel)
+        case .scanRequest(let request) where answers(request): respond(request, channel)
         case .connect(let request) where accepts(request): connect(request, channel)
         default: next(after: channel)
         }
     }
 
-    private func answers(_ request: ScanRequest) -> Bool {
+    func answers(_ request: ScanRequest) -> Bool {
+        guard set.isScannable, request.advertiser == set.ownAddress else { return false }
+        if set.isDirected { return request.scanner == set.target }
         let policy = set.parameters.filterPolicy
         let isFiltered = policy == .scanFromAcceptList || policy == .acceptListOnly
-        return set.isScannable && request.advertiser == set.ownAddress
-            && (!isFiltered || owner.isAccepted(request.scanner))
+        return !isFiltered || owner.isAccepted(request.scanner)
     }
 
-    private func accepts(_ request: ConnectIndication) -> Bool {
+    func accepts(_ request: ConnectIndication) -> Bool {
         guard set.isConnectable, request.advertiser == set.ownAddress else { return false }
         if set.isDirected { return request.initiator == set.target }
         let policy = set.parameters.filterPolicy
@@ -211,9 +261,10 @@ final class Advertiser: RadioUser {
         return !isFiltered || owner.isAccepted(request.initiator)
     }
 
-    private func respond(_ channel: Int) {
+    private func respond(_ request: ScanRequest, _ channel: Int) {
         state = .responding(channel: channel)
-        let response = AdvertisingPDU.scanResponse(.init(advertiser: set.ownAddress, data: set.scanResponse))
+        let response = AdvertisingPDU.scanResponse(.init(advertiser: set.ownAddress, data: set.scanResponse.bytes))
+        owner.advertiser(self, wasAskedBy: request.scanner)
         timer = loop.schedule(after: .microseconds(LinkTiming.interFrameSpace)) { [unowned self] in
             timer = nil
             arbiter.node.send(frame(response.encoded(), channel: channel), power: power)
@@ -221,10 +272,12 @@ final class Advertiser: RadioUser {
     }
 
     private func connect(_ request: ConnectIndication, _ channel: Int) {
-        guard owner.advertiser(self, accepts: request, at: loop.now) else { return next(after: channel) }
+        guard owner.advertiser(self, canAccept: request) else { return next(after: channel) }
+        owner.advertiser(self, accepts: request, at: loop.now)
     }
 
     func radioTaken() {
+        if isBetweenChainedPDUs { return }
         // A connection event cuts this one short.
         if let timer { loop.cancel(timer) }
         timer = nil

@@ -2,36 +2,70 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// What is advertised: the parameters and data of one set. Legacy commands speak of the only one.
+/// What is advertised: the parameters and data of one set. Legacy commands speak of a set without a handle.
 struct AdvertisingSet {
-    /// The parameters as the host gave them; what a reset leaves (Core Vol 4 Part E 7.8.5).
-    var parameters = LESetAdvertisingParameters(
-        intervalMin: 0x0800,
-        intervalMax: 0x0800,
-        kind: .connectableScannable,
-        ownAddressKind: .publicDevice,
-        peerAddress: .none,
-        channels: .all,
-        filterPolicy: .everybody
-    )
+    /// Data that the host gives in pieces.
+    struct HostData {
+        /// What there is so far.
+        var bytes: PacketBuffer = []
+        /// Whether pieces are missing.
+        var isPartial = false
+    }
+
+    /// The handle that the host has chosen; none for the set of the legacy commands.
+    let handle: UInt8?
+    /// The parameters as the host gave them.
+    var parameters: LESetExtendedAdvertisingParameters
     /// The advertising data.
-    var data: PacketBuffer = []
+    var data = HostData()
     /// The scan response data.
-    var scanResponse: PacketBuffer = []
+    var scanResponse = HostData()
+    /// DID, 12 bits: another one for other data.
+    var dataIdentifier: UInt16 = 0
+    /// The random address that the host has set for this set alone.
+    var randomAddress: BluetoothAddress?
     /// The address on the air, fixed when advertising begins.
     var ownAddress = BluetoothAddress.none
-
+    /// The transmit power in dBm.
+    var txPower: Int8 = 0
     /// Whether the controller knows channel selection algorithm #2.
     var knowsAlgorithm2 = true
 
-    /// Whether somebody may connect.
-    var isConnectable: Bool { parameters.kind == .connectableScannable || isDirected }
-    /// Whether somebody may ask for more.
-    var isScannable: Bool { parameters.kind == .connectableScannable || parameters.kind == .scannable }
-    /// Whether only one device may connect.
-    var isDirected: Bool {
-        parameters.kind == .directedHighDutyCycle || parameters.kind == .directedLowDutyCycle
+    /// The set of the legacy commands as a reset leaves it (Core Vol 4 Part E 7.8.5).
+    init() {
+        handle = nil
+        parameters = LESetExtendedAdvertisingParameters(
+            LESetAdvertisingParameters(
+                intervalMin: 0x0800,
+                intervalMax: 0x0800,
+                kind: .connectableScannable,
+                ownAddressKind: .publicDevice,
+                peerAddress: .none,
+                channels: .all,
+                filterPolicy: .everybody
+            )
+        )
     }
+
+    /// A set of the extended commands.
+    init(_ parameters: LESetExtendedAdvertisingParameters) {
+        handle = parameters.set
+        self.parameters = parameters
+    }
+
+    private var properties: LEAdvertisingProperties { parameters.properties }
+    /// Whether legacy PDUs are used.
+    var isLegacy: Bool { properties.contains(.legacy) }
+    /// Whether somebody may connect.
+    var isConnectable: Bool { properties.contains(.connectable) }
+    /// Whether somebody may ask for more.
+    var isScannable: Bool { properties.contains(.scannable) }
+    /// Whether it is for one device only.
+    var isDirected: Bool { properties.contains(.directed) }
+    /// Whether it is connectable, directed, and sent as often as can be.
+    var isHighDutyCycle: Bool { properties.isSuperset(of: [.connectable, .directed, .highDutyCycle]) }
+    /// Whether the advertiser does not tell who it is.
+    var isAnonymous: Bool { properties.contains(.anonymous) }
 
     /// The channels, in the order of use.
     var channels: [UInt8] {
@@ -39,21 +73,27 @@ struct AdvertisingSet {
         return all.filter { parameters.channels.contains($0.0) }.map(\.1)
     }
 
-    /// From the beginning of one event to that of the next, without the random delay.
+    /// From the beginning of one event to that of the next, without the random delay: the shortest that the host wants,
+    /// or what the PDUs of one event need.
     var interval: Duration {
         // High duty cycle: 3.75 ms at most between two PDUs on one channel (Core Vol 6 Part B 4.4.2.4.3).
-        if parameters.kind == .directedHighDutyCycle { return .microseconds(3_750) }
-        return .microseconds(Int64(parameters.intervalMin) * 625)
+        if isHighDutyCycle { return .microseconds(3_750) }
+        let shortest = Int64(parameters.intervalMin) * 625
+        return .microseconds(isLegacy ? shortest : max(shortest, eventTime))
     }
 
-    /// What goes on the air in each event.
+    /// The legacy PDU that goes on the air in each event.
     var pdu: AdvertisingPDU {
-        switch parameters.kind {
-        case .scannable: .scannable(.init(advertiser: ownAddress, data: data))
-        case .nonConnectable: .nonConnectable(.init(advertiser: ownAddress, data: data))
-        case .directedHighDutyCycle, .directedLowDutyCycle:
-            .directed(.init(advertiser: ownAddress, target: target, knowsAlgorithm2: knowsAlgorithm2))
-        default: .connectableScannable(.init(advertiser: ownAddress, data: data, knowsAlgorithm2: knowsAlgorithm2))
+        if isDirected {
+            return .directed(.init(advertiser: ownAddress, target: target, knowsAlgorithm2: knowsAlgorithm2))
+        }
+        var body = Advertisement(advertiser: ownAddress, data: data.bytes)
+        switch (isConnectable, isScannable) {
+        case (true, _):
+            body.knowsAlgorithm2 = knowsAlgorithm2
+            return .connectableScannable(body)
+        case (false, true): return .scannable(body)
+        case (false, false): return .nonConnectable(body)
         }
     }
 
@@ -63,5 +103,43 @@ struct AdvertisingSet {
             parameters.peerAddress.value,
             kind: .init(isRandom: parameters.peerAddress.kind.isRandom)
         )
+    }
+
+    /// ADI.
+    var info: AdvertisingDataInfo { AdvertisingDataInfo(set: parameters.sid, data: dataIdentifier) }
+}
+
+extension LESetExtendedAdvertisingParameters {
+    /// The same as a legacy command says it.
+    init(_ legacy: LESetAdvertisingParameters) {
+        self.init(
+            set: 0,
+            properties: LEAdvertisingProperties(legacy.kind),
+            intervalMin: UInt32(legacy.intervalMin),
+            intervalMax: UInt32(legacy.intervalMax),
+            channels: legacy.channels,
+            ownAddressKind: legacy.ownAddressKind,
+            peerAddress: legacy.peerAddress,
+            filterPolicy: legacy.filterPolicy,
+            txPower: 0x7F,
+            primaryPHY: .le1M,
+            secondaryMaxSkip: 0,
+            secondaryPHY: .le1M,
+            sid: 0,
+            notifiesScanRequests: false
+        )
+    }
+}
+
+extension LEAdvertisingProperties {
+    /// The properties of a legacy kind (Core Vol 4 Part E 7.8.53, table 7.2).
+    init(_ kind: LEAdvertisingKind) {
+        switch kind {
+        case .directedHighDutyCycle: self = [.legacy, .connectable, .directed, .highDutyCycle]
+        case .directedLowDutyCycle: self = [.legacy, .connectable, .directed]
+        case .scannable: self = [.legacy, .scannable]
+        case .nonConnectable: self = [.legacy]
+        default: self = [.legacy, .connectable, .scannable]
+        }
     }
 }

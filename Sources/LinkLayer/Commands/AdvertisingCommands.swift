@@ -11,16 +11,23 @@ extension CommandTable {
             .init(level: controller.configuration.transmitPower)
         }
         add(LESetAdvertisingData.self) { controller, command in
-            controller.advertiser.set.data = command.data
+            controller.advertiser.set.data.bytes = command.data
             return HCIStatus.success
         }
         add(LESetScanResponseData.self) { controller, command in
-            controller.advertiser.set.scanResponse = command.data
+            controller.advertiser.set.scanResponse.bytes = command.data
             return HCIStatus.success
         }
         add(LESetAdvertisingEnable.self) { controller, command in
             controller.setAdvertisingEnable(command.isEnabled)
         }
+        mark(
+            [
+                LESetAdvertisingParameters.opcode, LEReadAdvertisingPhysicalChannelTxPower.opcode,
+                LESetAdvertisingData.opcode, LESetScanResponseData.opcode, LESetAdvertisingEnable.opcode,
+            ],
+            as: .legacy
+        )
     }
 }
 
@@ -28,19 +35,20 @@ extension VirtualController {
     fileprivate func setAdvertisingParameters(_ command: LESetAdvertisingParameters) -> HCIStatus {
         guard !advertiser.isEnabled else { return .commandDisallowed }
         let isDirected = command.kind == .directedHighDutyCycle || command.kind == .directedLowDutyCycle
-        let range: ClosedRange<UInt16> = 0x0020...0x4000
-        // High duty cycle has an interval of its own; what stands here does not count.
-        let hasInterval = command.kind != .directedHighDutyCycle
+        // Bits that are reserved do not count.
         guard command.kind.rawValue <= 4, command.filterPolicy.rawValue <= 3,
-            !command.channels.isEmpty, command.channels.isSubset(of: .all),
-            !isDirected || command.peerAddress.kind.rawValue <= 1,
-            !hasInterval || command.intervalMin <= command.intervalMax
+            !command.channels.isDisjoint(with: .all), !isDirected || command.peerAddress.kind.rawValue <= 1
         else { return .invalidParameters }
-        guard !hasInterval || range.contains(command.intervalMin) && range.contains(command.intervalMax) else {
-            return .unsupportedFeatureOrParameter
+        // High duty cycle has an interval of its own; what stands here does not count.
+        if command.kind != .directedHighDutyCycle {
+            let range: ClosedRange<UInt16> = 0x0020...0x4000
+            guard range.contains(command.intervalMin), range.contains(command.intervalMax) else {
+                return .unsupportedFeatureOrParameter
+            }
+            guard command.intervalMin <= command.intervalMax else { return .invalidParameters }
         }
         if let error = checkOwnAddress(command.ownAddressKind) { return error }
-        advertiser.set.parameters = command
+        advertiser.set.parameters = LESetExtendedAdvertisingParameters(command)
         return .success
     }
 
@@ -56,8 +64,7 @@ extension VirtualController {
         guard !advertiser.isEnabled else { return .success }
         if advertiser.set.isDirected, isConnected(address, advertiser.set.target) { return .connectionAlreadyExists }
         advertiser.set.ownAddress = address
-        advertiser.set.knowsAlgorithm2 = knowsAlgorithm2
-        advertiser.start()
+        advertiser.start(duration: advertiser.set.isHighDutyCycle ? Advertiser.highDutyCycleLimit : nil)
         return .success
     }
 }

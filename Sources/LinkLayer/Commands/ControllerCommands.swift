@@ -14,12 +14,14 @@ extension CommandTable {
         add(LESetRandomAddress.self) { controller, command in
             // Not while it is in use (Core Vol 4 Part E 7.8.4).
             guard !controller.usesRadioForItself else { return HCIStatus.commandDisallowed }
+            guard command.address.value != 0 else { return .invalidParameters }
             controller.randomAddress = BluetoothAddress(command.address.value, kind: .randomDevice)
             return .success
         }
         add(LERand.self) { controller, _ in
             LERand.Response(number: controller.random.next())
         }
+        addHostCommands()
         addAcceptListCommands()
     }
 
@@ -49,7 +51,9 @@ extension CommandTable {
                 linkLayerSubversion: it.subversion
             )
         }
-        add(ReadLocalSupportedCommands.self) { _, _ in .init(commands: CommandTable.shared.supported) }
+        add(ReadLocalSupportedCommands.self) { controller, _ in
+            .init(commands: CommandTable.shared.supported(with: controller.configuration.features))
+        }
         add(ReadLocalSupportedFeatures.self) { _, _ in .init(features: [.brEdrNotSupported, .leController]) }
         add(ReadBDADDR.self) { controller, _ in .init(address: controller.configuration.publicAddress) }
         add(LEReadBufferSize.self) { controller, _ in
@@ -72,6 +76,32 @@ extension CommandTable {
         add(LEReadSupportedStates.self) { _, _ in .init(states: .all) }
         add(LEReadTransmitPower.self) { controller, _ in
             .init(minimum: controller.configuration.transmitPower, maximum: controller.configuration.transmitPower)
+        }
+    }
+
+    private mutating func addHostCommands() {
+        add(LEReadRFPathCompensation.self) { controller, _ in
+            .init(transmit: controller.pathCompensation.transmit, receive: controller.pathCompensation.receive)
+        }
+        add(LEWriteRFPathCompensation.self) { controller, command in
+            // 128 dB either way (7.8.76).
+            let range: ClosedRange<Int16> = -1_280...1_280
+            guard range.contains(command.transmit), range.contains(command.receive) else {
+                return HCIStatus.invalidParameters
+            }
+            controller.pathCompensation = (command.transmit, command.receive)
+            return .success
+        }
+        add(LESetHostFeature.self) { controller, command in
+            guard command.bitNumber <= 63 else { return HCIStatus.invalidParameters }
+            guard controller.links.isEmpty else { return .commandDisallowed }
+            // The features that a host would complete are not there; saying that it does not is no news (7.8.115).
+            let hosts: [LEFeatures] = [
+                .connectedIsochronousHost, .connectionSubratingHost, .advertisingCodingSelectionHost,
+                .channelSoundingHost,
+            ]
+            let isKnown = hosts.contains(LEFeatures(rawValue: 1 << UInt64(command.bitNumber)))
+            return isKnown && !command.isSupported ? .success : .unsupportedFeatureOrParameter
         }
     }
 
@@ -98,12 +128,14 @@ extension CommandTable {
 
 extension VirtualController {
     /// Whether it advertises, scans or initiates, which fixes its random address.
-    var usesRadioForItself: Bool { advertiser.isEnabled || scanner.isEnabled || initiator.isEnabled }
+    var usesRadioForItself: Bool { advertiser.isEnabled || scanner.isActive || initiator.isEnabled }
 
     /// Whether something that is going on looks at the accept list (7.8.15 to 7.8.17).
     var usesAcceptList: Bool {
-        advertiser.isEnabled && advertiser.set.parameters.filterPolicy != .everybody
-            || scanner.isEnabled && scanner.parameters.filterPolicy.rawValue & 1 == 1
+        ([advertiser] + advertisers.values).contains {
+            $0.isEnabled && $0.set.parameters.filterPolicy != .everybody
+        }
+            || scanner.isActive && scanner.settings.filterPolicy.rawValue & 1 == 1
             || initiator.isEnabled && initiator.command.filterPolicy == .acceptList
     }
 

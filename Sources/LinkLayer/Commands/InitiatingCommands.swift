@@ -6,6 +6,7 @@ import HCI
 extension CommandTable {
     mutating func addInitiatingCommands() {
         add(LECreateConnection.self) { controller, command in controller.createConnection(command) }
+        mark([LECreateConnection.opcode], as: .legacy)
         add(LECreateConnectionCancel.self) { controller, _ in controller.cancelConnection() }
     }
 }
@@ -56,7 +57,7 @@ extension VirtualController {
         guard let address = ownAddress(command.ownAddressKind) else { return .invalidParameters }
         if namesPeer, isConnected(address, command.peerAddress) { return .connectionAlreadyExists }
         guard links.count < configuration.maximumLinks else { return .connectionLimitExceeded }
-        initiator.start(command, as: address)
+        initiator.start(LEExtendedCreateConnection(command), isExtended: false, as: address)
         return .success
     }
 
@@ -67,5 +68,26 @@ extension VirtualController {
         initiator.stop()
         reportFailedConnection(.unknownConnection, role: .central, peer: peer)
         return .success
+    }
+}
+
+extension LEExtendedCreateConnection {
+    /// The same as a legacy command says it.
+    init(_ legacy: LECreateConnection) {
+        self.init(
+            filterPolicy: legacy.filterPolicy,
+            ownAddressKind: legacy.ownAddressKind,
+            peerAddress: legacy.peerAddress,
+            le1M: PHYConnectionParameters(
+                scanInterval: legacy.scanInterval,
+                scanWindow: legacy.scanWindow,
+                intervalMin: legacy.intervalMin,
+                intervalMax: legacy.intervalMax,
+                maxLatency: legacy.maxLatency,
+                supervisionTimeout: legacy.supervisionTimeout,
+                minCELength: legacy.minCELength,
+                maxCELength: legacy.maxCELength
+            )
+        )
     }
 }

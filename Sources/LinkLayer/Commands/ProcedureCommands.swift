@@ -26,6 +26,12 @@ extension CommandTable {
         add(LERemoteConnectionParameterRequestNegativeReply.self) { controller, command in
             .init(controller.declineParameters(command), handle: command.handle)
         }
+        add(LERequestPeerSCA.self) { controller, command in controller.request(.clockAccuracy, command.handle) }
+        require(.connectionParametersRequest, for: LERemoteConnectionParameterRequestReply.self)
+        require(.connectionParametersRequest, for: LERemoteConnectionParameterRequestNegativeReply.self)
+        require(.sleepClockAccuracyUpdates, for: LERequestPeerSCA.self)
+        require(.dataLengthExtension, for: LESetDataLength.self)
+        require([.phy2M, .phyCoded], for: LESetPHY.self)
     }
 }
 
@@ -92,6 +98,7 @@ extension VirtualController {
 
     fileprivate func declineParameters(_ command: LERemoteConnectionParameterRequestNegativeReply) -> HCIStatus {
         guard let link = link(command.handle) else { return .unknownConnection }
+        guard command.reason != .success else { return .invalidParameters }
         guard let actions = link.control.decline(command.reason) else { return .commandDisallowed }
         link.perform(actions)
         return .success

@@ -6,6 +6,7 @@ extension CommandTable {
     mutating func addScanningCommands() {
         add(LESetScanParameters.self) { controller, command in controller.setScanParameters(command) }
         add(LESetScanEnable.self) { controller, command in controller.setScanEnable(command) }
+        mark([LESetScanParameters.opcode, LESetScanEnable.opcode], as: .legacy)
     }
 }
 
@@ -16,14 +17,14 @@ func isScanTimingValid(interval: UInt16, window: UInt16) -> Bool {
 
 extension VirtualController {
     fileprivate func setScanParameters(_ command: LESetScanParameters) -> HCIStatus {
-        guard !scanner.isEnabled else { return .commandDisallowed }
+        guard !scanner.isActive else { return .commandDisallowed }
         guard command.kind.rawValue <= 1, command.filterPolicy.rawValue <= 3,
             isScanTimingValid(interval: command.scanInterval, window: command.scanWindow)
         else { return .invalidParameters }
         // The two extended policies are about addresses that a resolving list makes.
         guard command.filterPolicy.rawValue <= 1 else { return .unsupportedFeatureOrParameter }
         if let error = checkOwnAddress(command.ownAddressKind) { return error }
-        scanner.parameters = command
+        scanner.settings = ScanSettings(command)
         return .success
     }
 
@@ -33,11 +34,11 @@ extension VirtualController {
             return .success
         }
         guard command.filterDuplicates.rawValue <= 1,
-            let address = ownAddress(scanner.parameters.ownAddressKind)
+            let address = ownAddress(scanner.settings.parameters.ownAddressKind)
         else { return .invalidParameters }
         // Enabling it again forgets who has been reported.
         scanner.ownAddress = address
-        scanner.start(filterDuplicates: command.filterDuplicates == .enabled)
+        scanner.start(ScanTiming(filter: command.filterDuplicates))
         return .success
     }
 }

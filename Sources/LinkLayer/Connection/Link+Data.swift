@@ -6,16 +6,27 @@ import HCI
 extension Link {
     /// Takes a good PDU: the acknowledgement in its header first, then its content.
     func take(_ header: DataHeader, _ payload: PacketBuffer) {
-        // A peer that asks and never takes the answers is held up here (AB-L05, AB-L09).
-        let hasRoom = header.content != .control || queue.hasRoom
         let outcome = acknowledgement.receive(
             sequence: header.sequence,
             nextExpected: header.nextExpected,
-            hasRoom: hasRoom
+            hasRoom: hasRoom(for: header.content, payload)
         )
         if outcome.isAcknowledged { complete() }
         if outcome.isNew, isAwake { deliver(header.content, payload) }
     }
+
+    /// Whether a new PDU can be taken. A peer that asks and never takes the answers is held up here, and so is one that
+    /// sends more than the host can take (AB-L05, AB-L09).
+    private func hasRoom(for content: DataHeader.Content, _ payload: PacketBuffer) -> Bool {
+        switch content {
+        case .control: queue.hasRoom
+        case .reserved: true
+        case .start, .continuation: payload.isEmpty || takesData
+        }
+    }
+
+    /// Whether data have a place to go to. What comes while the link is being ended goes nowhere.
+    var takesData: Bool { ending != nil || held == nil && owner.hostRoom != nil }
 
     private func complete() {
         guard let outgoing = queue.acknowledged() else { return }
@@ -34,7 +45,17 @@ extension Link {
         case .start, .continuation:
             // An empty PDU is no data, and nothing is delivered once the link is being ended.
             guard !payload.isEmpty, ending == nil else { return }
-            owner.link(self, received: payload, isStart: content == .start)
+            held = (payload, content == .start)
+            passOn()
+        }
+    }
+
+    /// Gives the host as much of what has come as it has room for.
+    func passOn() {
+        while let (payload, isStart) = held, ending == nil, let room = owner.hostRoom {
+            let rest = payload.suffix(after: room)
+            held = rest.isEmpty ? nil : (rest, false)
+            owner.link(self, received: payload.prefix(upTo: room), isStart: isStart)
         }
     }
 
@@ -55,11 +76,14 @@ extension Link {
             acceptedOctets = max(acceptedOctets, Int(control.dataLength.rxOctets))
             owner.link(self, reports: report)
         case .applyTiming(let pdu):
-            anchor = anchor + .microseconds(Int64(pdu.windowOffset) * LinkTiming.unit)
+            let offset = Duration.microseconds(Int64(pdu.windowOffset) * LinkTiming.unit)
+            anchor = anchor + offset.drifting(parameters.drift)
             if !isCentral { window = .microseconds(Int64(pdu.windowSize) * LinkTiming.unit) }
             restartSupervision()
         case .applyChannelMap(let map):
             channelMap = map
+        case .applyPeerAccuracy(let accuracy):
+            peerAccuracy = accuracy
         case .end(let reason):
             end(reason)
         case .endAfterAnswer(let reason):

@@ -24,7 +24,7 @@ extension Link {
     private var widening: Int64 {
         let widening = ClockAccuracy.widening(
             parameters.ownAccuracy,
-            parameters.peerAccuracy,
+            peerAccuracy,
             since: anchor - lastSync
         )
         return min(widening, control.timing.intervalMicroseconds / 2 - LinkTiming.interFrameSpace)
@@ -37,8 +37,9 @@ extension Link {
         timer = nil
         if pendingWindow { return prepareEvent() }
         channel = channels.next(counter: counter, map: channelMap)
-        // An event that something else has made late is a missed one.
-        guard loop.now <= anchor, arbiter.claim(self) else { return finishEvent(wasHeard: false) }
+        // An event that something else has made late is a missed one, and so is one that a more urgent link would miss.
+        guard loop.now <= anchor, !arbiter.isNeeded(within: firstExchange, by: self), arbiter.claim(self)
+        else { return finishEvent(wasHeard: false) }
         isAwake = true
         hasSynced = false
         act(event.handle(.anchor))
@@ -77,21 +78,20 @@ extension Link {
         skipped = events - 1
         channels.skip(skipped)
         counter &+= UInt16(truncatingIfNeeded: events)
-        anchor = anchor + control.timing.intervalDuration * events
+        anchor = anchor + interval * events
     }
 
     /// A peripheral that sleeps through events wakes up when there is something to send.
     func listenSooner() {
         guard !isCentral, !isAwake, let timer, skipped > 0 else { return }
-        let interval = control.timing.intervalMicroseconds
         let early = (anchor - loop.now).microseconds - widening - 1
-        let events = min(Int(early / interval), skipped)
+        let events = min(Int(early / interval.microseconds), skipped)
         guard early > 0, events > 0 else { return }
         loop.cancel(timer)
         skipped -= events
         channels.unskip(events)
         counter &-= UInt16(truncatingIfNeeded: events)
-        anchor = anchor - control.timing.intervalDuration * events
+        anchor = anchor - interval * events
         prepareEvent()
     }
 
@@ -146,11 +146,12 @@ extension Link {
         isEstablished = true
         missed = 0
         rssi = frame.rssi
-        peerHasMore = header.moreData
         take(header, payload)
         // Taking it may have ended the link.
         guard isAwake else { return }
-        act(event.handle(.received(moreData: header.moreData || owesAnswer)))
+        // More of what the host has no room for is not asked for before the next event.
+        peerHasMore = header.moreData && takesData
+        act(event.handle(.received(moreData: peerHasMore || owesAnswer)))
     }
 
     /// A good data PDU; nil for everything else (AB-L02).
@@ -215,9 +216,23 @@ extension Link {
 
     /// The end of this event: an inter frame space before the next one, or before somebody else's turn (4.5.6).
     private var latestEnd: Instant {
-        let next = anchor + control.timing.intervalDuration
         let others = arbiter.nextReservation(after: loop.now, except: self)
-        return min(next, others) - .microseconds(LinkTiming.interFrameSpace)
+        let end = min(ownEnd, others - .microseconds(LinkTiming.interFrameSpace))
+        // Debts are paid at the end of an event; its first exchange is not cut short for them.
+        return event.isFirst ? end : end - .microseconds(arbiter.owed)
+    }
+
+    /// The end of this event if nobody else needed the radio.
+    private var ownEnd: Instant {
+        anchor + interval - .microseconds(LinkTiming.interFrameSpace)
+    }
+
+    /// What the first exchange of an event takes at most when somebody else waits, in microseconds: 27 octets each way.
+    private var firstExchange: Int64 {
+        let octets = DataHeader.size + Int(DataLength.minimumOctets)
+        let exchange = txPHY.airTimeMicroseconds(octets: octets) + rxPHY.airTimeMicroseconds(octets: octets)
+        let uncertainty = isCentral ? 0 : 2 * widening + window.microseconds
+        return exchange + LinkTiming.interFrameSpace + uncertainty
     }
 
     /// Whether one more exchange fits. The central counts with an empty answer; the peripheral always answers the first
@@ -235,7 +250,7 @@ extension Link {
     private var mayCentralContinue: Bool {
         let exchange = rxPHY.airTimeMicroseconds(octets: DataHeader.size) + airTime(0)
         let end = loop.now + .microseconds(exchange + 3 * LinkTiming.interFrameSpace)
-        return end <= anchor + control.timing.intervalDuration
+        return end <= anchor + interval
     }
 
     /// The central does not go on only to send an empty PDU to a peer that has nothing to say.
@@ -249,12 +264,23 @@ extension Link {
             Int(control.dataLength.txOctets),
             txPHY.longestPayload(within: Int64(control.dataLength.txTime(txPHY)))
         )
-        let answer = isCentral ? LinkTiming.interFrameSpace + rxPHY.airTimeMicroseconds(octets: DataHeader.size) : 0
-        let rest = (latestEnd - start).microseconds - answer
-        let fitting = txPHY.longestPayload(within: rest)
+        let wanted = min(agreed, queue.nextLength ?? agreed)
+        let least = Int(DataLength.minimumOctets)
+        // The first exchange of an event leaves the peer the room for what every device may send: a peer with something
+        // to say is not silenced by one that always has more.
+        let others = fittingPayload(from: start, to: latestEnd, answer: event.isFirst ? least : 0)
         // Cutting a PDU short to fill an event would only make more of them.
-        if fitting >= min(agreed, queue.nextLength ?? agreed) { return agreed }
-        return event.isFirst ? max(min(agreed, fitting), Int(DataLength.minimumOctets)) : 0
+        if others >= wanted { return agreed }
+        guard event.isFirst else { return 0 }
+        // An event always carries something (4.5.1): 27 octets even when others wait for the radio.
+        let alone = fittingPayload(from: start, to: ownEnd, answer: 0)
+        return min(agreed, max(others, min(alone, least)))
+    }
+
+    /// The longest payload that is over before `end`, with a PDU of the peer behind it if that has to answer.
+    private func fittingPayload(from start: Instant, to end: Instant, answer: Int) -> Int {
+        let peer = LinkTiming.interFrameSpace + rxPHY.airTimeMicroseconds(octets: DataHeader.size + answer)
+        return txPHY.longestPayload(within: (end - start).microseconds - (isCentral ? peer : 0))
     }
 
     private func airTime(_ payload: Int) -> Int64 {

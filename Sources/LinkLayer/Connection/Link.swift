@@ -5,6 +5,8 @@ import Radio
 
 /// What a link tells its controller.
 protocol LinkOwner: AnyObject {
+    /// Octets of data that the host takes now; nil when it has no room.
+    var hostRoom: Int? { get }
     /// A fragment of an L2CAP PDU has come.
     func link(_ link: Link, received payload: PacketBuffer, isStart: Bool)
     /// Packets of the host have reached the peer.
@@ -30,8 +32,10 @@ final class Link: RadioUser {
         var ownAccuracy: ClockAccuracy
         var peerAccuracy: ClockAccuracy
         var transmitPower: Double
-        /// When CONNECT_IND ended: the first window is counted from there.
-        var created: Instant
+        /// By how many parts in a million the own sleep clock is slow.
+        var drift = 0.0
+        /// What the first window is counted from.
+        var start: LinkStart
     }
 
     let parameters: Parameters
@@ -42,10 +46,16 @@ final class Link: RadioUser {
     var control: LinkControl
     var queue = TransmitQueue()
     var acknowledgement = Acknowledgement()
+    /// What of the last PDU the host has had no room for yet: never more than one.
+    var held: (payload: PacketBuffer, isStart: Bool)?
     var channels: ChannelSelection
     var channelMap: ChannelMap
+    /// How good the peer's sleep clock is, as far as it has told.
+    var peerAccuracy: ClockAccuracy
     /// What the coded PHY is sent with.
     var codedPHY = RadioPHY.codedS8
+    /// How long an encrypted link may be without an authenticated packet, in units of 10 ms: 30 s at first.
+    var authenticatedPayloadTimeout: UInt16 = 3_000
     /// The strength of the last good PDU, in dBm.
     var rssi: Int8 = 127
 
@@ -106,12 +116,15 @@ final class Link: RadioUser {
             parameters.usesAlgorithm2
             ? .algorithm2(.init(accessAddress: data.accessAddress)) : .algorithm1(.init(hop: data.hop))
         channelMap = data.channelMap
+        peerAccuracy = parameters.peerAccuracy
         event = ConnectionEvent(role: parameters.role)
-        // transmitWindowDelay is 1.25 ms behind a CONNECT_IND (4.5.3).
-        anchor = parameters.created + .microseconds((1 + Int64(data.windowOffset)) * LinkTiming.unit)
+        let offset = Duration.microseconds(
+            parameters.start.windowDelay + Int64(data.windowOffset) * LinkTiming.unit
+        )
+        anchor = parameters.start.end + offset.drifting(parameters.drift)
         window = .microseconds(Int64(data.windowSize) * LinkTiming.unit)
-        lastSync = parameters.created
-        lastHeard = parameters.created
+        lastSync = parameters.start.end
+        lastHeard = parameters.start.end
     }
 
     var owesAnswer: Bool {
@@ -121,7 +134,14 @@ final class Link: RadioUser {
 
     var handle: ConnectionHandle { parameters.handle }
     var isCentral: Bool { parameters.role == .central }
-    var priority: RadioPriority { .connection(missed: missed) }
+    /// A link that has not been heard for half of the time that it may be silent is in danger.
+    var priority: RadioPriority {
+        let isInDanger = (loop.now - lastHeard) * 2 >= limit
+        return .connection(urgency: missed + (isInDanger ? RadioPriority.danger : 0))
+    }
+    var period: Int64? { control.timing.intervalMicroseconds }
+    /// The interval as the own clock measures it.
+    var interval: Duration { control.timing.intervalDuration.drifting(parameters.drift) }
     /// The PHY that is sent with.
     var txPHY: RadioPHY { radioPHY(control.txPHY) }
     /// The PHY that is listened to.
@@ -139,6 +159,7 @@ final class Link: RadioUser {
         (timer, supervision, procedureTimer) = (nil, nil, nil)
         _ = event.close()
         isAwake = false
+        held = nil
         arbiter.remove(self)
     }
 

@@ -49,6 +49,14 @@ struct ClockAccuracy: Hashable {
     }
 }
 
+extension Duration {
+    /// How long this takes by a clock that is slow by so many parts in a million.
+    func drifting(_ partsPerMillion: Double) -> Duration {
+        if partsPerMillion == 0 { return self }
+        return self + .nanoseconds(Int64((Double(nanoseconds) * partsPerMillion / 1_000_000).rounded()))
+    }
+}
+
 extension RadioPHY {
     /// The longest payload whose PDU is not longer than `microseconds` on the air; 0 when there is none.
     func longestPayload(within microseconds: Int64) -> Int {

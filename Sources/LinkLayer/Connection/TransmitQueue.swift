@@ -65,8 +65,9 @@ struct TransmitQueue {
 
     private mutating func take(limit: Int) -> Outgoing? {
         guard limit > 0 else { return nil }
-        // A control PDU is never cut; the longest that there is fits the least length.
-        if let pdu = control.first, pdu.count <= max(limit, Int(DataLength.minimumOctets)) {
+        // A control PDU is never cut. One that does not fit waits for the next event, and the data wait behind it.
+        if let pdu = control.first {
+            guard pdu.count <= limit else { return nil }
             control.removeFirst()
             return Outgoing(content: .control, payload: pdu)
         }

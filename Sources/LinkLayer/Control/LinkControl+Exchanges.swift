@@ -9,6 +9,8 @@ extension LinkControl {
             report(.version(.success, remoteVersion))
             return
         }
+        // It is sent once; a peer that has refused it is not asked again.
+        guard !versionSent else { return report(.version(.unsupportedRemoteFeature, .init())) }
         local = .version
         sendVersion()
     }
@@ -40,11 +42,7 @@ extension LinkControl {
         send(isCentral ? .featureRequest(pdu) : .peripheralFeatureRequest(pdu))
     }
 
-    mutating func takeFeatureRequest(_ pdu: FeatureExchange, from sender: ConnectionEvent.Role) {
-        guard sender != setup.role else {
-            send(.unknown(.init(sender == .central ? .featureReq : .peripheralFeatureReq)))
-            return
-        }
+    mutating func takeFeatureRequest(_ pdu: FeatureExchange) {
         remoteFeatures = pdu.features
         // The first octet tells what both can, the others what the sender can.
         let common = setup.features.rawValue & (pdu.features.rawValue | ~0xFF)
@@ -56,6 +54,29 @@ extension LinkControl {
         local = nil
         remoteFeatures = pdu.features
         report(.features(.success, pdu.features))
+    }
+
+    // MARK: Sleep clock accuracy update (5.1.14)
+
+    mutating func startClockAccuracy() {
+        if let remoteFeatures, !remoteFeatures.contains(.sleepClockAccuracyUpdates) {
+            report(.clockAccuracy(.unsupportedRemoteFeature, .init(code: 0)))
+            return
+        }
+        local = .clockAccuracy
+        send(.clockAccuracyRequest(.init(setup.accuracy.code)))
+    }
+
+    mutating func takeClockAccuracy(_ pdu: ClockAccuracyExchange, isRequest: Bool) {
+        guard isRequest || local == .clockAccuracy else { return }
+        let accuracy = ClockAccuracy(code: pdu.accuracy)
+        actions.append(.applyPeerAccuracy(accuracy))
+        if isRequest {
+            send(.clockAccuracyResponse(.init(setup.accuracy.code)))
+        } else {
+            local = nil
+            report(.clockAccuracy(.success, accuracy))
+        }
     }
 
     // MARK: Data length update (5.1.9)

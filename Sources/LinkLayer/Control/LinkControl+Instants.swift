@@ -8,15 +8,15 @@ extension LinkControl {
     // MARK: Connection update (5.1.1) and connection parameters request (5.1.7)
 
     mutating func startParameters(_ parameters: ConnectionParameters) {
-        if isCentral {
-            sendConnectionUpdate(parameters, isOwn: true)
-            return
+        let canAsk =
+            setup.features.contains(.connectionParametersRequest)
+            && remoteFeatures?.contains(.connectionParametersRequest) ?? true
+        guard canAsk else {
+            // The central may tell where it cannot ask; the peripheral may not.
+            if isCentral { return sendConnectionUpdate(parameters, isOwn: true) }
+            return report(.parameters(.unsupportedRemoteFeature))
         }
-        if let remoteFeatures, !remoteFeatures.contains(.connectionParametersRequest) {
-            report(.parameters(.unsupportedRemoteFeature))
-            return
-        }
-        local = .parametersAwaitingIndication
+        local = isCentral ? .parametersAwaitingResponse(parameters) : .parametersAwaitingIndication
         var pdu = parameters
         pdu.referenceCounter = counter
         send(.connectionParameterRequest(pdu))
@@ -33,24 +33,42 @@ extension LinkControl {
         schedule(.timing(pdu), at: pdu.instant, isOwn: isOwn)
     }
 
+    /// The peripheral agrees, within what it was asked for: the central decides.
+    mutating func takeParameterResponse(_ pdu: ConnectionParameters) {
+        guard case .parametersAwaitingResponse(let asked) = local else { return }
+        guard pdu.isValid else {
+            local = nil
+            refuse(.connectionParamRsp, .invalidLinkLayerParameters)
+            return report(.parameters(.invalidLinkLayerParameters))
+        }
+        var agreed = asked
+        if (asked.intervalMin...asked.intervalMax).contains(pdu.intervalMax) { agreed.intervalMax = pdu.intervalMax }
+        isAnswered = true
+        sendConnectionUpdate(agreed, isOwn: true)
+    }
+
+    /// A peripheral that does not know the question is told (5.1.7.1); one that says no is left as it is.
+    mutating func takeParameterRefusal(_ error: HCIStatus, wanted: ConnectionParameters) {
+        guard error == .unsupportedRemoteFeature else { return report(.parameters(error)) }
+        sendConnectionUpdate(wanted, isOwn: true)
+    }
+
     mutating func takeParameterRequest(_ pdu: ConnectionParameters) {
-        guard setup.features.contains(.connectionParametersRequest) else {
-            send(.unknown(.init(.connectionParamReq)))
-            return
-        }
-        if isCentral, let error = collision(with: .connectionParamReq) {
-            refuse(.connectionParamReq, error)
-            return
-        }
+        guard mayBegin(.connectionParamReq) else { return }
         guard remote == nil else {
             refuse(.connectionParamReq, .linkLayerProcedureCollision)
             return
         }
-        let fastest = LinkTiming(interval: pdu.intervalMin, latency: pdu.latency, timeout: pdu.timeout)
-        let slowest = LinkTiming(interval: pdu.intervalMax, latency: pdu.latency, timeout: pdu.timeout)
-        guard pdu.intervalMin <= pdu.intervalMax, fastest.isValid, slowest.isValid else {
+        guard pdu.isValid else {
             refuse(.connectionParamReq, .invalidLinkLayerParameters)
             return
+        }
+        // What is the case already needs no host.
+        if pdu.allows(timing) {
+            var same = pdu
+            same.intervalMax = timing.interval
+            same.intervalMin = timing.interval
+            return agree(to: same, asked: pdu)
         }
         // A host that does not listen to the event cannot answer (5.1.7.2).
         guard setup.hostAnswersParameters() else {
@@ -61,18 +79,19 @@ extension LinkControl {
         report(.parameterRequest(pdu))
     }
 
+    private mutating func agree(to parameters: ConnectionParameters, asked: ConnectionParameters) {
+        remote = nil
+        if isCentral { return sendConnectionUpdate(parameters, isOwn: false) }
+        remote = .parametersAwaitingIndication
+        var pdu = parameters
+        pdu.referenceCounter = asked.referenceCounter
+        send(.connectionParameterResponse(pdu))
+    }
+
     /// The host agrees. Nil when it was not asked.
     mutating func accept(_ parameters: ConnectionParameters) -> [Action]? {
         guard case .parametersAwaitingHost(let asked) = remote else { return nil }
-        remote = nil
-        if isCentral {
-            sendConnectionUpdate(parameters, isOwn: false)
-        } else {
-            remote = .parametersAwaitingIndication
-            var pdu = parameters
-            pdu.referenceCounter = asked.referenceCounter
-            send(.connectionParameterResponse(pdu))
-        }
+        agree(to: parameters, asked: asked)
         return take()
     }
 
@@ -85,10 +104,6 @@ extension LinkControl {
     }
 
     mutating func takeConnectionUpdate(_ pdu: ConnectionUpdateIndication) {
-        guard !isCentral else {
-            send(.unknown(.init(.connectionUpdateInd)))
-            return
-        }
         // AB-L04: what cannot be is not tried.
         let timing = LinkTiming(interval: pdu.interval, latency: pdu.latency, timeout: pdu.timeout)
         guard timing.isValid, isWindowValid(size: pdu.windowSize, offset: pdu.windowOffset, interval: pdu.interval)
@@ -96,9 +111,8 @@ extension LinkControl {
             actions.append(.end(.invalidLinkLayerParameters))
             return
         }
-        guard checkInstant(pdu.instant) else { return }
         let isOwn = local == .parametersAwaitingIndication
-        schedule(.timing(pdu), at: pdu.instant, isOwn: isOwn)
+        begin(.timing(pdu), at: pdu.instant, isOwn: isOwn)
     }
 
     // MARK: Channel map update (5.1.2)
@@ -110,17 +124,12 @@ extension LinkControl {
     }
 
     mutating func takeChannelMap(_ pdu: ChannelMapIndication) {
-        guard !isCentral else {
-            send(.unknown(.init(.channelMapInd)))
-            return
-        }
         // AB-L04.
         guard pdu.map.isUsable else {
             actions.append(.end(.invalidLinkLayerParameters))
             return
         }
-        guard checkInstant(pdu.instant) else { return }
-        schedule(.channelMap(pdu.map), at: pdu.instant, isOwn: false)
+        begin(.channelMap(pdu.map), at: pdu.instant, isOwn: false)
     }
 
     // MARK: Instants
@@ -128,18 +137,20 @@ extension LinkControl {
     /// Far enough ahead for a peripheral that skips events.
     var newInstant: UInt16 { counter &+ timing.latency &+ Self.minimumEventsAhead }
 
-    /// Whether an instant that the central named is still to come, and nothing else waits for one. Ends the link
-    /// otherwise (5.1.1, 5.3; AB-L04).
-    mutating func checkInstant(_ instant: UInt16) -> Bool {
-        if pending != nil {
-            actions.append(.end(.differentTransactionCollision))
-            return false
-        }
-        guard instant &- counter < 32_767, instant != counter else {
+    /// Takes a change that the central has announced, and ends the link when it cannot be (AB-L04): another change still
+    /// waits for its instant (5.3), or the instant lies in the past (5.5.1). An instant is past when it is 32,767 or
+    /// more events ahead, modulo 65,536. The event that runs is not past: what begins with it is in effect from now on.
+    mutating func begin(_ change: Change, at instant: UInt16, isOwn: Bool) {
+        if let pending {
+            actions.append(.end(collisionCode(pending.change.kind, change.kind)))
+        } else if instant &- counter >= 32_767 {
             actions.append(.end(.instantPassed))
-            return false
+        } else {
+            schedule(change, at: instant, isOwn: isOwn)
+            guard instant == counter else { return }
+            pending = nil
+            apply(change.late)
         }
-        return true
     }
 
     mutating func schedule(_ change: Change, at instant: UInt16, isOwn: Bool) {
@@ -151,6 +162,7 @@ extension LinkControl {
     mutating func apply(_ change: Change) {
         let isOwn = local == .awaitingInstant
         if isOwn { local = nil }
+        isAnswered = false
         if remote == .awaitingInstant { remote = nil }
         switch change {
         case .timing(let pdu):
@@ -166,24 +178,66 @@ extension LinkControl {
         }
     }
 
-    /// The central refuses what the peripheral begins while a change of its own is under way (5.3): with one code when
-    /// it is the same procedure, with another one when it is not.
-    func collision(with opcode: ControlOpcode) -> HCIStatus? {
-        let isPHY: Bool
-        switch (local, pending?.change) {
-        case (.phyAwaitingResponse?, _), (_, .phy?): isPHY = true
-        case (_, .timing?): isPHY = false
-        case (_, .channelMap?): return .differentTransactionCollision
-        case (_, nil):
-            if remote == nil { return nil }
-            isPHY = false
+    // MARK: Collisions (5.3)
+
+    /// Whether the peer may begin a procedure with an instant now. If not, the central refuses it, or ends the link when
+    /// the peer had already taken part in what is under way; the peripheral gives way to the central, unless that has
+    /// named an instant itself.
+    mutating func mayBegin(_ opcode: ControlOpcode) -> Bool {
+        let kind: Change.Kind = opcode == .phyReq ? .phy : .timing
+        guard isCentral else {
+            guard let pending else { return true }
+            actions.append(.end(collisionCode(pending.change.kind, kind)))
+            return false
         }
-        return isPHY == (opcode == .phyReq) ? .linkLayerProcedureCollision : .differentTransactionCollision
+        guard let own = kindUnderWay else { return true }
+        let error = collisionCode(own, kind)
+        if isAnswered { actions.append(.end(error)) } else { refuse(opcode, error) }
+        return false
+    }
+
+    /// The procedure with an instant that a central runs, whoever has begun it.
+    private var kindUnderWay: Change.Kind? {
+        switch local {
+        case .phyAwaitingResponse?: .phy
+        case .parametersAwaitingResponse?: .timing
+        default: pending?.change.kind ?? (remote == nil ? nil : .timing)
+        }
+    }
+
+    /// One code when both are the same procedure, another one when they are not. The two ways to other connection
+    /// parameters count as the same.
+    private func collisionCode(_ a: Change.Kind, _ b: Change.Kind) -> HCIStatus {
+        a == b ? .linkLayerProcedureCollision : .differentTransactionCollision
     }
 
     private mutating func take() -> [Action] {
         defer { actions = [] }
         return actions
+    }
+}
+
+extension LinkControl.Change {
+    /// What is being changed.
+    enum Kind: Hashable {
+        case timing
+        case channelMap
+        case phy
+    }
+
+    var kind: Kind {
+        switch self {
+        case .timing: .timing
+        case .channelMap: .channelMap
+        case .phy: .phy
+        }
+    }
+
+    /// The change for an event that has begun: the anchor point that was heard is the new one already.
+    var late: Self {
+        guard case .timing(var pdu) = self else { return self }
+        (pdu.windowOffset, pdu.windowSize) = (0, 0)
+        return .timing(pdu)
     }
 }
 

@@ -13,15 +13,17 @@ extension LinkControl {
     }
 
     mutating func takePHYRequest(_ pdu: PHYPreferences) {
+        guard mayBegin(.phyReq) else { return }
         let ours = setup.preferredPHYs
         guard isCentral else {
+            guard remote == nil || remote == .phyAwaitingIndication else {
+                // The central has begun something else and not ended it.
+                refuse(.phyReq, .differentTransactionCollision)
+                return
+            }
             // The central's goes on, whatever this device has begun (5.3).
             remote = .phyAwaitingIndication
             send(.phyResponse(ours))
-            return
-        }
-        if let error = collision(with: .phyReq) {
-            refuse(.phyReq, error)
             return
         }
         decidePHY(tx: ours.tx, rx: ours.rx, peer: pdu, isOwn: false)
@@ -29,6 +31,7 @@ extension LinkControl {
 
     mutating func takePHYResponse(_ pdu: PHYPreferences) {
         guard isCentral, case .phyAwaitingResponse(let tx, let rx) = local else { return }
+        isAnswered = true
         decidePHY(tx: tx, rx: rx, peer: pdu, isOwn: true)
     }
 
@@ -42,7 +45,7 @@ extension LinkControl {
         if pdu.changesNothing {
             send(.phyUpdate(pdu))
             if isOwn {
-                local = nil
+                (local, isAnswered) = (nil, false)
                 report(.phy(.success))
             }
             return
@@ -53,7 +56,7 @@ extension LinkControl {
     }
 
     mutating func takePHYUpdate(_ pdu: PHYUpdateIndication) {
-        guard !isCentral, remote == .phyAwaitingIndication || local == .phyAwaitingIndication else { return }
+        guard remote == .phyAwaitingIndication || local == .phyAwaitingIndication else { return }
         let isOwn = remote != .phyAwaitingIndication
         if pdu.changesNothing {
             if isOwn { local = nil } else { remote = nil }
@@ -65,9 +68,8 @@ extension LinkControl {
             actions.append(.end(.unsupportedLinkLayerParameter))
             return
         }
-        guard checkInstant(pdu.instant) else { return }
         let change = Change.phy(tx: single(pdu.peripheralToCentral), rx: single(pdu.centralToPeripheral))
-        schedule(change, at: pdu.instant, isOwn: isOwn)
+        begin(change, at: pdu.instant, isOwn: isOwn)
     }
 
     /// At the instant: the host hears of it when it asked for it, or when something has changed.

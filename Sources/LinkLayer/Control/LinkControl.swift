@@ -16,6 +16,7 @@ struct LinkControl {
         case phy(tx: LEPHYs, rx: LEPHYs)
         case parameters(ConnectionParameters)
         case channelMap(ChannelMap)
+        case clockAccuracy
         case terminate(HCIStatus)
     }
 
@@ -26,6 +27,8 @@ struct LinkControl {
         /// At this event the anchor moves and the timing changes.
         case applyTiming(ConnectionUpdateIndication)
         case applyChannelMap(ChannelMap)
+        /// The peer's sleep clock is as good as this.
+        case applyPeerAccuracy(ClockAccuracy)
         /// The link is over.
         case end(HCIStatus)
         /// The link is over as soon as the peer can know that its PDU has come.
@@ -40,6 +43,7 @@ struct LinkControl {
         case phy(HCIStatus)
         case parameters(HCIStatus)
         case parameterRequest(ConnectionParameters)
+        case clockAccuracy(HCIStatus, ClockAccuracy)
     }
 
     /// A procedure that this device has begun, and what it waits for.
@@ -47,6 +51,9 @@ struct LinkControl {
         case version
         case features
         case length
+        case clockAccuracy
+        /// The central has asked; the peripheral's answer is due.
+        case parametersAwaitingResponse(ConnectionParameters)
         /// The central has asked; the peripheral's answer is due.
         case phyAwaitingResponse(tx: LEPHYs, rx: LEPHYs)
         /// The peripheral has asked; the central's decision is due.
@@ -85,11 +92,15 @@ struct LinkControl {
         var preferredPHYs: PHYPreferences
         var phys: LEPHYs
         var dataLength: DataLength
+        /// How good the own sleep clock is.
+        var accuracy: ClockAccuracy
+        /// The PHY that the connection begins with.
+        var firstPHY = LEPHY.le1M
         /// Whether the host wants to be asked about connection parameters.
         var hostAnswersParameters: () -> Bool
     }
 
-    /// Requests that wait, at most.
+    /// Requests that wait, at most; a channel map may come on top.
     static let maximumRequests = 8
     /// How long the peer may take for an answer (5.2).
     static let responseTimeout = Duration.seconds(40)
@@ -99,6 +110,8 @@ struct LinkControl {
     var remote: Remote?
     var requests = Deque<Request>()
     var pending: (instant: UInt16, change: Change)?
+    /// Whether the peer has already answered in the own procedure that waits for its instant.
+    var isAnswered = false
     var versionSent = false
     var remoteVersion: VersionIndication?
     var remoteFeatures: LEFeatures?
@@ -116,6 +129,7 @@ struct LinkControl {
         self.setup = setup
         self.timing = timing
         dataLength = setup.dataLength
+        (txPHY, rxPHY) = (setup.firstPHY, setup.firstPHY)
     }
 
     var isCentral: Bool { setup.role == .central }
@@ -137,7 +151,12 @@ struct LinkControl {
             actions.append(.send(.terminate(.init(reason))))
             return flush()
         }
-        guard requests.count < Self.maximumRequests else { return nil }
+        if case .channelMap = request {
+            // A newer map takes the place of one that still waits, so that none is lost for want of a place.
+            requests.removeAll { if case .channelMap = $0 { true } else { false } }
+        } else if requests.count >= Self.maximumRequests {
+            return nil
+        }
         requests.append(request)
         startNext()
         return flush()
@@ -146,12 +165,10 @@ struct LinkControl {
     /// Takes a control PDU of the peer.
     mutating func receive(_ bytes: PacketBuffer) -> [Action] {
         progress &+= 1
-        do throws(PacketError) {
-            take(try ControlPDU(reading: bytes))
-        } catch {
-            // Unknown ones and such with the wrong length alike (5.1.12); the answer to an answer would never end.
-            let opcode = ControlOpcode(rawValue: bytes.first ?? 0)
-            if !bytes.isEmpty, opcode != .unknownRsp { actions.append(.send(.unknown(.init(opcode)))) }
+        if let pdu = try? ControlPDU(reading: bytes), knows(pdu) {
+            take(pdu)
+        } else if let opcode = bytes.first {
+            takeUnknown(ControlOpcode(rawValue: opcode), length: bytes.count)
         }
         startNext()
         return flush()
@@ -172,6 +189,37 @@ struct LinkControl {
         [.end(.linkLayerResponseTimeout)]
     }
 
+    /// Answers a PDU that is not known, that a device without the feature or in this role does not take, or whose length
+    /// is wrong. For the first two LL_UNKNOWN_RSP is prescribed. For the last one 2.4.2 leaves the choice to make
+    /// something of it all the same; whoever does not, answers with LL_UNKNOWN_RSP.
+    private mutating func takeUnknown(_ opcode: ControlOpcode, length: Int) {
+        // The answer to an answer would never end.
+        if opcode == .unknownRsp { return }
+        // A peripheral without encryption refuses LL_ENC_REQ (5.1.3.1); its length is 23.
+        if opcode == .encReq, !isCentral, length == 23 { return refuse(opcode, .unsupportedRemoteFeature) }
+        send(.unknown(.init(opcode)))
+    }
+
+    /// Whether this device takes such a PDU: it has the feature, and is in the role (2.4.2, 4.6).
+    private func knows(_ pdu: ControlPDU) -> Bool {
+        let features = setup.features
+        switch pdu {
+        case .featureRequest, .connectionUpdate, .channelMap, .phyUpdate: return !isCentral
+        case .peripheralFeatureRequest:
+            return isCentral && features.contains(.peripheralInitiatedFeaturesExchange)
+        case .minimumUsedChannels(let body):
+            return isCentral && features.contains(.minimumUsedChannels) && (2...37).contains(body.channels)
+        case .connectionParameterRequest: return features.contains(.connectionParametersRequest)
+        case .connectionParameterResponse: return isCentral && features.contains(.connectionParametersRequest)
+        case .pingRequest: return features.contains(.ping)
+        case .lengthRequest: return features.contains(.dataLengthExtension)
+        case .phyRequest: return !features.isDisjoint(with: [.phy2M, .phyCoded])
+        case .clockAccuracyRequest(let body), .clockAccuracyResponse(let body):
+            return features.contains(.sleepClockAccuracyUpdates) && body.accuracy <= 7
+        default: return true
+        }
+    }
+
     // MARK: Dispatch
 
     private mutating func take(_ pdu: ControlPDU) {
@@ -180,14 +228,13 @@ struct LinkControl {
         case .channelMap(let body): takeChannelMap(body)
         case .terminate(let body): actions.append(.endAfterAnswer(body.error))
         case .unknown(let body): takeRefusal(of: body.opcode, .unsupportedRemoteFeature)
-        case .featureRequest(let body): takeFeatureRequest(body, from: .central)
-        case .peripheralFeatureRequest(let body): takeFeatureRequest(body, from: .peripheral)
+        case .featureRequest(let body), .peripheralFeatureRequest(let body): takeFeatureRequest(body)
         case .featureResponse(let body): takeFeatureResponse(body)
         case .version(let body): takeVersion(body)
         case .reject(let body): takeRefusal(of: nil, body.error)
         case .rejectExtended(let body): takeRefusal(of: body.opcode, body.error)
         case .connectionParameterRequest(let body): takeParameterRequest(body)
-        case .connectionParameterResponse: break
+        case .connectionParameterResponse(let body): takeParameterResponse(body)
         case .pingRequest: actions.append(.send(.pingResponse))
         case .pingResponse: break
         case .lengthRequest(let body): takeLength(body, isRequest: true)
@@ -195,6 +242,10 @@ struct LinkControl {
         case .phyRequest(let body): takePHYRequest(body)
         case .phyResponse(let body): takePHYResponse(body)
         case .phyUpdate(let body): takePHYUpdate(body)
+        // The wish of the peripheral (5.1.11). The host's classification goes first, and there is no other map.
+        case .minimumUsedChannels: break
+        case .clockAccuracyRequest(let body): takeClockAccuracy(body, isRequest: true)
+        case .clockAccuracyResponse(let body): takeClockAccuracy(body, isRequest: false)
         }
     }
 
@@ -220,6 +271,7 @@ struct LinkControl {
         case .phy(let tx, let rx): startPHY(tx: tx, rx: rx)
         case .parameters(let parameters): startParameters(parameters)
         case .channelMap(let map): startChannelMap(map)
+        case .clockAccuracy: startClockAccuracy()
         case .terminate: break
         }
     }
@@ -241,9 +293,9 @@ struct LinkControl {
         actions.append(.report(report))
     }
 
-    /// Refuses a PDU of the peer, in the way that it understands.
+    /// Refuses a PDU of the peer, in the way that both understand (2.4.2.18).
     mutating func refuse(_ opcode: ControlOpcode, _ error: HCIStatus) {
-        let isExtended = remoteFeatures.map { $0.contains(.extendedReject) } ?? true
+        let isExtended = setup.features.contains(.extendedReject) && remoteFeatures?.contains(.extendedReject) ?? true
         send(isExtended ? .rejectExtended(.init(opcode, error)) : .reject(.init(error)))
     }
 
@@ -258,6 +310,13 @@ struct LinkControl {
         case (.version?, .versionInd?):
             local = nil
             report(.version(error, .init()))
+        case (.clockAccuracy?, .clockAccuracyReq?), (.clockAccuracy?, nil):
+            local = nil
+            report(.clockAccuracy(error, .init(code: 0)))
+        case (.parametersAwaitingResponse(let wanted)?, .connectionParamReq?),
+            (.parametersAwaitingResponse(let wanted)?, nil):
+            local = nil
+            takeParameterRefusal(error, wanted: wanted)
         case (.phyAwaitingResponse?, .phyReq?), (.phyAwaitingIndication?, .phyReq?),
             (.phyAwaitingResponse?, nil), (.phyAwaitingIndication?, nil):
             local = nil

@@ -9,25 +9,65 @@ protocol InitiatorOwner: AnyObject {
     var knowsAlgorithm2: Bool { get }
     /// Whether a device is on the accept list.
     func isAccepted(_ address: BluetoothAddress) -> Bool
-    /// What a new link will be like, if one to this device may be; `end` is when CONNECT_IND will have been sent.
-    func initiator(_ initiator: Initiator, prepares advertiser: BluetoothAddress, end: Instant) -> ConnectionData?
-    /// CONNECT_IND has been sent, and initiating is over.
-    func initiator(_ initiator: Initiator, requested request: ConnectIndication, usesAlgorithm2: Bool)
+    /// What a new link will be like, if one to this device may be; `end` is when the request will have been sent.
+    func initiator(
+        _ initiator: Initiator,
+        prepares advertiser: BluetoothAddress,
+        parameters: PHYConnectionParameters,
+        start: LinkStart
+    ) -> ConnectionData?
+    /// The request has been sent, and initiating is over.
+    func initiator(
+        _ initiator: Initiator,
+        requested request: ConnectIndication,
+        usesAlgorithm2: Bool,
+        start: LinkStart
+    )
     /// Something has been heard that is of no use here.
-    func initiator(_ initiator: Initiator, overheard pdu: AdvertisingPDU, _ frame: ReceivedFrame)
+    func initiator(_ initiator: Initiator, overheard pdu: AdvertisingPDU, _ frame: ReceivedFrame, on phy: LEPHY)
+    /// An AUX_ADV_IND has been heard that is of no use here.
+    func initiator(
+        _ initiator: Initiator,
+        overheard pdu: ExtendedAdvertisement,
+        _ frame: ReceivedFrame,
+        on trail: AuxiliaryTrail
+    )
+}
+
+/// Where a link begins: the end of the request for it, and the PHY that this was sent with.
+struct LinkStart: Hashable {
+    /// When the request ends.
+    var end: Instant
+    /// The PHY.
+    var phy = LEPHY.le1M
+    /// Whether the request is AUX_CONNECT_REQ, and not CONNECT_IND.
+    var isAuxiliary = false
+
+    /// transmitWindowDelay, in microseconds: from the end of the request to the transmit window with an offset of 0 (Core
+    /// Vol 6 Part B 4.5.3).
+    var windowDelay: Int64 {
+        if !isAuxiliary { return 1_250 }
+        return phy == .coded ? 3_750 : 2_500
+    }
 }
 
 /// Waits for a device to advertise, and connects to it (Core Vol 6 Part B 4.4.4).
 final class Initiator: PrimaryListener {
-    /// CONNECT_IND takes so many microseconds.
-    private static let requestTime = RadioPHY.le1M.airTimeMicroseconds(octets: 2 + 34)
+    /// A request that is on its way, or waits for the answer.
+    private struct Request {
+        var pdu: ConnectIndication
+        var usesAlgorithm2: Bool
+        var start: LinkStart
+    }
 
-    /// What the host asked for.
-    private(set) var command = LECreateConnection()
+    /// What the host asked for; a legacy command speaks of 1M only.
+    private(set) var command = LEExtendedCreateConnection()
+    /// Whether it asked in an extended command.
+    private(set) var isExtended = false
     /// The address on the air.
     private(set) var ownAddress = BluetoothAddress.none
 
-    private var request: (pdu: ConnectIndication, usesAlgorithm2: Bool)?
+    private var request: Request?
     private unowned let owner: any InitiatorOwner
 
     init(
@@ -35,23 +75,30 @@ final class Initiator: PrimaryListener {
         loop: any EventLoop,
         random: RandomSource,
         power: Double,
+        accuracy: ClockAccuracy,
         owner: any InitiatorOwner
     ) {
         self.owner = owner
-        super.init(arbiter: arbiter, loop: loop, random: random, power: power)
+        super.init(arbiter: arbiter, loop: loop, random: random, power: power, accuracy: accuracy)
     }
 
-    /// Whether CONNECT_IND is on its way, so that there is nothing to cancel any more.
+    /// Whether a request is on its way, so that there is nothing to cancel any more.
     var isCommitted: Bool { request != nil }
 
-    override var priority: RadioPriority { .initiating }
+    override var windowPriority: RadioPriority { .initiating }
 
     /// Begins to look for the device, or for those on the accept list.
-    func start(_ command: LECreateConnection, as address: BluetoothAddress) {
+    func start(_ command: LEExtendedCreateConnection, isExtended: Bool, as address: BluetoothAddress) {
         self.command = command
+        self.isExtended = isExtended
         ownAddress = address
         request = nil
-        begin(ScanWindows(interval: command.scanInterval, window: command.scanWindow))
+        let le1M = command.le1M.map { ScanWindows(interval: $0.scanInterval, window: $0.scanWindow) }
+        let coded = command.coded.map {
+            ScanWindows(phy: .coded, interval: $0.scanInterval, window: $0.scanWindow)
+        }
+        if let le1M, let coded { return begin(ScanWindows.inTurn(le1M, coded)) }
+        begin([le1M, coded].compactMap { $0 })
     }
 
     /// Ends initiating.
@@ -60,31 +107,36 @@ final class Initiator: PrimaryListener {
         end()
     }
 
-    // MARK: Radio
+    // MARK: Advertisements
 
-    override func radioReceived(_ frame: ReceivedFrame) {
-        guard request == nil else { return }
-        if !frame.isCorrupted, let pdu = try? AdvertisingPDU(reading: PacketBuffer(frame.frame.pdu)) {
-            if !connect(pdu, frame.frame.channel) { owner.initiator(self, overheard: pdu, frame) }
+    override func heard(_ frame: ReceivedFrame) {
+        guard !frame.isCorrupted, let pdu = try? AdvertisingPDU(reading: PacketBuffer(frame.frame.pdu)) else { return }
+        let phy = primaryPHY
+        if isExtended, case .extended(let body) = pdu, body.mode == .connectable,
+            body.extended.advertiser.map(isWanted) ?? true,
+            let trail = AuxiliaryTrail(body, frame, primaryPHY: phy)
+        {
+            follow(trail)
+        } else if let (advertiser, knowsAlgorithm2) = connectable(pdu), isWanted(advertiser),
+            connect(advertiser, .advertising(channel: frame.frame.channel), knowsAlgorithm2)
+        {
+            return
         }
-        resume()
+        owner.initiator(self, overheard: pdu, frame, on: phy)
     }
 
-    /// Connects if this is whom the host wants.
-    private func connect(_ pdu: AdvertisingPDU, _ channel: UInt8) -> Bool {
-        guard let (advertiser, knowsAlgorithm2) = connectable(pdu), isWanted(advertiser), hasTime(Self.requestTime)
-        else { return false }
-        let end = loop.now + .microseconds(LinkTiming.interFrameSpace + Self.requestTime)
-        guard let data = owner.initiator(self, prepares: advertiser, end: end) else { return false }
-        let request = ConnectIndication(
-            initiator: ownAddress,
-            advertiser: advertiser,
-            link: data,
-            knowsAlgorithm2: owner.knowsAlgorithm2
-        )
-        self.request = (request, knowsAlgorithm2)
-        answer(.connect(request), on: channel)
-        return true
+    override func heard(_ frame: ReceivedFrame, on trail: AuxiliaryTrail) {
+        guard !frame.isCorrupted, let pdu = try? AdvertisingPDU(reading: PacketBuffer(frame.frame.pdu)),
+            case .extended(let body) = pdu
+        else { return }
+        var whole = trail
+        if whole.take(body, frame), let advertiser = body.extended.advertiser, isWanted(advertiser),
+            body.extended.target == nil || body.extended.target == ownAddress,
+            connect(advertiser, .auxiliary(channel: frame.frame.channel, trail), true)
+        {
+            return
+        }
+        owner.initiator(self, overheard: body, frame, on: trail)
     }
 
     private func connectable(_ pdu: AdvertisingPDU) -> (BluetoothAddress, Bool)? {
@@ -101,14 +153,82 @@ final class Initiator: PrimaryListener {
             && advertiser.kind.isRandom == command.peerAddress.kind.isRandom
     }
 
-    override func radioSent() {
-        guard let request else { return }
-        stop()
-        owner.initiator(self, requested: request.pdu, usesAlgorithm2: request.usesAlgorithm2)
+    // MARK: Requests
+
+    /// Where a request goes.
+    private enum Place {
+        case advertising(channel: UInt8)
+        case auxiliary(channel: UInt8, AuxiliaryTrail)
     }
 
-    override func radioTaken() {
+    /// Connects if there can be a link, and the radio has the time.
+    private func connect(_ advertiser: BluetoothAddress, _ place: Place, _ knowsAlgorithm2: Bool) -> Bool {
+        let start: LinkStart
+        let channel: UInt8
+        var primary = LEPHY.le1M
+        switch place {
+        case .advertising(let number):
+            channel = number
+            start = LinkStart(end: loop.now)
+        case .auxiliary(let number, let trail):
+            channel = number
+            primary = trail.primaryPHY
+            start = LinkStart(end: loop.now, phy: trail.secondaryPHY, isAuxiliary: true)
+        }
+        let needed = start.phy.radioPHY.airTimeMicroseconds(octets: 2 + 34)
+        let answer = LinkTiming.interFrameSpace + start.phy.radioPHY.airTimeMicroseconds(octets: 2 + 14)
+        guard hasTime(needed + (start.isAuxiliary ? answer : 0)) else { return false }
+        var later = start
+        later.end = loop.now + .microseconds(LinkTiming.interFrameSpace + needed)
+        guard let parameters = parameters(start.phy, primary: primary),
+            let data = owner.initiator(self, prepares: advertiser, parameters: parameters, start: later)
+        else { return false }
+        let pdu = ConnectIndication(
+            initiator: ownAddress,
+            advertiser: advertiser,
+            link: data,
+            // In AUX_CONNECT_REQ the bit is reserved (2.3.3.1).
+            knowsAlgorithm2: !start.isAuxiliary && owner.knowsAlgorithm2
+        )
+        request = Request(pdu: pdu, usesAlgorithm2: knowsAlgorithm2, start: later)
+        self.answer(.connect(pdu), on: channel, phy: start.phy)
+        return true
+    }
+
+    /// The parameters for a link on a PHY: those of the primary PHY when the host has given none.
+    private func parameters(_ phy: LEPHY, primary: LEPHY) -> PHYConnectionParameters? {
+        let own = phy == .coded ? command.coded : phy == .le2M ? command.le2M : command.le1M
+        return own ?? (primary == .coded ? command.coded : command.le1M)
+    }
+
+    override func hasAnswered() -> Bool {
+        guard let request else { return false }
+        if request.start.isAuxiliary { return true }
+        finish(request)
+        return false
+    }
+
+    override func heardReply(_ frame: ReceivedFrame) {
+        // Without AUX_CONNECT_RSP there is no link (4.4.4.2).
+        guard let request, !frame.isCorrupted,
+            let pdu = try? AdvertisingPDU(reading: PacketBuffer(frame.frame.pdu)),
+            case .connectResponse(let body) = pdu, body.extended.advertiser == request.pdu.advertiser,
+            body.extended.target == request.pdu.initiator
+        else { return noReply() }
+        finish(request)
+    }
+
+    override func noReply() {
         request = nil
-        super.radioTaken()
+    }
+
+    private func finish(_ request: Request) {
+        stop()
+        owner.initiator(
+            self,
+            requested: request.pdu,
+            usesAlgorithm2: request.usesAlgorithm2,
+            start: request.start
+        )
     }
 }

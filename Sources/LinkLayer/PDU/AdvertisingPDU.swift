@@ -1,6 +1,7 @@
 import BluetoothTypes
 
-/// What is sent on the primary advertising channels (Core Vol 6 Part B 2.3), in its legacy forms.
+/// What is sent on the advertising channels (Core Vol 6 Part B 2.3). SCAN_REQ and CONNECT_IND are AUX_SCAN_REQ and
+/// AUX_CONNECT_REQ on the secondary ones.
 enum AdvertisingPDU: Hashable {
     /// ADV_IND: connectable and scannable.
     case connectableScannable(Advertisement)
@@ -16,6 +17,10 @@ enum AdvertisingPDU: Hashable {
     case connect(ConnectIndication)
     /// ADV_SCAN_IND: scannable.
     case scannable(Advertisement)
+    /// ADV_EXT_IND, AUX_ADV_IND, AUX_SCAN_RSP or AUX_CHAIN_IND.
+    case extended(ExtendedAdvertisement)
+    /// AUX_CONNECT_RSP.
+    case connectResponse(ExtendedAdvertisement)
 
     /// The access address of every advertising channel (2.1.2).
     static let accessAddress: UInt32 = 0x8E89_BED6
@@ -41,6 +46,8 @@ enum AdvertisingPDU: Hashable {
         case .scanRsp: self = .scanResponse(try .init(reading: payload, header))
         case .connectInd: self = .connect(try .init(reading: payload, header))
         case .advScanInd: self = .scannable(try .init(reading: payload, header))
+        case .advExtInd: self = .extended(try .init(reading: payload, header))
+        case .auxConnectRsp: self = .connectResponse(try .init(reading: payload, header))
         default: throw PacketError(.value(UInt64(header.kind.rawValue)), at: "PDU Type")
         }
     }
@@ -55,6 +62,8 @@ enum AdvertisingPDU: Hashable {
         case .scanResponse(let pdu): encode(.scanRsp, pdu)
         case .connect(let pdu): encode(.connectInd, pdu)
         case .scannable(let pdu): encode(.advScanInd, pdu)
+        case .extended(let pdu): encode(.advExtInd, pdu)
+        case .connectResponse(let pdu): encode(.auxConnectRsp, pdu)
         }
     }
 
@@ -83,6 +92,8 @@ struct AdvertisingHeader: PacketFields, Hashable {
         static let scanRsp = Kind(rawValue: 0b0100)
         static let connectInd = Kind(rawValue: 0b0101)
         static let advScanInd = Kind(rawValue: 0b0110)
+        static let advExtInd = Kind(rawValue: 0b0111)
+        static let auxConnectRsp = Kind(rawValue: 0b1000)
     }
 
     private var flags: UInt8 = 0

@@ -7,6 +7,7 @@ struct ControlOpcode: WireValue {
     static let connectionUpdateInd = ControlOpcode(rawValue: 0x00)
     static let channelMapInd = ControlOpcode(rawValue: 0x01)
     static let terminateInd = ControlOpcode(rawValue: 0x02)
+    static let encReq = ControlOpcode(rawValue: 0x03)
     static let unknownRsp = ControlOpcode(rawValue: 0x07)
     static let featureReq = ControlOpcode(rawValue: 0x08)
     static let featureRsp = ControlOpcode(rawValue: 0x09)
@@ -23,6 +24,9 @@ struct ControlOpcode: WireValue {
     static let phyReq = ControlOpcode(rawValue: 0x16)
     static let phyRsp = ControlOpcode(rawValue: 0x17)
     static let phyUpdateInd = ControlOpcode(rawValue: 0x18)
+    static let minUsedChannelsInd = ControlOpcode(rawValue: 0x19)
+    static let clockAccuracyReq = ControlOpcode(rawValue: 0x1D)
+    static let clockAccuracyRsp = ControlOpcode(rawValue: 0x1E)
 }
 
 /// A control PDU that this link layer knows.
@@ -46,6 +50,9 @@ enum ControlPDU: Hashable {
     case phyRequest(PHYPreferences)
     case phyResponse(PHYPreferences)
     case phyUpdate(PHYUpdateIndication)
+    case minimumUsedChannels(MinimumUsedChannels)
+    case clockAccuracyRequest(ClockAccuracyExchange)
+    case clockAccuracyResponse(ClockAccuracyExchange)
 
     /// Reads a control PDU: its opcode, then its data.
     ///
@@ -73,6 +80,9 @@ enum ControlPDU: Hashable {
         case .phyReq: self = .phyRequest(try .init(reading: data))
         case .phyRsp: self = .phyResponse(try .init(reading: data))
         case .phyUpdateInd: self = .phyUpdate(try .init(reading: data))
+        case .minUsedChannelsInd: self = .minimumUsedChannels(try .init(reading: data))
+        case .clockAccuracyReq: self = .clockAccuracyRequest(try .init(reading: data))
+        case .clockAccuracyRsp: self = .clockAccuracyResponse(try .init(reading: data))
         default: throw PacketError(.value(UInt64(number)), at: "Opcode")
         }
     }
@@ -99,6 +109,9 @@ enum ControlPDU: Hashable {
         case .phyRequest: .phyReq
         case .phyResponse: .phyRsp
         case .phyUpdate: .phyUpdateInd
+        case .minimumUsedChannels: .minUsedChannelsInd
+        case .clockAccuracyRequest: .clockAccuracyReq
+        case .clockAccuracyResponse: .clockAccuracyRsp
         }
     }
 
@@ -125,6 +138,8 @@ enum ControlPDU: Hashable {
         case .lengthRequest(let body), .lengthResponse(let body): body
         case .phyRequest(let body), .phyResponse(let body): body
         case .phyUpdate(let body): body
+        case .minimumUsedChannels(let body): body
+        case .clockAccuracyRequest(let body), .clockAccuracyResponse(let body): body
         }
     }
 

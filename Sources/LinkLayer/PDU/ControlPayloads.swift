@@ -168,6 +168,22 @@ struct ConnectionParameters: PacketFields, Hashable {
         try coder.field("Offset5", &offsets.5)
     }
 
+    /// Whether each field is in range and they go together.
+    var isValid: Bool {
+        let fastest = LinkTiming(interval: intervalMin, latency: latency, timeout: timeout)
+        let slowest = LinkTiming(interval: intervalMax, latency: latency, timeout: timeout)
+        let (a, b, c, d, e, f) = offsets
+        return intervalMin <= intervalMax && fastest.isValid && slowest.isValid
+            && UInt16(preferredPeriodicity) <= intervalMax
+            && [a, b, c, d, e, f].allSatisfy { $0 == .max || $0 < intervalMax }
+    }
+
+    /// Whether a link that runs like this may go on as it is.
+    func allows(_ timing: LinkTiming) -> Bool {
+        intervalMin <= timing.interval && timing.interval <= intervalMax && latency == timing.latency
+            && timeout == timing.timeout
+    }
+
     static func == (a: Self, b: Self) -> Bool { a.encoded() == b.encoded() }
 
     func hash(into hasher: inout Hasher) { hasher.combine(encoded()) }
@@ -233,4 +249,38 @@ struct PHYUpdateIndication: PacketFields, Hashable {
 
     /// Whether nothing changes; then the instant does not count.
     var changesNothing: Bool { centralToPeripheral.isEmpty && peripheralToCentral.isEmpty }
+}
+
+/// LL_MIN_USED_CHANNELS_IND (2.4.2.24).
+struct MinimumUsedChannels: PacketFields, Hashable {
+    /// The PHYs that it is about.
+    var phys: LEPHYs = []
+    /// Channels that the peripheral needs at least.
+    var channels: UInt8 = 0
+
+    init() {}
+
+    init(phys: LEPHYs, channels: UInt8) {
+        self.phys = phys
+        self.channels = channels
+    }
+
+    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("PHYS", &phys)
+        try coder.field("MinUsedChannels", &channels)
+    }
+}
+
+/// LL_CLOCK_ACCURACY_REQ and LL_CLOCK_ACCURACY_RSP (2.4.2.28).
+struct ClockAccuracyExchange: PacketFields, Hashable {
+    /// The sender's sleep clock: 0 for 500 ppm to 7 for 20 ppm.
+    var accuracy: UInt8 = 0
+
+    init() {}
+
+    init(_ accuracy: UInt8) { self.accuracy = accuracy }
+
+    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("SCA", &accuracy)
+    }
 }

@@ -7,29 +7,34 @@ import Radio
 protocol ScannerOwner: AnyObject {
     /// Whether a device is on the accept list.
     func isAccepted(_ address: BluetoothAddress) -> Bool
-    /// Something has been heard.
+    /// Something has been heard by a scanner of the legacy commands.
     func scanner(_ scanner: Scanner, reports report: AdvertisingReport)
+    /// Something has been heard by a scanner of the extended commands.
+    func scanner(_ scanner: Scanner, reports report: ExtendedAdvertisingReport)
+    /// The time of scanning is over.
+    func scannerTimedOut(_ scanner: Scanner)
 }
 
-/// Legacy scanning, passive and active (Core Vol 6 Part B 4.4.3).
+/// Scanning, passive and active (Core Vol 6 Part B 4.4.3).
 final class Scanner: PrimaryListener {
-    /// The parameters as the host gave them; what a reset leaves (Core Vol 4 Part E 7.8.10).
-    var parameters = LESetScanParameters(
-        kind: .passive,
-        scanInterval: 0x0010,
-        scanWindow: 0x0010,
-        ownAddressKind: .publicDevice,
-        filterPolicy: .everybody
-    )
+    /// Whom a request was sent to, and what is known of the advertisement.
+    private enum Asked {
+        case legacy(BluetoothAddress, LEAdvertisingReportKind)
+        case extended(AuxiliaryTrail)
+    }
+
+    /// The parameters as the host gave them.
+    var settings = ScanSettings()
     /// The address on the air, fixed when scanning begins.
     var ownAddress = BluetoothAddress.none
 
+    /// Whether the host has it scan; between two periods it rests.
+    private(set) var isActive = false
     private var duplicates: DuplicateFilter?
     private var backoff = ScanBackoff()
-    /// Who has been asked for a scan response.
-    private var asked: BluetoothAddress?
-    private var askedChannel: UInt8 = 37
-    private var deadline: ScheduledTask?
+    private var asked: Asked?
+    private var timing = ScanTiming()
+    private var limit: ScheduledTask?
     private unowned let owner: any ScannerOwner
 
     init(
@@ -37,61 +42,66 @@ final class Scanner: PrimaryListener {
         loop: any EventLoop,
         random: RandomSource,
         power: Double,
+        accuracy: ClockAccuracy,
         owner: any ScannerOwner
     ) {
         self.owner = owner
-        super.init(arbiter: arbiter, loop: loop, random: random, power: power)
+        super.init(arbiter: arbiter, loop: loop, random: random, power: power, accuracy: accuracy)
     }
 
     /// Begins to scan.
-    func start(filterDuplicates: Bool) {
-        duplicates = filterDuplicates ? DuplicateFilter() : nil
-        backoff = ScanBackoff()
-        asked = nil
-        begin(ScanWindows(interval: parameters.scanInterval, window: parameters.scanWindow))
+    func start(_ timing: ScanTiming) {
+        stop()
+        isActive = true
+        self.timing = timing
+        duplicates = timing.filter == .disabled ? nil : DuplicateFilter()
+        startPeriod()
     }
 
     /// Ends scanning.
     func stop() {
-        forget()
+        isActive = false
+        asked = nil
+        if let limit { loop.cancel(limit) }
+        limit = nil
         end()
     }
 
-    // MARK: Radio
-
-    override func radioReceived(_ frame: ReceivedFrame) {
-        let wasAsked = asked
-        if isAboutToAnswer || deadline != nil { return }
-        forget()
-        isBusy = false
-        if !frame.isCorrupted, let pdu = try? AdvertisingPDU(reading: PacketBuffer(frame.frame.pdu)) {
-            take(pdu, frame, wasAsked: wasAsked)
-        } else if wasAsked != nil {
-            backoff.requested(answered: false, random)
-        }
-        resume()
+    private func startPeriod() {
+        backoff = ScanBackoff()
+        asked = nil
+        if timing.filter == .enabledPerPeriod { duplicates = DuplicateFilter() }
+        begin(settings.windows)
+        guard let duration = timing.duration else { return }
+        limit = loop.schedule(after: duration) { [unowned self] in endPeriod(after: duration) }
     }
 
-    private func take(_ pdu: AdvertisingPDU, _ frame: ReceivedFrame, wasAsked: BluetoothAddress?) {
-        if let wasAsked {
-            guard case .scanResponse(let response) = pdu, response.advertiser == wasAsked else {
-                return backoff.requested(answered: false, random)
-            }
-            backoff.requested(answered: true, random)
-            report(.scanResponse, response.advertiser, response.data, frame.rssi)
-            return
+    private func endPeriod(after duration: Duration) {
+        guard let period = timing.period else {
+            stop()
+            return owner.scannerTimedOut(self)
         }
-        overhear(pdu, frame)
-        guard let advertiser = scannable(pdu), parameters.kind == .active, passes(advertiser) else { return }
+        asked = nil
+        end()
+        limit = loop.schedule(after: period - duration) { [unowned self] in startPeriod() }
+    }
+
+    // MARK: Primary channels
+
+    override func heard(_ frame: ReceivedFrame) {
+        guard !frame.isCorrupted, let pdu = try? AdvertisingPDU(reading: PacketBuffer(frame.frame.pdu)) else { return }
+        let phy = primaryPHY
+        overhear(pdu, frame, on: phy)
+        guard let (advertiser, kind) = scannable(pdu), settings.isActive(on: phy), passes(advertiser) else { return }
         // SCAN_REQ 176, SCAN_RSP 376 at most.
         guard hasTime(176 + LinkTiming.interFrameSpace + 376), backoff.mayRequest() else { return }
-        asked = advertiser
-        askedChannel = frame.frame.channel
-        answer(.scanRequest(.init(scanner: ownAddress, advertiser: advertiser)), on: frame.frame.channel)
+        asked = .legacy(advertiser, kind)
+        let request = AdvertisingPDU.scanRequest(.init(scanner: ownAddress, advertiser: advertiser))
+        answer(request, on: frame.frame.channel, phy: .le1M)
     }
 
     /// Reports what somebody advertises, without asking for more. Also what an initiator on the same radio has heard.
-    func overhear(_ pdu: AdvertisingPDU, _ frame: ReceivedFrame) {
+    func overhear(_ pdu: AdvertisingPDU, _ frame: ReceivedFrame, on phy: LEPHY) {
         guard isEnabled else { return }
         switch pdu {
         case .connectableScannable(let body) where passes(body.advertiser):
@@ -101,65 +111,161 @@ final class Scanner: PrimaryListener {
         case .nonConnectable(let body) where passes(body.advertiser):
             report(.nonConnectable, body.advertiser, body.data, frame.rssi)
         case .directed(let body) where passes(body.advertiser) && body.target == ownAddress:
-            report(.directed, body.advertiser, [], frame.rssi)
+            report(.directed, body.advertiser, [], frame.rssi, target: body.target)
+        case .extended(let body) where settings.isExtended:
+            take(body, frame, on: phy)
         default:
             break
         }
     }
 
-    override func radioSent() {
-        guard asked != nil else { return }
-        arbiter.node.listen(
-            RadioTuning(
-                channel: askedChannel,
-                accessAddress: AdvertisingPDU.accessAddress,
-                crcInit: AdvertisingPDU.crcInit,
-                modulation: .le1M
-            )
-        )
-        let time = Duration.microseconds(LinkTiming.interFrameSpace + Self.responseMargin)
-        deadline = loop.schedule(after: time) { [unowned self] in
-            deadline = nil
-            if arbiter.node.isReceiving { return }
-            forget()
-            backoff.requested(answered: false, random)
-            isBusy = false
-            resume()
+    /// ADV_EXT_IND: all of the advertisement, or the beginning of it.
+    private func take(_ pdu: ExtendedAdvertisement, _ frame: ReceivedFrame, on phy: LEPHY) {
+        if let trail = AuxiliaryTrail(pdu, frame, primaryPHY: phy) {
+            follow(trail)
+        } else if let report = ExtendedAdvertisingReport(pdu, frame, primaryPHY: phy) {
+            send(report, info: pdu.extended.info)
         }
     }
 
-    override func radioTaken() {
-        forget()
-        super.radioTaken()
+    // MARK: Secondary channels
+
+    override func heard(_ frame: ReceivedFrame, on trail: AuxiliaryTrail) {
+        guard !frame.isCorrupted, let pdu = try? AdvertisingPDU(reading: PacketBuffer(frame.frame.pdu)),
+            case .extended(let body) = pdu
+        else { return lost(trail) }
+        let isAdvertisement = trail.leadsToAdvertisement
+        guard let next = take(body, frame, on: trail), isAdvertisement, next.mode == .scannable else { return }
+        ask(next, frame)
     }
 
-    private func forget() {
+    /// An AUX_ADV_IND that an initiator on the same radio has heard.
+    func overhear(_ pdu: ExtendedAdvertisement, _ frame: ReceivedFrame, on trail: AuxiliaryTrail) {
+        guard isEnabled, settings.isExtended else { return }
+        _ = take(pdu, frame, on: trail)
+    }
+
+    /// Takes the next PDU of an advertisement, and reports it when it is the last. Nil when it is of no use.
+    private func take(
+        _ pdu: ExtendedAdvertisement,
+        _ frame: ReceivedFrame,
+        on trail: AuxiliaryTrail
+    ) -> AuxiliaryTrail? {
+        var trail = trail
+        let isFirst = trail.count == 0
+        guard trail.take(pdu, frame) else {
+            lost(trail)
+            return nil
+        }
+        guard !isFirst || trail.isResponse || isForUs(trail) else { return nil }
+        switch trail.follow(pdu, frame) {
+        case .none: report(trail, .complete)
+        case .pointed: if !follow(trail) { lost(trail) }
+        case .lost: lost(trail)
+        }
+        return trail
+    }
+
+    override func lost(_ trail: AuxiliaryTrail) {
+        // Without AUX_ADV_IND there is nothing to be told.
+        if trail.count > 0 { report(trail, .truncated) }
+    }
+
+    /// Asks for the scan response.
+    private func ask(_ trail: AuxiliaryTrail, _ frame: ReceivedFrame) {
+        guard let advertiser = trail.advertiser, settings.isActive(on: trail.primaryPHY) else { return }
+        let phy = trail.secondaryPHY
+        let needed = phy.radioPHY.airTimeMicroseconds(octets: 2 + 12) + LinkTiming.interFrameSpace
+        guard hasTime(needed + phy.radioPHY.airTimeMicroseconds(octets: 2 + 255)), backoff.mayRequest() else { return }
+        asked = .extended(trail.response())
+        let request = AdvertisingPDU.scanRequest(.init(scanner: ownAddress, advertiser: advertiser))
+        answer(request, on: frame.frame.channel, phy: phy)
+    }
+
+    // MARK: Replies
+
+    override func hasAnswered() -> Bool { asked != nil }
+
+    override func heardReply(_ frame: ReceivedFrame) {
+        let pdu = frame.isCorrupted ? nil : try? AdvertisingPDU(reading: PacketBuffer(frame.frame.pdu))
+        switch (asked, pdu) {
+        case (.legacy(let advertiser, let kind), .scanResponse(let response)) where response.advertiser == advertiser:
+            gotReply()
+            report(.scanResponse, response.advertiser, response.data, frame.rssi, of: kind)
+        case (.extended(let trail), .extended(let body))
+        where body.extended.advertiser == trail.advertiser && body.mode == .nonConnectable:
+            gotReply()
+            _ = take(body, frame, on: trail)
+        default:
+            noReply()
+        }
+    }
+
+    private func gotReply() {
         asked = nil
-        if let deadline { loop.cancel(deadline) }
-        deadline = nil
+        backoff.requested(answered: true, random)
+    }
+
+    override func noReply() {
+        guard asked != nil else { return }
+        asked = nil
+        backoff.requested(answered: false, random)
     }
 
     // MARK: Filters
 
-    private func scannable(_ pdu: AdvertisingPDU) -> BluetoothAddress? {
+    private func scannable(_ pdu: AdvertisingPDU) -> (BluetoothAddress, LEAdvertisingReportKind)? {
         switch pdu {
-        case .connectableScannable(let body), .scannable(let body): body.advertiser
+        case .connectableScannable(let body): (body.advertiser, .connectableScannable)
+        case .scannable(let body): (body.advertiser, .scannable)
         default: nil
         }
     }
 
-    private func passes(_ advertiser: BluetoothAddress) -> Bool {
-        let isFiltered = parameters.filterPolicy.rawValue & 1 == 1
-        return !isFiltered || owner.isAccepted(advertiser)
+    /// Whether the accept list lets an advertiser through; one that does not tell who it is has an entry of its own.
+    private func passes(_ advertiser: BluetoothAddress?) -> Bool {
+        let isFiltered = settings.filterPolicy.rawValue & 1 == 1
+        return !isFiltered || owner.isAccepted(advertiser ?? .anonymous)
     }
+
+    /// Whether what AUX_ADV_IND says is for this device (4.3.3, 4.4.3.1).
+    private func isForUs(_ trail: AuxiliaryTrail) -> Bool {
+        passes(trail.advertiser) && (trail.target == nil || trail.target == ownAddress)
+    }
+
+    // MARK: Reports
 
     private func report(
         _ kind: LEAdvertisingReportKind,
         _ address: BluetoothAddress,
         _ data: PacketBuffer,
-        _ rssi: Int8
+        _ rssi: Int8,
+        target: BluetoothAddress? = nil,
+        of advertisement: LEAdvertisingReportKind = .connectableScannable
     ) {
+        if settings.isExtended {
+            let properties = LEExtendedReportKind(legacy: kind, of: advertisement)
+            return send(.init(legacy: properties, address, target: target, data: data, rssi: rssi), info: nil)
+        }
         guard duplicates?.isNew(address, kind) ?? true else { return }
         owner.scanner(self, reports: AdvertisingReport(kind: kind, address: address, data: data, rssi: rssi))
+    }
+
+    private func report(_ trail: AuxiliaryTrail, _ status: LEExtendedReportKind.DataStatus) {
+        send(.init(trail, status), info: trail.info)
+    }
+
+    /// Tells the host, in as many pieces as it takes, and not twice. What was not heard whole may be told again.
+    private func send(_ report: ExtendedAdvertisingReport, info: AdvertisingDataInfo?) {
+        guard isForHost(report) else { return }
+        let isWhole = report.kind.dataStatus == .complete
+        if isWhole, let isNew = duplicates?.isNew(report.address, report.kind, info), !isNew { return }
+        for piece in report.pieces { owner.scanner(self, reports: piece) }
+    }
+
+    private func isForHost(_ report: ExtendedAdvertisingReport) -> Bool {
+        let isAnonymous = report.address.kind == BluetoothAddress.anonymous.kind
+        return passes(isAnonymous ? nil : report.address)
+            && (!report.kind.contains(.directed) || report.directAddress == ownAddress)
     }
 }

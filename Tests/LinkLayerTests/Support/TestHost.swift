@@ -22,6 +22,8 @@ final class TestHost {
     private let line = Line()
     private let world: World
     private(set) var packets: [(at: Instant, packet: HCIPacket)] = []
+    /// Whether it says yes by itself when the peer asks for other connection parameters.
+    var acceptsParameters = true
     /// Called with each ACL packet.
     var onData: ((ACLPacket) -> Void)?
     /// Called with each event.
@@ -49,7 +51,28 @@ final class TestHost {
     private func take(_ packet: HCIPacket) {
         packets.append((world.loop.now, packet))
         if packet.kind == .acl, let data = try? ACLPacket(reading: packet.bytes) { onData?(data) }
-        if packet.kind == .event, let event = try? EventPacket(reading: packet.bytes) { onEvent?(event) }
+        guard packet.kind == .event, let event = try? EventPacket(reading: packet.bytes) else { return }
+        if acceptsParameters, event.subevent == LERemoteConnectionParameterRequest.leSubevent,
+            let asked = try? LERemoteConnectionParameterRequest.reading(event.eventParameters)
+        {
+            world.loop.execute { [unowned self] in accept(asked) }
+        }
+        onEvent?(event)
+    }
+
+    /// Agrees to what the peer has asked for.
+    func accept(_ asked: LERemoteConnectionParameterRequest) {
+        send(
+            LERemoteConnectionParameterRequestReply(
+                handle: asked.handle,
+                intervalMin: asked.intervalMin,
+                intervalMax: asked.intervalMax,
+                maxLatency: asked.maxLatency,
+                supervisionTimeout: asked.supervisionTimeout,
+                minCELength: 0,
+                maxCELength: 0
+            )
+        )
     }
 
     /// Sends a command and returns the status that answers it.
@@ -185,6 +208,27 @@ extension TestHost {
         send(LESetScanEnable(isEnabled: true, filterDuplicates: filterDuplicates ? .enabled : .disabled))
     }
 
+    /// Asks for other connection parameters.
+    @discardableResult
+    func update(
+        _ handle: ConnectionHandle,
+        interval: ClosedRange<UInt16>,
+        latency: UInt16 = 0,
+        timeout: UInt16 = 300
+    ) -> HCIStatus {
+        send(
+            LEConnectionUpdate(
+                handle: handle,
+                intervalMin: interval.lowerBound,
+                intervalMax: interval.upperBound,
+                maxLatency: latency,
+                supervisionTimeout: timeout,
+                minCELength: 0,
+                maxCELength: 0
+            )
+        )
+    }
+
     /// Initiates.
     @discardableResult
     func connect(
@@ -227,9 +271,26 @@ struct Pair {
         central configureCentral: (inout VirtualControllerConfiguration) -> Void = { _ in },
         peripheral configurePeripheral: (inout VirtualControllerConfiguration) -> Void = { _ in }
     ) throws {
-        self.world = world
-        central = world.host(configureCentral)
-        peripheral = world.host(at: 1, configurePeripheral)
+        try self.init(
+            world,
+            central: world.host(configureCentral),
+            peripheral: world.host(at: 1, configurePeripheral),
+            interval: interval,
+            latency: latency,
+            timeout: timeout
+        )
+    }
+
+    /// Connects two hosts that are there already.
+    init(
+        _ world: World,
+        central: TestHost,
+        peripheral: TestHost,
+        interval: UInt16 = 24,
+        latency: UInt16 = 0,
+        timeout: UInt16 = 100
+    ) throws {
+        (self.world, self.central, self.peripheral) = (world, central, peripheral)
         peripheral.advertise()
         central.connect(to: peripheral.address, interval: interval, latency: latency, timeout: timeout)
         world.run(.seconds(1))

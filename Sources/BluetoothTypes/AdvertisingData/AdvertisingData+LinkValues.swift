@@ -1,0 +1,157 @@
+/// The values about how to reach the advertiser, and where more is to be found (Core Specification Supplement Part A 1.9
+/// and 1.13 to 1.19). Those of a wrong length are not there; values outside their range are left as they are.
+extension AdvertisingData {
+    /// The connection intervals that a peripheral prefers (Core Specification Supplement Part A 1.9).
+    public struct ConnectionIntervalRange: Hashable, Sendable {
+        /// The shortest, in units of 1.25 ms, 6 to 3,200; nil for no wish.
+        public var minimum: UInt16?
+        /// The longest, in units of 1.25 ms, 6 to 3,200 and not below ``minimum``; nil for no wish.
+        public var maximum: UInt16?
+
+        /// A range in units of 1.25 ms.
+        public init(minimum: UInt16?, maximum: UInt16?) {
+            self.minimum = minimum
+            self.maximum = maximum
+        }
+
+        /// What stands on the air for no wish.
+        fileprivate static let noWish: UInt16 = 0xFFFF
+
+        /// Whether the specification allows it.
+        var isLegal: Bool {
+            let allowed: ClosedRange<UInt16> = 6...3_200
+            guard minimum.map(allowed.contains) ?? true, maximum.map(allowed.contains) ?? true else { return false }
+            guard let minimum, let maximum else { return true }
+            return minimum <= maximum
+        }
+    }
+
+    /// The connection intervals that the advertiser prefers.
+    public var connectionIntervalRange: ConnectionIntervalRange? {
+        guard let octets = first(.peripheralConnectionIntervalRange), octets.count == 4 else { return nil }
+        func wish(_ value: UInt32) -> UInt16? {
+            value == UInt32(ConnectionIntervalRange.noWish) ? nil : UInt16(truncatingIfNeeded: value)
+        }
+        return ConnectionIntervalRange(
+            minimum: wish(octets.prefix(upTo: 2).littleEndianValue),
+            maximum: wish(octets.suffix(after: 2).littleEndianValue)
+        )
+    }
+
+    /// The devices that the advertisement is for, those with public addresses first.
+    public var targetAddresses: [BluetoothAddress] {
+        addresses(in: .publicTargetAddress, .publicDevice) + addresses(in: .randomTargetAddress, .randomDevice)
+    }
+
+    private func addresses(
+        in type: AdvertisingDataType,
+        _ kind: BluetoothAddress.Kind
+    ) -> [BluetoothAddress] {
+        var result: [BluetoothAddress] = []
+        for structure in structures where structure.type == type {
+            var octets = structure.payload
+            // A list that does not end at a whole address keeps those before.
+            while octets.count >= 6 {
+                let value = octets.prefix(upTo: 6).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+                result.append(BluetoothAddress(value, kind: kind))
+                octets = octets.suffix(after: 6)
+            }
+        }
+        return result
+    }
+
+    /// How often the advertiser advertises, in units of 625 µs, in whichever of the two structures it says so.
+    public var advertisingInterval: UInt32? {
+        if let octets = first(.advertisingInterval), octets.count == 2 { return octets.littleEndianValue }
+        guard let octets = first(.longAdvertisingInterval), (3...4).contains(octets.count) else { return nil }
+        return octets.littleEndianValue
+    }
+
+    /// Where more is to be found, with its scheme in full. A URI whose scheme has a number that nobody knows is not there.
+    public var uri: String? {
+        guard let octets = first(.uri) else { return nil }
+        let text = String(decoding: octets, as: UTF8.self).unicodeScalars
+        guard let number = text.first, let scheme = URISchemes.scheme(number.value) else { return nil }
+        return scheme + String(text.dropFirst())
+    }
+
+    /// The features of the advertiser's link layer, feature bit 0 in the lowest bit; features from 64 on are left out.
+    public var supportedFeatures: UInt64? {
+        first(.supportedFeatures).map { octets in
+            octets.prefix(upTo: 8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        }
+    }
+}
+
+// MARK: Building
+
+extension AdvertisingStructure {
+    /// The connection intervals that this device prefers.
+    public static func connectionIntervalRange(
+        _ range: AdvertisingData.ConnectionIntervalRange
+    ) -> AdvertisingStructure {
+        let noWish = AdvertisingData.ConnectionIntervalRange.noWish
+        var payload = PacketBuffer(headroom: 0)
+        payload.append(integer: range.minimum ?? noWish)
+        payload.append(integer: range.maximum ?? noWish)
+        return AdvertisingStructure(.peripheralConnectionIntervalRange, payload)
+    }
+
+    /// The devices with public addresses that the advertisement is for. Random addresses are left out.
+    public static func publicTargetAddresses(_ addresses: [BluetoothAddress]) -> AdvertisingStructure {
+        targets(.publicTargetAddress, addresses.filter { !$0.kind.isRandom })
+    }
+
+    /// The devices with random addresses that the advertisement is for. Public addresses are left out.
+    public static func randomTargetAddresses(_ addresses: [BluetoothAddress]) -> AdvertisingStructure {
+        targets(.randomTargetAddress, addresses.filter(\.kind.isRandom))
+    }
+
+    private static func targets(
+        _ type: AdvertisingDataType,
+        _ addresses: [BluetoothAddress]
+    ) -> AdvertisingStructure {
+        AdvertisingStructure(type, PacketBuffer(addresses.flatMap(\.littleEndianBytes)))
+    }
+
+    /// How often this device advertises, in units of 625 µs: in the long form where the short one has too few bits.
+    public static func advertisingInterval(_ interval: UInt32) -> AdvertisingStructure {
+        var payload = PacketBuffer(headroom: 0)
+        if let short = UInt16(exactly: interval) {
+            payload.append(integer: short)
+            return AdvertisingStructure(.advertisingInterval, payload)
+        }
+        payload.append(integer: interval)
+        // Three octets where they suffice (Core Specification Supplement Part A 1.15).
+        return AdvertisingStructure(
+            .longAdvertisingInterval,
+            interval < 1 << 24 ? payload.prefix(upTo: 3) : payload
+        )
+    }
+
+    /// Where more is to be found.
+    public static func uri(_ uri: String) -> AdvertisingStructure {
+        let (number, length) = URISchemes.number(of: uri) ?? (URISchemes.none, 0)
+        var text = String.UnicodeScalarView()
+        if let scheme = UnicodeScalar(number) { text.append(scheme) }
+        return AdvertisingStructure(.uri, PacketBuffer(Array(String(text).utf8) + Array(uri.dropFirst(length).utf8)))
+    }
+
+    /// The features of this device's link layer, in as few octets as hold them (Core Specification Supplement Part A 1.19).
+    public static func supportedFeatures(_ features: UInt64) -> AdvertisingStructure {
+        var octets: [UInt8] = []
+        var rest = features
+        while rest != 0 {
+            octets.append(UInt8(truncatingIfNeeded: rest))
+            rest >>= 8
+        }
+        return AdvertisingStructure(.supportedFeatures, PacketBuffer(octets))
+    }
+}
+
+extension PacketBuffer {
+    /// Up to four octets as a number.
+    fileprivate var littleEndianValue: UInt32 {
+        prefix(upTo: 4).reversed().reduce(0) { $0 << 8 | UInt32($1) }
+    }
+}

@@ -1,0 +1,44 @@
+/// The numbers that stand for the first part of a URI in advertising data (Bluetooth Assigned Numbers 2.7).
+///
+/// On the air the number is one UTF-8 character; the rest of the URI follows as it is.
+enum URISchemes {
+    /// What stands in front of a URI whose scheme has no number.
+    static let none: UInt32 = 0x0001
+    /// The number of the first name in ``names``.
+    private static let first: UInt32 = 0x0002
+
+    /// The number of the scheme that `uri` begins with, and how many characters that is with its colon.
+    static func number(of uri: String) -> (number: UInt32, length: Int)? {
+        guard let colon = uri.firstIndex(of: ":") else { return nil }
+        // Schemes are the same in upper and lower case (RFC 3986 3.1).
+        guard let number = numbers[uri[..<colon].lowercased()] else { return nil }
+        return (number, uri.distance(from: uri.startIndex, to: colon) + 1)
+    }
+
+    /// The scheme with this number, its colon included; empty for ``none``, nil for a number without a name.
+    static func scheme(_ number: UInt32) -> String? {
+        if number == none { return "" }
+        guard number >= first, number - first < UInt32(names.count) else { return nil }
+        return names[Int(number - first)] + ":"
+    }
+
+    private static let numbers = Dictionary(
+        uniqueKeysWithValues: names.enumerated().map { ($1, UInt32($0) + first) }
+    )
+
+    /// In the order of their numbers.
+    private static let names = """
+        aaa aaas about acap acct cap cid coap coaps crid data dav dict dns file ftp geo go gopher h323 http https iax
+        icap im imap info ipp ipps iris iris.beep iris.xpc iris.xpcs iris.lwz jabber ldap mailto mid msrp msrps mtqp
+        mupdate news nfs ni nih nntp opaquelocktoken pop pres reload rtsp rtsps rtspu service session shttp sieve sip
+        sips sms snmp soap.beep soap.beeps stun stuns tag tel telnet tftp thismessage tn3270 tip turn turns tv urn
+        vemmi ws wss xcon xcon-userid xmlrpc.beep xmlrpc.beeps xmpp z39.50r z39.50s acr adiumxtra afp afs aim apt
+        attachment aw barion beshare bitcoin bolo callto chrome chrome-extension com-eventbrite-attendee content cvs
+        dlna-playsingle dlna-playcontainer dtn dvb ed2k facetime feed feedready finger fish gg git gizmoproject gtalk
+        ham hcp icon ipn irc irc6 ircs itms jar jms keyparc lastfm ldaps magnet maps market message mms ms-help ms-
+        settings-power msnim mumble mvn notes oid palm paparazzi pkcs11 platform proxy psyc query res resource rmi
+        rsync rtmfp rtmp secondlife sftp sgn skype smb smtp soldat spotify ssh steam submit svn teamspeak teliaeid
+        things udp unreal ut2004 ventrilo view-source webcal wtai wyciwyg xfire xri ymsgr example ms-settings-
+        cloudstorage bluetooth bl
+        """.split(whereSeparator: \.isWhitespace).map(String.init)
+}

@@ -1,0 +1,157 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+
+/// What one advertising set puts on the air, and how.
+public struct Advertisement: Hashable, Sendable {
+    /// Whom it is for, and what they may do.
+    public enum Kind: Hashable, Sendable {
+        /// Everybody may connect; with legacy packets also ask for the scan response.
+        case connectable
+        /// One device may connect. A high duty cycle ends by itself after 1.28 s (Core Vol 6 Part B 4.4.2.4.3).
+        case directed(BluetoothAddress, isHighDutyCycle: Bool)
+        /// Everybody may ask for the scan response.
+        case scannable
+        /// Everybody may listen.
+        case nonConnectable
+
+        /// Whether a connection can come of it.
+        var isConnectable: Bool {
+            switch self {
+            case .connectable, .directed: true
+            case .scannable, .nonConnectable: false
+            }
+        }
+    }
+
+    /// What is sent on the air.
+    public enum Packets: Hashable, Sendable {
+        /// The packets that every device hears, with up to 31 octets.
+        case legacy
+        /// The packets of version 5.0, with up to 1,650 octets.
+        case extended(ExtendedPackets)
+    }
+
+    /// The options of extended packets.
+    public struct ExtendedPackets: Hashable, Sendable {
+        /// The PHY that announces: 1M or Coded.
+        public var primaryPHY = LEPHY.le1M
+        /// The PHY of the data.
+        public var secondaryPHY = LEPHY.le1M
+        /// Whether the address is left out, of what nobody can connect to or ask.
+        public var isAnonymous = false
+        /// Whether the packet tells the transmit power.
+        public var includesTxPower = false
+
+        /// Packets on 1M with an address.
+        public init() {}
+    }
+
+    /// Which address is shown.
+    public enum Address: Hashable, Sendable {
+        /// That of the device.
+        case device
+        /// One that says nothing about the device, and changes every ``GAPTimer/privateAddressInterval``. For what nobody can
+        /// connect to.
+        case nonResolvablePrivate
+    }
+
+    /// Whom it is for.
+    public var kind: Kind
+    /// The data.
+    public var data: AdvertisingData
+    /// What those who ask are told besides.
+    public var scanResponse: AdvertisingData
+    /// What is sent.
+    public var packets = Packets.legacy
+    /// How often.
+    public var tempo = AdvertisingTempo.specification
+    /// Which address is shown.
+    public var address = Address.device
+    /// For how long; nil until told otherwise.
+    public var limit: Duration?
+    /// Whether advertising goes on when somebody has connected.
+    public var outlastsConnections = false
+
+    /// An advertisement with legacy packets and without a limit.
+    public init(
+        _ kind: Kind,
+        data: AdvertisingData = AdvertisingData(),
+        scanResponse: AdvertisingData = AdvertisingData()
+    ) {
+        self.kind = kind
+        self.data = data
+        self.scanResponse = scanResponse
+    }
+
+    /// What Apple's systems put on the air for their apps: legacy packets, since every device is to hear them, that go on
+    /// while centrals are connected (behaviours 7.18, 7.28, 14.1).
+    public init(_ plan: AdvertisingPlan) {
+        self.init(.connectable, data: plan.advertisement, scanResponse: plan.scanResponse)
+        tempo = .accessory
+        outlastsConnections = true
+    }
+}
+
+extension Advertisement {
+    /// The longest advertisement with a high duty cycle (Core Vol 6 Part B 4.4.2.4.3).
+    static let highDutyCycleLimit = Duration.milliseconds(1_280)
+
+    /// Finds what a controller would refuse, or the specification does not allow (Core Vol 4 Part E 7.8.53).
+    ///
+    /// - Parameter maximumLength: What the controller can hold in a set, in octets.
+    func check(for generation: CommandGeneration, maximumLength: Int) throws(GAPError) {
+        if let limit, limit <= .zero { throw .impossible("the time to advertise is over before it begins") }
+        if kind.isConnectable, address == .nonResolvablePrivate {
+            throw .impossible("nobody could connect to the address again; use the device's own")
+        }
+        switch packets {
+        case .legacy: try checkLegacy()
+        case .extended(let options): try checkExtended(options, generation, maximumLength)
+        }
+    }
+
+    private func checkLegacy() throws(GAPError) {
+        let limit = AdvertisingData.maximumLegacyLength
+        if case .directed = kind, !data.isEmpty || !scanResponse.isEmpty {
+            throw .impossible("legacy directed packets have no room for data; leave the data out")
+        }
+        if kind == .nonConnectable, !scanResponse.isEmpty {
+            throw .impossible("nobody can ask for a scan response; make it scannable, or leave the scan response out")
+        }
+        try checkData(limit, limit)
+    }
+
+    private func checkExtended(
+        _ options: ExtendedPackets,
+        _ generation: CommandGeneration,
+        _ maximumLength: Int
+    ) throws(GAPError) {
+        guard generation == .extended else { throw .needsExtendedAdvertising }
+        guard options.primaryPHY == .le1M || options.primaryPHY == .coded else {
+            throw .impossible("extended advertising is announced on 1M or Coded")
+        }
+        if options.isAnonymous, kind != .nonConnectable {
+            throw .impossible("an advertiser without an address can be neither asked nor connected to")
+        }
+        if case .directed(_, isHighDutyCycle: true) = kind {
+            throw .impossible("a high duty cycle needs legacy packets")
+        }
+        if kind == .scannable, !data.isEmpty {
+            throw .impossible("the data of a scannable extended advertisement belong into its scan response")
+        }
+        if kind != .scannable, !scanResponse.isEmpty {
+            throw .impossible("extended advertisements are connectable or scannable, not both; use one set for each")
+        }
+        try checkData(maximumLength, maximumLength)
+    }
+
+    private func checkData(_ limit: Int, _ responseLimit: Int) throws(GAPError) {
+        do throws(AdvertisingDataFault) {
+            try data.check(for: .advertisement, limit: limit)
+            try scanResponse.check(for: .scanResponse, limit: responseLimit)
+        } catch {
+            throw .advertisingData(error)
+        }
+    }
+}

@@ -1,0 +1,235 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import L2CAP
+import Logging
+
+/// The Generic Access Profile of one device for users of the host stack: a controller with its advertiser, scanner and
+/// connector, and the links that come of them (Core Vol 3 Part C). ``Broadcaster``, ``Observer``, ``Peripheral`` and
+/// ``Central`` are its roles, which may all be played at once.
+///
+/// Everything follows the specification here; what Apple's systems do otherwise is the business of those above. Lives on its
+/// loop; everything is called there.
+public final class GenericAccess {
+    /// How far the device is.
+    public enum State: Hashable, Sendable {
+        /// Not started, or stopped.
+        case off
+        /// The controller is being brought up.
+        case starting
+        /// All works, with this address on the air.
+        case ready(OwnAddress)
+        /// The controller cannot be used.
+        case failed(HCIHostError)
+    }
+
+    /// How far the device is.
+    public private(set) var state = State.off
+    /// Called after each change of ``state``. With the controller all links, modes and procedures are gone.
+    public var onStateChange: ((State) -> Void)?
+    /// Called with each link that is made, in either role, before anything is received on it.
+    public var onLink: ((AccessLink) -> Void)?
+    /// The links, the oldest first.
+    public private(set) var links: [AccessLink] = []
+    /// The loop of the device.
+    public let loop: any EventLoop
+    /// The advertising sets.
+    public let advertiser: Advertiser
+    /// Makes and ends links; ``Central`` is more comfortable.
+    public let connector: Connector
+
+    let host: HCIHost
+    private let scanner: Scanner
+    private let policy: OwnAddressPolicy
+    private let random: RandomSource
+    private var scan: Scan?
+    private var watchers: [(owner: ObjectIdentifier, tell: ConnectionWatcher)] = []
+    private var controller: ControllerInformation?
+    private var ownAddress: OwnAddress?
+
+    /// Takes each link that is made as central, and why one cannot be made; with the peer, unless it is about all of them.
+    typealias ConnectionWatcher = (Result<AccessLink, GAPError>, BluetoothAddress?) -> Void
+
+    /// Who scans, and what he wants to be told.
+    private struct Scan {
+        let owner: ObjectIdentifier
+        let onSighting: (Sighting) -> Void
+        let onEnd: (GAPError?) -> Void
+    }
+
+    /// A device on a controller; nothing happens before ``start()``.
+    ///
+    /// - Parameters:
+    ///   - host: A host that nobody else uses; its callbacks are taken over.
+    ///   - random: For addresses.
+    ///   - policy: Which address is shown.
+    public init(
+        host: HCIHost,
+        loop: any EventLoop,
+        random: RandomSource,
+        address policy: OwnAddressPolicy = .staticRandom,
+        logger: Logger
+    ) {
+        self.host = host
+        self.loop = loop
+        self.random = random
+        self.policy = policy
+        advertiser = Advertiser(host: host, loop: loop, random: random, logger: logger)
+        scanner = Scanner(host: host, loop: loop, logger: logger)
+        connector = Connector(host: host, loop: loop, logger: logger)
+        listen()
+    }
+
+    private func listen() {
+        host.onStateChange = { [weak self] in self?.hostChanged($0) }
+        host.onConnection = { [weak self] in self?.connected($0) }
+        host.onConnectionFailed = { [weak self] in self?.connectionFailed($0) }
+        host.onDisconnection = { [weak self] in self?.disconnected($0, $1) }
+        connector.onFailure = { [weak self] in self?.connectorFailed($0, $1) }
+        connector.onParametersUpdated = { [weak self] event in
+            self?.links.first { $0.connection.handle == event.handle }?.updated(event)
+        }
+        connector.parameterPolicy = { [weak self] connection, parameters in
+            self?.links.first { $0.connection === connection }?.parameterPolicy(parameters) ?? false
+        }
+        scanner.onSighting = { [weak self] in self?.scan?.onSighting($0) }
+        scanner.onEnded = { [weak self] in self?.scanEnded(nil) }
+        scanner.onFailed = { [weak self] in self?.scanEnded($0) }
+    }
+
+    /// Brings the controller up.
+    public func start() {
+        host.start()
+    }
+
+    /// Ends everything.
+    public func stop() {
+        host.stop()
+    }
+}
+
+// MARK: - The controller
+
+extension GenericAccess {
+    /// What the controller can do; nil before it is ready.
+    public var controllerInformation: ControllerInformation? { controller }
+
+    private func hostChanged(_ new: HCIHost.State) {
+        switch new {
+        case .down: leave(to: .off)
+        case .starting: leave(to: .starting)
+        case .failed(let error): leave(to: .failed(error))
+        case .ready(let controller): begin(controller)
+        }
+    }
+
+    private func begin(_ controller: ControllerInformation) {
+        // The same each time that the controller comes back.
+        let own = ownAddress ?? OwnAddress(policy, publicAddress: controller.publicAddress, random: random)
+        ownAddress = own
+        self.controller = controller
+        if own.address.kind.isRandom {
+            host.send(LESetRandomAddress(address: own.address)) { [weak self] result in
+                guard let self, case .failure(.refused(let opcode, let status)) = result else { return }
+                host.stop()
+                leave(to: .failed(.commandRefused(opcode, status)))
+            }
+        }
+        advertiser.begin(own, on: controller)
+        scanner.begin(own, on: controller)
+        connector.begin(own, on: controller)
+        state = .ready(own)
+        onStateChange?(state)
+    }
+
+    private func leave(to new: State) {
+        controller = nil
+        advertiser.reset()
+        scanner.reset()
+        connector.reset()
+        scanEnded(.notReady)
+        for watcher in watchers { watcher.tell(.failure(.notReady), nil) }
+        let ended = links
+        links = []
+        for link in ended { link.ended(.hardwareFailure) }
+        state = new
+        onStateChange?(new)
+    }
+}
+
+// MARK: - Scanning, one user at a time
+
+extension GenericAccess {
+    /// Scans for somebody. `onEnd` is called when it ends by itself: with nil when its time is over.
+    func scan(
+        _ settings: ScanSettings,
+        for owner: AnyObject,
+        onSighting: @escaping (Sighting) -> Void,
+        onEnd: @escaping (GAPError?) -> Void
+    ) throws(GAPError) {
+        guard case .ready = state else { throw .notReady }
+        guard scan == nil || scan?.owner == ObjectIdentifier(owner) else { throw .busy }
+        scan = Scan(owner: ObjectIdentifier(owner), onSighting: onSighting, onEnd: onEnd)
+        scanner.want(settings)
+    }
+
+    /// Ends the scan of somebody, without calling him.
+    func endScan(for owner: AnyObject) {
+        guard scan?.owner == ObjectIdentifier(owner) else { return }
+        scan = nil
+        scanner.want(nil)
+    }
+
+    private func scanEnded(_ error: GAPError?) {
+        let ended = scan
+        scan = nil
+        ended?.onEnd(error)
+    }
+}
+
+// MARK: - Links
+
+extension GenericAccess {
+    /// Tells somebody of connections until ``unwatchConnections(for:)``.
+    func watchConnections(for owner: AnyObject, _ tell: @escaping ConnectionWatcher) {
+        unwatchConnections(for: owner)
+        watchers.append((ObjectIdentifier(owner), tell))
+    }
+
+    /// Tells somebody nothing more.
+    func unwatchConnections(for owner: AnyObject) {
+        watchers.removeAll { $0.owner == ObjectIdentifier(owner) }
+    }
+
+    private func connected(_ connection: HCIConnection) {
+        let link = AccessLink(connection, access: self)
+        links.append(link)
+        if connection.role == .central {
+            connector.connected(connection.peerAddress)
+        } else {
+            advertiser.centralConnected()
+            connector.unwant(connection.peerAddress)
+        }
+        onLink?(link)
+        guard connection.role == .central else { return }
+        for watcher in watchers { watcher.tell(.success(link), connection.peerAddress) }
+    }
+
+    private func connectionFailed(_ status: HCIStatus) {
+        // The legacy commands tell the end of directed advertising in the same event (Core Vol 4 Part E 7.8.9).
+        if status == .advertisingTimeout { return advertiser.directedAdvertisingTimedOut() }
+        connector.ended(status)
+    }
+
+    private func connectorFailed(_ peer: BluetoothAddress, _ status: HCIStatus) {
+        let isExtended = controller.map { CommandGeneration($0) } == .extended
+        let opcode = isExtended ? LEExtendedCreateConnection.opcode : LECreateConnection.opcode
+        for watcher in watchers { watcher.tell(.failure(.refused(opcode, status)), peer) }
+    }
+
+    private func disconnected(_ connection: HCIConnection, _ reason: HCIStatus) {
+        guard let index = links.firstIndex(where: { $0.connection === connection }) else { return }
+        links.remove(at: index).ended(reason)
+        advertiser.linkEnded()
+    }
+}

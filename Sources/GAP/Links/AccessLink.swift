@@ -1,0 +1,146 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import L2CAP
+
+/// One link of a device, with L2CAP on it.
+public final class AccessLink {
+    /// The link as HCI knows it.
+    public let connection: HCIConnection
+    /// The channels on it. Whoever wants one registers it in ``GenericAccess/onLink``.
+    public let l2cap: L2CAPConnection
+    /// Whether to follow a peer that asks for other parameters, in whichever way. What is not legal is refused whatever this
+    /// says (AB-C10).
+    public var parameterPolicy: (ConnectionParameters) -> Bool = { _ in true }
+    /// Called once when the link has ended.
+    public var onEnd: ((HCIStatus) -> Void)?
+    /// Called when the parameters have changed, whoever asked for it.
+    public var onParametersChanged: (() -> Void)?
+
+    private weak var access: GenericAccess?
+    private var update = ParameterUpdateMachine()
+    private var updateTimer: ScheduledTask?
+    private var updateCompletion: ((Result<Void, GAPError>) -> Void)?
+    private var isOpen = true
+
+    /// How a peripheral asks for parameters.
+    public enum ParameterRequest: Sendable {
+        /// By the link layer where both ends can, by L2CAP otherwise.
+        case automatic
+        /// By the link layer (Core Vol 6 Part B 5.1.7).
+        case linkLayer
+        /// By L2CAP (Core Vol 3 Part A 4.20).
+        case l2cap
+    }
+
+    init(_ connection: HCIConnection, access: GenericAccess) {
+        self.connection = connection
+        self.access = access
+        l2cap = L2CAPConnection(
+            link: connection,
+            role: connection.role == .central ? .central : .peripheral,
+            loop: access.loop
+        )
+        l2cap.parameterPolicy = { [weak self] in self?.parameterPolicy($0) ?? false }
+        l2cap.onParametersAccepted = { [weak self] parameters in
+            guard let self else { return }
+            self.access?.connector.update(connection, parameters)
+        }
+    }
+
+    /// The peer.
+    public var peer: BluetoothAddress { connection.peerAddress }
+
+    /// Ends the link (Core Vol 3 Part C 9.3.10).
+    public func terminate() {
+        guard isOpen else { return }
+        access?.connector.disconnect(connection)
+    }
+
+    /// Changes the parameters of the link, as central, or asks the central to, as peripheral (Core Vol 3 Part C 9.3.9). One
+    /// attempt at a time. `completion` is called once: when the new parameters are in effect, or with why they are not.
+    ///
+    /// - Parameter request: How a peripheral asks.
+    public func updateParameters(
+        _ parameters: ConnectionParameters,
+        by request: ParameterRequest = .automatic,
+        completion: @escaping (Result<Void, GAPError>) -> Void
+    ) {
+        guard isOpen else { return completion(.failure(.linkLost(.unknownConnection))) }
+        guard updateCompletion == nil else { return completion(.failure(.busy)) }
+        updateCompletion = completion
+        perform(update.handle(.request(parameters, way(request))))
+    }
+
+    private func way(_ request: ParameterRequest) -> ParameterUpdateMachine.Way {
+        guard connection.role == .peripheral else { return .linkLayer }
+        switch request {
+        case .linkLayer: return .linkLayer
+        case .l2cap: return .l2cap
+        case .automatic:
+            let features = access?.controllerInformation?.leFeatures ?? []
+            return features.contains(.connectionParametersRequest) ? .linkLayerFirst : .l2cap
+        }
+    }
+
+    private func perform(_ actions: [ParameterUpdateMachine.Action]) {
+        for action in actions {
+            switch action {
+            case .askLinkLayer(let parameters):
+                access?.connector.update(connection, parameters) { [weak self] error in
+                    guard let self else { return }
+                    perform(update.handle(.refused(error)))
+                }
+            case .askByL2CAP(let parameters):
+                l2cap.requestParameterUpdate(parameters) { [weak self] outcome in
+                    guard let self else { return }
+                    perform(update.handle(.answered(outcome)))
+                }
+            case .startTimer: startTimer()
+            case .endTimer: endTimer()
+            case .finish(let error):
+                let completion = updateCompletion
+                updateCompletion = nil
+                completion?(error.map { .failure($0) } ?? .success(()))
+            }
+        }
+    }
+
+    private func startTimer() {
+        endTimer()
+        updateTimer = access?.loop.schedule(after: GAPTimer.connectionParameters) { [weak self] in
+            guard let self else { return }
+            updateTimer = nil
+            perform(update.handle(.timeout))
+        }
+    }
+
+    private func endTimer() {
+        if let updateTimer { access?.loop.cancel(updateTimer) }
+        updateTimer = nil
+    }
+
+    /// The controller tells of new parameters, or of an attempt that failed.
+    func updated(_ event: LEConnectionUpdateComplete) {
+        perform(
+            update.handle(
+                .completed(
+                    event.status,
+                    interval: event.interval,
+                    latency: event.latency,
+                    timeout: event.supervisionTimeout
+                )
+            )
+        )
+        if event.status == .success { onParametersChanged?() }
+    }
+
+    /// The link is gone.
+    func ended(_ reason: HCIStatus) {
+        guard isOpen else { return }
+        isOpen = false
+        perform(update.handle(.linkEnded(reason)))
+        l2cap.close()
+        onEnd?(reason)
+    }
+}

@@ -1,0 +1,198 @@
+import ATT
+import BluetoothTypes
+import EventLoops
+import GATT
+import HCI
+import L2CAP
+
+/// Connects to others: the connection establishment procedures and name discovery (Core Vol 3 Part C 9.3.5 to 9.3.8, 9.2.7).
+/// One procedure at a time; a device may have several centrals.
+public final class Central {
+    /// How a procedure ends.
+    public typealias Completion = (Result<AccessLink, GAPError>) -> Void
+
+    /// How the general and the selective procedure listen.
+    public var scanSettings = ScanSettings.attentive
+
+    private let access: GenericAccess
+    private var machine = EstablishmentMachine()
+    private var completion: Completion?
+    private var pick: ((Sighting) -> Bool)?
+    private var timer: ScheduledTask?
+    private var made: AccessLink?
+
+    /// A central that wants nobody.
+    public init(_ access: GenericAccess) {
+        self.access = access
+    }
+
+    /// Connects to one device: the direct connection establishment procedure (9.3.8).
+    ///
+    /// - Parameters:
+    ///   - time: For how long to try; nil until ``cancel()``.
+    ///   - completion: Called once.
+    public func connect(to peer: BluetoothAddress, within time: Duration? = nil, completion: @escaping Completion) {
+        begin(.direct(peer), within: time, completion)
+    }
+
+    /// Connects to the first of these devices that is heard: the auto connection establishment procedure (9.3.5).
+    public func autoConnect(
+        to peers: [BluetoothAddress],
+        within time: Duration? = nil,
+        completion: @escaping Completion
+    ) {
+        begin(.auto(peers), within: time, completion)
+    }
+
+    /// Connects to the first connectable device that `pick` wants: the general connection establishment procedure (9.3.6).
+    public func generalConnect(
+        within time: Duration? = nil,
+        pick: @escaping (Sighting) -> Bool,
+        completion: @escaping Completion
+    ) {
+        begin(.general, within: time, pick: pick, completion)
+    }
+
+    /// Connects to the first connectable one of these devices that `pick` wants: the selective connection establishment
+    /// procedure (9.3.7).
+    public func selectiveConnect(
+        to peers: [BluetoothAddress],
+        within time: Duration? = nil,
+        pick: @escaping (Sighting) -> Bool = { _ in true },
+        completion: @escaping Completion
+    ) {
+        begin(.selective(peers), within: time, pick: pick, completion)
+    }
+
+    /// Gives the procedure up. A link may come nevertheless, if it was on its way; ``GenericAccess/onLink`` tells of it.
+    public func cancel() {
+        handle(.cancel)
+    }
+
+    private func begin(
+        _ procedure: EstablishmentMachine.Procedure,
+        within time: Duration?,
+        pick: ((Sighting) -> Bool)? = nil,
+        _ completion: @escaping Completion
+    ) {
+        guard case .ready = access.state else { return completion(.failure(.notReady)) }
+        guard machine.state == .idle else { return completion(.failure(.busy)) }
+        self.completion = completion
+        self.pick = pick
+        access.watchConnections(for: self) { [weak self] in self?.connectionChanged($0, $1) }
+        if let time {
+            timer = access.loop.schedule(after: time) { [weak self] in
+                self?.timer = nil
+                self?.handle(.timeOver)
+            }
+        }
+        handle(.begin(procedure))
+    }
+
+    private func connectionChanged(_ result: Result<AccessLink, GAPError>, _ peer: BluetoothAddress?) {
+        switch result {
+        case .failure(let error): handle(.failed(error, peer))
+        case .success(let link):
+            made = link
+            handle(.connected(link.peer))
+            made = nil
+        }
+    }
+
+    private func handle(_ event: EstablishmentMachine.Event) {
+        for action in machine.handle(event) {
+            switch action {
+            case .scan(let peers): scan(peers)
+            case .endScan: access.endScan(for: self)
+            case .want(let peers): peers.forEach(access.connector.want)
+            case .unwant(let peers): peers.forEach(access.connector.unwant)
+            case .endTimer: endTimer()
+            case .finish: if let made { finish(.success(made)) }
+            case .fail(let error): finish(.failure(error))
+            }
+        }
+    }
+
+    private func scan(_ peers: [BluetoothAddress]?) {
+        var settings = scanSettings
+        settings.advertisers = peers
+        do throws(GAPError) {
+            try access.scan(
+                settings,
+                for: self,
+                onSighting: { [weak self] in self?.heard($0) },
+                onEnd: { [weak self] in self?.handle(.failed($0 ?? .timedOut, nil)) }
+            )
+        } catch {
+            handle(.failed(error, nil))
+        }
+    }
+
+    private func heard(_ sighting: Sighting) {
+        guard sighting.isConnectable, !sighting.isAnonymous, pick?(sighting) == true else { return }
+        handle(.picked(sighting.address))
+    }
+
+    private func finish(_ result: Result<AccessLink, GAPError>) {
+        endTimer()
+        access.unwatchConnections(for: self)
+        let completion = completion
+        self.completion = nil
+        pick = nil
+        completion?(result)
+    }
+
+    private func endTimer() {
+        if let timer { access.loop.cancel(timer) }
+        timer = nil
+    }
+}
+
+// MARK: - Names
+
+extension Central {
+    /// Connects to a device, reads its name and disconnects: the name discovery procedure (9.2.7).
+    public func discoverName(
+        of peer: BluetoothAddress,
+        within time: Duration? = nil,
+        completion: @escaping (Result<String, GAPError>) -> Void
+    ) {
+        connect(to: peer, within: time) { result in
+            switch result {
+            case .failure(let error): completion(.failure(error))
+            case .success(let link):
+                let channel = link.l2cap.register(.attribute, maximumPayload: ATTBearer.defaultMTU)
+                let bearer = ATTBearer(channel: channel, loop: self.access.loop, preferredMTU: ATTBearer.defaultMTU)
+                let client = GATTClient(bearer: bearer)
+                client.readDeviceName { name in
+                    // The client lives until here.
+                    _ = client
+                    link.terminate()
+                    completion(name)
+                }
+            }
+        }
+    }
+}
+
+extension GATTClient {
+    /// Reads the name in the peer's Generic Access service (Core Vol 3 Part C 12.1), in parts if it is long.
+    public func readDeviceName(_ completion: @escaping (Result<String, GAPError>) -> Void) {
+        readValues(of: GATTUUID.deviceName) { [weak self] result in
+            guard let self, case .success(let values) = result, let found = values.first else {
+                return completion(.failure(Self.nameError(result)))
+            }
+            // A first answer carries the value up to the MTU less 4 (Core Vol 3 Part F 3.4.4.2).
+            guard found.value.count >= bearer.mtu - 4 else { return completion(.success(Self.text(found.value))) }
+            read(found.handle) { completion($0.map(Self.text).mapError { _ in .notFound }) }
+        }
+    }
+
+    private static func text(_ octets: PacketBuffer) -> String {
+        String(decoding: octets, as: UTF8.self)
+    }
+
+    private static func nameError(_ result: Result<[RemoteValue], GATTError>) -> GAPError {
+        if case .failure(.bearer(.closed)) = result { .linkLost(.unknownConnection) } else { .notFound }
+    }
+}

@@ -1,0 +1,103 @@
+import BluetoothTypes
+import HCI
+
+/// Gets one connection by one of the four procedures (Core Vol 3 Part C 9.3.5 to 9.3.8).
+struct EstablishmentMachine {
+    /// Which procedure it is.
+    enum Procedure: Hashable {
+        /// The controller connects to the first of these that it hears.
+        case auto([BluetoothAddress])
+        /// The host listens to everybody and picks one.
+        case general
+        /// The host listens to these and picks one.
+        case selective([BluetoothAddress])
+        /// The controller connects to this one.
+        case direct(BluetoothAddress)
+    }
+
+    enum State: Hashable {
+        case idle
+        /// The host listens, and is to pick one.
+        case picking
+        /// The controller looks for these.
+        case connecting([BluetoothAddress])
+    }
+
+    enum Event {
+        case begin(Procedure)
+        /// The host has picked one of those that it has heard.
+        case picked(BluetoothAddress)
+        /// A link has come up; perhaps not one that this procedure wants.
+        case connected(BluetoothAddress)
+        /// The controller cannot connect, to one peer or at all.
+        case failed(GAPError, BluetoothAddress?)
+        case timeOver
+        case cancel
+    }
+
+    enum Action: Hashable {
+        /// Listen to these; nil for everybody.
+        case scan([BluetoothAddress]?)
+        case endScan
+        case want([BluetoothAddress])
+        case unwant([BluetoothAddress])
+        case endTimer
+        case finish(BluetoothAddress)
+        case fail(GAPError)
+    }
+
+    private(set) var state = State.idle
+
+    mutating func handle(_ event: Event) -> [Action] {
+        switch (state, event) {
+        case (.idle, .begin(let procedure)): return begin(procedure)
+        case (_, .begin): return [.fail(.busy)]
+        case (.picking, .picked(let peer)):
+            state = .connecting([peer])
+            return [.endScan, .want([peer])]
+        case (.connecting(let peers), .connected(let peer)):
+            guard peers.contains(peer) else { return [] }
+            state = .idle
+            return [.endTimer, .unwant(peers.filter { $0 != peer }), .finish(peer)]
+        case (.connecting(let peers), .failed(let error, let peer?)):
+            let left = peers.filter { $0 != peer }
+            guard left != peers else { return [] }
+            guard left.isEmpty else {
+                state = .connecting(left)
+                return []
+            }
+            return end(error)
+        case (.connecting, .failed(let error, nil)), (.picking, .failed(let error, nil)): return end(error)
+        case (.picking, .timeOver), (.connecting, .timeOver): return end(.timedOut)
+        case (.picking, .cancel), (.connecting, .cancel): return end(.cancelled)
+        case (.picking, .connected), (.picking, .failed), (.idle, _), (.connecting, .picked): return []
+        }
+    }
+
+    private mutating func begin(_ procedure: Procedure) -> [Action] {
+        switch procedure {
+        case .auto([]), .selective([]): return [.fail(.impossible("name the devices to connect to"))]
+        case .auto(let peers):
+            state = .connecting(peers)
+            return [.want(peers)]
+        case .direct(let peer):
+            state = .connecting([peer])
+            return [.want([peer])]
+        case .general:
+            state = .picking
+            return [.scan(nil)]
+        case .selective(let peers):
+            state = .picking
+            return [.scan(peers)]
+        }
+    }
+
+    private mutating func end(_ error: GAPError) -> [Action] {
+        defer { state = .idle }
+        switch state {
+        case .idle: return []
+        case .picking: return [.endTimer, .endScan, .fail(error)]
+        case .connecting(let peers): return [.endTimer, .unwant(peers), .fail(error)]
+        }
+    }
+}

@@ -1,0 +1,178 @@
+import ATT
+import BluetoothTypes
+import GATT
+import HCI
+import L2CAP
+
+/// The Generic Access service of a device (Core Vol 3 Part C 12), as far as it needs no security.
+///
+/// The owner of the server asks it first about each read and write: ``answer(_:)-(GATTReadRequest)``.
+public final class GenericAccessService {
+    /// What the service holds and allows.
+    public struct Configuration: Hashable, Sendable {
+        /// The name, up to ``GenericAccessService/maximumNameLength`` octets of UTF-8.
+        public var deviceName: String
+        /// Whether clients may change the name.
+        public var isNameWritable = false
+        /// What the device looks like, a number from Bluetooth Assigned Numbers 2.6; 0 for unknown.
+        public var appearance: UInt16 = 0
+        /// Whether clients may change the appearance.
+        public var isAppearanceWritable = false
+        /// The connection parameters that the device prefers as peripheral; nil to leave the characteristic out.
+        public var preferredParameters: PreferredParameters?
+        /// Whether the device can resolve private addresses as central; nil to leave the characteristic out.
+        public var resolvesAddresses: Bool?
+        /// Whether the device shows nothing but resolvable private addresses to those who are bonded with it. The
+        /// characteristic is there only if so (12.5).
+        public var usesOnlyResolvableAddresses = false
+
+        /// A name that nobody can change, and an appearance.
+        public init(deviceName: String) {
+            self.deviceName = deviceName
+        }
+    }
+
+    /// The connection parameters that a peripheral prefers (12.3).
+    public struct PreferredParameters: PacketFields, Hashable, Sendable {
+        /// The shortest connection interval, in units of 1.25 ms; 0xFFFF for no wish.
+        public var intervalMinimum: UInt16 = 0xFFFF
+        /// The longest connection interval, in units of 1.25 ms; 0xFFFF for no wish.
+        public var intervalMaximum: UInt16 = 0xFFFF
+        /// Connection events that the peripheral wants to leave out, 0 to 499.
+        public var latency: UInt16 = 0
+        /// The supervision timeout, in units of 10 ms; 0xFFFF for no wish.
+        public var timeout: UInt16 = 0xFFFF
+
+        /// No wish.
+        public init() {}
+
+        /// These parameters.
+        public init(_ parameters: ConnectionParameters) {
+            intervalMinimum = parameters.intervalMinimum
+            intervalMaximum = parameters.intervalMaximum
+            latency = parameters.latency
+            timeout = parameters.timeout
+        }
+
+        /// Names the fields.
+        public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+            try coder.field("Interval_Min", &intervalMinimum)
+            try coder.field("Interval_Max", &intervalMaximum)
+            try coder.field("Latency", &latency)
+            try coder.field("Timeout", &timeout)
+        }
+    }
+
+    /// The longest name in octets (12.1).
+    public static let maximumNameLength = 248
+
+    /// The name as it is now.
+    public private(set) var deviceName: String
+    /// The appearance as it is now.
+    public private(set) var appearance: UInt16
+    /// Called when a client has changed the name.
+    public var onNameChange: ((String) -> Void)?
+    /// Called when a client has changed the appearance.
+    public var onAppearanceChange: ((UInt16) -> Void)?
+
+    private let nameHandle: UInt16
+    private let appearanceHandle: UInt16
+
+    /// Publishes the service.
+    public init(_ configuration: Configuration, in database: GATTDatabase) throws(GATTDatabaseError) {
+        guard configuration.deviceName.utf8.count <= Self.maximumNameLength else {
+            throw .valueTooLong(GATTUUID.deviceName)
+        }
+        deviceName = configuration.deviceName
+        appearance = configuration.appearance
+        let published = try database.add(configuration.definition)
+        nameHandle = published.characteristics[0].value
+        appearanceHandle = published.characteristics[1].value
+    }
+
+    /// Answers a read of one of its values.
+    ///
+    /// - Returns: Whether it was one; if not, somebody else has to answer.
+    public func answer(_ request: GATTReadRequest) -> Bool {
+        let value: PacketBuffer
+        switch request.handle {
+        case nameHandle: value = PacketBuffer(Array(deviceName.utf8))
+        case appearanceHandle: value = [UInt8(truncatingIfNeeded: appearance), UInt8(appearance >> 8)]
+        default: return false
+        }
+        guard request.offset <= value.count else {
+            request.respond(.failure(.invalidOffset))
+            return true
+        }
+        request.respond(.success(value.suffix(after: request.offset)))
+        return true
+    }
+
+    /// Answers a write of one of its values, whole or in parts.
+    ///
+    /// - Returns: Whether it was one; if not, somebody else has to answer.
+    public func answer(_ request: GATTWriteRequest) -> Bool {
+        guard let handle = request.writes.first?.handle, handle == nameHandle || handle == appearanceHandle,
+            request.writes.allSatisfy({ $0.handle == handle })
+        else { return false }
+        var value: [UInt8] = []
+        for write in request.writes {
+            guard write.offset == value.count else {
+                request.respond(.invalidOffset)
+                return true
+            }
+            value += write.value
+        }
+        let refusal = handle == nameHandle ? setName(value) : setAppearance(value)
+        request.respond(refusal)
+        return true
+    }
+
+    private func setName(_ octets: [UInt8]) -> ATTErrorCode? {
+        guard octets.count <= Self.maximumNameLength else { return .invalidAttributeValueLength }
+        guard let name = String(validating: octets, as: UTF8.self) else { return .valueNotAllowed }
+        deviceName = name
+        onNameChange?(name)
+        return nil
+    }
+
+    private func setAppearance(_ octets: [UInt8]) -> ATTErrorCode? {
+        guard octets.count == 2 else { return .invalidAttributeValueLength }
+        appearance = UInt16(octets[0]) | UInt16(octets[1]) << 8
+        onAppearanceChange?(appearance)
+        return nil
+    }
+}
+
+extension GenericAccessService.Configuration {
+    /// The service, name and appearance first. Those two are asked for, since they may change.
+    var definition: ServiceDefinition {
+        var service = ServiceDefinition.genericAccess(deviceName: deviceName, appearance: appearance)
+        for (index, isWritable) in [isNameWritable, isAppearanceWritable].enumerated() {
+            service.characteristics[index].source = .asked
+            guard isWritable else { continue }
+            service.characteristics[index].properties.insert(.write)
+            service.characteristics[index].permissions.write = SecurityRequirement.none
+        }
+        if let preferredParameters { add(GATTUUID.preferredParameters, preferredParameters.encoded(), to: &service) }
+        if let resolvesAddresses { add(GATTUUID.centralAddressResolution, [resolvesAddresses ? 1 : 0], to: &service) }
+        // 0: only resolvable private addresses are used (12.5). Other values are reserved.
+        if usesOnlyResolvableAddresses { add(GATTUUID.resolvablePrivateAddressOnly, [0], to: &service) }
+        return service
+    }
+
+    private func add(_ uuid: BluetoothUUID, _ value: PacketBuffer, to service: inout ServiceDefinition) {
+        service.characteristics.append(
+            CharacteristicDefinition(uuid, properties: .read, permissions: .readable, source: .fixed(value))
+        )
+    }
+}
+
+extension GATTUUID {
+    /// The connection parameters that a peripheral prefers.
+    public static let preferredParameters: BluetoothUUID = 0x2A04
+    /// Whether a central can resolve private addresses.
+    public static let centralAddressResolution: BluetoothUUID = 0x2AA6
+    /// That a device uses nothing but resolvable private addresses.
+    public static let resolvablePrivateAddressOnly: BluetoothUUID = 0x2AC9
+}

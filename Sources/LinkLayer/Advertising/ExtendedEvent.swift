@@ -1,0 +1,193 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import Radio
+
+/// One extended advertising event (Core Vol 6 Part B 4.4.2.2): ADV_EXT_IND on the primary channels, then what they point
+/// to.
+struct ExtendedEvent {
+    /// A PDU that is to be sent.
+    struct Step {
+        /// How long after the beginning it is sent, in microseconds.
+        var start: Int64
+        var frame: RadioFrame
+    }
+
+    /// All PDUs in their order.
+    private(set) var steps: [Step] = []
+    /// Which of them is AUX_ADV_IND.
+    private(set) var auxiliary = 0
+
+    /// When a PDU that could be sent so many microseconds after the beginning, and takes so many, is sent.
+    typealias Placement = (_ start: Int64, _ airTime: Int64) -> Int64
+
+    init(_ set: AdvertisingSet, isPrecise: Bool, channels: inout SecondaryChannels, place: Placement) {
+        let primary = set.channels
+        let phy = set.parameters.primaryPHY.radioPHY
+        let airTime = phy.airTimeMicroseconds(octets: Self.primarySize)
+        let begin = Self.segmentStart(primary.count, airTime)
+        let segment = set.segment(isPrecise: isPrecise, channels: &channels) { place(begin + $0, $1) - begin }
+        for (index, channel) in primary.enumerated() {
+            let start = Int64(index) * Self.spacing(airTime)
+            var header = ExtendedHeader()
+            header.info = set.info
+            header.pointer = AuxiliaryPointer(
+                channel: segment.parts[0].channel,
+                offset: begin - start,
+                phy: set.parameters.secondaryPHY,
+                isPrecise: isPrecise
+            )
+            let pdu = AdvertisingPDU.extended(.init(mode: set.mode, extended: header)).encoded()
+            steps.append(Step(start: start, frame: .advertising(pdu, channel: channel, phy: phy)))
+        }
+        auxiliary = steps.count
+        add(segment, at: begin, phy: set.parameters.secondaryPHY.radioPHY)
+    }
+
+    /// AUX_SCAN_RSP and what is chained to it.
+    init(
+        response set: AdvertisingSet,
+        channel: UInt8,
+        isPrecise: Bool,
+        channels: inout SecondaryChannels,
+        place: Placement
+    ) {
+        let segment = set.responseSegment(isPrecise: isPrecise, channels: &channels, place: place)
+        add(segment, at: 0, phy: set.parameters.secondaryPHY.radioPHY)
+        // It is sent where the request was.
+        steps[0].frame.channel = channel
+    }
+
+    private mutating func add(_ segment: AuxiliarySegment, at begin: Int64, phy: RadioPHY) {
+        for part in segment.parts {
+            let frame = RadioFrame.advertising(part.pdu, channel: part.channel, phy: phy)
+            steps.append(Step(start: begin + part.start, frame: frame))
+        }
+    }
+
+    // MARK: Time
+
+    /// ADV_EXT_IND with ADI and AuxPtr.
+    static let primarySize = 2 + 1 + 1 + 2 + 3
+
+    /// From the beginning of one ADV_EXT_IND to that of the next, in microseconds; whole units of AuxPtr, so that each
+    /// pointer is exact.
+    static func spacing(_ airTime: Int64) -> Int64 {
+        let unit = AuxiliaryPointer.shortUnit
+        return (airTime + Advertiser.channelSwitch + unit - 1) / unit * unit
+    }
+
+    /// From the beginning of the event to AUX_ADV_IND, in microseconds.
+    static func segmentStart(_ channels: Int, _ airTime: Int64) -> Int64 {
+        Int64(channels - 1) * spacing(airTime) + AuxiliarySegment.start(behind: airTime)
+    }
+}
+
+extension AdvertisingSet {
+    /// AdvMode.
+    var mode: ExtendedAdvertisement.Mode {
+        isConnectable ? .connectable : isScannable ? .scannable : .nonConnectable
+    }
+
+    /// The extended header of AUX_ADV_IND.
+    var auxiliaryHeader: ExtendedHeader {
+        var header = ExtendedHeader()
+        if !isAnonymous { header.advertiser = ownAddress }
+        if isDirected { header.target = target }
+        header.info = info
+        if parameters.properties.contains(.includeTxPower) { header.txPower = txPower }
+        return header
+    }
+
+    /// AUX_ADV_IND and what is chained to it.
+    func segment(
+        isPrecise: Bool,
+        channels: inout SecondaryChannels,
+        place: ExtendedEvent.Placement = { start, _ in start }
+    ) -> AuxiliarySegment {
+        AuxiliarySegment(
+            mode: mode,
+            header: auxiliaryHeader,
+            data: data.bytes,
+            phy: parameters.secondaryPHY,
+            isPrecise: isPrecise,
+            channels: &channels,
+            place: place
+        )
+    }
+
+    /// AUX_SCAN_RSP and what is chained to it.
+    func responseSegment(
+        isPrecise: Bool,
+        channels: inout SecondaryChannels,
+        place: ExtendedEvent.Placement = { start, _ in start }
+    ) -> AuxiliarySegment {
+        AuxiliarySegment(
+            mode: .nonConnectable,
+            header: responseHeader,
+            data: scanResponse.bytes,
+            phy: parameters.secondaryPHY,
+            isPrecise: isPrecise,
+            channels: &channels,
+            place: place
+        )
+    }
+
+    /// How long an event takes when nothing comes between its PDUs, in microseconds: with the request and the answer.
+    var eventTime: Int64 {
+        var channels = SecondaryChannels(identifier: 0)
+        let airTime = parameters.primaryPHY.radioPHY.airTimeMicroseconds(octets: ExtendedEvent.primarySize)
+        let begin = ExtendedEvent.segmentStart(self.channels.count, airTime)
+        let answer = isScannable ? responseSegment(isPrecise: true, channels: &channels).duration : 0
+        return begin + segment(isPrecise: true, channels: &channels).duration + requestTime + answer
+    }
+
+    /// How long it takes from the end of AUX_ADV_IND until a request has been answered with one PDU, in microseconds.
+    var answerTime: Int64 {
+        guard isConnectable || isScannable else { return 0 }
+        // AUX_CONNECT_RSP, or AUX_SCAN_RSP with all that it may hold.
+        let size = 1 + responseHeader.size + scanResponse.bytes.count
+        let answer = isConnectable ? 14 : min(size, ExtendedAdvertisement.maximumPayload)
+        return requestTime + parameters.secondaryPHY.radioPHY.airTimeMicroseconds(octets: 2 + answer)
+    }
+
+    /// AUX_CONNECT_REQ or AUX_SCAN_REQ with the spaces around it.
+    private var requestTime: Int64 {
+        guard isConnectable || isScannable else { return 0 }
+        let octets = isConnectable ? 2 + 34 : 2 + 12
+        return parameters.secondaryPHY.radioPHY.airTimeMicroseconds(octets: octets) + 2 * LinkTiming.interFrameSpace
+    }
+
+    /// The extended header of AUX_SCAN_RSP.
+    private var responseHeader: ExtendedHeader {
+        var header = ExtendedHeader()
+        header.advertiser = ownAddress
+        header.info = info
+        return header
+    }
+}
+
+extension RadioFrame {
+    /// A PDU on an advertising channel.
+    static func advertising(_ pdu: [UInt8], channel: UInt8, phy: RadioPHY) -> RadioFrame {
+        RadioFrame(
+            channel: channel,
+            accessAddress: AdvertisingPDU.accessAddress,
+            crcInit: AdvertisingPDU.crcInit,
+            phy: phy,
+            pdu: pdu
+        )
+    }
+}
+
+extension RadioTuning {
+    /// A receiver for PDUs on an advertising channel.
+    static func advertising(channel: UInt8, phy: LEPHY) -> RadioTuning {
+        RadioTuning(
+            channel: channel,
+            accessAddress: AdvertisingPDU.accessAddress,
+            crcInit: AdvertisingPDU.crcInit,
+            modulation: phy.radioPHY.modulation
+        )
+    }
+}

@@ -1,0 +1,178 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+
+/// Extended advertising commands (Core Vol 4 Part E 7.8.52 to 7.8.60).
+extension CommandTable {
+    mutating func addExtendedAdvertisingCommands() {
+        add(LESetAdvertisingSetRandomAddress.self) { controller, command in controller.setRandomAddress(command) }
+        add(LESetExtendedAdvertisingParameters.self) { controller, command in controller.setParameters(command) }
+        add(LESetExtendedAdvertisingData.self) { controller, command in controller.setData(command) }
+        add(LESetExtendedScanResponseData.self) { controller, command in controller.setScanResponse(command) }
+        add(LESetExtendedAdvertisingEnable.self) { controller, command in controller.setEnable(command) }
+        add(LERemoveAdvertisingSet.self) { controller, command in controller.removeSet(command.set) }
+        add(LEClearAdvertisingSets.self) { controller, _ in controller.clearSets() }
+        let commands = [
+            LESetAdvertisingSetRandomAddress.opcode, LESetExtendedAdvertisingParameters.opcode,
+            LESetExtendedAdvertisingData.opcode, LESetExtendedScanResponseData.opcode,
+            LESetExtendedAdvertisingEnable.opcode, LERemoveAdvertisingSet.opcode, LEClearAdvertisingSets.opcode,
+        ]
+        mark(commands, as: .extended, feature: .extendedAdvertising)
+        addReadingCommands()
+    }
+
+    /// A host reads these before it decides which way to go.
+    private mutating func addReadingCommands() {
+        add(LEReadMaximumAdvertisingDataLength.self) { _, _ in
+            .init(length: UInt16(ExtendedAdvertisement.maximumData))
+        }
+        add(LEReadNumberOfSupportedAdvertisingSets.self) { _, _ in
+            .init(count: UInt8(VirtualController.maximumAdvertisingSets))
+        }
+        let opcodes = [
+            LEReadMaximumAdvertisingDataLength.opcode, LEReadNumberOfSupportedAdvertisingSets.opcode,
+        ]
+        mark(opcodes, as: .none, feature: .extendedAdvertising)
+    }
+}
+
+extension VirtualController {
+    /// Advertising sets at the same time.
+    static let maximumAdvertisingSets = 16
+
+    fileprivate func setRandomAddress(_ command: LESetAdvertisingSetRandomAddress) -> HCIStatus {
+        guard let advertiser = advertisers[command.set] else { return .unknownAdvertisingIdentifier }
+        // Who may connect must find the address that was advertised (7.8.52).
+        guard !advertiser.isEnabled || !advertiser.set.isConnectable else { return .commandDisallowed }
+        guard command.address.value != 0 else { return .invalidParameters }
+        let address = BluetoothAddress(command.address.value, kind: .randomDevice)
+        advertiser.set.randomAddress = address
+        if advertiser.isEnabled, advertiser.set.parameters.ownAddressKind == .randomDevice {
+            advertiser.set.ownAddress = address
+        }
+        return .success
+    }
+
+    fileprivate func setParameters(
+        _ command: LESetExtendedAdvertisingParameters
+    ) -> LESetExtendedAdvertisingParameters.Response {
+        let known = advertisers[command.set]
+        if let error = check(command, for: known) { return .init(status: error, selectedTxPower: 0) }
+        let advertiser = known ?? makeAdvertiser(AdvertisingSet(command))
+        var set = advertiser.set
+        set.parameters = command
+        set.txPower = min(command.txPower, configuration.transmitPower)
+        if known == nil { set.dataIdentifier = UInt16(truncatingIfNeeded: random.next() >> 52) }
+        advertiser.set = set
+        advertisers[command.set] = advertiser
+        return .init(selectedTxPower: set.txPower)
+    }
+
+    private func check(_ command: LESetExtendedAdvertisingParameters, for known: Advertiser?) -> HCIStatus? {
+        if known == nil {
+            guard command.set <= 0xEF else { return .invalidParameters }
+            guard advertisers.count < Self.maximumAdvertisingSets else { return .memoryCapacityExceeded }
+        }
+        guard known?.isEnabled != true else { return .commandDisallowed }
+        if let error = ExtendedParameterRules.check(command, supported: supportedPHYs) { return error }
+        if let error = checkOwnAddress(command.ownAddressKind) { return error }
+        guard var set = known?.set else { return nil }
+        set.parameters = command
+        return ExtendedParameterRules.checkData(of: set)
+    }
+
+    // MARK: Data
+
+    fileprivate func setData(_ command: LESetExtendedAdvertisingData) -> HCIStatus {
+        guard let advertiser = advertisers[command.set] else { return .unknownAdvertisingIdentifier }
+        let update = DataUpdate(operation: command.operation, data: command.data, isEnabled: advertiser.isEnabled)
+        if let error = update.check(advertising: advertiser.set) { return error }
+        if command.operation != .unchanged, let error = update.apply(to: &advertiser.set.data) { return error }
+        if advertiser.isEnabled, let error = ExtendedParameterRules.checkLength(of: advertiser.set) {
+            advertiser.set.data = .init()
+            return error
+        }
+        renew(advertiser)
+        return .success
+    }
+
+    fileprivate func setScanResponse(_ command: LESetExtendedScanResponseData) -> HCIStatus {
+        guard let advertiser = advertisers[command.set] else { return .unknownAdvertisingIdentifier }
+        let update = DataUpdate(operation: command.operation, data: command.data, isEnabled: advertiser.isEnabled)
+        if let error = update.check(scanResponse: advertiser.set) { return error }
+        if let error = update.apply(to: &advertiser.set.scanResponse) { return error }
+        if let error = ExtendedParameterRules.checkLength(of: advertiser.set) {
+            advertiser.set.scanResponse = .init()
+            return error
+        }
+        renew(advertiser)
+        return .success
+    }
+
+    /// Other data have another DID (Core Vol 6 Part B 4.4.2.11).
+    private func renew(_ advertiser: Advertiser) {
+        let old = advertiser.set.dataIdentifier
+        repeat {
+            advertiser.set.dataIdentifier = UInt16(truncatingIfNeeded: random.next() >> 52)
+        } while advertiser.set.dataIdentifier == old
+    }
+
+    // MARK: Enabling
+
+    fileprivate func setEnable(_ command: LESetExtendedAdvertisingEnable) -> HCIStatus {
+        guard Set(command.sets.map(\.set)).count == command.sets.count else { return .invalidParameters }
+        guard command.sets.allSatisfy({ advertisers[$0.set] != nil }) else { return .unknownAdvertisingIdentifier }
+        guard command.isEnabled else {
+            let numbers = command.sets.isEmpty ? Array(advertisers.keys) : command.sets.map(\.set)
+            for number in numbers { advertisers[number]?.stop() }
+            return .success
+        }
+        guard !command.sets.isEmpty else { return .invalidParameters }
+        for entry in command.sets {
+            if let error = checkEnable(entry) { return error }
+        }
+        for entry in command.sets { enable(entry) }
+        return .success
+    }
+
+    private func checkEnable(_ entry: AdvertisingSetEnable) -> HCIStatus? {
+        guard let set = advertisers[entry.set]?.set else { return .unknownAdvertisingIdentifier }
+        // 1.28 s at most, and not for ever (7.8.56).
+        if set.isHighDutyCycle, !(1...128).contains(entry.duration) { return .invalidParameters }
+        guard !set.data.isPartial, !set.scanResponse.isPartial else { return .commandDisallowed }
+        if set.isScannable, !set.isLegacy, set.scanResponse.bytes.isEmpty { return .commandDisallowed }
+        if let error = ExtendedParameterRules.checkLength(of: set) { return error }
+        guard let address = ownAddress(of: set) else { return .invalidParameters }
+        guard !set.isConnectable || links.count < configuration.maximumLinks else { return .connectionLimitExceeded }
+        if set.isConnectable, set.isDirected, isConnected(address, set.target) { return .connectionAlreadyExists }
+        return nil
+    }
+
+    private func enable(_ entry: AdvertisingSetEnable) {
+        guard let advertiser = advertisers[entry.set], let address = ownAddress(of: advertiser.set) else { return }
+        advertiser.set.ownAddress = address
+        advertiser.start(
+            duration: entry.duration == 0 ? nil : .milliseconds(Int64(entry.duration) * 10),
+            maximumEvents: entry.maxEvents
+        )
+    }
+
+    private func ownAddress(of set: AdvertisingSet) -> BluetoothAddress? {
+        set.parameters.ownAddressKind == .randomDevice ? set.randomAddress : configuration.publicAddress
+    }
+
+    // MARK: Removing
+
+    fileprivate func removeSet(_ number: UInt8) -> HCIStatus {
+        guard let advertiser = advertisers[number] else { return .unknownAdvertisingIdentifier }
+        guard !advertiser.isEnabled else { return .commandDisallowed }
+        advertisers[number] = nil
+        return .success
+    }
+
+    fileprivate func clearSets() -> HCIStatus {
+        guard !advertisers.values.contains(where: \.isEnabled) else { return .commandDisallowed }
+        advertisers.removeAll()
+        return .success
+    }
+}

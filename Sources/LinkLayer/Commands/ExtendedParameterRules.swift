@@ -1,0 +1,147 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+
+/// What LE Set Extended Advertising Parameters may say (Core Vol 4 Part E 7.8.53), and which data go with it.
+enum ExtendedParameterRules {
+    /// The first rule that is broken, or none.
+    static func check(_ command: LESetExtendedAdvertisingParameters, supported: LEPHYs) -> HCIStatus? {
+        guard areProperties(command.properties) else { return .invalidParameters }
+        let isLegacy = command.properties.contains(.legacy)
+        let isDirected = command.properties.contains(.directed)
+        // Bits that are reserved do not count.
+        guard !command.channels.isDisjoint(with: .all), command.filterPolicy.rawValue <= 3, command.sid <= 0x0F,
+            !isDirected || command.peerAddress.kind.rawValue <= 1,
+            command.txPower == 0x7F || (-127...20).contains(command.txPower)
+        else { return .invalidParameters }
+        // High duty cycle has an interval of its own; what stands here does not count.
+        if !command.properties.contains(.highDutyCycle) {
+            guard command.intervalMin >= 0x20, command.intervalMax >= 0x20 else {
+                return .unsupportedFeatureOrParameter
+            }
+            guard command.intervalMin <= command.intervalMax else { return .invalidParameters }
+        }
+        return checkPHYs(command, isLegacy: isLegacy, supported: supported)
+    }
+
+    private static func checkPHYs(
+        _ command: LESetExtendedAdvertisingParameters,
+        isLegacy: Bool,
+        supported: LEPHYs
+    ) -> HCIStatus? {
+        guard command.primaryPHY == .le1M || command.primaryPHY == .coded else { return .invalidParameters }
+        guard !isLegacy || command.primaryPHY == .le1M else { return .invalidParameters }
+        guard let primary = LEPHYs(command.primaryPHY), supported.isSuperset(of: primary) else {
+            return .unsupportedFeatureOrParameter
+        }
+        // Legacy PDUs have no secondary PHY: what stands here does not count.
+        if isLegacy { return nil }
+        guard let secondary = LEPHYs(command.secondaryPHY) else { return .invalidParameters }
+        return supported.isSuperset(of: secondary) ? nil : .unsupportedFeatureOrParameter
+    }
+
+    /// Whether there is such an event type.
+    private static func areProperties(_ properties: LEAdvertisingProperties) -> Bool {
+        let known: LEAdvertisingProperties = [
+            .connectable, .scannable, .directed, .highDutyCycle, .legacy, .anonymous, .includeTxPower,
+        ]
+        let properties = properties.intersection(known)
+        if properties.contains(.legacy) {
+            let kinds: [LEAdvertisingKind] = [
+                .connectableScannable, .directedHighDutyCycle, .scannable, .nonConnectable, .directedLowDutyCycle,
+            ]
+            return kinds.contains { LEAdvertisingProperties($0) == properties }
+        }
+        // Nobody can connect to, or ask, somebody without an address.
+        let answers: LEAdvertisingProperties = [.connectable, .scannable]
+        return !properties.isSuperset(of: answers) && !properties.contains(.highDutyCycle)
+            && (!properties.contains(.anonymous) || properties.isDisjoint(with: answers))
+    }
+
+    /// Whether data that a set holds already go with its parameters.
+    static func checkData(of set: AdvertisingSet) -> HCIStatus? {
+        guard set.canHaveData || set.data.bytes.isEmpty, set.isScannable || set.scanResponse.bytes.isEmpty else {
+            return .invalidParameters
+        }
+        if set.isLegacy {
+            let isShort = max(set.data.bytes.count, set.scanResponse.bytes.count) <= Advertisement.maximumData
+            return isShort ? nil : .invalidParameters
+        }
+        return checkLength(of: set)
+    }
+
+    /// Whether the data of an extended set can be sent with its parameters (7.8.53 to 7.8.56).
+    static func checkLength(of set: AdvertisingSet) -> HCIStatus? {
+        if set.isLegacy { return nil }
+        // What somebody may connect to is not chained.
+        if set.isConnectable, set.data.bytes.count > AuxiliarySegment.capacity(behind: set.auxiliaryHeader) {
+            return .invalidParameters
+        }
+        // The next event must not begin before this one has ended, even at the slowest pace that the host allows.
+        let slowest = Int64(set.parameters.intervalMax) * 625
+        return set.eventTime <= slowest ? nil : .packetTooLong
+    }
+}
+
+/// One of the commands that give data to a set, in pieces or at once (7.8.54, 7.8.55).
+struct DataUpdate {
+    var operation: LEDataOperation
+    var data: PacketBuffer
+    var isEnabled: Bool
+
+    private var isWhole: Bool { operation == .complete }
+
+    /// Whether it can be advertising data.
+    func check(advertising set: AdvertisingSet) -> HCIStatus? {
+        guard set.canHaveData, operation.rawValue <= 4 else { return .invalidParameters }
+        if set.isLegacy, !isWhole || data.count > Advertisement.maximumData { return .invalidParameters }
+        if operation == .unchanged {
+            let isMeant = isEnabled && !set.data.bytes.isEmpty && data.isEmpty
+            return isMeant ? nil : .invalidParameters
+        }
+        guard isWhole || !data.isEmpty else { return .invalidParameters }
+        return isEnabled && !isWhole ? .commandDisallowed : nil
+    }
+
+    /// Whether it can be scan response data.
+    func check(scanResponse set: AdvertisingSet) -> HCIStatus? {
+        guard operation.rawValue <= 3 else { return .invalidParameters }
+        if !set.isScannable, !isWhole || !data.isEmpty { return .invalidParameters }
+        if set.isLegacy, !isWhole || data.count > Advertisement.maximumData { return .invalidParameters }
+        guard isWhole || !data.isEmpty else { return .invalidParameters }
+        if isEnabled, !isWhole { return .commandDisallowed }
+        // Without scan response data there is nothing to ask for.
+        return isEnabled && set.isScannable && !set.isLegacy && data.isEmpty ? .commandDisallowed : nil
+    }
+
+    /// Puts the pieces together.
+    func apply(to stored: inout AdvertisingSet.HostData) -> HCIStatus? {
+        let startsAnew = operation == .first || operation == .complete
+        var bytes = startsAnew ? [] : stored.bytes
+        guard bytes.count + data.count <= ExtendedAdvertisement.maximumData else {
+            stored = .init()
+            return .memoryCapacityExceeded
+        }
+        bytes.append(contentsOf: data)
+        stored.bytes = bytes
+        stored.isPartial = operation == .first || operation == .intermediate
+        return nil
+    }
+}
+
+extension AdvertisingSet {
+    /// Whether its PDUs have room for advertising data.
+    var canHaveData: Bool { isLegacy ? !isDirected : !isScannable }
+}
+
+extension LEPHYs {
+    /// One PHY as a set; nil when there is none such.
+    init?(_ phy: LEPHY) {
+        switch phy {
+        case .le1M: self = .le1M
+        case .le2M: self = .le2M
+        case .coded: self = .coded
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+
+/// Extended scanning commands (Core Vol 4 Part E 7.8.64, 7.8.65).
+extension CommandTable {
+    mutating func addExtendedScanningCommands() {
+        add(LESetExtendedScanParameters.self) { controller, command in controller.setScanParameters(command) }
+        add(LESetExtendedScanEnable.self) { controller, command in controller.setScanEnable(command) }
+        let opcodes = [LESetExtendedScanParameters.opcode, LESetExtendedScanEnable.opcode]
+        mark(opcodes, as: .extended, feature: .extendedAdvertising)
+    }
+}
+
+extension VirtualController {
+    fileprivate func setScanParameters(_ command: LESetExtendedScanParameters) -> HCIStatus {
+        guard !scanner.isActive else { return .commandDisallowed }
+        guard command.coded == nil || supportedPHYs.contains(.coded) else { return .unsupportedFeatureOrParameter }
+        let phys = [command.le1M, command.coded].compactMap { $0 }
+        guard !phys.isEmpty, command.filterPolicy.rawValue <= 3,
+            phys.allSatisfy({ $0.kind.rawValue <= 1 && $0.scanWindow >= 4 && $0.scanWindow <= $0.scanInterval })
+        else { return .invalidParameters }
+        // The two extended policies are about addresses that a resolving list makes.
+        guard command.filterPolicy.rawValue <= 1 else { return .unsupportedFeatureOrParameter }
+        if let error = checkOwnAddress(command.ownAddressKind) { return error }
+        scanner.settings = ScanSettings(command)
+        return .success
+    }
+
+    fileprivate func setScanEnable(_ command: LESetExtendedScanEnable) -> HCIStatus {
+        guard command.isEnabled else {
+            scanner.stop()
+            return .success
+        }
+        let duration = Duration.milliseconds(Int64(command.duration) * 10)
+        let period = Duration.milliseconds(Int64(command.period) * 1_280)
+        let isTimed = command.duration > 0
+        // Without a duration the period does not count.
+        let isPeriodic = isTimed && command.period > 0
+        guard command.filterDuplicates.rawValue <= 2, command.filterDuplicates != .enabledPerPeriod || isPeriodic,
+            !isPeriodic || duration < period,
+            let address = ownAddress(scanner.settings.parameters.ownAddressKind)
+        else { return .invalidParameters }
+        // Enabling it again forgets what has been reported, and begins the duration anew.
+        scanner.ownAddress = address
+        if !scanner.settings.isExtended { scanner.settings = scanner.settings.asExtended }
+        scanner.start(
+            ScanTiming(
+                filter: command.filterDuplicates,
+                duration: isTimed ? duration : nil,
+                period: isPeriodic ? period : nil
+            )
+        )
+        return .success
+    }
+}

@@ -1,0 +1,177 @@
+import BluetoothTypes
+
+/// The common extended advertising payload (Core Vol 6 Part B 2.3.4): ADV_EXT_IND, AUX_ADV_IND, AUX_SCAN_RSP,
+/// AUX_CHAIN_IND and AUX_CONNECT_RSP. Which of them it is follows from where it was heard.
+struct ExtendedAdvertisement: AdvertisingPayload, Hashable {
+    /// AdvMode: what may be done about the advertisement.
+    enum Mode: UInt8 {
+        case nonConnectable = 0
+        case connectable = 1
+        case scannable = 2
+        case reserved = 3
+    }
+
+    /// Octets of payload at most.
+    static let maximumPayload = 255
+    /// Octets of advertising data in all PDUs of an advertisement together at most (2.3.4.9).
+    static let maximumData = 1_650
+    /// Octets of the extended header at most.
+    static let maximumHeader = 63
+
+    /// AdvMode.
+    var mode = Mode.nonConnectable
+    /// The extended header.
+    var extended = ExtendedHeader()
+    /// AdvData.
+    var data: PacketBuffer = []
+
+    init() {}
+
+    init(mode: Mode, extended: ExtendedHeader, data: PacketBuffer = []) {
+        self.mode = mode
+        self.extended = extended
+        self.data = data
+    }
+
+    var header: AdvertisingHeader {
+        var header = AdvertisingHeader()
+        header.isSenderRandom = extended.advertiser?.kind.isRandom ?? false
+        header.isReceiverRandom = extended.target?.kind.isRandom ?? false
+        return header
+    }
+
+    mutating func take(_ header: AdvertisingHeader) {
+        extended.advertiser?.kind = .init(isRandom: header.isSenderRandom)
+        extended.target?.kind = .init(isRandom: header.isReceiverRandom)
+    }
+
+    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        var octets: PacketBuffer = extended.isEmpty ? [] : extended.encoded()
+        var lengthAndMode = UInt8(truncatingIfNeeded: octets.count) & 0x3F | mode.rawValue << 6
+        try coder.field("Extended Header Length and AdvMode", &lengthAndMode)
+        mode = Mode(rawValue: lengthAndMode >> 6) ?? .reserved
+        try coder.bytes("Extended Header", &octets, count: Int(lengthAndMode & 0x3F))
+        if coder.isReading { extended = octets.isEmpty ? .init() : try .init(reading: octets) }
+        try coder.rest("AdvData", &data)
+    }
+}
+
+/// The extended header (2.3.4): a flag for each field, and the fields that there are.
+struct ExtendedHeader: PacketFields, Hashable {
+    private struct Flags: OptionSet {
+        var rawValue: UInt8
+
+        static let advertiser = Flags(rawValue: 1 << 0)
+        static let target = Flags(rawValue: 1 << 1)
+        static let constantTone = Flags(rawValue: 1 << 2)
+        static let info = Flags(rawValue: 1 << 3)
+        static let pointer = Flags(rawValue: 1 << 4)
+        static let sync = Flags(rawValue: 1 << 5)
+        static let txPower = Flags(rawValue: 1 << 6)
+    }
+
+    /// AdvA.
+    var advertiser: BluetoothAddress?
+    /// TargetA.
+    var target: BluetoothAddress?
+    /// CTEInfo, as it stands on the wire.
+    var constantTone: UInt8?
+    /// ADI.
+    var info: AdvertisingDataInfo?
+    /// AuxPtr.
+    var pointer: AuxiliaryPointer?
+    /// SyncInfo.
+    var sync: SyncInfo?
+    /// TxPower, in dBm.
+    var txPower: Int8?
+    /// ACAD: what controllers tell each other.
+    var controllerData: PacketBuffer = []
+
+    init() {}
+
+    /// Whether there is nothing to write.
+    var isEmpty: Bool { flags.isEmpty && controllerData.isEmpty }
+
+    /// Octets on the wire, the flags included.
+    var size: Int { isEmpty ? 0 : encoded().count }
+
+    private var flags: Flags {
+        var flags: Flags = []
+        if advertiser != nil { flags.insert(.advertiser) }
+        if target != nil { flags.insert(.target) }
+        if constantTone != nil { flags.insert(.constantTone) }
+        if info != nil { flags.insert(.info) }
+        if pointer != nil { flags.insert(.pointer) }
+        if sync != nil { flags.insert(.sync) }
+        if txPower != nil { flags.insert(.txPower) }
+        return flags
+    }
+
+    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        // A reserved flag is passed over: its field, whatever it may be, stands behind those that are known.
+        var raw = flags.rawValue
+        try coder.field("Extended Header Flags", &raw)
+        let flags = Flags(rawValue: raw)
+        try address("AdvA", &advertiser, flags.contains(.advertiser), &coder)
+        try address("TargetA", &target, flags.contains(.target), &coder)
+        try number("CTEInfo", &constantTone, flags.contains(.constantTone), &coder)
+        try fields("ADI", &info, flags.contains(.info), &coder)
+        try fields("AuxPtr", &pointer, flags.contains(.pointer), &coder)
+        try fields("SyncInfo", &sync, flags.contains(.sync), &coder)
+        try number("TxPower", &txPower, flags.contains(.txPower), &coder)
+        try coder.rest("ACAD", &controllerData)
+    }
+
+    private func address<C: FieldCoder>(
+        _ name: String,
+        _ value: inout BluetoothAddress?,
+        _ isPresent: Bool,
+        _ coder: inout C
+    ) throws(PacketError) {
+        guard isPresent else { return }
+        var present = value ?? .none
+        try coder.address(name, &present)
+        value = present
+    }
+
+    private func number<T: FixedWidthInteger, C: FieldCoder>(
+        _ name: String,
+        _ value: inout T?,
+        _ isPresent: Bool,
+        _ coder: inout C
+    ) throws(PacketError) {
+        guard isPresent else { return }
+        var present = value ?? 0
+        try coder.field(name, &present)
+        value = present
+    }
+
+    private func fields<T: PacketFields, C: FieldCoder>(
+        _ name: String,
+        _ value: inout T?,
+        _ isPresent: Bool,
+        _ coder: inout C
+    ) throws(PacketError) {
+        guard isPresent else { return }
+        var present = value ?? T()
+        try coder.field(name, &present)
+        value = present
+    }
+}
+
+/// SyncInfo: where the periodic advertising of a set is found (2.3.4.6). Only its interval matters to a scanner that
+/// does not synchronise.
+struct SyncInfo: PacketFields, Hashable {
+    private var offset: UInt16 = 0
+    /// The periodic advertising interval, in units of 1.25 ms.
+    var interval: UInt16 = 0
+    private var rest = PacketBuffer([UInt8](repeating: 0, count: 14))
+
+    init() {}
+
+    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Sync Packet Offset", &offset)
+        try coder.field("Interval", &interval)
+        try coder.bytes("ChM, SCA, AA, CRCInit and Event Counter", &rest, count: 14)
+    }
+}

@@ -1,0 +1,211 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import Testing
+
+@testable import GAP
+
+/// Broadcast mode and the observation procedure (Core Vol 3 Part C 9.1), between two whole stacks.
+@Suite struct BroadcastTests {
+    private static let data = AdvertisingData([
+        .services([0x1801], width: .bits16, isComplete: true), .localName(.init("Harald")),
+    ])
+    private static let more = AdvertisingData([.appearance(0x0341)])
+
+    private func broadcast(
+        _ advertisement: Advertisement,
+        in mode: ControllerMode
+    ) throws -> (sender: GAPDevice, heard: [Sighting], broadcaster: Broadcaster) {
+        let world = GAPWorld(mode)
+        let (sender, listener) = (world.device(), world.device())
+        let broadcaster = Broadcaster(sender.access)
+        var failure: GAPError?
+        broadcaster.onFailed = { failure = $0 }
+        broadcaster.send(advertisement)
+        let heard = try listener.hear()
+        #expect(failure == nil)
+        return (sender, heard, broadcaster)
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_BROB_BCST_BV_01_broadcastWithoutAScanResponse(mode: ControllerMode) throws {
+        let (sender, heard, _) = try broadcast(Advertisement(.nonConnectable, data: Self.data), in: mode)
+        let sighting = try #require(heard.first)
+        #expect(heard.allSatisfy { $0.kind == .nonConnectable && $0.address == sender.address && !$0.hasScanResponse })
+        #expect(sighting.data == Self.data && !sighting.isConnectable)
+        #expect(sender.log.contains(LESetAdvertisingParameters.self) == (mode == .legacy))
+        #expect(sender.log.contains(LESetExtendedAdvertisingParameters.self) == (mode == .extended))
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_BROB_BCST_BV_02_broadcastWithAScanResponse(mode: ControllerMode) throws {
+        let advertisement = Advertisement(.scannable, data: Self.data, scanResponse: Self.more)
+        let (_, heard, _) = try broadcast(advertisement, in: mode)
+        let answered = try #require(heard.first { $0.hasScanResponse })
+        #expect(answered.data == Self.data.merged(with: Self.more))
+        #expect(heard.allSatisfy { !$0.isConnectable })
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_BROB_BCST_BV_04_broadcastWithANonResolvablePrivateAddress(mode: ControllerMode) throws {
+        var advertisement = Advertisement(.nonConnectable, data: Self.data)
+        advertisement.address = .nonResolvablePrivate
+        let (sender, heard, broadcaster) = try broadcast(advertisement, in: mode)
+        let first = try #require(heard.first?.address)
+        #expect(first.randomKind == .nonResolvable && first != sender.address)
+        #expect(heard.allSatisfy { $0.address == first })
+        // It changes after 15 minutes at the latest, and the broadcast goes on.
+        sender.world.run(GAPTimer.privateAddressInterval)
+        let listener = sender.world.device()
+        let later = try #require(try listener.hear(for: .seconds(4)).first?.address)
+        #expect(later.randomKind == .nonResolvable && later != first)
+        #expect(broadcaster.broadcast == advertisement)
+        // The device's own address is not lost by it.
+        broadcaster.stop()
+        sender.world.run(.milliseconds(100))
+        broadcaster.send(Advertisement(.nonConnectable, data: Self.data))
+        #expect(try #require(try listener.hear().first).address == sender.address)
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_BROB_OBSV_BV_01_passiveObservation(mode: ControllerMode) throws {
+        let world = GAPWorld(mode)
+        let (sender, listener) = (world.device(), world.device())
+        let broadcaster = Broadcaster(sender.access)
+        broadcaster.send(Advertisement(.scannable, data: Self.data, scanResponse: Self.more))
+        let heard = try listener.hear(ScanSettings(isActive: false))
+        #expect(!heard.isEmpty && heard.allSatisfy { $0.data == Self.data && !$0.hasScanResponse })
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_BROB_OBSV_BV_02_activeObservation(mode: ControllerMode) throws {
+        let world = GAPWorld(mode)
+        let (sender, listener) = (world.device(), world.device())
+        let broadcaster = Broadcaster(sender.access)
+        broadcaster.send(Advertisement(.scannable, data: Self.data, scanResponse: Self.more))
+        let heard = try listener.hear(ScanSettings(isActive: true))
+        #expect(heard.contains { $0.hasScanResponse && $0.data.appearance == 0x0341 })
+        #expect(listener.log.contains(LESetExtendedScanEnable.self) == (mode == .extended))
+        #expect(listener.log.contains(LESetScanEnable.self) == (mode == .legacy))
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func anObservationEndsWithItsTime(mode: ControllerMode) throws {
+        let world = GAPWorld(mode)
+        let listener = world.device()
+        let observer = Observer(listener.access)
+        var settings = ScanSettings.attentive
+        settings.limit = .seconds(5)
+        var end: Instant?
+        let begin = world.loop.now
+        try observer.observe(settings, onSighting: { _ in }) { error in
+            #expect(error == nil)
+            end = world.loop.now
+        }
+        #expect(throws: GAPError.busy) { try Observer(listener.access).observe(.attentive, onSighting: { _ in }) }
+        world.run { end != nil }
+        let time = try #require(end) - begin
+        #expect(time >= .seconds(5) && time < .seconds(6))
+        // The radio is free again.
+        try observer.observe(.attentive, onSighting: { _ in })
+    }
+
+    @Test func dataOf1650OctetsAreHeardWhole() throws {
+        let structures = (0..<6).map { index in
+            AdvertisingStructure.manufacturerData(
+                CompanyIdentifier(rawValue: 0xFFFF),
+                PacketBuffer([UInt8](repeating: UInt8(index), count: 250))
+            )
+        }
+        let data = AdvertisingData(
+            structures + [.manufacturerData(.apple, PacketBuffer([UInt8](repeating: 9, count: 122)))]
+        )
+        let world = GAPWorld(.extended)
+        let (sender, listener) = (world.device(), world.device())
+        let limit = try #require(sender.access.controllerInformation?.maxAdvertisingDataLength)
+        try #require(data.encodedLength <= limit)
+        let broadcaster = Broadcaster(sender.access)
+        var advertisement = Advertisement(.nonConnectable, data: data)
+        advertisement.packets = .extended(.init())
+        var failure: GAPError?
+        broadcaster.onFailed = { failure = $0 }
+        broadcaster.send(advertisement)
+        let heard = try listener.hear(for: .seconds(4))
+        #expect(failure == nil)
+        let sighting = try #require(heard.first { !$0.isTruncated })
+        #expect(sighting.data == data && sighting.phys != nil && sighting.sid == 0)
+    }
+
+    @Test func anAnonymousBroadcastHasNoAddress() throws {
+        let world = GAPWorld(.extended)
+        let (sender, listener) = (world.device(), world.device())
+        let broadcaster = Broadcaster(sender.access)
+        var options = Advertisement.ExtendedPackets()
+        options.isAnonymous = true
+        var advertisement = Advertisement(.nonConnectable, data: Self.data)
+        advertisement.packets = .extended(options)
+        broadcaster.send(advertisement)
+        let heard = try listener.hear()
+        #expect(!heard.isEmpty && heard.allSatisfy { $0.isAnonymous && $0.data == Self.data })
+    }
+
+    @Test func whatTheSpecificationOrTheControllerDoesNotAllowFailsAtOnce() throws {
+        func failure(_ mode: ControllerMode, _ advertisement: Advertisement) -> GAPError? {
+            let broadcaster = Broadcaster(GAPWorld(mode).device().access)
+            var failure: GAPError?
+            broadcaster.onFailed = { failure = $0 }
+            broadcaster.send(advertisement)
+            return failure
+        }
+        let long = AdvertisingData([.manufacturerData(.apple, PacketBuffer([UInt8](repeating: 1, count: 40)))])
+        #expect(
+            failure(.extended, Advertisement(.nonConnectable, data: long))
+                == .advertisingData(.tooLong(octets: 44, limit: 31))
+        )
+        var extended = Advertisement(.nonConnectable, data: long)
+        extended.packets = .extended(.init())
+        #expect(failure(.legacy, extended) == .needsExtendedAdvertising)
+        #expect(failure(.legacy, Advertisement(.connectable)) != nil)
+        #expect(failure(.legacy, Advertisement(.nonConnectable, scanResponse: Self.more)) != nil)
+        let flagged = AdvertisingData([.flags(.generalDiscoverable)])
+        #expect(failure(.legacy, Advertisement(.nonConnectable, data: flagged)) != nil)
+        let twice = AdvertisingData([.txPowerLevel(1), .txPowerLevel(2)])
+        #expect(
+            failure(.legacy, Advertisement(.nonConnectable, data: twice))
+                == .advertisingData(.repeated(.txPowerLevel))
+        )
+    }
+
+    @Test func eachPurposeHasASetOfItsOwnOnAnExtendedController() throws {
+        let world = GAPWorld(.extended)
+        let (sender, listener) = (world.device(), world.device())
+        let first = Broadcaster(sender.access)
+        let second = Broadcaster(sender.access)
+        first.send(Advertisement(.nonConnectable, data: AdvertisingData([.localName(.init("one"))])))
+        var advertisement = Advertisement(.nonConnectable, data: AdvertisingData([.localName(.init("two"))]))
+        advertisement.packets = .extended(.init())
+        second.send(advertisement)
+        let names = Set(try listener.hear().compactMap { $0.data.localName?.text })
+        #expect(names == ["one", "two"])
+        first.stop()
+        world.run(.milliseconds(100))
+        #expect(Set(try listener.hear().compactMap { $0.data.localName?.text }) == ["two"])
+    }
+
+    @Test func aLegacyControllerAdvertisesOneThingAtATime() throws {
+        let sender = GAPWorld(.legacy).device()
+        let first = Broadcaster(sender.access)
+        let second = Broadcaster(sender.access)
+        first.send(Advertisement(.nonConnectable, data: Self.data))
+        var failure: GAPError?
+        second.onFailed = { failure = $0 }
+        second.send(Advertisement(.nonConnectable, data: Self.data))
+        #expect(failure == .noAdvertisingSetLeft(maximum: 1))
+        first.stop()
+        sender.world.run(.milliseconds(100))
+        failure = nil
+        second.send(Advertisement(.nonConnectable, data: Self.data))
+        sender.world.run(.milliseconds(100))
+        #expect(failure == nil)
+    }
+}

@@ -1,0 +1,195 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import Testing
+
+@testable import GAP
+
+/// Discoverability modes and discovery procedures (Core Vol 3 Part C 9.2), between two whole stacks.
+@Suite struct DiscoverabilityTests {
+    private static let data = AdvertisingData([.localName(.init("Harald"))])
+
+    /// What a listener hears of a peripheral in these modes.
+    private func heard(
+        _ discoverability: Peripheral.Discoverability,
+        _ connectability: Peripheral.Connectability,
+        in mode: ControllerMode
+    ) throws -> Sighting {
+        let world = GAPWorld(mode)
+        let (device, listener) = (world.device(), world.device())
+        let peripheral = Peripheral(device.access)
+        peripheral.enter(.init(discoverability, connectability, data: Self.data))
+        return try #require(try listener.hear(from: device.address).first)
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_DISC_NONM_BV_01_nonDiscoverableAndNonConnectable(mode: ControllerMode) throws {
+        let sighting = try heard(.none, .none, in: mode)
+        #expect(!sighting.isConnectable)
+        #expect(sighting.data.flags?.isDisjoint(with: .discoverable) == true)
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_DISC_NONM_BV_02_nonDiscoverableAndConnectable(mode: ControllerMode) throws {
+        let sighting = try heard(.none, .undirected, in: mode)
+        #expect(sighting.isConnectable)
+        #expect(sighting.data.flags == .classicNotSupported)
+    }
+
+    /// Enters limited discoverable mode and finds out when it ends.
+    private func limited(_ connectability: Peripheral.Connectability, _ mode: ControllerMode) throws {
+        let world = GAPWorld(mode)
+        let (device, listener) = (world.device(), world.device())
+        let peripheral = Peripheral(device.access)
+        var end: (AdvertisingEnd, Instant)?
+        peripheral.onEnded = { end = ($0, world.loop.now) }
+        let begin = world.loop.now
+        // Longer than the profile allows.
+        peripheral.enter(.init(.limited(.seconds(1_000)), connectability, data: Self.data))
+        let sighting = try #require(try listener.hear(from: device.address).first)
+        #expect(sighting.data.flags == [.limitedDiscoverable, .classicNotSupported])
+        #expect(sighting.isConnectable == (connectability == .undirected))
+        world.run(for: .seconds(200)) { end != nil }
+        #expect(end?.0 == .timeOver)
+        #expect(try #require(end).1 - begin <= .seconds(180))
+        #expect(try listener.hear(for: .seconds(5), from: device.address).isEmpty)
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_DISC_LIMM_BV_03_limitedDiscoverableAndNonConnectable(mode: ControllerMode) throws {
+        try limited(.none, mode)
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_DISC_LIMM_BV_04_limitedDiscoverableAndConnectable(mode: ControllerMode) throws {
+        try limited(.undirected, mode)
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_DISC_GENM_BV_03_generalDiscoverableAndNonConnectable(mode: ControllerMode) throws {
+        let sighting = try heard(.general, .none, in: mode)
+        #expect(!sighting.isConnectable)
+        #expect(sighting.data.flags == [.generalDiscoverable, .classicNotSupported])
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_DISC_GENM_BV_04_generalDiscoverableAndConnectable(mode: ControllerMode) throws {
+        let sighting = try heard(.general, .undirected, in: mode)
+        #expect(sighting.isConnectable)
+        #expect(sighting.data.flags == [.generalDiscoverable, .classicNotSupported])
+        #expect(sighting.data.localName?.text == "Harald")
+    }
+
+    // MARK: Procedures
+
+    /// Whether a procedure finds an advertiser, after it was checked that the advertiser is heard at all.
+    private func finds(
+        _ procedure: Discovery.Procedure,
+        _ mode: ControllerMode,
+        _ advertise: (GAPDevice, GAPDevice) -> AnyObject
+    ) throws -> Bool {
+        let world = GAPWorld(mode)
+        let (device, finder) = (world.device(), world.device())
+        let role = advertise(device, finder)
+        #expect(try !finder.hear(from: device.address).isEmpty)
+        let discovery = Discovery(finder.access)
+        var found: [Sighting] = []
+        var end: Instant?
+        let begin = world.loop.now
+        try discovery.run(procedure, onFound: { found.append($0) }) { error in
+            #expect(error == nil)
+            end = world.loop.now
+        }
+        world.run { end != nil }
+        #expect(try #require(end) - begin >= procedure.minimumTime)
+        withExtendedLifetime(role) {}
+        #expect(found.count <= 1)
+        return found.contains { $0.address == device.address }
+    }
+
+    private func mode(
+        _ discoverability: Peripheral.Discoverability,
+        _ connectability: Peripheral.Connectability
+    ) -> (GAPDevice, GAPDevice) -> AnyObject {
+        { device, _ in
+            let peripheral = Peripheral(device.access)
+            peripheral.enter(.init(discoverability, connectability, data: Self.data))
+            return peripheral
+        }
+    }
+
+    private func directed(_ device: GAPDevice, _ finder: GAPDevice) -> AnyObject {
+        let peripheral = Peripheral(device.access)
+        peripheral.enter(.init(.none, .directed(finder.address, isHighDutyCycle: false)))
+        return peripheral
+    }
+
+    private func broadcaster(_ device: GAPDevice, _: GAPDevice) -> AnyObject {
+        let broadcaster = Broadcaster(device.access)
+        broadcaster.send(Advertisement(.nonConnectable, data: Self.data))
+        return broadcaster
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_DISC_LIMP_BV_01_limitedDiscoveryFindsLimited(mode: ControllerMode) throws {
+        #expect(try finds(.limited, mode, self.mode(.limited(.seconds(60)), .undirected)))
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_DISC_LIMP_BV_02_limitedDiscoveryDoesNotFindGeneral(mode: ControllerMode) throws {
+        #expect(try !finds(.limited, mode, self.mode(.general, .undirected)))
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_DISC_LIMP_BV_03_limitedDiscoveryDoesNotFindABroadcaster(mode: ControllerMode) throws {
+        #expect(try !finds(.limited, mode, broadcaster))
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_DISC_LIMP_BV_04_limitedDiscoveryDoesNotFindUndirected(mode: ControllerMode) throws {
+        #expect(try !finds(.limited, mode, self.mode(.none, .undirected)))
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_DISC_LIMP_BV_05_limitedDiscoveryDoesNotFindDirected(mode: ControllerMode) throws {
+        #expect(try !finds(.limited, mode, directed))
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_DISC_GENP_BV_01_generalDiscoveryFindsGeneral(mode: ControllerMode) throws {
+        #expect(try finds(.general, mode, self.mode(.general, .undirected)))
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_DISC_GENP_BV_02_generalDiscoveryFindsLimited(mode: ControllerMode) throws {
+        #expect(try finds(.general, mode, self.mode(.limited(.seconds(60)), .undirected)))
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_DISC_GENP_BV_03_generalDiscoveryDoesNotFindABroadcaster(mode: ControllerMode) throws {
+        #expect(try !finds(.general, mode, broadcaster))
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_DISC_GENP_BV_04_generalDiscoveryDoesNotFindUndirected(mode: ControllerMode) throws {
+        #expect(try !finds(.general, mode, self.mode(.none, .undirected)))
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_DISC_GENP_BV_05_generalDiscoveryDoesNotFindDirected(mode: ControllerMode) throws {
+        #expect(try !finds(.general, mode, directed))
+    }
+
+    @Test func modesThatExcludeEachOtherAreRefused() {
+        let device = GAPWorld(.legacy).device()
+        let peripheral = Peripheral(device.access)
+        var failures = 0
+        peripheral.onFailed = { _ in failures += 1 }
+        peripheral.enter(.init(.general, .directed(BluetoothAddress(1, kind: .publicDevice), isHighDutyCycle: false)))
+        #expect(failures == 1)
+        peripheral.enter(.init(.general, .undirected, data: AdvertisingData([.flags([])])))
+        #expect(failures == 2)
+        peripheral.enter(.init(.limited(.zero), .undirected))
+        #expect(failures == 3)
+    }
+}

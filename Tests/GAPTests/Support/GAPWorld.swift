@@ -1,0 +1,170 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import HCITransports
+import LinkLayer
+import Logging
+import Radio
+import Testing
+
+@testable import GAP
+
+/// Which commands the controllers of a test know.
+enum ControllerMode: String, CaseIterable, CustomTestStringConvertible {
+    case legacy
+    case extended
+
+    var testDescription: String { rawValue }
+    var generation: CommandGeneration { self == .legacy ? .legacy : .extended }
+}
+
+/// Devices with this whole stack on virtual controllers, on one air, in virtual time.
+final class GAPWorld {
+    let loop = VirtualEventLoop()
+    let mode: ControllerMode
+    let radio: Radio
+    private let random: RandomSource
+    private var devices: [GAPDevice] = []
+
+    init(_ mode: ControllerMode = .extended, seed: UInt64 = 1) {
+        self.mode = mode
+        random = RandomSource(seed: seed)
+        radio = Radio(loop: loop, random: random.split(0), configuration: Radio.Configuration())
+    }
+
+    /// A device that is up.
+    func device(
+        _ policy: OwnAddressPolicy = .staticRandom,
+        configure: (inout VirtualControllerConfiguration) -> Void = { _ in }
+    ) -> GAPDevice {
+        let number = UInt64(devices.count + 1)
+        var configuration = VirtualControllerConfiguration(
+            publicAddress: BluetoothAddress(0xC0FF_EE00_0000 + number, kind: .publicDevice)
+        )
+        if mode == .legacy { configuration.features.remove(.extendedAdvertising) }
+        configure(&configuration)
+        let device = GAPDevice(self, configuration, policy, random: random.split(number))
+        devices.append(device)
+        device.access.start()
+        run(.milliseconds(100))
+        return device
+    }
+
+    func run(_ duration: Duration) {
+        loop.run(for: duration)
+    }
+
+    /// Runs until `condition` holds; false when it does not within `limit`.
+    @discardableResult
+    func run(for limit: Duration = .seconds(30), until condition: () -> Bool) -> Bool {
+        loop.run(until: loop.now + limit, stopWhen: condition)
+    }
+}
+
+/// One device: controller, HCI, and the Generic Access Profile.
+final class GAPDevice {
+    let world: GAPWorld
+    let access: GenericAccess
+    let controller: VirtualController
+    private let ends: (host: InMemoryTransport, controller: InMemoryTransport)
+    private(set) var links: [AccessLink] = []
+    private(set) var endReasons: [HCIStatus] = []
+    let log: CommandLog
+    var onLink: ((AccessLink) -> Void)?
+
+    init(
+        _ world: GAPWorld,
+        _ configuration: VirtualControllerConfiguration,
+        _ policy: OwnAddressPolicy,
+        random: RandomSource
+    ) {
+        self.world = world
+        ends = InMemoryTransport.pair(loop: world.loop)
+        controller = VirtualController(
+            transport: ends.controller,
+            node: world.radio.add(),
+            loop: world.loop,
+            random: random.split(1),
+            configuration: configuration
+        )
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        let log = CommandLog()
+        let line = SnoopingTransport(ends.host, end: .host, loop: world.loop) { packet, direction, _ in
+            log.take(packet, direction)
+        }
+        let host = HCIHost(transport: line, loop: world.loop, logger: logger)
+        access = GenericAccess(host: host, loop: world.loop, random: random.split(2), address: policy, logger: logger)
+        self.log = log
+        access.onLink = { [unowned self] link in
+            links.append(link)
+            link.onEnd = { [unowned self] in endReasons.append($0) }
+            onLink?(link)
+        }
+    }
+
+    /// The address on the air.
+    var address: BluetoothAddress {
+        if case .ready(let own) = access.state { own.address } else { .none }
+    }
+
+    /// What an observer hears of others within `time`.
+    func hear(
+        _ settings: ScanSettings = .attentive,
+        for time: Duration = .seconds(2),
+        from address: BluetoothAddress? = nil
+    ) throws -> [Sighting] {
+        let observer = Observer(access)
+        var heard: [Sighting] = []
+        try observer.observe(settings) { heard.append($0) }
+        world.run(time)
+        observer.stop()
+        world.run(.milliseconds(50))
+        return heard.filter { address == nil || $0.address == address }
+    }
+}
+
+/// The commands that a host has sent, by name.
+final class CommandLog {
+    private(set) var commands: [String] = []
+
+    func take(_ packet: HCIPacket, _ direction: HCIDirection) {
+        guard direction == .hostToController, packet.kind == .command,
+            let command = try? CommandPacket(reading: packet.bytes)
+        else { return }
+        commands.append(HCICommandRegistry.type(for: command.opcode)?.name ?? "\(command.opcode)")
+    }
+
+    func contains(_ command: any HCICommand.Type) -> Bool { commands.contains(command.name) }
+}
+
+/// Two devices with a link between them.
+struct LinkedPair {
+    let world: GAPWorld
+    let central: GAPDevice
+    let peripheral: GAPDevice
+    let centralLink: AccessLink
+    let peripheralLink: AccessLink
+
+    init(
+        _ mode: ControllerMode,
+        central configureCentral: (inout VirtualControllerConfiguration) -> Void = { _ in },
+        peripheral configurePeripheral: (inout VirtualControllerConfiguration) -> Void = { _ in },
+        prepare: (_ central: GAPDevice, _ peripheral: GAPDevice) -> Void = { _, _ in }
+    ) throws {
+        let world = GAPWorld(mode)
+        let central = world.device(configure: configureCentral)
+        let peripheral = world.device(configure: configurePeripheral)
+        prepare(central, peripheral)
+        let advertiser = Peripheral(peripheral.access)
+        advertiser.enter(.init(.general, .undirected))
+        let role = Central(central.access)
+        var result: Result<AccessLink, GAPError>?
+        role.connect(to: peripheral.address, within: .seconds(10)) { result = $0 }
+        world.run { result != nil && !peripheral.links.isEmpty }
+        centralLink = try #require(try result?.get())
+        peripheralLink = try #require(peripheral.links.first)
+        (self.world, self.central, self.peripheral) = (world, central, peripheral)
+        world.run(.milliseconds(500))
+    }
+}

@@ -1,0 +1,121 @@
+import BluetoothTypes
+import HCI
+import Testing
+
+@testable import LinkLayer
+
+private let advertising = LESetAdvertisingParameters(
+    intervalMin: 0x20,
+    intervalMax: 0x20,
+    kind: .nonConnectable,
+    ownAddressKind: .publicDevice,
+    peerAddress: .none,
+    channels: .all,
+    filterPolicy: .everybody
+)
+private let scanning = LESetScanParameters(
+    kind: .passive,
+    scanInterval: 0x10,
+    scanWindow: 0x10,
+    ownAddressKind: .publicDevice,
+    filterPolicy: .everybody
+)
+private let windows = PHYScanParameters(kind: .passive, scanInterval: 0x10, scanWindow: 0x10)
+
+private let legacy: [HCIPacket] = [
+    HCIPacket(advertising), HCIPacket(LEReadAdvertisingPhysicalChannelTxPower()),
+    HCIPacket(LESetAdvertisingData(data: [1])), HCIPacket(LESetScanResponseData(data: [1])),
+    HCIPacket(LESetAdvertisingEnable(isEnabled: false)), HCIPacket(scanning),
+    HCIPacket(LESetScanEnable(isEnabled: false, filterDuplicates: .disabled)),
+    HCIPacket(LECreateConnection()),
+]
+
+private let extended: [HCIPacket] = [
+    HCIPacket(LESetAdvertisingSetRandomAddress(set: 0)), HCIPacket(LESetExtendedAdvertisingParameters.standard()),
+    HCIPacket(LESetExtendedAdvertisingData(set: 0, operation: .complete, fragmentPreference: 0, data: [])),
+    HCIPacket(LESetExtendedScanResponseData(set: 0, operation: .complete, fragmentPreference: 0, data: [])),
+    HCIPacket(LESetExtendedAdvertisingEnable(isEnabled: false, sets: [])), HCIPacket(LERemoveAdvertisingSet(set: 0)),
+    HCIPacket(LEClearAdvertisingSets()),
+    HCIPacket(LESetExtendedScanParameters(ownAddressKind: .publicDevice, filterPolicy: .everybody, le1M: windows)),
+    HCIPacket(LESetExtendedScanEnable(isEnabled: false, filterDuplicates: .disabled, duration: 0, period: 0)),
+    HCIPacket(LEExtendedCreateConnection()),
+]
+
+private let neither: [HCIPacket] = [
+    HCIPacket(LEReadMaximumAdvertisingDataLength()), HCIPacket(LEReadNumberOfSupportedAdvertisingSets()),
+    HCIPacket(LESetRandomAddress(address: BluetoothAddress(1, kind: .randomDevice))), HCIPacket(LERand()),
+    HCIPacket(LEClearFilterAcceptList()),
+]
+
+/// Core Vol 4 Part E 3.1.1: legacy and extended commands are not mixed.
+@Suite struct CommandSetTests {
+    @Test(arguments: legacy, [0, 3, 7, 9])
+    func legacyCommandsAfterExtendedOnes(packet: HCIPacket, first: Int) {
+        let host = World().host()
+        host.send(extended[first])
+        #expect(host.send(packet) == .commandDisallowed)
+        host.send(Reset())
+        #expect(host.send(packet) != .commandDisallowed)
+    }
+
+    @Test(arguments: extended, [0, 1, 6, 7])
+    func extendedCommandsAfterLegacyOnes(packet: HCIPacket, first: Int) {
+        let host = World().host()
+        host.send(legacy[first])
+        #expect(host.send(packet) == .commandDisallowed)
+        host.send(Reset())
+        #expect(host.send(packet) != .commandDisallowed)
+    }
+
+    @Test(arguments: neither)
+    func commandsOfNeitherKind(packet: HCIPacket) {
+        let host = World().host()
+        #expect(host.send(packet) == .success)
+        #expect(host.send(legacy[0]) == .success)
+        #expect(host.send(packet) == .success)
+        host.send(Reset())
+        host.send(packet)
+        #expect(host.send(extended[1]) == .success)
+        #expect(host.send(packet) == .success)
+    }
+
+    @Test(arguments: extended + neither.prefix(2))
+    func anOlderControllerDoesNotKnowThem(packet: HCIPacket) {
+        let host = World().host { $0.features.remove(.extendedAdvertising) }
+        #expect(host.send(packet) == .unknownCommand)
+        #expect(host.send(legacy[0]) == .success)
+    }
+
+    @Test func supportedCommandsFollowTheFeature() throws {
+        let (new, old) = (World().host(), World().host { $0.features.remove(.extendedAdvertising) })
+        let known = try new.read(ReadLocalSupportedCommands()).commands
+        let lesser = try old.read(ReadLocalSupportedCommands()).commands
+        let bits: [SupportedCommands.Bit?] = [
+            LESetAdvertisingSetRandomAddress.supportBit, LESetExtendedAdvertisingParameters.supportBit,
+            LESetExtendedAdvertisingData.supportBit, LESetExtendedScanResponseData.supportBit,
+            LESetExtendedAdvertisingEnable.supportBit, LEReadMaximumAdvertisingDataLength.supportBit,
+            LEReadNumberOfSupportedAdvertisingSets.supportBit, LERemoveAdvertisingSet.supportBit,
+            LEClearAdvertisingSets.supportBit, LESetExtendedScanParameters.supportBit,
+            LESetExtendedScanEnable.supportBit, LEExtendedCreateConnection.supportBit,
+        ]
+        for bit in bits {
+            let bit = try #require(bit)
+            #expect(known.contains(bit) && !lesser.contains(bit))
+        }
+        #expect(try new.read(LEReadLocalSupportedFeatures()).features.contains(.extendedAdvertising))
+        #expect(!(try new.read(LEReadLocalSupportedFeatures()).features.contains(.periodicAdvertising)))
+    }
+
+    // Periodic advertising is not there: LE Set Periodic Advertising Parameters, Data, Enable, Create Sync, ...
+    @Test(arguments: [0x3E, 0x3F, 0x40, 0x44, 0x45, 0x46, 0x47, 0x48, 0x49, 0x4A] as [UInt8])
+    func periodicAdvertisingIsUnknown(command: UInt8) {
+        let host = World().host()
+        #expect(host.send(HCIPacket(.command, [command, 0x20, 0])) == .unknownCommand)
+    }
+
+    @Test func theBoundsAreTold() throws {
+        let host = World().host()
+        #expect(try host.read(LEReadMaximumAdvertisingDataLength()).length == 1_650)
+        #expect(try host.read(LEReadNumberOfSupportedAdvertisingSets()).count == 16)
+    }
+}

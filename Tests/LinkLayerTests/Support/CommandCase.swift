@@ -1,0 +1,57 @@
+import BluetoothTypes
+import HCI
+import Testing
+
+@testable import LinkLayer
+
+/// A command, what has been done before it, and what it is answered with.
+struct CommandCase: Sendable, CustomTestStringConvertible {
+    var name: String
+    var status: HCIStatus
+    var packet: HCIPacket
+    var prepare: @Sendable (TestHost) -> Void
+    var testDescription: String { name }
+
+    init(
+        _ name: String,
+        _ status: HCIStatus,
+        _ command: some HCICommand,
+        after prepare: @escaping @Sendable (TestHost) -> Void = { _ in }
+    ) {
+        self.init(name, status, packet: HCIPacket(command), after: prepare)
+    }
+
+    /// Octets, of which those behind the length are the parameters.
+    init(
+        _ name: String,
+        _ status: HCIStatus,
+        _ opcode: Opcode,
+        _ parameters: [UInt8],
+        after prepare: @escaping @Sendable (TestHost) -> Void = { _ in }
+    ) {
+        let number = opcode.rawValue
+        let header = [UInt8(number & 0xFF), UInt8(number >> 8), UInt8(parameters.count)]
+        self.init(name, status, packet: HCIPacket(.command, PacketBuffer(header + parameters)), after: prepare)
+    }
+
+    private init(
+        _ name: String,
+        _ status: HCIStatus,
+        packet: HCIPacket,
+        after prepare: @escaping @Sendable (TestHost) -> Void
+    ) {
+        self.name = name
+        self.status = status
+        self.packet = packet
+        self.prepare = prepare
+    }
+
+    /// Runs the case on a controller of its own.
+    func check() {
+        let world = World()
+        let host = world.host()
+        prepare(host)
+        let status = host.send(packet)
+        #expect(status == self.status, "\(name): \(status)")
+    }
+}

@@ -1,0 +1,179 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import Radio
+
+@testable import LinkLayer
+
+extension LESetExtendedAdvertisingParameters {
+    /// A set with 20 ms between the events, on 1M.
+    static func standard(
+        _ set: UInt8 = 0,
+        _ properties: LEAdvertisingProperties = [],
+        _ change: (inout LESetExtendedAdvertisingParameters) -> Void = { _ in }
+    ) -> LESetExtendedAdvertisingParameters {
+        var command = LESetExtendedAdvertisingParameters(
+            set: set,
+            properties: properties,
+            intervalMin: 0x20,
+            intervalMax: 0x4000,
+            channels: .all,
+            ownAddressKind: .publicDevice,
+            peerAddress: .none,
+            filterPolicy: .everybody,
+            txPower: 0x7F,
+            primaryPHY: .le1M,
+            secondaryMaxSkip: 0,
+            secondaryPHY: .le1M,
+            sid: 3,
+            notifiesScanRequests: false
+        )
+        change(&command)
+        return command
+    }
+}
+
+extension PHYConnectionParameters {
+    /// 30 ms and a second.
+    static let standard = PHYConnectionParameters(
+        scanInterval: 0x10,
+        scanWindow: 0x10,
+        intervalMin: 24,
+        intervalMax: 24,
+        maxLatency: 0,
+        supervisionTimeout: 100,
+        minCELength: 0,
+        maxCELength: 0
+    )
+}
+
+extension TestHost {
+    /// Sets the parameters and the data of a set.
+    @discardableResult
+    func prepare(
+        _ properties: LEAdvertisingProperties = [],
+        set: UInt8 = 0,
+        data: PacketBuffer = [],
+        scanResponse: PacketBuffer = [],
+        _ change: (inout LESetExtendedAdvertisingParameters) -> Void = { _ in }
+    ) -> HCIStatus {
+        let status = send(LESetExtendedAdvertisingParameters.standard(set, properties, change))
+        give(data, to: set)
+        give(scanResponse, to: set, isScanResponse: true)
+        return status
+    }
+
+    /// Advertises with a set.
+    @discardableResult
+    func advertiseExtended(
+        _ properties: LEAdvertisingProperties = [],
+        set: UInt8 = 0,
+        data: PacketBuffer = [],
+        scanResponse: PacketBuffer = [],
+        duration: UInt16 = 0,
+        maxEvents: UInt8 = 0,
+        _ change: (inout LESetExtendedAdvertisingParameters) -> Void = { _ in }
+    ) -> HCIStatus {
+        let status = prepare(properties, set: set, data: data, scanResponse: scanResponse, change)
+        return status == .success ? enable([(set, duration, maxEvents)]) : status
+    }
+
+    /// Gives data to a set in as many pieces as it takes.
+    func give(_ data: PacketBuffer, to set: UInt8, isScanResponse: Bool = false) {
+        var rest = data
+        while !rest.isEmpty {
+            let isFirst = rest.count == data.count
+            let isLast = rest.count <= 251
+            let operation: LEDataOperation =
+                isFirst ? (isLast ? .complete : .first) : (isLast ? .last : .intermediate)
+            let piece = rest.prefix(upTo: 251)
+            if isScanResponse {
+                send(
+                    LESetExtendedScanResponseData(set: set, operation: operation, fragmentPreference: 0, data: piece)
+                )
+            } else {
+                send(LESetExtendedAdvertisingData(set: set, operation: operation, fragmentPreference: 0, data: piece))
+            }
+            rest = rest.suffix(after: 251)
+        }
+    }
+
+    @discardableResult
+    func enable(_ sets: [(set: UInt8, duration: UInt16, maxEvents: UInt8)], _ isEnabled: Bool = true) -> HCIStatus {
+        let entries = sets.map { AdvertisingSetEnable(set: $0.set, duration: $0.duration, maxEvents: $0.maxEvents) }
+        return send(LESetExtendedAdvertisingEnable(isEnabled: isEnabled, sets: entries))
+    }
+
+    /// Scans without a pause, on 1M unless told otherwise.
+    @discardableResult
+    func scanExtended(
+        _ kind: LEScanKind = .passive,
+        phys: LEPHYs = .le1M,
+        interval: UInt16 = 0x10,
+        window: UInt16 = 0x10,
+        policy: LEScanFilterPolicy = .everybody,
+        filter: LEDuplicateFilter = .disabled,
+        duration: UInt16 = 0,
+        period: UInt16 = 0
+    ) -> HCIStatus {
+        let phy = PHYScanParameters(kind: kind, scanInterval: interval, scanWindow: window)
+        send(
+            LESetExtendedScanParameters(
+                ownAddressKind: .publicDevice,
+                filterPolicy: policy,
+                le1M: phys.contains(.le1M) ? phy : nil,
+                coded: phys.contains(.coded) ? phy : nil
+            )
+        )
+        return send(
+            LESetExtendedScanEnable(isEnabled: true, filterDuplicates: filter, duration: duration, period: period)
+        )
+    }
+
+    /// Initiates on the primary PHYs, for links on any PHY.
+    @discardableResult
+    func connectExtended(
+        to peer: BluetoothAddress?,
+        phys: LEPHYs = .le1M,
+        _ change: (inout PHYConnectionParameters) -> Void = { _ in }
+    ) -> HCIStatus {
+        var phy = PHYConnectionParameters.standard
+        change(&phy)
+        return send(
+            LEExtendedCreateConnection(
+                filterPolicy: peer == nil ? .acceptList : .peerAddress,
+                ownAddressKind: .publicDevice,
+                peerAddress: peer ?? .none,
+                le1M: phys.contains(.le1M) ? phy : nil,
+                le2M: phys.contains(.le2M) ? phy : nil,
+                coded: phys.contains(.coded) ? phy : nil
+            )
+        )
+    }
+
+    /// The extended reports so far.
+    var reports: [ExtendedAdvertisingReport] { events(LEExtendedAdvertisingReport.self).flatMap(\.reports) }
+
+    /// The extended reports so far with their data put together.
+    var wholeReports: [ExtendedAdvertisingReport] {
+        var whole: [ExtendedAdvertisingReport] = []
+        var partial: PacketBuffer = []
+        for report in reports {
+            partial.append(contentsOf: report.data)
+            guard report.kind.dataStatus != .moreToCome else { continue }
+            var report = report
+            report.data = partial
+            partial = []
+            whole.append(report)
+        }
+        return whole
+    }
+
+    /// The links that this host was told of.
+    var connections: [LEEnhancedConnectionComplete] { events() }
+}
+
+/// Octets that differ from one another.
+func sampleData(_ count: Int) -> PacketBuffer {
+    PacketBuffer((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) })
+}
