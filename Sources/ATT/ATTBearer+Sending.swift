@@ -102,7 +102,7 @@ extension ATTBearer {
 
     /// Sends the values that wait together.
     func sendJoined() {
-        guard let pdu = joined.take() else { return }
+        guard !joined.isEmpty, let pdu = joined.take() else { return }
         channel.send(pdu)
     }
 

@@ -41,6 +41,22 @@ public enum GATTUUID {
     public static let serverSupportedFeatures: BluetoothUUID = 0x2B3A
 }
 
+/// Properties that do not fit the declaration (Core Vol 3 Part G 3.3.3.1).
+public struct ExtendedProperties: OptionSet, Hashable, Sendable {
+    /// The bits on the wire.
+    public let rawValue: UInt16
+
+    /// Any bits.
+    public init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    /// The value may be written reliably, together with others.
+    public static let reliableWrite = ExtendedProperties(rawValue: 1)
+    /// The name for people may be written.
+    public static let writableAuxiliaries = ExtendedProperties(rawValue: 2)
+}
+
 /// What a client has announced that it can do (Core Vol 3 Part G 7.2).
 public struct ClientFeatures: OptionSet, Hashable, Sendable {
     /// The bits on the wire.

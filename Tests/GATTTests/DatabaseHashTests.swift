@@ -72,7 +72,7 @@ import Testing
                             0x2A38,
                             properties: .write,
                             permissions: .readable,
-                            extendedProperties: bits
+                            extendedProperties: ExtendedProperties(rawValue: bits)
                         )
                     ]
                 )

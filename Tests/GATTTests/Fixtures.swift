@@ -91,11 +91,13 @@ final class ServerFixture {
     let app = App()
 
     /// - Parameter hasHash: whether there is a Database Hash, whose value is then 13, with all handles behind it two higher;
-    ///   servers were without before there was one.
-    init(hasHash: Bool = false) throws {
+    ///   servers were without before there was one. `serverFeatures` bring it too, and shift the handles by two more.
+    init(hasHash: Bool = false, serverFeatures: ServerFeatures = []) throws {
         _ = try database.add(.genericAccess(deviceName: "Harald", appearance: 0x0341))
-        var genericAttribute = ServiceDefinition.genericAttribute()
-        if !hasHash { genericAttribute.characteristics.removeAll { $0.uuid == GATTUUID.databaseHash } }
+        var genericAttribute = ServiceDefinition.genericAttribute(features: serverFeatures)
+        if !hasHash, serverFeatures.isEmpty {
+            genericAttribute.characteristics.removeAll { $0.uuid == GATTUUID.databaseHash }
+        }
         _ = try database.add(genericAttribute)
         let secondary = try database.add(
             ServiceDefinition(

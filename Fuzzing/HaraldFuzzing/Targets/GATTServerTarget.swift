@@ -53,7 +53,7 @@ private final class GATTServerScene: GATTServerDelegate {
         let open = AttributePermissions(read: SecurityRequirement.none, write: SecurityRequirement.none)
         let long = PacketBuffer((0..<512).map { UInt8(truncatingIfNeeded: $0) })
         let services = [
-            ServiceDefinition.genericAccess(deviceName: "Harald", appearance: 0x0341), .genericAttribute,
+            ServiceDefinition.genericAccess(deviceName: "Harald", appearance: 0x0341), .genericAttribute(),
             ServiceDefinition(
                 0x180D,
                 characteristics: [

@@ -36,13 +36,21 @@ public final class GATTClient {
     public var onValue: ((_ handle: UInt16, _ value: PacketBuffer, Arrival) -> Void)?
     /// Called with the handles of which nothing may be believed any more.
     public var onServiceChanged: ((ClosedRange<UInt16>) -> Void)?
+    /// What has been found, when it is to be kept: discovery then goes on the air only for what is not in here. Nil at
+    /// first: nothing is kept.
+    public var cache: AttributeCache?
+    /// What becomes of a request that the server refuses because this client holds old handles.
+    public var outOfSyncPolicy = OutOfSyncPolicy.fail
     /// Where the peer's Service Changed is. Set by ``watchServices(completion:)``, or by an owner who remembers it.
     public var serviceChanged: UInt16?
 
     private var waiting = Deque<WaitingProcedure>()
     private var running: [(bearer: ATTBearer, isolation: GATTIsolation)] = []
     private var isStarting = false
-    private var configurationDescriptors: [UInt16: UInt16] = [:]
+    var configurationDescriptors: [UInt16: UInt16] = [:]
+    /// Whether the hash is being read because the server has refused something, and who waits for it.
+    var isRecovering = false
+    var refused: [(_ isUnchanged: Bool) -> Void] = []
 
     /// A client on `bearer`, whose client callbacks it takes over.
     public init(bearer: ATTBearer) {
@@ -68,12 +76,22 @@ public final class GATTClient {
     }
 
     /// Adds a procedure to the queue.
-    func run<P: GATTProcedure>(_ procedure: P, completion: @escaping (Result<P.Output, GATTError>) -> Void) {
+    ///
+    /// - Parameter isRepeated: whether the server has refused it before because this client held old handles.
+    func run<P: GATTProcedure>(
+        _ procedure: P,
+        isRepeated: Bool = false,
+        completion: @escaping (Result<P.Output, GATTError>) -> Void
+    ) {
         guard waiting.count < Self.maximumWaitingProcedures else { return completion(.failure(.queueFull)) }
         let start = { [self] (bearer: ATTBearer) in
             RunningProcedure(procedure, bearer) { [self] result in
                 running.removeAll { $0.bearer === bearer }
-                completion(result)
+                if case .failure(.att(let error)) = result, error.code == .databaseOutOfSync, !isRepeated {
+                    refuse(procedure, completion)
+                } else {
+                    completion(result)
+                }
                 startNext()
             }.start()
         }
@@ -154,6 +172,8 @@ extension GATTClient {
         _ uuid: BluetoothUUID? = nil,
         completion: @escaping (Result<[RemoteService], GATTError>) -> Void
     ) {
+        guard let uuid else { return discover(ServiceDiscovery(uuid: nil), at: \.services, completion: completion) }
+        if let known = cache?.services { return completion(.success(known.filter { $0.uuid == uuid })) }
         run(ServiceDiscovery(uuid: uuid), completion: completion)
     }
 
@@ -162,7 +182,7 @@ extension GATTClient {
         of service: RemoteService,
         completion: @escaping (Result<[RemoteService], GATTError>) -> Void
     ) {
-        run(IncludeDiscovery(of: service), completion: completion)
+        discover(IncludeDiscovery(of: service), at: \.includes[service.handles.lowerBound], completion: completion)
     }
 
     /// Finds all characteristics of a service, or those with a UUID (Vol 3 Part G 4.6).
@@ -171,6 +191,11 @@ extension GATTClient {
         of service: RemoteService,
         completion: @escaping (Result<[RemoteCharacteristic], GATTError>) -> Void
     ) {
+        let path = \AttributeCache.characteristics[service.handles.lowerBound]
+        guard let uuid else {
+            return discover(CharacteristicDiscovery(in: service.handles, uuid: nil), at: path, completion: completion)
+        }
+        if let known = cache?[keyPath: path] { return completion(.success(known.filter { $0.uuid == uuid })) }
         run(CharacteristicDiscovery(in: service.handles, uuid: uuid), completion: completion)
     }
 
@@ -179,7 +204,11 @@ extension GATTClient {
         of characteristic: RemoteCharacteristic,
         completion: @escaping (Result<[RemoteDescriptor], GATTError>) -> Void
     ) {
-        run(DescriptorDiscovery(in: characteristic.descriptors), completion: completion)
+        discover(
+            DescriptorDiscovery(in: characteristic.descriptors),
+            at: \.descriptors[characteristic.value],
+            completion: completion
+        )
     }
 }
 
@@ -194,6 +223,15 @@ extension GATTClient {
     /// Reads the whole value of a characteristic or descriptor, however long it is.
     public func read(_ handle: UInt16, completion: @escaping (Result<PacketBuffer, GATTError>) -> Void) {
         run(ReadProcedure(handle), completion: completion)
+    }
+
+    /// Reads a value from an octet on, which is an error when the value ends before it (Vol 3 Part G 4.8.3).
+    public func read(
+        _ handle: UInt16,
+        from offset: UInt16,
+        completion: @escaping (Result<PacketBuffer, GATTError>) -> Void
+    ) {
+        run(ReadProcedure(handle, offset: offset), completion: completion)
     }
 
     /// Reads the values of a type in a range of handles; long ones only their first part.
@@ -315,7 +353,6 @@ extension GATTClient {
         let end = UInt16(value[2]) | UInt16(value[3]) << 8
         // A range that makes no sense may mean anything, so it means everything.
         let handles = start > 0 && start <= end ? start...end : 1...UInt16.max
-        configurationDescriptors = configurationDescriptors.filter { !handles.contains($0.key) }
-        onServiceChanged?(handles)
+        forget(handles)
     }
 }
