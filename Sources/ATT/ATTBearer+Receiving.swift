@@ -36,6 +36,7 @@ extension ATTBearer {
     /// Confirms at once, whatever becomes of the value (AB-A09); a PDU without a whole handle indicates nothing.
     private func receiveIndication(_ payload: PacketBuffer) {
         guard payload.count >= 3 else { return }
+        guard takesAnswers else { return close(.tooManyRequests) }
         channel.send(ATTHandleValueConfirmation().framed())
         guard fits(payload) else { return }
         onIndication?(UInt16(payload[1]) | UInt16(payload[2]) << 8, payload.suffix(after: 3))
@@ -100,7 +101,11 @@ extension ATTBearer {
         onCommand(pdu)
     }
 
+    /// Whether the peer takes what it is sent, so that another answer may be queued (AB-A06).
+    private var takesAnswers: Bool { channel.queuedPDUs < L2CAPConnection.maximumQueuedAnswers }
+
     private func receiveRequest(_ payload: PacketBuffer) {
+        guard takesAnswers else { return close(.tooManyRequests) }
         switch peerRequests.add(payload) {
         case .serve(let request, let turn): serve(request, turn: turn)
         case .waits: break

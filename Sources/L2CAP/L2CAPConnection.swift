@@ -24,6 +24,9 @@ public final class L2CAPConnection {
     public static let extendedResponseTimeout = Duration.seconds(60)
     /// Most credit-based channels on one link, those included that are being opened or closed.
     public static let maximumDynamicChannels = 32
+    /// PDUs that may wait for the controller when the peer asks for one more answer. A peer that keeps to the protocols
+    /// waits for its answers; one that sends and takes nothing gets no more of them (AB-A06, AB-C09).
+    public static let maximumQueuedAnswers = 64
     /// Most octets of a payload that the signalling channel takes in order to refuse it; the specification's limit is
     /// ``SignallingPacket/maximumLength``.
     static let maximumSignallingPayload = 255
@@ -159,12 +162,20 @@ extension L2CAPConnection {
     }
 
     private func deliver(_ payload: PacketBuffer, on identifier: ChannelIdentifier) {
-        if identifier == .signalling { return perform(signalling.handle(.received(payload))) }
+        if identifier == .signalling { return receiveSignalling(payload) }
         if let channel = self[identifier] { return channel.receive(payload) }
         for channel in channels where channel.identifier == identifier {
             channel.onReceive?(payload)
             return
         }
+    }
+
+    private func receiveSignalling(_ payload: PacketBuffer) {
+        let code = SignallingCode(rawValue: payload.first ?? 0)
+        guard code.isUnanswered || queuedPDUs < Self.maximumQueuedAnswers else {
+            return discarded(.signalling(.unheeded(code)))
+        }
+        perform(signalling.handle(.received(payload)))
     }
 
     private func discarded(_ discard: L2CAPDiscard) {

@@ -11,8 +11,8 @@ struct Harald: ParsableCommand {
             nonsense, 5 no such device was found in time, 6 the peer vanished, 64 wrong usage.
             """,
         subcommands: [
-            DemoCommand.self, ExploreCommand.self, ServeCommand.self, CollectCommand.self,
-            ControllersCommand.self,
+            DemoCommand.self, ExploreCommand.self, ServeCommand.self, CollectCommand.self, ScanCommand.self,
+            AdvertiseCommand.self, ControllersCommand.self,
         ]
     )
 

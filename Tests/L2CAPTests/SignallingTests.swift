@@ -29,6 +29,17 @@ import Testing
         #expect(outcomes == [.busy, .accepted, .rejected, .notUnderstood])
     }
 
+    // Found by fuzzing, as the same of ATT.
+    @Test func AB_C09_aPeerThatTakesNoAnswersGetsNoMore() {
+        let fixture = Fixture(role: .peripheral)
+        fixture.link.isHeld = true
+        for _ in 0..<1000 { _ = fixture.signal([0x02, 1, 0, 0]) }
+        #expect(fixture.link.queuedPDUs == L2CAPConnection.maximumQueuedAnswers)
+        fixture.link.isHeld = false
+        #expect(fixture.link.takeSent(on: 5).count == L2CAPConnection.maximumQueuedAnswers)
+        #expect(fixture.signal([0x02, 1, 0, 0]).count == 1)
+    }
+
     @Test func aRequestWithoutAnswerEnds() {
         let fixture = Fixture(role: .peripheral)
         var outcomes: [ParameterUpdateOutcome] = []

@@ -113,7 +113,7 @@ private final class GATTServerScene: GATTServerDelegate {
             if ATTOpcode(rawValue: pdu.first ?? 0).kind == .response { answers += 1 }
         }
         hold(answers <= requests, "\(answers) answers to \(requests) requests")
-        hold(link.queuedPDUs <= 64, "\(link.queuedPDUs) PDUs wait")
+        hold(link.queuedPDUs <= 128, "\(link.queuedPDUs) PDUs wait")
         hold(session.configurations.count <= 16, "\(session.configurations.count) configurations")
     }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import BluetoothService
 import EventLoops
 import Foundation
+import GAP
 import HCI
 import HCITransports
 import Logging
@@ -32,6 +33,15 @@ struct ControllerOptions: ParsableArguments {
         let transport = ControllerTransport(address, loop: loop)
         guard let capture else { return transport }
         return SnoopingTransport.toFile(capture, transport, end: .host, loop: loop)
+    }
+
+    /// A device of the host stack alone on the controller. On the loop.
+    func startAccess(loop: NIOEventLoop, capture: CaptureFile?) -> GenericAccess {
+        let logger = Logger(label: "harald")
+        let host = HCIHost(transport: open(controller, loop: loop, capture: capture), loop: loop, logger: logger)
+        let access = GenericAccess(host: host, loop: loop, random: RandomSource(), logger: logger)
+        access.start()
+        return access
     }
 
     /// A whole Bluetooth system on the controller. When it fails, that is the outcome.
