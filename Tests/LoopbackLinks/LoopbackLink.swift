@@ -52,9 +52,11 @@ public final class LoopbackLink: ACLLink {
         if isHeld { queue.append(pdu) } else { transmit(pdu) }
     }
 
-    /// Lets up to `count` PDUs go.
+    /// Lets up to `count` PDUs go, those that come meanwhile among them.
     public func release(_ count: Int) {
-        for _ in 0..<min(count, queue.count) {
+        var rest = count
+        while rest > 0, !queue.isEmpty {
+            rest -= 1
             transmit(queue.removeFirst())
             onDrain?()
         }

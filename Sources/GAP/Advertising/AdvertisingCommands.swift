@@ -94,7 +94,9 @@ struct AdvertisingCommands {
 
     private var extendedStart: [any HCICommand] {
         var commands: [any HCICommand] = [parameters]
-        if address.address.kind.isRandom, !isAnonymous {
+        // An anonymous advertiser needs one too, although nobody sees it: without it a controller does not enable the set
+        // (Core Vol 4 Part E 7.8.56).
+        if address.address.kind.isRandom {
             commands.append(LESetAdvertisingSetRandomAddress(set: set, address: address.address))
         }
         commands += data
@@ -111,8 +113,6 @@ struct AdvertisingCommands {
     private var options: Advertisement.ExtendedPackets? {
         if case .extended(let options) = advertisement.packets { options } else { nil }
     }
-
-    private var isAnonymous: Bool { options?.isAnonymous ?? false }
 
     private var parameters: LESetExtendedAdvertisingParameters {
         LESetExtendedAdvertisingParameters(
