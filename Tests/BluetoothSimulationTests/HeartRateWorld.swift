@@ -19,12 +19,21 @@ final class HeartRateWorld: Sendable {
     let outcome = Mutex<Bool?>(nil)
     private let people = Mutex<[any Sendable]>([])
 
-    init(seed: UInt64, lossRate: Double = 0, rates: Int = 10) {
+    init(seed: UInt64, lossRate: Double = 0, rates: Int = 10, hasExtendedAdvertising: Bool = true) {
         var air = Radio.Configuration()
         air.lossRate = lossRate
         world = SimulatedWorld(seed: seed, radio: air)
-        phone = world.addDevice(named: "Phone", capture: phoneCapture.add)
-        sensor = world.addDevice(named: "Harald HR", at: Position(x: 2, y: 1), capture: sensorCapture.add)
+        phone = world.addDevice(
+            named: "Phone",
+            hasExtendedAdvertising: hasExtendedAdvertising,
+            capture: phoneCapture.add
+        )
+        sensor = world.addDevice(
+            named: "Harald HR",
+            at: Position(x: 2, y: 1),
+            hasExtendedAdvertising: hasExtendedAdvertising,
+            capture: sensorCapture.add
+        )
         launch(rates: rates)
     }
 
