@@ -153,8 +153,16 @@ import Testing
         let illegal = ConnectionParameters(intervalMinimum: 60, intervalMaximum: 6, latency: 0, timeout: 100)
         #expect(error(update(pair.centralLink, in: pair.world, illegal).result) != nil)
         #expect(error(update(pair.peripheralLink, in: pair.world, illegal).result) != nil)
-        pair.centralLink.terminate()
-        #expect(error(update(pair.centralLink, in: pair.world).result) == .linkLost(.localHostTerminated))
-        #expect(error(update(pair.centralLink, in: pair.world).result) == .linkLost(.unknownConnection))
+    }
+
+    @Test func anAttemptEndsWithItsLink() throws {
+        let pair = try LinkedPair(.legacy)
+        pair.centralLink.connection.onReceive = { _, _ in }
+        var result: Result<Void, GAPError>?
+        pair.peripheralLink.updateParameters(Self.parameters, by: .l2cap) { result = $0 }
+        pair.peripheralLink.terminate()
+        pair.world.run { result != nil }
+        #expect(error(result) == .linkLost(.localHostTerminated))
+        #expect(error(update(pair.peripheralLink, in: pair.world).result) == .linkLost(.unknownConnection))
     }
 }

@@ -94,7 +94,8 @@ struct AdvertisingCommands {
 
     private var extendedStart: [any HCICommand] {
         var commands: [any HCICommand] = [parameters]
-        if address.address.kind.isRandom, !isAnonymous {
+        // Even of a set that does not show it: without one the controller does not begin (Core Vol 4 Part E 7.8.56).
+        if address.address.kind.isRandom {
             commands.append(LESetAdvertisingSetRandomAddress(set: set, address: address.address))
         }
         commands += data
@@ -111,8 +112,6 @@ struct AdvertisingCommands {
     private var options: Advertisement.ExtendedPackets? {
         if case .extended(let options) = advertisement.packets { options } else { nil }
     }
-
-    private var isAnonymous: Bool { options?.isAnonymous ?? false }
 
     private var parameters: LESetExtendedAdvertisingParameters {
         LESetExtendedAdvertisingParameters(
