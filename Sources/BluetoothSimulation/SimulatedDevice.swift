@@ -44,7 +44,13 @@ public final class SimulatedDevice: Sendable {
     let parts: LoopBound<Parts>
 
     /// On the loop.
-    init(named name: String, in world: SimulatedWorld, at position: Position, capture: (@Sendable ([UInt8]) -> Void)?) {
+    init(
+        named name: String,
+        in world: SimulatedWorld,
+        at position: Position,
+        hasExtendedAdvertising: Bool,
+        capture: (@Sendable ([UInt8]) -> Void)?
+    ) {
         self.name = name
         self.world = world
         let loop = world.loop
@@ -52,13 +58,17 @@ public final class SimulatedDevice: Sendable {
         let number = UInt64(state.devices.count + 1)
         let random = state.random.split(number)
         let line = InMemoryTransport.pair(loop: loop)
+        // Locally administered, so that no maker's address is taken.
+        var kind = VirtualControllerConfiguration(
+            publicAddress: .init(0x0248_5244_0000 + number, kind: .publicDevice)
+        )
+        if !hasExtendedAdvertising { kind.features.remove(.extendedAdvertising) }
         let controller = VirtualController(
             transport: line.controller,
             node: state.radio.add(at: position),
             loop: loop,
             random: random.split(1),
-            // Locally administered, so that no maker's address is taken.
-            configuration: .init(publicAddress: .init(0x0248_5244_0000 + number, kind: .publicDevice))
+            configuration: kind
         )
         let log = PacketLog(calendarStart: world.calendarStart, write: capture)
         var configuration = SystemConfiguration()

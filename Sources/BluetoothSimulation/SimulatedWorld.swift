@@ -62,14 +62,25 @@ public final class SimulatedWorld: Sendable {
     /// - Parameters:
     ///   - name: What it is called; its name in the Generic Access service.
     ///   - position: Where it is, in metres.
+    ///   - hasExtendedAdvertising: Whether its controller knows the advertising of version 5.0; without it the host drives it
+    ///     with the commands of version 4.0.
     ///   - capture: Takes the octets of a btsnoop file with the device's HCI packets as they come, header first. Called on
     ///     the loop.
     public func addDevice(
         named name: String,
         at position: Position = Position(),
+        hasExtendedAdvertising: Bool = true,
         capture: (@Sendable ([UInt8]) -> Void)? = nil
     ) -> SimulatedDevice {
-        loop.waitFor { [self] in SimulatedDevice(named: name, in: self, at: position, capture: capture) }
+        loop.waitFor { [self] in
+            SimulatedDevice(
+                named: name,
+                in: self,
+                at: position,
+                hasExtendedAdvertising: hasExtendedAdvertising,
+                capture: capture
+            )
+        }
     }
 
     /// The time since the world began.

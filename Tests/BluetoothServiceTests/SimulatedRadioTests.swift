@@ -16,9 +16,11 @@ private final class RadioWorld {
     let world = TestWorld()
     let radio: Radio
     private let random = RandomSource(seed: 11)
+    private let hasExtendedAdvertising: Bool
     private var controllers: [VirtualController] = []
 
-    init(lossRate: Double = 0) {
+    init(lossRate: Double = 0, hasExtendedAdvertising: Bool = true) {
+        self.hasExtendedAdvertising = hasExtendedAdvertising
         var configuration = Radio.Configuration()
         configuration.lossRate = lossRate
         radio = Radio(loop: world.loop, random: random.split(0), configuration: configuration)
@@ -27,15 +29,17 @@ private final class RadioWorld {
     func system(_ name: String) -> BluetoothSystem {
         let ends = InMemoryTransport.pair(loop: world.loop)
         let number = UInt64(controllers.count + 1)
+        var kind = VirtualControllerConfiguration(
+            publicAddress: BluetoothAddress(0xC0FF_EE00_0000 + number, kind: .publicDevice)
+        )
+        if !hasExtendedAdvertising { kind.features.remove(.extendedAdvertising) }
         controllers.append(
             VirtualController(
                 transport: ends.controller,
                 node: radio.add(),
                 loop: world.loop,
                 random: random.split(number),
-                configuration: VirtualControllerConfiguration(
-                    publicAddress: BluetoothAddress(0xC0FF_EE00_0000 + number, kind: .publicDevice)
-                )
+                configuration: kind
             )
         )
         var configuration = SystemConfiguration()
@@ -54,9 +58,9 @@ private final class RadioWorld {
 }
 
 @Suite struct SimulatedRadioTests {
-    @Test(arguments: [0, 0.1])
-    func aWholeSessionOverTheAir(lossRate: Double) throws {
-        let air = RadioWorld(lossRate: lossRate)
+    @Test(arguments: [0, 0.1], [true, false])
+    func aWholeSessionOverTheAir(lossRate: Double, hasExtendedAdvertising: Bool) throws {
+        let air = RadioWorld(lossRate: lossRate, hasExtendedAdvertising: hasExtendedAdvertising)
         let sensor = air.world.manager(.peripheral, on: air.system("Strap"))
         let phone = air.system("Phone")
         let central = air.world.manager(.central, on: phone)
@@ -94,8 +98,9 @@ private final class RadioWorld {
         #expect(phone.links.isEmpty)
     }
 
-    @Test func behaviour_3_12_aPeerThatIsSwitchedOffIsMissed() throws {
-        let air = RadioWorld()
+    @Test(arguments: [true, false])
+    func behaviour_3_12_aPeerThatIsSwitchedOffIsMissed(hasExtendedAdvertising: Bool) throws {
+        let air = RadioWorld(hasExtendedAdvertising: hasExtendedAdvertising)
         let strap = air.system("Strap")
         let sensor = air.world.manager(.peripheral, on: strap)
         let central = air.world.manager(.central, on: air.system("Phone"))
@@ -109,8 +114,9 @@ private final class RadioWorld {
         #expect(end.error?.code == .core(.connectionTimeout))
     }
 
-    @Test func aDeviceIsCentralAndPeripheralAtOnce() throws {
-        let air = RadioWorld()
+    @Test(arguments: [true, false])
+    func aDeviceIsCentralAndPeripheralAtOnce(hasExtendedAdvertising: Bool) throws {
+        let air = RadioWorld(hasExtendedAdvertising: hasExtendedAdvertising)
         let phone = air.system("Phone")
         let sensor = air.world.manager(.peripheral, on: air.system("Strap"))
         let watch = air.world.manager(.central, on: air.system("Watch"))

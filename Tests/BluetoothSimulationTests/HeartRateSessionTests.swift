@@ -9,8 +9,9 @@ import Testing
 @testable import harald
 
 @Suite struct HeartRateSessionTests {
-    @Test func aWholeSessionRunsInVirtualTime() {
-        let session = HeartRateWorld(seed: 1)
+    @Test(arguments: [true, false])
+    func aWholeSessionRunsInVirtualTime(hasExtendedAdvertising: Bool) {
+        let session = HeartRateWorld(seed: 1, hasExtendedAdvertising: hasExtendedAdvertising)
         #expect(session.runToTheEnd() == true)
         let said = session.said.withLock { $0 }
         for line in [
@@ -24,9 +25,10 @@ import Testing
         #expect(said.contains { $0.hasPrefix("app: found \"Harald HR\" at -") })
     }
 
-    @Test func oneSeedGivesTheSamePacketsOctetForOctetAndAnotherGivesOthers() {
+    @Test(arguments: [true, false])
+    func oneSeedGivesTheSamePacketsOctetForOctetAndAnotherGivesOthers(hasExtendedAdvertising: Bool) {
         func captures(seed: UInt64) -> [[UInt8]] {
-            let session = HeartRateWorld(seed: seed)
+            let session = HeartRateWorld(seed: seed, hasExtendedAdvertising: hasExtendedAdvertising)
             _ = session.runToTheEnd()
             return [session.phoneCapture.bytes, session.sensorCapture.bytes]
         }

@@ -27,7 +27,8 @@ final class HeartRateWorld: Sendable {
         lossRate: Double = 0,
         interference: [Interference] = [],
         isSniffed: Bool = false,
-        rates: Int = 10
+        rates: Int = 10,
+        hasExtendedAdvertising: Bool = true
     ) {
         var air = Radio.Configuration()
         air.lossRate = lossRate
@@ -37,8 +38,17 @@ final class HeartRateWorld: Sendable {
             world.captureAir(at: Position(x: 0.5), to: nearCapture.add)
             world.captureAir(to: airCapture.add)
         }
-        phone = world.addDevice(named: "Phone", capture: phoneCapture.add)
-        sensor = world.addDevice(named: "Harald HR", at: Position(x: 2, y: 1), capture: sensorCapture.add)
+        phone = world.addDevice(
+            named: "Phone",
+            hasExtendedAdvertising: hasExtendedAdvertising,
+            capture: phoneCapture.add
+        )
+        sensor = world.addDevice(
+            named: "Harald HR",
+            at: Position(x: 2, y: 1),
+            hasExtendedAdvertising: hasExtendedAdvertising,
+            capture: sensorCapture.add
+        )
         launch(rates: rates)
     }
 

@@ -35,10 +35,10 @@ enum URISchemes {
         vemmi ws wss xcon xcon-userid xmlrpc.beep xmlrpc.beeps xmpp z39.50r z39.50s acr adiumxtra afp afs aim apt
         attachment aw barion beshare bitcoin bolo callto chrome chrome-extension com-eventbrite-attendee content cvs
         dlna-playsingle dlna-playcontainer dtn dvb ed2k facetime feed feedready finger fish gg git gizmoproject gtalk
-        ham hcp icon ipn irc irc6 ircs itms jar jms keyparc lastfm ldaps magnet maps market message mms ms-help ms-
-        settings-power msnim mumble mvn notes oid palm paparazzi pkcs11 platform proxy psyc query res resource rmi
+        ham hcp icon ipn irc irc6 ircs itms jar jms keyparc lastfm ldaps magnet maps market message mms ms-help
+        ms-settings-power msnim mumble mvn notes oid palm paparazzi pkcs11 platform proxy psyc query res resource rmi
         rsync rtmfp rtmp secondlife sftp sgn skype smb smtp soldat spotify ssh steam submit svn teamspeak teliaeid
-        things udp unreal ut2004 ventrilo view-source webcal wtai wyciwyg xfire xri ymsgr example ms-settings-
-        cloudstorage bluetooth bl
+        things udp unreal ut2004 ventrilo view-source webcal wtai wyciwyg xfire xri ymsgr example
+        ms-settings-cloudstorage bluetooth bl
         """.split(whereSeparator: \.isWhitespace).map(String.init)
 }

@@ -1,0 +1,286 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import Testing
+
+@testable import GAP
+
+/// Connectability modes and connection establishment procedures (Core Vol 3 Part C 9.3), between two whole stacks.
+@Suite struct ConnectabilityTests {
+    private static let data = AdvertisingData([.localName(.init("Harald"))])
+
+    /// How a device is advertised, and how another one tries to connect to it.
+    private struct Attempt {
+        let device: GAPDevice
+        let other: GAPDevice
+        let role: Peripheral
+        let central: Central
+        var result: Result<AccessLink, GAPError>?
+    }
+
+    /// Lets one device advertise, and the other one connect.
+    private func connect(
+        _ mode: ControllerMode,
+        _ advertised: (_ other: BluetoothAddress) -> Peripheral.Mode,
+        within limit: Duration = .seconds(10),
+        _ begin: (Central, BluetoothAddress, @escaping Central.Completion) -> Void = { central, peer, completion in
+            central.connect(to: peer, within: .seconds(10), completion: completion)
+        }
+    ) throws -> Attempt {
+        let world = GAPWorld(mode)
+        let (device, other) = (world.device(), world.device())
+        let role = Peripheral(device.access)
+        role.enter(advertised(other.address))
+        let central = Central(other.access)
+        var attempt = Attempt(device: device, other: other, role: role, central: central)
+        begin(central, device.address) { attempt.result = $0 }
+        world.run(for: limit + .seconds(1)) { attempt.result != nil }
+        world.run(.milliseconds(200))
+        return attempt
+    }
+
+    private func expectLink(_ attempt: Attempt, _ mode: ControllerMode) throws {
+        let link = try #require(try attempt.result?.get())
+        #expect(link.peer == attempt.device.address && link.connection.role == .central)
+        #expect(attempt.device.links.map(\.peer) == [attempt.other.address])
+        #expect(attempt.other.log.contains(LECreateConnection.self) == (mode == .legacy))
+        #expect(attempt.other.log.contains(LEExtendedCreateConnection.self) == (mode == .extended))
+    }
+
+    // MARK: Modes
+
+    private func expectNoConnection(_ mode: ControllerMode, _ discoverability: Peripheral.Discoverability) throws {
+        let attempt = try connect(mode, { _ in .init(discoverability, .none, data: Self.data) })
+        #expect(throws: GAPError.timedOut) { try attempt.result?.get() }
+        #expect(attempt.device.links.isEmpty)
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_CONN_NCON_BV_01_nonDiscoverable(mode: ControllerMode) throws {
+        try expectNoConnection(mode, .none)
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_CONN_NCON_BV_02_generalDiscoverable(mode: ControllerMode) throws {
+        try expectNoConnection(mode, .general)
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_CONN_NCON_BV_03_limitedDiscoverable(mode: ControllerMode) throws {
+        try expectNoConnection(mode, .limited(.seconds(60)))
+    }
+
+    @Test(arguments: ControllerMode.allCases, [true, false])
+    func GAP_CONN_DCON_BV_01_directedConnectable(mode: ControllerMode, isHighDutyCycle: Bool) throws {
+        let attempt = try connect(mode, { .init(.none, .directed($0, isHighDutyCycle: isHighDutyCycle)) })
+        try expectLink(attempt, mode)
+        // Nobody else is let in.
+        let world = GAPWorld(mode)
+        let (device, stranger) = (world.device(), world.device())
+        let role = Peripheral(device.access)
+        role.enter(
+            .init(.none, .directed(BluetoothAddress(5, kind: .publicDevice), isHighDutyCycle: isHighDutyCycle))
+        )
+        var result: Result<AccessLink, GAPError>?
+        let central = Central(stranger.access)
+        central.connect(to: device.address, within: .seconds(5)) { result = $0 }
+        world.run(for: .seconds(6)) { result != nil }
+        #expect(device.links.isEmpty)
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func aHighDutyCycleEndsByItself(mode: ControllerMode) throws {
+        let world = GAPWorld(mode)
+        let device = world.device()
+        let role = Peripheral(device.access)
+        var end: (AdvertisingEnd, Instant)?
+        role.onEnded = { end = ($0, world.loop.now) }
+        let begin = world.loop.now
+        role.enter(.init(.none, .directed(BluetoothAddress(5, kind: .publicDevice), isHighDutyCycle: true)))
+        world.run { end != nil }
+        #expect(end?.0 == .timeOver)
+        #expect(try #require(end).1 - begin <= .milliseconds(1_400))
+    }
+
+    private func expectUndirected(_ mode: ControllerMode, _ discoverability: Peripheral.Discoverability) throws {
+        var end: AdvertisingEnd?
+        let attempt = try connect(mode, { _ in .init(discoverability, .undirected, data: Self.data) })
+        try expectLink(attempt, mode)
+        // The mode ends with the connection; it can be entered again.
+        attempt.role.onEnded = { end = $0 }
+        attempt.role.enter(.init(discoverability, .undirected, data: Self.data))
+        #expect(try !attempt.other.hear(from: attempt.device.address).isEmpty)
+        #expect(end == nil)
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_CONN_UCON_BV_01_undirectedAndNonDiscoverable(mode: ControllerMode) throws {
+        try expectUndirected(mode, .none)
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_CONN_UCON_BV_02_undirectedAndGeneralDiscoverable(mode: ControllerMode) throws {
+        try expectUndirected(mode, .general)
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_CONN_UCON_BV_03_undirectedAndLimitedDiscoverable(mode: ControllerMode) throws {
+        try expectUndirected(mode, .limited(.seconds(60)))
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func aConnectionEndsTheMode(mode: ControllerMode) throws {
+        let world = GAPWorld(mode)
+        let (device, other) = (world.device(), world.device())
+        let role = Peripheral(device.access)
+        var end: AdvertisingEnd?
+        role.onEnded = { end = $0 }
+        role.enter(.init(.general, .undirected, data: Self.data))
+        let central = Central(other.access)
+        var result: Result<AccessLink, GAPError>?
+        central.connect(to: device.address) { result = $0 }
+        world.run { result != nil && end != nil }
+        #expect(end == .connected)
+        #expect(try other.hear(from: device.address).isEmpty)
+    }
+
+    // MARK: Procedures
+
+    private static let undirected = Peripheral.Mode(.general, .undirected, data: data)
+    private static let nobody = BluetoothAddress(0xC0_0000_0000_09, kind: .randomDevice)
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_CONN_ACEP_BV_01_autoConnectionToADirectedAdvertiser(mode: ControllerMode) throws {
+        let attempt = try connect(mode, { .init(.none, .directed($0, isHighDutyCycle: false)) }) {
+            central,
+            peer,
+            completion in
+            central.autoConnect(to: [Self.nobody, peer], within: .seconds(10), completion: completion)
+        }
+        try expectLink(attempt, mode)
+        #expect(attempt.other.log.contains(LEAddDeviceToFilterAcceptList.self))
+        #expect(attempt.other.access.connector.wanted.isEmpty)
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_CONN_GCEP_BV_01_generalConnectionToADirectedAdvertiser(mode: ControllerMode) throws {
+        let attempt = try connect(mode, { .init(.none, .directed($0, isHighDutyCycle: false)) }) {
+            central,
+            peer,
+            completion in
+            central.generalConnect(within: .seconds(10), pick: { $0.address == peer }, completion: completion)
+        }
+        try expectLink(attempt, mode)
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_CONN_GCEP_BV_02_generalConnectionToAnUndirectedAdvertiser(mode: ControllerMode) throws {
+        let attempt = try connect(mode, { _ in Self.undirected }) { central, _, completion in
+            central.generalConnect(
+                within: .seconds(10),
+                pick: { $0.data.localName?.text == "Harald" },
+                completion: completion
+            )
+        }
+        try expectLink(attempt, mode)
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_CONN_SCEP_BV_01_selectiveConnectionToADirectedAdvertiser(mode: ControllerMode) throws {
+        let attempt = try connect(mode, { .init(.none, .directed($0, isHighDutyCycle: false)) }) {
+            central,
+            peer,
+            completion in
+            central.selectiveConnect(to: [peer, Self.nobody], within: .seconds(10), completion: completion)
+        }
+        try expectLink(attempt, mode)
+        #expect(attempt.other.log.contains(LEAddDeviceToFilterAcceptList.self))
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func aSelectiveConnectionHearsNobodyElse(mode: ControllerMode) throws {
+        let attempt = try connect(mode, { _ in Self.undirected }) { central, _, completion in
+            central.selectiveConnect(to: [Self.nobody], within: .seconds(10), completion: completion)
+        }
+        #expect(throws: GAPError.timedOut) { try attempt.result?.get() }
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_CONN_DCEP_BV_01_directConnectionToADirectedAdvertiser(mode: ControllerMode) throws {
+        try expectLink(try connect(mode, { .init(.none, .directed($0, isHighDutyCycle: false)) }), mode)
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_CONN_DCEP_BV_03_directConnectionToAnUndirectedAdvertiser(mode: ControllerMode) throws {
+        try expectLink(try connect(mode, { _ in Self.undirected }), mode)
+    }
+
+    @Test func directConnectionToAnExtendedAdvertiser() throws {
+        let attempt = try connect(
+            .extended,
+            { _ in
+                var mode = Self.undirected
+                var options = Advertisement.ExtendedPackets()
+                options.secondaryPHY = .le2M
+                mode.packets = .extended(options)
+                return mode
+            }
+        )
+        try expectLink(attempt, .extended)
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func aProcedureThatIsCancelledIsOver(mode: ControllerMode) throws {
+        let world = GAPWorld(mode)
+        let (device, other) = (world.device(), world.device())
+        let central = Central(other.access)
+        var results: [GAPError?] = []
+        let note: Central.Completion = { result in
+            if case .failure(let error) = result { results.append(error) } else { results.append(nil) }
+        }
+        central.connect(to: device.address, completion: note)
+        central.connect(to: device.address, completion: note)
+        #expect(results == [.busy])
+        world.run(.seconds(1))
+        central.cancel()
+        #expect(results == [.busy, .cancelled])
+        world.run(.seconds(1))
+        let role = Peripheral(device.access)
+        role.enter(Self.undirected)
+        world.run(.seconds(2))
+        #expect(device.links.isEmpty)
+        central.connect(to: device.address, completion: note)
+        world.run { results.count == 3 }
+        #expect(results.last == .some(nil))
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_CONN_TERM_BV_01_terminate(mode: ControllerMode) throws {
+        let pair = try LinkedPair(mode)
+        pair.centralLink.terminate()
+        pair.world.run(.seconds(1))
+        #expect(pair.central.endReasons == [.localHostTerminated])
+        #expect(pair.peripheral.endReasons == [.remoteUserTerminated])
+        #expect(pair.central.access.links.isEmpty && pair.peripheral.access.links.isEmpty)
+        // The peripheral can do it as well.
+        let other = try LinkedPair(mode)
+        other.peripheralLink.terminate()
+        other.world.run(.seconds(1))
+        #expect(other.central.endReasons == [.remoteUserTerminated])
+    }
+
+    @Test func withTheControllerEverythingIsOver() throws {
+        let pair = try LinkedPair(.extended)
+        var failure: GAPError?
+        let central = Central(pair.central.access)
+        central.connect(to: Self.nobody) { result in
+            if case .failure(let error) = result { failure = error }
+        }
+        pair.world.run(.milliseconds(100))
+        pair.central.access.stop()
+        pair.world.run(.milliseconds(100))
+        #expect(failure == .notReady)
+        #expect(pair.central.access.state == .off && pair.central.access.links.isEmpty)
+        #expect(pair.central.endReasons.count == 1)
+    }
+}

@@ -1,0 +1,197 @@
+import ATT
+import BluetoothTypes
+import EventLoops
+import GATT
+import L2CAP
+import Testing
+
+@testable import GAP
+
+/// A device that serves its Generic Access service.
+private final class Served: GATTServerDelegate {
+    let service: GenericAccessService
+    let server: GATTServer
+    private var bearers: [ATTBearer] = []
+    private var sessions: [GATTServerSession] = []
+
+    init(_ configuration: GenericAccessService.Configuration) throws {
+        let database = GATTDatabase()
+        service = try GenericAccessService(configuration, in: database)
+        server = GATTServer(database: database)
+        server.delegate = self
+    }
+
+    func attach(_ link: AccessLink, loop: any EventLoop) {
+        let channel = link.l2cap.register(.attribute, maximumPayload: 247)
+        let bearer = ATTBearer(channel: channel, loop: loop, preferredMTU: 247)
+        bearers.append(bearer)
+        sessions.append(server.attach(bearer))
+    }
+
+    func server(_ server: GATTServer, didReceiveRead request: GATTReadRequest) {
+        if !service.answer(request) { request.respond(.failure(.unlikelyError)) }
+    }
+
+    func server(_ server: GATTServer, didReceiveWrite request: GATTWriteRequest) {
+        if !service.answer(request) { request.respond(.unlikelyError) }
+    }
+
+    func server(
+        _ server: GATTServer,
+        session: GATTServerSession,
+        didConfigure handle: UInt16,
+        from old: ClientConfiguration,
+        to new: ClientConfiguration
+    ) {}
+
+    func server(_ server: GATTServer, isReadyToUpdate session: GATTServerSession) {}
+}
+
+/// The Generic Access service and name discovery (Core Vol 3 Part C 9.2.7, 12), between two whole stacks.
+@Suite struct GenericAccessServiceTests {
+    /// A client on a link to a device with the service.
+    private struct Session {
+        let pair: LinkedPair
+        let served: Served
+        let client: GATTClient
+        let bearer: ATTBearer
+
+        init(
+            _ mode: ControllerMode = .extended,
+            _ configure: (inout GenericAccessService.Configuration) -> Void = { _ in }
+        ) throws {
+            var configuration = GenericAccessService.Configuration(deviceName: "Harald")
+            configure(&configuration)
+            let served = try Served(configuration)
+            var bearer: ATTBearer?
+            pair = try LinkedPair(
+                mode,
+                prepare: { central, peripheral in
+                    peripheral.onLink = { served.attach($0, loop: peripheral.world.loop) }
+                    central.onLink = { link in
+                        let channel = link.l2cap.register(.attribute, maximumPayload: 247)
+                        bearer = ATTBearer(channel: channel, loop: central.world.loop, preferredMTU: 247)
+                    }
+                }
+            )
+            self.served = served
+            self.bearer = try #require(bearer)
+            client = GATTClient(bearer: self.bearer)
+        }
+
+        func values(of uuid: BluetoothUUID) throws -> [RemoteValue] {
+            var result: Result<[RemoteValue], GATTError>?
+            client.readValues(of: uuid) { result = $0 }
+            pair.world.run { result != nil }
+            return try #require(result).get()
+        }
+
+        func write(_ value: PacketBuffer, to uuid: BluetoothUUID) throws -> GATTError? {
+            let handle = try #require(try values(of: uuid).first).handle
+            var result: Result<Void, GATTError>?
+            client.write(value, to: handle) { result = $0 }
+            pair.world.run { result != nil }
+            if case .failure(let error) = try #require(result) { return error }
+            return nil
+        }
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_IDLE_NAMP_BV_01_theNameIsDiscovered(mode: ControllerMode) throws {
+        let world = GAPWorld(mode)
+        let (device, finder) = (world.device(), world.device())
+        let served = try Served(.init(deviceName: "A name of more than twenty-two octets"))
+        device.onLink = { served.attach($0, loop: world.loop) }
+        let role = Peripheral(device.access)
+        role.enter(.init(.general, .undirected))
+        let central = Central(finder.access)
+        var name: Result<String, GAPError>?
+        central.discoverName(of: device.address, within: .seconds(10)) { name = $0 }
+        world.run { name != nil }
+        #expect(try name?.get() == "A name of more than twenty-two octets")
+        world.run(.seconds(1))
+        #expect(finder.access.links.isEmpty && device.access.links.isEmpty)
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_IDLE_NAMP_BV_02_theNameIsServed(mode: ControllerMode) throws {
+        let session = try Session(mode)
+        #expect(try session.values(of: 0x2A00).map(\.value) == [PacketBuffer(Array("Harald".utf8))])
+    }
+
+    @Test func GAP_GAT_BV_04_preferredConnectionParameters() throws {
+        let session = try Session {
+            $0.preferredParameters = .init(
+                .init(intervalMinimum: 24, intervalMaximum: 40, latency: 4, timeout: 600)
+            )
+        }
+        #expect(try session.values(of: 0x2A04).map(\.value) == [[24, 0, 40, 0, 4, 0, 0x58, 0x02]])
+    }
+
+    @Test func GAP_GAT_BV_05_aWritableName() throws {
+        let session = try Session { $0.isNameWritable = true }
+        var told: [String] = []
+        session.served.service.onNameChange = { told.append($0) }
+        #expect(try session.write(PacketBuffer(Array("Gorm".utf8)), to: 0x2A00) == nil)
+        #expect(try session.values(of: 0x2A00).map(\.value) == [PacketBuffer(Array("Gorm".utf8))])
+        #expect(told == ["Gorm"] && session.served.service.deviceName == "Gorm")
+        // What is no text, or too long for a name, is refused.
+        #expect(try session.write([0xFF, 0xFE], to: 0x2A00) != nil)
+        let long = PacketBuffer([UInt8](repeating: 0x41, count: 240))
+        #expect(try session.write(long, to: 0x2A00) == nil)
+        #expect(told.count == 2)
+    }
+
+    @Test func GAP_GAT_BV_06_aWritableAppearance() throws {
+        let session = try Session { $0.isAppearanceWritable = true }
+        #expect(try session.write([0x41, 0x03], to: 0x2A01) == nil)
+        #expect(try session.values(of: 0x2A01).map(\.value) == [[0x41, 0x03]])
+        #expect(session.served.service.appearance == 0x0341)
+        #expect(try session.write([1], to: 0x2A01) != nil)
+        #expect(try session.write([1, 2, 3], to: 0x2A01) != nil)
+    }
+
+    @Test func whatIsNotWritableIsNotWritten() throws {
+        let session = try Session()
+        #expect(try session.write([0x41], to: 0x2A00) != nil)
+        #expect(try session.write([0x41, 0x03], to: 0x2A01) != nil)
+        #expect(session.served.service.deviceName == "Harald")
+    }
+
+    @Test func GAP_GAT_BV_16_theName() throws {
+        // Longer than a first answer of the client holds.
+        let name = String(repeating: "n", count: 248)
+        let session = try Session { $0.deviceName = name }
+        let handle = try #require(try session.values(of: 0x2A00).first).handle
+        var result: Result<PacketBuffer, GATTError>?
+        session.client.read(handle) { result = $0 }
+        session.pair.world.run { result != nil }
+        #expect(try result?.get() == PacketBuffer(Array(name.utf8)))
+        #expect(throws: GATTDatabaseError.self) {
+            _ = try GenericAccessService(.init(deviceName: name + "n"), in: GATTDatabase())
+        }
+    }
+
+    @Test func GAP_GAT_BV_17_theAppearance() throws {
+        let session = try Session { $0.appearance = 0x0341 }
+        #expect(try session.values(of: 0x2A01).map(\.value) == [[0x41, 0x03]])
+    }
+
+    @Test(arguments: [(true, 1), (false, 0)] as [(Bool, UInt8)])
+    func GAP_GAT_BV_18_centralAddressResolution(isSupported: Bool, value: UInt8) throws {
+        let session = try Session { $0.resolvesAddresses = isSupported }
+        #expect(try session.values(of: 0x2AA6).map(\.value) == [[value]])
+    }
+
+    @Test func GAP_GAT_BV_19_resolvablePrivateAddressOnly() throws {
+        let session = try Session { $0.usesOnlyResolvableAddresses = true }
+        #expect(try session.values(of: 0x2AC9).map(\.value) == [[0]])
+    }
+
+    @Test func whatDoesNotApplyIsLeftOut() throws {
+        let session = try Session()
+        for uuid: BluetoothUUID in [0x2A04, 0x2AA6, 0x2AC9] {
+            #expect((try? session.values(of: uuid))?.isEmpty ?? true)
+        }
+    }
+}

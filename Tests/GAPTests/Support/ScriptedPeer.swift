@@ -1,0 +1,94 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import Logging
+
+@testable import GAP
+
+/// A host on a controller that answers as it is told to.
+final class ScriptedPeer: HCITransport {
+    let loop = VirtualEventLoop()
+    var onReceive: ((HCIPacket) -> Void)?
+    var onClose: ((HCITransportError) -> Void)?
+    private(set) var host: HCIHost!
+    let logger: Logger
+    /// The commands that were sent, decoded.
+    var commands: [any HCICommand] = []
+    /// Commands that are refused.
+    var refuses: [Opcode: HCIStatus] = [:]
+    /// What the controller can do.
+    var features: LEFeatures = [.extendedAdvertising, .phy2M, .phyCoded]
+
+    init() {
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        self.logger = logger
+        host = HCIHost(transport: self, loop: loop, logger: logger)
+    }
+
+    var information: ControllerInformation? {
+        if case .ready(let information) = host.state { information } else { nil }
+    }
+
+    /// Brings the host up and forgets what was sent for it.
+    func up() {
+        host.start()
+        run()
+        commands = []
+    }
+
+    func run(_ duration: Duration = .milliseconds(10)) {
+        loop.run(for: duration)
+    }
+
+    func inject(_ event: some HCIEvent) {
+        onReceive?(HCIPacket(event))
+        run(.milliseconds(1))
+    }
+
+    var names: [String] { commands.map { type(of: $0).name } }
+
+    func close() {}
+
+    func send(_ packet: HCIPacket) {
+        guard packet.kind == .command, let frame = try? CommandPacket(reading: packet.bytes),
+            let command = try? HCICommandRegistry.decode(frame)
+        else { return }
+        commands.append(command)
+        answer(command)
+    }
+
+    private func answer<C: HCICommand>(_ command: C) {
+        let status = refuses[C.opcode] ?? .success
+        let packet: HCIPacket
+        if C.isAnsweredByStatus {
+            packet = HCIPacket(CommandStatus(status: status, credits: 1, opcode: C.opcode))
+        } else {
+            let parameters =
+                status == .success ? response(command).encoded() : PacketBuffer([status.rawValue])
+            packet = HCIPacket(CommandComplete(credits: 1, opcode: C.opcode, parameters: parameters))
+        }
+        loop.execute { [weak self] in self?.onReceive?(packet) }
+    }
+
+    private func response<C: HCICommand>(_ command: C) -> any HCIResponse {
+        switch command {
+        case is ReadLocalSupportedCommands:
+            ReadLocalSupportedCommands.Response(commands: SupportedCommands(HCICommandRegistry.all))
+        case is LEReadLocalSupportedFeatures: LEReadLocalSupportedFeatures.Response(features: features)
+        case is LEReadBufferSize:
+            LEReadBufferSize.Response(aclDataPacketLength: 251, totalACLDataPackets: 4)
+        case is LEReadBufferSizeV2:
+            LEReadBufferSizeV2.Response(
+                aclDataPacketLength: 251,
+                totalACLDataPackets: 4,
+                isoDataPacketLength: 0,
+                totalISODataPackets: 0
+            )
+        case is LEReadFilterAcceptListSize: LEReadFilterAcceptListSize.Response(size: 8)
+        case is LEReadMaximumAdvertisingDataLength: LEReadMaximumAdvertisingDataLength.Response(length: 1_650)
+        case is LEReadNumberOfSupportedAdvertisingSets: LEReadNumberOfSupportedAdvertisingSets.Response(count: 2)
+        default: C.Response()
+        }
+    }
+}
