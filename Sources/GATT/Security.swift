@@ -26,6 +26,8 @@ public struct LinkSecurity: Hashable, Sendable {
     public var keySize = 16
     /// Whether there is a key for this peer, in use or not.
     public var hasKey = false
+    /// Whether the user of this system lets the peer have what asks for that (Core Vol 3 Part C 10.5).
+    public var isAuthorized = false
 
     /// No security.
     public init() {}

@@ -102,7 +102,42 @@ struct SecurityCase: Sendable {
         }
     }
 
-    @Test func GATT_SR_GAW_BI_04_GATT_SR_GAW_BI_11_authorizationOfWriting() {
+    /// Refused before anything is prepared, and let through as soon as the user says so.
+    @Test func GATT_SR_GAR_BI_03_GATT_SR_GAW_BI_04_GATT_SR_GAW_BI_11_authorizationOfTheUser() throws {
+        let published = try client.fixture.database.add(
+            ServiceDefinition(
+                0x1812,
+                characteristics: [
+                    CharacteristicDefinition(
+                        0x2A4D,
+                        properties: [.read, .write],
+                        permissions: AttributePermissions(
+                            read: SecurityRequirement.none,
+                            write: SecurityRequirement.none,
+                            needsAuthorization: true
+                        )
+                    )
+                ]
+            )
+        )
+        let handle = published.characteristics[0].value
+        let value = UInt8(handle)
+        let requests: [[UInt8]] = [
+            [0x0A, value, 0], [0x0C, value, 0, 0, 0], [0x08, value, 0, value, 0, 0x4D, 0x2A], [0x0E, 14, 0, value, 0],
+            [0x20, 14, 0, value, 0], [0x12, value, 0, 1], [0x16, value, 0, 0, 0, 1],
+        ]
+        for request in requests { check(request, .insufficientAuthorization, at: handle) }
+        check([0x18, 1], nil)
+        #expect(app.reads.isEmpty && app.writes.isEmpty)
+        client.session.security.isAuthorized = true
+        for request in requests { check(request, nil) }
+        // AB-A02: taken back before the execution.
+        client.session.security.isAuthorized = false
+        check([0x18, 1], .insufficientAuthorization, at: handle)
+        #expect(app.writes.count == 1)
+    }
+
+    @Test func authorizationOfWritingByTheApp() {
         app.refusals[28] = .insufficientAuthorization
         check([0x12, 28, 0, 1], .insufficientAuthorization, at: 28)
         check([0x16, 28, 0, 0, 0, 1], nil)

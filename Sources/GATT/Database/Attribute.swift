@@ -25,12 +25,16 @@ struct Attribute {
     /// Why the attribute cannot be read over a link; nil when it can.
     func refusalOfReading(_ security: LinkSecurity) -> ATTErrorCode? {
         guard let requirement = permissions.read else { return .readNotPermitted }
-        return security.refusal(of: requirement)
+        return security.refusal(of: requirement) ?? refusalWithoutAuthorization(security)
     }
 
     /// Why the attribute cannot be written over a link; nil when it can.
     func refusalOfWriting(_ security: LinkSecurity) -> ATTErrorCode? {
         guard let requirement = permissions.write else { return .writeNotPermitted }
-        return security.refusal(of: requirement)
+        return security.refusal(of: requirement) ?? refusalWithoutAuthorization(security)
+    }
+
+    private func refusalWithoutAuthorization(_ security: LinkSecurity) -> ATTErrorCode? {
+        permissions.needsAuthorization && !security.isAuthorized ? .insufficientAuthorization : nil
     }
 }

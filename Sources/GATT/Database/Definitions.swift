@@ -6,11 +6,18 @@ public struct AttributePermissions: Hashable, Sendable {
     public var read: SecurityRequirement?
     /// What writing asks of the link; nil when nobody writes.
     public var write: SecurityRequirement?
+    /// Whether both ask for the word of this system's user besides.
+    public var needsAuthorization: Bool
 
     /// The given permissions.
-    public init(read: SecurityRequirement? = nil, write: SecurityRequirement? = nil) {
+    public init(
+        read: SecurityRequirement? = nil,
+        write: SecurityRequirement? = nil,
+        needsAuthorization: Bool = false
+    ) {
         self.read = read
         self.write = write
+        self.needsAuthorization = needsAuthorization
     }
 
     /// Everybody reads, nobody writes.
