@@ -31,6 +31,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     ],
@@ -77,7 +78,12 @@ let package = Package(
         ),
         room(
             "GATT",
-            ["BluetoothTypes", "EventLoops", "ATT", .product(name: "DequeModule", package: "swift-collections")]
+            [
+                "BluetoothTypes", "EventLoops", "ATT",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "DequeModule", package: "swift-collections"),
+            ]
         ),
         room("SMP", ["BluetoothTypes", "EventLoops", "L2CAP"]),
         room(
@@ -126,8 +132,9 @@ let package = Package(
         .executableTarget(
             name: "HaraldBenchmarks",
             dependencies: [
-                "CAllocations", "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT",
-                "CoreBluetooth", "BluetoothSimulation", .product(name: "Logging", package: "swift-log"),
+                "CAllocations", "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCITransports", "LinkLayer", "L2CAP",
+                "ATT", "GATT", "BluetoothService", "CoreBluetooth", "BluetoothSimulation",
+                .product(name: "Logging", package: "swift-log"),
             ],
             path: "Benchmarks/HaraldBenchmarks",
             swiftSettings: settings
@@ -185,3 +192,19 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// Fuzzing/run sets this, and has libFuzzer's flags on its command line: nobody who depends on the package meets either.
+if Context.environment["HARALD_FUZZING"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "HaraldFuzzing",
+            dependencies: [
+                "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCITransports", "LinkLayer", "L2CAP", "ATT", "GATT",
+                "GAP", "BluetoothService", "CoreBluetooth", "LoopbackLinks",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Fuzzing/HaraldFuzzing",
+            swiftSettings: settings
+        )
+    )
+}

@@ -56,17 +56,6 @@ final class DirectControllers {
 
     private static func answer(_ packet: HCIPacket, on end: InMemoryTransport) {
         guard let command = try? CommandPacket(reading: packet.bytes) else { return }
-        switch command.opcode {
-        case LEReadBufferSize.opcode:
-            let buffers = LEReadBufferSize.Response(aclDataPacketLength: 251, totalACLDataPackets: 16)
-            end.send(HCIPacket(CommandComplete(LEReadBufferSize.self, buffers)))
-        case Reset.opcode, SetEventMask.opcode, LESetEventMask.opcode:
-            end.send(HCIPacket(CommandComplete(credits: 1, opcode: command.opcode, parameters: [0])))
-        case LEReadLocalSupportedFeatures.opcode:
-            end.send(HCIPacket(CommandComplete(LEReadLocalSupportedFeatures.self, .init(features: []))))
-        default:
-            // An old controller, which the host adapts to.
-            end.send(HCIPacket(CommandComplete(credits: 1, opcode: command.opcode, parameters: [0x01])))
-        }
+        end.send(ScriptedController.answer(to: command))
     }
 }

@@ -5,16 +5,39 @@ import Foundation
 import GATT
 import HCI
 
-/// Measures what the project promises to be fast at, and prints a row for each. Best of five; see `Benchmarks/run`.
+/// Measures what the project promises to be fast at, and prints a row for each; see `Benchmarks/run`.
 @main
 enum HaraldBenchmarks {
+    /// What there is to measure. Names on the command line choose some of it.
+    private static let groups: [(name: String, measure: @Sendable () throws -> Void)] = [
+        ("codecs", codecs),
+        ("host", oneHost),
+        ("service", service),
+        ("hosts", twoHosts),
+        ("idle", idlePair),
+        ("crowd", crowds),
+    ]
+
     static func main() throws {
+        let chosen = CommandLine.arguments.dropFirst()
         print("| what | result |\n| --- | ---: |")
-        try codecs()
+        for group in groups where chosen.isEmpty || chosen.contains(group.name) { try group.measure() }
+    }
+
+    private static func oneHost() throws {
+        try oneHostSends()
+        try oneHostReceives()
+        try oneHostAnswers()
+    }
+
+    private static func twoHosts() throws {
         try notifications()
         try reads()
-        try allocations()
-        idlePair()
+    }
+
+    private static func crowds() {
+        crowd(advertisers: 1_000, interval: 1_000, duration: 60)
+        crowd(advertisers: 1_000, interval: 100, duration: 60)
     }
 
     private static func row(_ what: String, _ result: String) {
@@ -29,8 +52,16 @@ enum HaraldBenchmarks {
         String(
             format: "%.0f ns, %.1f allocations",
             measurement.seconds * 1e9 / Double(count),
-            Double(measurement.allocations) / Double(count)
+            allocations(count, measurement)
         )
+    }
+
+    private static func both(_ count: Int, _ measurement: Measurement) -> String {
+        perSecond(count, measurement) + ", " + String(format: "%.1f allocations", allocations(count, measurement))
+    }
+
+    private static func allocations(_ count: Int, _ measurement: Measurement) -> Double {
+        Double(measurement.allocations) / Double(count)
     }
 
     // MARK: One packet
@@ -74,21 +105,100 @@ enum HaraldBenchmarks {
         report.address = BluetoothAddress(0xC0FF_EE00_0001, kind: .randomDevice)
         report.data = PacketBuffer(Array(repeating: 1, count: 31))
         report.rssi = -60
-        let event = LEAdvertisingReport(reports: [report])
+        try reports("advertising report", LEAdvertisingReport(reports: [report]), count: count) {
+            checksum &+= $0.reports.count
+        }
+        var extended = ExtendedAdvertisingReport()
+        (extended.address, extended.data, extended.rssi) = (report.address, report.data, report.rssi)
+        try reports("extended advertising report", LEExtendedAdvertisingReport(reports: [extended]), count: count) {
+            checksum &+= $0.reports.count
+        }
+    }
+
+    private static func reports<E: HCIEvent>(
+        _ name: String,
+        _ event: E,
+        count: Int,
+        _ take: (E) -> Void
+    ) throws {
         var sum = 0
         let encode = Measurement {
             for _ in 0..<count { sum &+= HCIPacket(event).bytes.count }
         }
-        row("encode an advertising report of 31 octets", nanoseconds(count, encode))
+        row("encode an \(name) of 31 octets", nanoseconds(count, encode))
         let packet = HCIPacket(event)
         let decode = try Measurement {
             for _ in 0..<count {
                 let read = try EventPacket(reading: packet.bytes)
-                sum &+= try LEAdvertisingReport.reading(read.eventParameters).reports.count
+                take(try E.reading(read.eventParameters))
             }
         }
-        row("decode an advertising report of 31 octets", nanoseconds(count, decode))
-        checksum &+= sum
+        row("decode an \(name) of 31 octets", nanoseconds(count, decode))
+        precondition(sum != 0)
+    }
+
+    // MARK: One host on a scripted controller
+
+    /// From GATT down to HCI: values that a server notifies, until they are packets for the controller.
+    private static func oneHostSends() throws {
+        let one = try OneHost()
+        let count = 100_000
+        let value = PacketBuffer(Array(repeating: 0x55, count: 244))
+        let before = one.controller.sent
+        let measurement = Measurement {
+            var sent = 0
+            while sent < count {
+                while sent < count, one.server.update(PacketBuffer(copying: value), of: one.notified) { sent += 1 }
+                one.loop.run(for: .zero)
+            }
+        }
+        precondition(one.controller.sent - before == 5 * count, "every notification is sent")
+        row("notifications of 244 octets sent by one host", both(count, measurement))
+    }
+
+    /// From HCI up to GATT: packets as a controller delivers them, until they are values.
+    private static func oneHostReceives() throws {
+        let one = try OneHost()
+        let count = 100_000
+        let packet = ScriptedController.packet([0x1B, UInt8(one.notified), 0] + Array(repeating: 0x55, count: 244))
+        var received = 0
+        one.client.onValue = { _, _, _ in received += 1 }
+        let measurement = Measurement {
+            for _ in 0..<count { one.controller.onReceive?(packet) }
+        }
+        precondition(received == 5 * count, "every notification arrives")
+        row("notifications of 244 octets received by one host", both(count, measurement))
+    }
+
+    /// Up and down again: read requests, until their responses are packets for the controller. Two PDUs each.
+    private static func oneHostAnswers() throws {
+        let one = try OneHost()
+        let count = 50_000
+        let packet = ScriptedController.packet([0x0A, UInt8(one.read), 0])
+        let before = one.controller.sent
+        let measurement = Measurement {
+            for _ in 0..<count {
+                one.controller.onReceive?(packet)
+                one.loop.run(for: .zero)
+            }
+        }
+        precondition(one.controller.sent - before == 5 * count, "every request is answered")
+        row("ATT PDUs through one host: reads answered, two each", both(2 * count, measurement))
+    }
+
+    // MARK: One system below the API
+
+    /// From HCI up to the event for the app, whose delivery waits in the loop's queue.
+    private static func service() {
+        let pair = ServicePair()
+        let count = 10_000
+        let before = pair.received
+        let measurement = Measurement {
+            for _ in 0..<count { pair.receive() }
+        }
+        pair.deliver()
+        precondition(pair.received - before == 5 * count, "every notification arrives")
+        row("one notification received below the API, HCI to event", nanoseconds(count, measurement))
     }
 
     // MARK: Two hosts without air
@@ -125,25 +235,6 @@ enum HaraldBenchmarks {
         row("ATT reads through two hosts, one after the other", perSecond(count, measurement))
     }
 
-    /// What the receiving host alone allocates: packets as a controller would deliver them, from HCI up to the value.
-    private static func allocations() throws {
-        let pair = try StackPair()
-        let count = 10_000
-        let value = Array(repeating: UInt8(0x55), count: 244)
-        let handle = UInt8(pair.notified)
-        let packet = HCIPacket(
-            .acl,
-            PacketBuffer([0x40, 0x20, 0xFB, 0x00, 0xF7, 0x00, 0x04, 0x00, 0x1B, handle, 0x00] + value)
-        )
-        var received = 0
-        pair.client.onValue = { _, _, _ in received += 1 }
-        let measurement = Measurement {
-            for _ in 0..<count { pair.deliverToClient(packet) }
-        }
-        precondition(received == 5 * count, "every notification arrives")
-        row("one notification received, HCI to value", nanoseconds(count, measurement))
-    }
-
     // MARK: Two devices with air
 
     private static func idlePair() {
@@ -153,6 +244,17 @@ enum HaraldBenchmarks {
         row(
             "simulated time of two idle connected devices at 30 ms",
             String(format: "%.0f s/s", Double(duration) / measurement.seconds)
+        )
+    }
+
+    /// The first repetition counts with what follows from the beginning; the best is printed.
+    private static func crowd(advertisers: Int, interval: Int, duration: Int) {
+        let crowd = Crowd(advertisers: advertisers, interval: interval)
+        var reports = 0
+        let measurement = Measurement(repetitions: 3) { reports = crowd.run(seconds: duration) }
+        row(
+            "\(duration) simulated seconds of \(advertisers) advertisers at \(interval) ms and one scanner",
+            String(format: "%.2f s, %d reports /s", measurement.seconds, reports / duration)
         )
     }
 }

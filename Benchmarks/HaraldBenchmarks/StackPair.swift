@@ -66,11 +66,6 @@ final class StackPair {
         if index == 0 { client = GATTClient(bearer: bearer) } else { _ = server.attach(bearer) }
     }
 
-    /// Hands a packet to the client's host at once, as if its controller had sent it.
-    func deliverToClient(_ packet: HCIPacket) {
-        controllers.hosts[0].onReceive?(packet)
-    }
-
     private func subscribe() throws {
         var failure: GATTError?
         client.exchangeMTU { if case .failure(let error) = $0 { failure = error } }

@@ -41,6 +41,9 @@ EMPTY = custom(0x105)  # read: no octets at all
 REFUSED = custom(0x106)  # read: always an error of the application
 SECRET = custom(0x107)  # read: only over an encrypted link
 
+EXTRA = custom(0x200)  # a service that is not there at first
+EXTRA_NOTE = custom(0x201)  # read
+
 LONG_VALUE = bytes(index * 7 & 0xFF for index in range(400))
 APPLICATION_ERROR = 0x80
 
@@ -58,6 +61,7 @@ VALUES: dict[UUID, bytes] = {
     LONG: LONG_VALUE,
     EMPTY: b"",
 }
+EXTRA_VALUE = b"new here"
 # Whose reading must fail, and with which ATT error.
 ERRORS: dict[UUID, int] = {REFUSED: APPLICATION_ERROR, SECRET: att.ATT_INSUFFICIENT_ENCRYPTION_ERROR}
 DESCRIPTIONS: dict[UUID, bytes] = {NOTE: b"A note"}
@@ -95,6 +99,10 @@ class Database:
         self.ticks = Characteristic(TICKS, Properties.NOTIFY, Attribute.Permissions(0))
         self.alarm = Characteristic(ALARM, Properties.INDICATE, Attribute.Permissions(0))
         self.services = self._services()
+
+    @staticmethod
+    def extra_service() -> Service:
+        return Service(EXTRA, [Characteristic(EXTRA_NOTE, Properties.READ, READABLE, EXTRA_VALUE)])
 
     @property
     def writable(self) -> list[Characteristic]:

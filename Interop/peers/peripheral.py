@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import itertools
+import struct
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -90,6 +91,15 @@ class Peripheral:
 
     def _on_subscription(self, _: Connection, which: Characteristic, notify: bool, indicate: bool) -> None:
         self.note("subscribe", uuid=text(which.uuid), notify=notify, indicate=indicate)
+
+    async def grow(self) -> None:
+        """One more service while clients are connected; those that have asked for it are told."""
+        server = self.device.gatt_server
+        first = server.next_handle()
+        server.add_service(self.database.extra_service())
+        self.note("grown", first=first)
+        changed = self.device.gatt_service.service_changed_characteristic
+        await server.indicate_subscribers(changed, struct.pack("<HH", first, 0xFFFF))
 
     # --- the link
 

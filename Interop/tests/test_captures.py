@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import struct
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -30,3 +31,117 @@ def test_no_capture_of_the_swift_tests_is_malformed() -> None:
         faults = [each for each in pool.map(fault, paths) if each]
     if faults:
         pytest.fail("\n\n".join(faults), pytrace=False)
+
+
+# --- the air, as a sniffer has it -------------------------------------------------------------------------------------
+
+LINK_TYPE = 256  # LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR
+
+
+def air(name: str) -> Path:
+    path = DIRECTORY / f"{name}.pcap"
+    if not path.exists():
+        pytest.fail(f"there is no {path}; `swift test` writes it", pytrace=False)
+    return path
+
+
+def frames(path: Path) -> list[tuple[int, bytes]]:
+    """When, in microseconds, and what. The headers are checked, which tshark does not insist on."""
+    data = path.read_bytes()
+    assert struct.unpack_from("<IHHiIII", data) == (0xA1B2C3D4, 2, 4, 0, 0, 65535, LINK_TYPE)
+    offset, found = 24, []
+    while offset < len(data):
+        seconds, microseconds, included, original = struct.unpack_from("<IIII", data, offset)
+        assert included == original and microseconds < 1_000_000 and offset + 16 + included <= len(data)
+        found.append((seconds * 1_000_000 + microseconds, data[offset + 16 : offset + 16 + included]))
+        offset += 16 + included
+    return found
+
+
+def columns(path: Path, condition: str, *fields: str) -> list[list[str]]:
+    output = captures.tshark(path, "-Y", condition, "-T", "fields", *captures.as_options(list(fields)))
+    return [line.split("\t") for line in output.splitlines()]
+
+
+def test_no_capture_of_the_air_is_malformed() -> None:
+    paths = sorted(DIRECTORY.glob("**/*.pcap"))
+    assert paths, "`swift test` writes captures of the air"
+    for path in paths:
+        times = [time for time, _ in frames(path)]
+        assert times and times == sorted(times)
+        assert captures.malformed(path) == []
+
+
+@pytest.mark.parametrize("name", ["heart-1.air", "heart-1.near", "heart-2.air"])
+def test_the_whole_session_is_seen_on_the_air(name: str) -> None:
+    path = air(name)
+    assert len(columns(path, "btle.advertising_header.pdu_type == 5", "frame.number")) == 1
+    control = {int(row[0], 16) for row in columns(path, "btle.control_opcode", "btle.control_opcode")}
+    # LL_LENGTH_REQ, LL_LENGTH_RSP, LL_TERMINATE_IND.
+    assert {0x14, 0x15, 0x02} <= control
+    notifications = columns(path, "btatt.opcode == 0x1b", "btatt.handle", "btle_rf.pdu_type")
+    # From the peripheral to the central: 3.
+    assert len(notifications) >= 10 and {row[1] for row in notifications} == {"3"}
+    requests = columns(path, "btatt.opcode.method == 0x0a", "btle_rf.pdu_type")
+    assert {row[0] for row in requests} == {"2"}
+
+
+@pytest.mark.parametrize(("name", "phy", "number"), [("phy-1", "1M", 0), ("phy-2", "2M", 1), ("phy-4", "Coded", 2)])
+def test_each_phy_is_read(name: str, phy: str, number: int) -> None:
+    path = air(f"{name}.air")
+    (notification,) = columns(path, "btatt.opcode == 0x1b", "btatt.value", "btle_rf.phy", "btle_rf.signal_dbm")
+    assert notification[0].replace(":", "") == "1648"
+    assert int(notification[1], 0) == number, phy
+    # 0.7 m from either.
+    assert notification[2] == "-37"
+    (ending,) = columns(path, "btle.control_opcode == 0x02", "btle.control.error_code")
+    assert int(ending[0], 16) == 0x13
+
+
+def test_a_sniffer_in_bad_air_sees_wrong_checks() -> None:
+    condition = "btle_rf.flags.crc_checked == 1 && btle_rf.flags.crc_valid == 0"
+    assert len(columns(air("heart-2.near"), condition, "frame.number")) > 10
+    assert columns(air("heart-1.near"), condition, "frame.number") == []
+    assert columns(air("heart-2.air"), condition, "frame.number") == []
+
+
+def without_pseudo_header(path: Path, target: Path, *, spoilt: int = 0) -> Path:
+    """The same with LINKTYPE_BLUETOOTH_LE_LL, where tshark has to compute the CRC by itself; the first few spoilt."""
+    data = bytearray(path.read_bytes()[:20] + struct.pack("<I", 251))
+    for number, (time, octets) in enumerate(frames(path)):
+        frame = bytearray(octets[10:])
+        frame[-1] ^= number < spoilt
+        data += struct.pack("<IIII", time // 1_000_000, time % 1_000_000, len(frame), len(frame)) + frame
+    target.write_bytes(data)
+    return target
+
+
+def test_tshark_computes_the_same_checks_of_advertising(tmp_path: Path) -> None:
+    path = air("heart-1.air")
+    for spoilt in (0, 3):
+        plain = without_pseudo_header(path, tmp_path / f"{spoilt}.pcap", spoilt=spoilt)
+        wrong = columns(plain, '_ws.expert.message == "Incorrect CRC"', "frame.number")
+        assert [int(row[0]) for row in wrong] == list(range(1, spoilt + 1))
+
+
+def check(pdu: bytes, initial: int) -> bytes:
+    """The shift register as the specification draws it (Core Vol 6 Part B 3.1.1), bit by bit."""
+    register = [initial >> position & 1 for position in range(24)]
+    for octet in pdu:
+        for bit in range(8):
+            feedback = register[23] ^ (octet >> bit & 1)
+            register = [feedback] + [
+                register[position - 1] ^ (feedback if position in (1, 3, 4, 6, 9, 10) else 0) for position in range(1, 24)
+            ]
+    sent = register[::-1]
+    return bytes(sum(sent[8 * index + bit] << bit for bit in range(8)) for index in range(3))
+
+
+def test_checks_of_a_connection_begin_as_its_connect_ind_says() -> None:
+    path = air("heart-1.air")
+    ((address, initial),) = columns(
+        path, "btle.advertising_header.pdu_type == 5", "btle.link_layer_data.access_address", "btle.link_layer_data.crc_init"
+    )
+    data = [octets for _, octets in frames(path) if octets[10:14] == int(address, 16).to_bytes(4, "little")]
+    assert len(data) > 100
+    assert all(check(octets[14:-3], int(initial, 16)) == octets[-3:] for octets in data)

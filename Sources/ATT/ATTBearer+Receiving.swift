@@ -36,6 +36,7 @@ extension ATTBearer {
     /// Confirms at once, whatever becomes of the value (AB-A09); a PDU without a whole handle indicates nothing.
     private func receiveIndication(_ payload: PacketBuffer) {
         guard payload.count >= 3 else { return }
+        guard takesAnswers else { return close(.tooManyRequests) }
         channel.send(ATTHandleValueConfirmation().framed())
         guard fits(payload) else { return }
         onIndication?(UInt16(payload[1]) | UInt16(payload[2]) << 8, payload.suffix(after: 3))
@@ -92,13 +93,19 @@ extension ATTBearer {
         offerRoom()
     }
 
-    /// Commands that are unknown, malformed or too long are ignored (Core Vol 3 Part F 3.3; GATT/SR/UNS/BI-02).
+    /// Commands that are unknown, malformed or too long are ignored (Core Vol 3 Part F 3.3; GATT/SR/UNS/BI-02). So are
+    /// signed ones on an enhanced bearer (3.4.5.4).
     private func receiveCommand(_ payload: PacketBuffer) {
         guard fits(payload), let onCommand, let pdu = try? ATTPDU(reading: payload) else { return }
+        if isEnhanced, case .signedWriteCommand = pdu { return }
         onCommand(pdu)
     }
 
+    /// Whether the peer takes what it is sent, so that another answer may be queued (AB-A06).
+    private var takesAnswers: Bool { channel.queuedPDUs < L2CAPConnection.maximumQueuedAnswers }
+
     private func receiveRequest(_ payload: PacketBuffer) {
+        guard takesAnswers else { return close(.tooManyRequests) }
         switch peerRequests.add(payload) {
         case .serve(let request, let turn): serve(request, turn: turn)
         case .waits: break
@@ -112,6 +119,8 @@ extension ATTBearer {
             let pdu = try ATTPDU(reading: payload)
             guard fits(payload) else { return reply.fail(.invalidPDU) }
             if case .exchangeMTURequest(let request) = pdu {
+                // AB-A04: an enhanced bearer has the MTU of its channel (Vol 3 Part F 3.4.2.1).
+                if isEnhanced { return reply.fail(.requestNotSupported) }
                 serveExchange(request, reply)
             } else if let onRequest {
                 onRequest(pdu, reply)

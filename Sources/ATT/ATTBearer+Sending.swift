@@ -40,10 +40,13 @@ extension ATTBearer {
         exchangeWaiters = []
         switch result {
         case .failure(.response(let error)) where error.code == .requestNotSupported: hasExchangedMTU = true
-        case .failure(let error): return waiters.forEach { $0(.failure(error)) }
+        case .failure(let error):
+            waiters.forEach { $0(.failure(error)) }
+            return offerRoom()
         case .success: break
         }
         for waiter in waiters { waiter(.success(mtu)) }
+        offerRoom()
     }
 
     /// Sends a value without an answer. One longer than ``maximumValueLength`` is cut (behaviour 5.11).
@@ -62,12 +65,45 @@ extension ATTBearer {
 extension ATTBearer {
     /// Notifies the peer of a value. One longer than ``maximumValueLength`` is cut (behaviour 7.44).
     ///
+    /// - Parameter mayJoin: whether the peer takes several values in one PDU. Then a value that would have to wait for the
+    ///   controller may wait together with others.
     /// - Returns: false when there is no room; then nothing is sent, and ``onNotificationRoom`` follows.
-    public func notify(_ value: consuming PacketBuffer, of handle: UInt16) -> Bool {
+    public func notify(_ value: consuming PacketBuffer, of handle: UInt16, mayJoin: Bool = false) -> Bool {
         guard askForNotificationRoom() else { return false }
         if value.count > maximumValueLength { value = value.prefix(upTo: maximumValueLength) }
+        if mayJoin, channel.queuedPDUs > 0, JoinedNotifications().fits(value, mtu: mtu) {
+            join(value, of: handle)
+            return true
+        }
+        sendJoined()
         channel.send(ATTPDU.frame(.handleValueNotification, handle, value))
         return true
+    }
+
+    /// Notifies the peer of several values in as few PDUs as they need (Core Vol 3 Part F 3.4.7.4). For a peer that takes
+    /// such PDUs, and when ``askForNotificationRoom()`` has been answered yes.
+    public func notify(_ values: [(handle: UInt16, value: PacketBuffer)]) {
+        guard closure == nil else { return }
+        for (handle, value) in values {
+            if JoinedNotifications().fits(value, mtu: mtu) {
+                join(value, of: handle)
+            } else {
+                sendJoined()
+                channel.send(ATTPDU.frame(.handleValueNotification, handle, value.prefix(upTo: maximumValueLength)))
+            }
+        }
+        sendJoined()
+    }
+
+    private func join(_ value: PacketBuffer, of handle: UInt16) {
+        if !joined.fits(value, mtu: mtu) { sendJoined() }
+        joined.add(value, of: handle, behind: channel.queuedPDUs)
+    }
+
+    /// Sends the values that wait together.
+    func sendJoined() {
+        guard !joined.isEmpty, let pdu = joined.take() else { return }
+        channel.send(pdu)
     }
 
     /// Indicates a value to the peer when those before it are confirmed. `completion` is called exactly once, when
@@ -81,6 +117,7 @@ extension ATTBearer {
     ) -> Bool {
         guard askForNotificationRoom() else { return false }
         if value.count > maximumValueLength { value = value.prefix(upTo: maximumValueLength) }
+        sendJoined()
         let pdu = ATTPDU.frame(.handleValueIndication, handle, value)
         switch indications.add(pdu, completion, deadline: deadline) {
         case .send(let pdu):

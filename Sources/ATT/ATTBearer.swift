@@ -7,11 +7,16 @@ import L2CAP
 /// Each role keeps its own order: one request of ours under way and one of the peer's, one indication of ours and one
 /// of the peer's. The exchange of the MTU is dealt with here; all else goes to whoever has set the handlers.
 ///
+/// A link has one bearer on the fixed channel, and may have several *enhanced* ones on credit-based channels. Those get
+/// their MTU from the channel, so that they exchange none, and no signed writes (Core Vol 3 Part F 3.2.8 and 3.4.5.4).
+///
 /// A peer that does not answer within ``transactionTimeout`` closes the bearer: whoever waits hears of it, nothing is
 /// sent or taken any more, and the owner should end the link.
 public final class ATTBearer {
     /// The MTU before an exchange, and the least that one can lead to (Core Vol 3 Part G 5.2.1).
     public static let defaultMTU = 23
+    /// The least MTU of an enhanced bearer (Vol 3 Part G 5.3.1).
+    public static let minimumEnhancedMTU = 64
     /// The longest attribute value, in octets (Vol 3 Part F 3.2.9).
     public static let maximumAttributeLength = 512
     /// How long a request waits for its response, and an indication for its confirmation (Vol 3 Part F 3.3.3).
@@ -62,8 +67,12 @@ public final class ATTBearer {
     typealias ResponseHandler = (Result<ATTPDU, ATTBearerError>) -> Void
     typealias ConfirmationHandler = (Result<Void, ATTBearerError>) -> Void
 
+    /// Whether this is an enhanced bearer.
+    public let isEnhanced: Bool
+    /// The loop that the bearer lives on.
+    public let loop: any EventLoop
+
     let channel: any L2CAPChannel
-    let loop: any EventLoop
     var state = State.open
     var requests = ATTTransactionQueue<(opcode: ATTOpcode, completion: ResponseHandler)>(
         maximumWaiting: maximumWaitingRequests
@@ -72,26 +81,42 @@ public final class ATTBearer {
     var peerRequests = ATTServerQueue(maximumWaiting: maximumPeerRequests)
     var hasExchangedMTU = false
     var exchangeWaiters: [(Result<Int, ATTBearerError>) -> Void] = []
+    var joined = JoinedNotifications()
     private var timer: ScheduledTask?
     private var wantsCommandRoom = false
     private var wantsNotificationRoom = false
 
     /// A bearer on `channel`, whose callbacks it takes over.
     ///
-    /// - Parameter preferredMTU: the longest PDU that this side takes, 23 to 65,535 octets; the channel has to take
-    ///   payloads as long.
-    public init(channel: any L2CAPChannel, loop: any EventLoop, preferredMTU: Int) {
+    /// - Parameters:
+    ///   - preferredMTU: the longest PDU that this side takes, 23 to 65,535 octets; the channel has to take payloads as
+    ///     long. For an enhanced bearer the smaller of both ends' channel MTUs, at least 64, which is in force at once.
+    ///   - isEnhanced: whether this is an enhanced bearer.
+    public init(channel: any L2CAPChannel, loop: any EventLoop, preferredMTU: Int, isEnhanced: Bool = false) {
         self.channel = channel
         self.loop = loop
-        self.preferredMTU = min(max(preferredMTU, Self.defaultMTU), Int(UInt16.max))
+        self.isEnhanced = isEnhanced
+        let least = isEnhanced ? Self.minimumEnhancedMTU : Self.defaultMTU
+        self.preferredMTU = min(max(preferredMTU, least), Int(UInt16.max))
+        if isEnhanced {
+            mtu = self.preferredMTU
+            hasExchangedMTU = true
+        }
         channel.onReceive = { [weak self] payload in self?.receive(payload) }
-        channel.onDrain = { [weak self] in self?.offerRoom() }
+        channel.onDrain = { [weak self] in self?.drained() }
         channel.onClose = { [weak self] in self?.close(.linkLost) }
     }
 
     /// Whether nothing can be sent or received any more.
     public var closure: ATTBearerClosure? {
         if case .closed(let closure) = state { closure } else { nil }
+    }
+
+    /// The channel of an enhanced bearer was reconfigured. An MTU never shrinks (Core Vol 3 Part A 4.27).
+    public func channelMTUChanged(to new: Int) {
+        guard isEnhanced, new > mtu, case .open = state else { return }
+        mtu = min(new, Int(UInt16.max))
+        onMTUChange?(mtu)
     }
 
     /// Ends the bearer from this side. Whoever waits hears of it.
@@ -106,9 +131,12 @@ public final class ATTBearer {
         channel.onReceive = nil
         channel.onDrain = nil
         channel.onClose = nil
+        // The channel of an enhanced bearer is nobody else's.
+        if isEnhanced { (channel as? L2CAPCreditBasedChannel)?.disconnect() }
         if let timer { loop.cancel(timer) }
         timer = nil
         peerRequests.removeAll()
+        joined = JoinedNotifications()
         let handler = onClose
         let error = ATTBearerError.closed(closure)
         for request in requests.removeAll() { request.completion(.failure(error)) }
@@ -150,6 +178,14 @@ extension ATTBearer {
         return channel.queuedPDUs < Self.maximumQueuedPDUs
     }
 
+    private var hasNotificationRoom: Bool { hasRoom && indications.hasRoom && exchangeWaiters.isEmpty }
+
+    private func drained() {
+        joined.pduLeft()
+        if joined.isDue || channel.queuedPDUs == 0 { sendJoined() }
+        offerRoom()
+    }
+
     /// As client: whether a command would be taken now. After a no, ``onCommandRoom`` is called once when there is room.
     public func askForCommandRoom() -> Bool {
         wantsCommandRoom = !hasRoom
@@ -157,9 +193,10 @@ extension ATTBearer {
     }
 
     /// As server: whether a notification and an indication would be taken now. After a no, ``onNotificationRoom`` is
-    /// called once when there is room.
+    /// called once when there is room. There is none while our exchange of the MTU waits for its answer (Core Vol 3 Part F
+    /// 3.4.2.2).
     public func askForNotificationRoom() -> Bool {
-        wantsNotificationRoom = !(hasRoom && indications.hasRoom)
+        wantsNotificationRoom = !hasNotificationRoom
         return !wantsNotificationRoom
     }
 
@@ -169,7 +206,7 @@ extension ATTBearer {
             wantsCommandRoom = false
             onCommandRoom?()
         }
-        if wantsNotificationRoom, hasRoom, indications.hasRoom {
+        if wantsNotificationRoom, hasNotificationRoom {
             wantsNotificationRoom = false
             onNotificationRoom?()
         }

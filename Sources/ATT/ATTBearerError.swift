@@ -26,6 +26,6 @@ public enum ATTBearerClosure: Hashable, Sendable {
     case requestTimeout
     /// The peer did not confirm an indication in time.
     case indicationTimeout
-    /// The peer sent more requests than it may have waiting (AB-A06).
+    /// The peer sent more requests than it may have waiting, or does not take the answers (AB-A06).
     case tooManyRequests
 }

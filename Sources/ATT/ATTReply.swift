@@ -3,10 +3,14 @@ import BluetoothTypes
 /// The one answer that a request of the peer gets, now or later. Only the first counts; after the bearer is closed
 /// nothing happens.
 public struct ATTReply {
-    weak var bearer: ATTBearer?
+    /// Where the request came in; nil when the bearer is gone.
+    public internal(set) weak var bearer: ATTBearer?
     let turn: UInt64
     /// The request.
     public let opcode: ATTOpcode
+
+    /// The longest answer, in octets.
+    public var mtu: Int { bearer?.mtu ?? ATTBearer.defaultMTU }
 
     /// Answers.
     public func send(_ response: consuming ATTPDU) {

@@ -41,7 +41,7 @@ public final class SimulatedDevice: Sendable {
         }
     }
 
-    private let parts: LoopBound<Parts>
+    let parts: LoopBound<Parts>
 
     /// On the loop.
     init(

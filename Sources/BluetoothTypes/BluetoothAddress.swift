@@ -5,10 +5,11 @@ public struct BluetoothAddress: Hashable, Sendable {
         /// The number on the wire.
         public var rawValue: UInt8
         /// Any number, known or not.
+        @inlinable
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// A public address, given out by the IEEE.
-        public static let publicDevice = Kind(rawValue: 0)
+        @inlinable public static var publicDevice: Kind { Kind(rawValue: 0) }
         /// A random address: static or private.
         public static let randomDevice = Kind(rawValue: 1)
         /// The public identity behind a private address that the controller resolved.
@@ -49,6 +50,7 @@ public struct BluetoothAddress: Hashable, Sendable {
     public var kind: Kind
 
     /// An address from its 48 low bits.
+    @inlinable
     public init(_ value: UInt64, kind: Kind) {
         self.value = value & 0xFFFF_FFFF_FFFF
         self.kind = kind
@@ -69,7 +71,7 @@ public struct BluetoothAddress: Hashable, Sendable {
     }
 
     /// The address with every bit zero, which stands for none.
-    public static let none = BluetoothAddress(0, kind: .publicDevice)
+    @inlinable public static var none: BluetoothAddress { BluetoothAddress(0, kind: .publicDevice) }
 
     /// For a random address, which of the three it is.
     public var randomKind: RandomKind? {
@@ -112,9 +114,9 @@ extension FieldCoder {
     /// The six octets of an address; its kind stays as it is.
     @inlinable
     public mutating func address(_ name: String, _ address: inout BluetoothAddress) throws(PacketError) {
-        var octets = PacketBuffer(address.littleEndianBytes)
-        try bytes(name, &octets, count: 6)
-        address.value = octets.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        var value = address.value
+        try uint48(name, &value)
+        address.value = value
         let shown = address
         note(name, shown.description)
     }

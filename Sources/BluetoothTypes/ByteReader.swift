@@ -26,17 +26,27 @@ public struct ByteReader {
     ///
     /// - Throws: ``PacketError/Cause/truncated(needed:available:)`` at `field`.
     @inlinable
+    @inline(__always)
     public mutating func integer<T: FixedWidthInteger>(
         _ type: T.Type = T.self,
         at field: String
     ) throws(PacketError) -> T {
         let size = T.bitWidth / 8
         try need(size, at: field)
-        var value: T = 0
-        for index in 0..<size {
-            value |= T(truncatingIfNeeded: buffer[position + index]) << (index * 8)
-        }
+        let value = buffer.littleEndian(T.self, at: offset, octets: size)
         advance(size)
+        return value
+    }
+
+    /// Reads `count` octets, 8 at most, as a little-endian integer.
+    ///
+    /// - Throws: ``PacketError/Cause/truncated(needed:available:)`` at `field`.
+    @inlinable
+    @inline(__always)
+    mutating func octets(_ count: Int, at field: String) throws(PacketError) -> UInt64 {
+        try need(count, at: field)
+        let value = buffer.littleEndian(UInt64.self, at: offset, octets: count)
+        advance(count)
         return value
     }
 
@@ -73,10 +83,15 @@ public struct ByteReader {
     }
 
     @inlinable
+    @inline(__always)
     func need(_ count: Int, at field: String) throws(PacketError) {
-        guard count >= 0 else { throw PacketError(.length(count), at: field) }
-        guard remaining >= count else {
-            throw PacketError(.truncated(needed: count, available: remaining), at: field)
-        }
+        guard count >= 0, remaining >= count else { throw shortage(count, at: field) }
+    }
+
+    // Apart, so that the way of a good packet stays short.
+    @usableFromInline
+    @inline(never)
+    func shortage(_ count: Int, at field: String) -> PacketError {
+        PacketError(count < 0 ? .length(count) : .truncated(needed: count, available: remaining), at: field)
     }
 }

@@ -23,8 +23,13 @@ public struct FieldReader: FieldCoder {
     /// Reads three octets, least significant first.
     @inlinable
     public mutating func uint24(_ name: String, _ value: inout UInt32) throws(PacketError) {
-        let slice = try bytes.slice(3, at: name)
-        value = UInt32(slice[0]) | UInt32(slice[1]) << 8 | UInt32(slice[2]) << 16
+        value = UInt32(truncatingIfNeeded: try bytes.octets(3, at: name))
+    }
+
+    /// Reads six octets, least significant first.
+    @inlinable
+    public mutating func uint48(_ name: String, _ value: inout UInt64) throws(PacketError) {
+        value = try bytes.octets(6, at: name)
     }
 
     /// Takes a slice of `count` octets.
@@ -36,12 +41,12 @@ public struct FieldReader: FieldCoder {
     /// Reads a length, then takes a slice of so many octets.
     @inlinable
     public mutating func countedBytes(_ name: String, _ value: inout PacketBuffer) throws(PacketError) {
-        let before = bytes
+        let before = bytes.offset
         let length = try bytes.integer(UInt8.self, at: name)
         do throws(PacketError) {
             value = try bytes.slice(Int(length), at: name)
         } catch {
-            bytes = before
+            bytes.offset = before
             throw error
         }
     }

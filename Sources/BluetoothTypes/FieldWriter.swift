@@ -27,6 +27,13 @@ public struct FieldWriter: FieldCoder {
         buffer.append(UInt8(truncatingIfNeeded: value >> 16))
     }
 
+    /// Appends the six low octets, least significant first.
+    @inlinable
+    public mutating func uint48(_ name: String, _ value: inout UInt64) throws(PacketError) {
+        buffer.append(integer: UInt32(truncatingIfNeeded: value))
+        buffer.append(integer: UInt16(truncatingIfNeeded: value >> 32))
+    }
+
     /// Appends exactly `count` octets: a shorter value is filled up with zeros, a longer one is cut.
     @inlinable
     public mutating func bytes(_ name: String, _ value: inout PacketBuffer, count: Int) throws(PacketError) {

@@ -17,9 +17,10 @@ public struct PacketBuffer: Sendable {
     /// An empty buffer with `headroom` octets in front and `capacity` octets behind reserved.
     @inlinable
     public init(headroom: Int = PacketBuffer.defaultHeadroom, capacity: Int = 0) {
-        storage = []
-        storage.reserveCapacity(headroom + capacity)
-        storage.append(contentsOf: repeatElement(0, count: headroom))
+        storage = [UInt8](unsafeUninitializedCapacity: headroom + capacity) { octets, count in
+            octets.baseAddress?.initialize(repeating: 0, count: headroom)
+            count = headroom
+        }
         start = headroom
         end = headroom
     }
@@ -54,7 +55,7 @@ public struct PacketBuffer: Sendable {
     /// - Precondition: `range` lies within `0..<count`. Callers that hold untrusted lengths use ``ByteReader``.
     @inlinable
     public func slice(_ range: Range<Int>) -> PacketBuffer {
-        precondition(range.lowerBound >= 0 && range.upperBound <= count, "slice \(range) of \(count) octets")
+        precondition(range.lowerBound >= 0 && range.upperBound <= count, "a slice beyond the buffer")
         var result = self
         result.start = start + range.lowerBound
         result.end = start + range.upperBound
@@ -126,6 +127,20 @@ public struct PacketBuffer: Sendable {
         }
     }
 
+    /// A little-endian integer of `count` octets. The caller has made sure that they lie within the slice.
+    @inlinable
+    func littleEndian<T: FixedWidthInteger>(_ type: T.Type, at position: Int, octets count: Int) -> T {
+        precondition(position >= 0 && count >= 0 && position <= end - start - count, "an integer beyond the buffer")
+        let first = start + position
+        return storage.withUnsafeBufferPointer { octets in
+            var value: T = 0
+            for index in 0..<count {
+                value |= T(truncatingIfNeeded: octets[first + index]) &<< T(truncatingIfNeeded: index &* 8)
+            }
+            return value
+        }
+    }
+
     /// Calls `body` with the octets in place.
     @inlinable
     public func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
@@ -167,11 +182,11 @@ extension PacketBuffer: RandomAccessCollection {
     @inlinable
     public subscript(position: Int) -> UInt8 {
         get {
-            precondition(position >= 0 && position < end - start, "octet \(position) of \(end - start)")
+            precondition(position >= 0 && position < end - start, "an octet beyond the buffer")
             return storage[start + position]
         }
         set {
-            precondition(position >= 0 && position < end - start, "octet \(position) of \(end - start)")
+            precondition(position >= 0 && position < end - start, "an octet beyond the buffer")
             storage[start + position] = newValue
         }
     }
@@ -199,6 +214,7 @@ extension PacketBuffer: Hashable {
 
 extension PacketBuffer: ExpressibleByArrayLiteral {
     /// A buffer of the given octets.
+    @inlinable
     public init(arrayLiteral elements: UInt8...) {
         self.init(elements)
     }

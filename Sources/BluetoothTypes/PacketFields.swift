@@ -10,6 +10,14 @@ public protocol PacketFields {
     ///
     /// - Throws: ``PacketError`` when the octets being read are not such a packet.
     mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError)
+
+    /// Reads the fields: ``code(_:)`` with a reader. There is a default, and never a reason for another: as a requirement
+    /// it is compiled for each packet in the module that describes it, so that no generic code runs unspecialised on the
+    /// way of a packet through other modules.
+    mutating func read(from reader: inout FieldReader) throws(PacketError)
+
+    /// Appends the fields: ``code(_:)`` with a writer, compiled for each packet as ``read(from:)`` is.
+    func write(to writer: inout FieldWriter)
 }
 
 /// A value that is one integer on the wire and stays what it is when nobody knows it: an open enumeration or a set
@@ -35,6 +43,8 @@ public protocol FieldCoder {
     mutating func field<T: FixedWidthInteger>(_ name: String, _ value: inout T) throws(PacketError)
     /// A little-endian integer of three octets.
     mutating func uint24(_ name: String, _ value: inout UInt32) throws(PacketError)
+    /// A little-endian integer of six octets.
+    mutating func uint48(_ name: String, _ value: inout UInt64) throws(PacketError)
     /// Exactly `count` octets.
     mutating func bytes(_ name: String, _ value: inout PacketBuffer, count: Int) throws(PacketError)
     /// An octet with the length, then so many octets.
@@ -50,6 +60,13 @@ public protocol FieldCoder {
 }
 
 extension FieldCoder {
+    /// Passes the six octets as ``bytes(_:_:count:)``.
+    public mutating func uint48(_ name: String, _ value: inout UInt64) throws(PacketError) {
+        var octets = PacketBuffer((0..<6).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) })
+        try bytes(name, &octets, count: 6)
+        value = octets.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
     /// An open enumeration or a set of bits.
     @inlinable
     public mutating func field<T: WireValue>(_ name: String, _ value: inout T) throws(PacketError) {
@@ -95,16 +112,39 @@ extension FieldCoder {
         _ values: inout [T],
         count: Int
     ) throws(PacketError) {
-        if isReading { values.removeAll(keepingCapacity: true) }
-        for index in 0..<count {
-            var value = isReading ? T() : values[index]
+        guard isReading else {
+            for index in 0..<count {
+                var value = values[index]
+                try field(name, &value)
+            }
+            return
+        }
+        values = []
+        // An element has one octet at least.
+        values.reserveCapacity(Swift.min(count, remaining))
+        for _ in 0..<count {
+            var value = T()
             try field(name, &value)
-            if isReading { values.append(value) }
+            values.append(consume value)
         }
     }
 }
 
 extension PacketFields {
+    /// Reads the fields.
+    @inlinable
+    public mutating func read(from reader: inout FieldReader) throws(PacketError) {
+        try code(&reader)
+    }
+
+    /// Appends the fields.
+    @inlinable
+    public func write(to writer: inout FieldWriter) {
+        var copy = self
+        // Writing does not reject anything: the values are the caller's own.
+        try? copy.code(&writer)
+    }
+
     /// Reads a whole packet.
     ///
     /// - Throws: ``PacketError`` when octets are missing, wrong or left over.
@@ -112,18 +152,16 @@ extension PacketFields {
     public init(reading buffer: PacketBuffer) throws(PacketError) {
         self.init()
         var reader = FieldReader(buffer)
-        try code(&reader)
-        try reader.bytes.end(at: "\(Self.self)")
+        try read(from: &reader)
+        if reader.remaining > 0 { try reader.bytes.end(at: "\(Self.self)") }
     }
 
     /// Appends the packet to `buffer`.
     @inlinable
     public func write(to buffer: inout PacketBuffer) {
         var writer = FieldWriter(buffer)
-        buffer = PacketBuffer(headroom: 0)
-        var copy = self
-        // Writing does not reject anything: the values are the caller's own.
-        try? copy.code(&writer)
+        buffer = PacketBuffer([])
+        write(to: &writer)
         buffer = writer.buffer
     }
 

@@ -37,7 +37,7 @@ public protocol EventLoop: AnyObject, Sendable {
 
 /// Names a scheduled task, to cancel it.
 public struct ScheduledTask: Hashable, Sendable {
-    /// Unique within the loop for its lifetime.
+    /// Unique within the loop; the loop gives out the numbers.
     public let id: UInt64
 
     /// A name for the task with this number.

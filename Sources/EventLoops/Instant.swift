@@ -33,6 +33,14 @@ public struct Instant: Comparable, Hashable, Sendable {
         return Instant(nanoseconds: overflow ? .max : sum)
     }
 
+    /// The instant so many microseconds later; the end of time instead of an overflow. Quicker than adding a duration.
+    @inlinable
+    public func advanced(byMicroseconds microseconds: Int64) -> Instant {
+        let (product, carry) = microseconds.multipliedReportingOverflow(by: 1_000)
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(product)
+        return Instant(nanoseconds: carry || overflow ? .max : sum)
+    }
+
     /// The instant `duration` earlier.
     @inlinable
     public static func - (instant: Instant, duration: Duration) -> Instant {

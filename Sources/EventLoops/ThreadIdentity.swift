@@ -8,7 +8,8 @@
 
 /// Which thread this is, to tell whether a caller is on a loop's thread.
 public struct ThreadIdentity: Hashable, Sendable {
-    private let number: UInt
+    /// Not 0: it is an address.
+    let number: UInt
 
     /// The calling thread.
     public static var current: ThreadIdentity {

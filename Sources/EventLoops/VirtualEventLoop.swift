@@ -11,22 +11,32 @@ import Synchronization
 /// for, in the order of asking. So the thread on which an app runs does not decide the outcome.
 public final class VirtualEventLoop: EventLoop {
     private struct Shared {
-        var owner: ThreadIdentity?
         var submitted = Deque<@Sendable () -> Void>()
         var someoneWaits = false
         var callbackReturned = false
     }
 
+    /// A struct and no tuple: a closure in a tuple in a collection is wrapped, at the cost of an allocation.
+    private struct Delivery {
+        let queue: DispatchQueue
+        let callback: @Sendable () -> Void
+    }
+
     private final class State {
         var now = Instant.zero
         var tasks = TaskQueue()
-        var deliveries = Deque<(queue: DispatchQueue, callback: @Sendable () -> Void)>()
+        var deliveries = Deque<Delivery>()
         var isRunning = false
     }
 
-    // Safe: touched only by the thread that owns the loop; `shared.owner` hands the ownership on under its lock.
+    // Safe: touched only by the thread that owns the loop; `owner` hands the ownership on.
     nonisolated(unsafe) private let state = State()
     private let shared = Mutex(Shared())
+    // Who runs the loop, by the number of the thread; 0 for nobody. It changes under the lock of `shared` and is read
+    // without it, since every access to the loop asks for it.
+    private let owner = Atomic<UInt>(0)
+    // Whether there may be something in the inbox, to look there only then.
+    private let hasMail = Atomic<Bool>(false)
     private let wake = DispatchSemaphore(value: 0)
     private let queueKey = DispatchSpecificKey<ObjectIdentifier>()
 
@@ -41,7 +51,8 @@ public final class VirtualEventLoop: EventLoop {
 
     /// Whether this thread runs the loop, or nobody does.
     public var isCurrent: Bool {
-        shared.withLock { $0.owner == nil || $0.owner == .current }
+        let owner = owner.load(ordering: .acquiring)
+        return owner == 0 || owner == ThreadIdentity.current.number
     }
 
     /// Adds a task. On the loop only.
@@ -54,23 +65,27 @@ public final class VirtualEventLoop: EventLoop {
     /// Drops a task. On the loop only.
     public func cancel(_ task: ScheduledTask) {
         precondition(isCurrent, "tasks are cancelled on the loop; use submit(_:) from other threads")
-        state.tasks.cancel(task)
+        let dropped = state.tasks.cancel(task)
+        withExtendedLifetime(dropped) {}
     }
 
     /// Queues `task` for the thread that runs the loop, now or when somebody next does.
     public func submit(_ task: @escaping @Sendable () -> Void) {
-        shared.withLock { $0.submitted.append(task) }
+        shared.withLock { post(task, &$0) }
     }
 
     /// Runs `task` after all that was submitted before; on this thread when nobody runs the loop.
     public func submitAndWait(_ task: @escaping @Sendable () -> Void) {
         let done = DispatchSemaphore(value: 0)
         let isMine = shared.withLock { shared in
-            shared.submitted.append {
-                task()
-                done.signal()
-            }
-            if shared.owner == nil || shared.owner == .current { return true }
+            post(
+                {
+                    task()
+                    done.signal()
+                },
+                &shared
+            )
+            if isCurrent { return true }
             shared.someoneWaits = true
             return false
         }
@@ -85,7 +100,7 @@ public final class VirtualEventLoop: EventLoop {
     /// Queues `callback` for the moment when all that is due now has run.
     public func deliver(on queue: DispatchQueue, _ callback: @escaping @Sendable () -> Void) {
         precondition(isCurrent, "callbacks are delivered from the loop")
-        state.deliveries.append((queue, callback))
+        state.deliveries.append(Delivery(queue: queue, callback: callback))
     }
 
     /// Runs everything that is due within `duration` from now, and leaves the clock at its end.
@@ -117,8 +132,8 @@ public final class VirtualEventLoop: EventLoop {
     /// Does one thing: what was submitted, a task that is due, a delivery, or a move of the clock.
     private func step(limit: Instant) -> Bool {
         if drain() { return true }
-        if let (_, task) = state.tasks.popNext(dueBy: state.now) {
-            task()
+        if let task = state.tasks.popNext(dueBy: state.now) {
+            task.run()
             return true
         }
         if let delivery = state.deliveries.popFirst() {
@@ -133,11 +148,21 @@ public final class VirtualEventLoop: EventLoop {
         return true
     }
 
+    private func post(_ task: @escaping @Sendable () -> Void, _ shared: inout Shared) {
+        shared.submitted.append(task)
+        hasMail.store(true, ordering: .releasing)
+    }
+
     /// Runs what was submitted; false if there was nothing.
     @discardableResult
     private func drain() -> Bool {
         var ran = false
-        while let task = shared.withLock({ $0.submitted.popFirst() }) {
+        while hasMail.load(ordering: .acquiring) {
+            let task = shared.withLock { shared in
+                hasMail.store(shared.submitted.count > 1, ordering: .releasing)
+                return shared.submitted.popFirst()
+            }
+            guard let task else { return ran }
             task()
             ran = true
         }
@@ -171,17 +196,16 @@ public final class VirtualEventLoop: EventLoop {
 
     /// Makes this thread the loop's for the time of `body`.
     private func owning<R>(_ body: () -> R) -> R {
-        let isOutermost = shared.withLock { shared in
-            precondition(shared.owner == nil || shared.owner == .current, "another thread runs this loop")
-            defer { shared.owner = .current }
-            return shared.owner == nil
+        let isOutermost = shared.withLock { _ in
+            precondition(isCurrent, "another thread runs this loop")
+            return owner.exchange(ThreadIdentity.current.number, ordering: .acquiringAndReleasing) == 0
         }
         let result = body()
         guard isOutermost else { return result }
         // Somebody may have begun to wait for an answer after the last look into the inbox.
         while !shared.withLock({ shared in
             guard shared.someoneWaits else {
-                shared.owner = nil
+                owner.store(0, ordering: .releasing)
                 return true
             }
             shared.someoneWaits = false

@@ -16,8 +16,12 @@ public enum GATTUUID {
     public static let userDescription: BluetoothUUID = 0x2901
     /// Which values a client wants to be told.
     public static let clientConfiguration: BluetoothUUID = 0x2902
+    /// Whether a server broadcasts the value.
+    public static let serverConfiguration: BluetoothUUID = 0x2903
     /// How the value is to be shown.
     public static let presentationFormat: BluetoothUUID = 0x2904
+    /// Which descriptors say how the parts of the value are to be shown.
+    public static let aggregateFormat: BluetoothUUID = 0x2905
 
     /// The Generic Access service.
     public static let genericAccess: BluetoothUUID = 0x1800
@@ -31,6 +35,66 @@ public enum GATTUUID {
     public static let serviceChanged: BluetoothUUID = 0x2A05
     /// What a client can do.
     public static let clientSupportedFeatures: BluetoothUUID = 0x2B29
+    /// Stands for the definitions of the database.
+    public static let databaseHash: BluetoothUUID = 0x2B2A
+    /// What a server can do.
+    public static let serverSupportedFeatures: BluetoothUUID = 0x2B3A
+}
+
+/// Properties that do not fit the declaration (Core Vol 3 Part G 3.3.3.1).
+public struct ExtendedProperties: OptionSet, Hashable, Sendable {
+    /// The bits on the wire.
+    public let rawValue: UInt16
+
+    /// Any bits.
+    public init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    /// The value may be written reliably, together with others.
+    public static let reliableWrite = ExtendedProperties(rawValue: 1)
+    /// The name for people may be written.
+    public static let writableAuxiliaries = ExtendedProperties(rawValue: 2)
+}
+
+/// What a client has announced that it can do (Core Vol 3 Part G 7.2).
+public struct ClientFeatures: OptionSet, Hashable, Sendable {
+    /// The bits on the wire.
+    public let rawValue: UInt8
+
+    /// Any bits.
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// It knows what to do with Database Out Of Sync.
+    public static let robustCaching = ClientFeatures(rawValue: 0x01)
+    /// It can use enhanced bearers.
+    public static let enhancedBearers = ClientFeatures(rawValue: 0x02)
+    /// It takes several values in one notification.
+    public static let multipleNotifications = ClientFeatures(rawValue: 0x04)
+
+    /// All that have a meaning.
+    public static let known: ClientFeatures = [.robustCaching, .enhancedBearers, .multipleNotifications]
+
+    /// Reads what a client writes: bits without a meaning are not looked at.
+    init(announced value: PacketBuffer) {
+        self = ClientFeatures(rawValue: value.first ?? 0).intersection(.known)
+    }
+}
+
+/// What a server can do (Core Vol 3 Part G 7.4).
+public struct ServerFeatures: OptionSet, Hashable, Sendable {
+    /// The bits on the wire.
+    public let rawValue: UInt8
+
+    /// Any bits.
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// It takes enhanced bearers.
+    public static let enhancedBearers = ServerFeatures(rawValue: 0x01)
 }
 
 /// What may be done with a characteristic's value (Core Vol 3 Part G 3.3.1.1).

@@ -4,8 +4,9 @@ import HCI
 /// Finds HCI packets in a stream of octets (Core Vol 4 Part A 2): a type octet, the header of that type, and as many
 /// octets as the header says.
 ///
-/// The stream has no marks to find the next packet by, so octets that cannot be a packet end it (AB-H02): ``failure`` is
-/// set, and nothing is found any more.
+/// The stream has no marks to find the next packet by, and whatever is taken for one after a wrong octet is the other end's
+/// choice. So octets that cannot be a packet end it, which is the policy for AB-H02: ``failure`` is set, nothing is found any
+/// more, the transport closes, and the host reports the error. A new line begins with a reset.
 public struct H4Parser {
     /// The longest packet with its type octet: ACL data with 65,535 octets. No more than this is ever kept.
     public static let maximumPacketLength = 1 + 4 + 65_535

@@ -50,7 +50,8 @@ public final class NIOEventLoop: EventLoops.EventLoop {
     /// Drops a task. On the loop only.
     public func cancel(_ task: ScheduledTask) {
         onLoop()
-        pacing.cancel(task)
+        let dropped = pacing.cancel(task)
+        withExtendedLifetime(dropped) {}
     }
 
     /// Runs `task` on the loop's thread, after all that is due by then.

@@ -22,15 +22,17 @@ struct Pacing {
         tasks.add(at: max(deadline, now), task)
     }
 
-    mutating func cancel(_ task: ScheduledTask) {
+    /// Returns the task, to be let go of outside.
+    @discardableResult
+    mutating func cancel(_ task: ScheduledTask) -> TaskQueue.WaitingTask? {
         tasks.cancel(task)
     }
 
     /// Takes the next task that is due by the wall clock.
     mutating func step(wall: Instant) -> Step {
-        if let (deadline, task) = tasks.popNext(dueBy: wall) {
-            now = max(now, deadline)
-            return .run(task)
+        if let task = tasks.popNext(dueBy: wall) {
+            now = max(now, task.deadline)
+            return .run(task.run)
         }
         return .sleep(until: tasks.nextDeadline())
     }

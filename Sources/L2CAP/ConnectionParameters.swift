@@ -82,7 +82,7 @@ public enum ParameterUpdateOutcome: Hashable, Sendable {
     case rejected
     /// The central does not know the command.
     case notUnderstood
-    /// No answer came within ``L2CAPConnection/parameterUpdateTimeout``.
+    /// No answer came within ``L2CAPConnection/responseTimeout``.
     case timedOut
     /// Another request is under way.
     case busy

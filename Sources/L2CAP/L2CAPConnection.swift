@@ -16,9 +16,17 @@ public final class L2CAPConnection {
 
     /// How long the rest of a PDU may take after its first octet, however steadily octets come (AB-C11).
     public static let recombinationTimeout = Duration.seconds(30)
-    /// How long a request for connection parameters waits for its answer: TGAP(conn_param_timeout) (Core Vol 3 Part C
-    /// Appendix A).
-    public static let parameterUpdateTimeout = Duration.seconds(30)
+    /// How long a request on the signalling channel waits for its answer: the Response Timeout of 1 to 60 s (Core Vol 3
+    /// Part A 6.2.1), for connection parameters TGAP(conn_param_timeout) (Vol 3 Part C Appendix A).
+    public static let responseTimeout = Duration.seconds(30)
+    /// How long a request waits when the peer has said that the answer follows: the Extended Response Timeout of 60 to
+    /// 300 s (Vol 3 Part A 6.2.2).
+    public static let extendedResponseTimeout = Duration.seconds(60)
+    /// Most credit-based channels on one link, those included that are being opened or closed.
+    public static let maximumDynamicChannels = 32
+    /// PDUs that may wait for the controller when the peer asks for one more answer. A peer that keeps to the protocols
+    /// waits for its answers; one that sends and takes nothing gets no more of them (AB-A06, AB-C09).
+    public static let maximumQueuedAnswers = 64
     /// Most octets of a payload that the signalling channel takes in order to refuse it; the specification's limit is
     /// ``SignallingPacket/maximumLength``.
     static let maximumSignallingPayload = 255
@@ -31,25 +39,38 @@ public final class L2CAPConnection {
     public var parameterPolicy: (ConnectionParameters) -> Bool = { AppleConnectionParameterRules().accept($0) }
     /// As central: a request that was accepted, to be passed to the controller.
     public var onParametersAccepted: ((ConnectionParameters) -> Void)?
+    /// How the link is protected, kept up to date by the owner; services may ask for more (``ChannelRequirement``).
+    public var protection = LinkProtection()
     /// Hears of everything that was thrown away.
     public var onDiscard: ((L2CAPDiscard) -> Void)?
 
+    /// The services that take credit-based channels of the peer.
+    let servers: ChannelServers
+    let loop: any EventLoop
+    var signalling: SignallingMachine
+    var signallingTimers: [UInt8: ScheduledTask] = [:]
+    var completions: [SignallingMachine.Ticket: (SignallingMachine.Outcome) -> Void] = [:]
+    var lastTicket: SignallingMachine.Ticket = 0
+    private(set) var isOpen = true
     private let link: any ACLLink
-    private let loop: any EventLoop
-    private var isOpen = true
     private var channels: [L2CAPFixedChannel] = []
+    // One place for each number of the dynamic range.
+    private var dynamicChannels: [L2CAPCreditBasedChannel?] = ChannelIdentifier.dynamicRange.map { _ in nil }
+    private var dynamicCount = 0
+    // The place whose channel sent last.
+    private var lastTurn = 0
     private var recombination = Recombination()
     private var recombinationTimer: ScheduledTask?
-    private var signalling: SignallingMachine
-    private var signallingTimer: ScheduledTask?
-    private var updateCompletion: ((ParameterUpdateOutcome) -> Void)?
 
     /// L2CAP on `link`, whose callbacks it takes over. It listens from the loop's next task on: by then whoever made it
     /// has registered the channels, and what the peer sent in the link's first moments finds them.
-    public init(link: any ACLLink, role: Role, loop: any EventLoop) {
+    ///
+    /// - Parameter servers: the services of the system; without it, the peer can open no channels.
+    public init(link: any ACLLink, role: Role, loop: any EventLoop, servers: ChannelServers = ChannelServers()) {
         self.link = link
         self.role = role
         self.loop = loop
+        self.servers = servers
         signalling = SignallingMachine(role: role)
         link.onDrain = { [weak self] in self?.drained() }
         loop.execute { [weak self] in self?.listen() }
@@ -79,32 +100,44 @@ public final class L2CAPConnection {
         link.send(payload)
     }
 
-    /// As peripheral: asks the central for connection parameters (Vol 3 Part A 4.20). One request at a time;
-    /// `completion` is called exactly once.
-    public func requestParameterUpdate(
-        _ parameters: ConnectionParameters,
-        completion: @escaping (ParameterUpdateOutcome) -> Void
-    ) {
-        guard isOpen else { return completion(.closed) }
-        guard updateCompletion == nil else { return completion(.busy) }
-        updateCompletion = completion
-        perform(signalling.handle(.request(parameters, at: loop.now)))
-    }
-
     /// Ends everything: the link is gone, or is to be forgotten. Every channel hears of it once.
     public func close() {
         guard isOpen else { return }
         isOpen = false
         link.onReceive = nil
         link.onDrain = nil
-        for timer in [recombinationTimer, signallingTimer].compactMap(\.self) { loop.cancel(timer) }
+        if let recombinationTimer { loop.cancel(recombinationTimer) }
         recombinationTimer = nil
-        signallingTimer = nil
-        finishUpdate(.closed)
+        closeSignalling()
         let closing = channels
         channels = []
         for channel in closing { channel.close() }
+        let dynamic = dynamicChannels.compactMap(\.self)
+        for index in dynamicChannels.indices { dynamicChannels[index] = nil }
+        dynamicCount = 0
+        for channel in dynamic { channel.close(.linkLost) }
     }
+}
+
+// MARK: - Dynamic channels
+
+extension L2CAPConnection {
+    /// The credit-based channel with this number at this end.
+    subscript(channel: ChannelIdentifier) -> L2CAPCreditBasedChannel? {
+        get {
+            guard channel.isDynamic else { return nil }
+            return dynamicChannels[Int(channel.rawValue - ChannelIdentifier.dynamicRange.lowerBound)]
+        }
+        set {
+            guard channel.isDynamic else { return }
+            let place = Int(channel.rawValue - ChannelIdentifier.dynamicRange.lowerBound)
+            dynamicCount += (newValue == nil ? 0 : 1) - (dynamicChannels[place] == nil ? 0 : 1)
+            dynamicChannels[place] = newValue
+        }
+    }
+
+    /// The credit-based channels that are open, in the order of their numbers.
+    public var creditBasedChannels: [L2CAPCreditBasedChannel] { dynamicChannels.compactMap(\.self) }
 }
 
 // MARK: - Receiving
@@ -117,23 +150,53 @@ extension L2CAPConnection {
 
     private func receive(_ fragment: PacketBuffer, isStart: Bool) {
         guard isOpen else { return }
+        let unfinished = isStart ? recombination.incompleteChannel : nil
         let (interrupted, outcome) = recombination.handle(fragment, isStart: isStart, at: loop.now) { limit(of: $0) }
         if let interrupted { onDiscard?(interrupted) }
+        if let unfinished { frameIsBroken(on: unfinished) }
         switch outcome {
         case .none: armRecombinationTimer()
-        case .discarded(let discard): onDiscard?(discard)
-        case .payload(.signalling, let payload):
-            perform(signalling.handle(.received(payload)))
-        case .payload(let identifier, let payload):
-            for channel in channels where channel.identifier == identifier {
-                channel.onReceive?(payload)
-                return
-            }
+        case .discarded(let discard): discarded(discard)
+        case .payload(let identifier, let payload): deliver(payload, on: identifier)
         }
+    }
+
+    private func deliver(_ payload: PacketBuffer, on identifier: ChannelIdentifier) {
+        if identifier == .signalling { return receiveSignalling(payload) }
+        if let channel = self[identifier] { return channel.receive(payload) }
+        for channel in channels where channel.identifier == identifier {
+            channel.onReceive?(payload)
+            return
+        }
+    }
+
+    private func receiveSignalling(_ payload: PacketBuffer) {
+        let code = SignallingCode(rawValue: payload.first ?? 0)
+        guard code.isUnanswered || queuedPDUs < Self.maximumQueuedAnswers else {
+            return discarded(.signalling(.unheeded(code)))
+        }
+        perform(signalling.handle(.received(payload)))
+    }
+
+    private func discarded(_ discard: L2CAPDiscard) {
+        onDiscard?(discard)
+        switch discard {
+        case .tooLong(let channel, _, _):
+            // A frame above the MPS (Core Vol 3 Part A 3.4.3).
+            if let channel = self[channel] { disconnect(channel, because: .violation(.frameTooLong)) }
+        case .overrun(let channel, _, _): frameIsBroken(on: channel)
+        default: break
+        }
+    }
+
+    /// An SDU would have a hole, and the credits would not add up.
+    private func frameIsBroken(on channel: ChannelIdentifier) {
+        if let channel = self[channel] { disconnect(channel, because: .violation(.brokenFrame)) }
     }
 
     private func limit(of identifier: ChannelIdentifier) -> Int? {
         if identifier == .signalling { return Self.maximumSignallingPayload }
+        if let channel = self[identifier] { return channel.mps }
         // Data on channels that nobody opened are ignored (Vol 3 Part A 2.1; L2CAP/LE/CID/BI-01). So is Apple's
         // own channel 0x003A, which only Apple's systems speak.
         for channel in channels where channel.identifier == identifier { return channel.maximumPayload }
@@ -142,6 +205,16 @@ extension L2CAPConnection {
 
     private func drained() {
         for channel in channels { channel.onDrain?() }
+        if dynamicCount > 0 { takeTurns() }
+    }
+
+    /// A frame of each channel that has one, in turn, as long as the link has room: no channel can starve another.
+    private func takeTurns() {
+        var idle = 0
+        while idle < dynamicChannels.count, queuedPDUs < L2CAPCreditBasedChannel.maximumLinkQueue {
+            lastTurn = (lastTurn + 1) % dynamicChannels.count
+            if dynamicChannels[lastTurn]?.sendFrame() == true { idle = 0 } else { idle += 1 }
+        }
     }
 
     /// One timer that is set again when it finds a younger PDU: most PDUs come and go without touching it.
@@ -151,51 +224,12 @@ extension L2CAPConnection {
         recombinationTimer = loop.schedule(at: deadline) { [weak self] in
             guard let self else { return }
             recombinationTimer = nil
-            if let since = recombination.incompleteSince, since + Self.recombinationTimeout <= loop.now,
-                let received = recombination.abandon()
-            {
-                onDiscard?(.incomplete(received: received))
+            if let since = recombination.incompleteSince, since + Self.recombinationTimeout <= loop.now {
+                let channel = recombination.incompleteChannel
+                if let received = recombination.abandon() { onDiscard?(.incomplete(received: received)) }
+                if let channel { frameIsBroken(on: channel) }
             }
             armRecombinationTimer()
         }
-    }
-}
-
-// MARK: - Signalling
-
-extension L2CAPConnection {
-    private func perform(_ actions: [SignallingMachine.Action]) {
-        for action in actions {
-            guard isOpen else { return }
-            switch action {
-            case .send(let packet): send(packet.encoded(), on: .signalling)
-            case .decide(let parameters, let identifier): decide(parameters, identifier: identifier)
-            case .startTimer(let deadline): startSignallingTimer(at: deadline)
-            case .finished(let outcome): finishUpdate(outcome)
-            case .discarded(let fault): onDiscard?(.signalling(fault))
-            }
-        }
-    }
-
-    private func decide(_ parameters: ConnectionParameters, identifier: UInt8) {
-        let isAccepted = parameterPolicy(parameters)
-        perform(signalling.handle(.decided(isAccepted, identifier: identifier)))
-        if isAccepted { onParametersAccepted?(parameters) }
-    }
-
-    private func startSignallingTimer(at deadline: Instant) {
-        signallingTimer = loop.schedule(at: deadline) { [weak self] in
-            guard let self else { return }
-            signallingTimer = nil
-            perform(signalling.handle(.timeout))
-        }
-    }
-
-    private func finishUpdate(_ outcome: ParameterUpdateOutcome) {
-        if let signallingTimer { loop.cancel(signallingTimer) }
-        signallingTimer = nil
-        let completion = updateCompletion
-        updateCompletion = nil
-        completion?(outcome)
     }
 }

@@ -33,6 +33,11 @@ struct Recombination {
         if case .collecting(_, let since) = state { since } else { nil }
     }
 
+    /// The channel of the PDU that is incomplete, when so much of it is there.
+    var incompleteChannel: ChannelIdentifier? {
+        if case .collecting(let collected, _) = state { Header(collected)?.channel } else { nil }
+    }
+
     /// Takes a fragment. `limit` tells the longest payload of a channel, nil when nobody listens there. Most PDUs come
     /// in one fragment, and nobody asks for the time.
     mutating func handle(

@@ -35,16 +35,21 @@ public struct Propagation: Sendable {
     public var lossAtOneMetre = 40.0
     /// How fast it falls: 2 in free space, 1.6 along a corridor, 3 and more through walls.
     public var exponent = 2.0
-    /// What a receiver needs, in dBm: the figures of a common controller chip.
+    /// What a receiver needs, in dBm: what the nRF52840's product specification gives for it. Core Vol 6 Part A 4.1 asks
+    /// for -70 at least.
     public var sensitivity1M = -95.0
-    /// The same for 2 Mbit/s.
+    /// The same for 2 Mbit/s; -70 at least.
     public var sensitivity2M = -92.0
-    /// The same for S=2.
+    /// The same for S=2; -75 at least.
     public var sensitivityCodedS2 = -99.0
-    /// The same for S=8.
+    /// The same for S=8; -82 at least.
     public var sensitivityCodedS8 = -103.0
-    /// By how many dB a frame has to be stronger than others on its channel to survive them.
+    /// By how many dB a frame has to be stronger than all others on its channel together to survive them. Core Vol 6
+    /// Part A 4.2 asks for 21 at most; chips are better. With infinity every collision is the end of both frames.
     public var captureThreshold = 8.0
+    /// What a receiver hears on a quiet channel, in dBm: thermal noise of -114 in 1 MHz and a noise figure of 8 dB. The
+    /// sensitivities go with it; ``Radio/Configuration/channelNoise`` comes on top.
+    public var noiseFloor = -106.0
 
     /// Free space and a common controller chip.
     public init() {}
@@ -64,6 +69,12 @@ public struct Propagation: Sendable {
         }
     }
 }
+
+/// dBm as a power that can be added.
+func milliwatts(_ decibels: Double) -> Double { pow(10, decibels / 10) }
+
+/// A power in dBm.
+func decibels(_ milliwatts: Double) -> Double { 10 * log10(milliwatts) }
 
 /// A strength in dBm as controllers report it: -127 to 20 (Core Vol 4 Part E 7.7.65.2).
 func reportedRSSI(_ strength: Double) -> Int8 {

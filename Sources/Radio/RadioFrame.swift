@@ -58,15 +58,3 @@ public struct ReceivedFrame: Sendable {
     /// Whether the CRC is wrong. Then nothing in the frame can be trusted.
     public var isCorrupted: Bool
 }
-
-/// A frame as a sniffer sees it, whoever it is for.
-public struct SniffedFrame: Sendable {
-    /// What was sent.
-    public var frame: RadioFrame
-    /// When its first bit was on the air.
-    public var start: Instant
-    /// How strong it is where the sniffer stands, in dBm.
-    public var rssi: Int8
-    /// The node that sent it.
-    public var sender: RadioNode.ID
-}

@@ -31,7 +31,7 @@ public final class RadioNode {
 
     /// A frame that is coming in.
     struct Reception {
-        var transmission: UInt64
+        var transmission: Transmission
         var strength: Double
         var isCorrupted: Bool
     }
@@ -77,7 +77,7 @@ public final class RadioNode {
 
     /// Listens from now on. What comes in at this moment on another setting is lost. Does nothing while sending.
     public func listen(_ tuning: RadioTuning) {
-        guard !isSending, tuning.channel < Radio.channels else { return }
+        guard !isSending, tuning.channel < RadioChannel.count else { return }
         if case .listening(let current, _) = state, current == tuning { return }
         sleep()
         state = .listening(tuning, since: radio.loop.now)
@@ -97,7 +97,10 @@ public final class RadioNode {
     ///
     /// - Parameter power: in dBm.
     public func send(_ frame: RadioFrame, power: Double = 0) {
-        guard !isSending, frame.channel < Radio.channels else { return }
+        guard !isSending, frame.channel < RadioChannel.count else { return }
+        var frame = frame
+        radio.onSend?(&frame)
+        guard frame.channel < RadioChannel.count else { return }
         sleep()
         state = .sending
         used.sending += frame.airTimeMicroseconds

@@ -45,6 +45,15 @@ public enum RadioPHY: Sendable, CaseIterable, Hashable {
         }
     }
 
+    /// The part of the air time that the preamble and the access address take, in microseconds.
+    var accessAddressMicroseconds: Int64 {
+        switch self {
+        case .le1M: 40
+        case .le2M: 24
+        case .codedS2, .codedS8: 80 + 256
+        }
+    }
+
     /// The same as a duration.
     @inlinable
     public func airTime(octets: Int) -> Duration {

@@ -10,7 +10,10 @@ struct Harald: ParsableCommand {
             Exit statuses: 0 done, 3 the controller cannot be reached, 4 the controller does not answer or answers \
             nonsense, 5 no such device was found in time, 6 the peer vanished, 64 wrong usage.
             """,
-        subcommands: [DemoCommand.self, ExploreCommand.self, ServeCommand.self, ControllersCommand.self]
+        subcommands: [
+            DemoCommand.self, ExploreCommand.self, ServeCommand.self, CollectCommand.self, ScanCommand.self,
+            AdvertiseCommand.self, ControllersCommand.self,
+        ]
     )
 
     static func main() {

@@ -270,6 +270,17 @@ final class BearerFixture {
         #expect(fixture.sent().count == ATTBearer.maximumPeerRequests + 1)
     }
 
+    // Found by fuzzing: answers to a peer that acknowledges nothing piled up without end.
+    @Test(arguments: [[0x0A, 1, 0], [0x02, 23, 0], [0x1D, 1, 0, 7]] as [[UInt8]])
+    func AB_A06_aPeerThatTakesNoAnswersIsLeft(pdu: [UInt8]) {
+        fixture.bearer.onRequest = { _, reply in reply.send(.readResponse(ATTReadResponse(value: [7]))) }
+        fixture.link.isHeld = true
+        for _ in 0..<1000 { fixture.peer.inject(pdu, on: 4) }
+        fixture.loop.run(for: .zero)
+        #expect(fixture.link.queuedPDUs == L2CAPConnection.maximumQueuedAnswers)
+        #expect(fixture.closures == [.tooManyRequests])
+    }
+
     @Test func AB_A05_everyOpcodeTruncatedAtEachLength() {
         fixture.serve()
         for sample in PDUSample.all where sample.octets.count <= 23 {

@@ -15,14 +15,29 @@ final class HeartRateWorld: Sendable {
     let said = Mutex<[String]>([])
     let phoneCapture = Recording()
     let sensorCapture = Recording()
+    /// The air where a sniffer near the phone stands, and the same without a place.
+    let nearCapture = Recording()
+    let airCapture = Recording()
     /// Whether the app got through; nil while it is at it.
     let outcome = Mutex<Bool?>(nil)
     private let people = Mutex<[any Sendable]>([])
 
-    init(seed: UInt64, lossRate: Double = 0, rates: Int = 10, hasExtendedAdvertising: Bool = true) {
+    init(
+        seed: UInt64,
+        lossRate: Double = 0,
+        interference: [Interference] = [],
+        isSniffed: Bool = false,
+        rates: Int = 10,
+        hasExtendedAdvertising: Bool = true
+    ) {
         var air = Radio.Configuration()
         air.lossRate = lossRate
+        air.interference = interference
         world = SimulatedWorld(seed: seed, radio: air)
+        if isSniffed {
+            world.captureAir(at: Position(x: 0.5), to: nearCapture.add)
+            world.captureAir(to: airCapture.add)
+        }
         phone = world.addDevice(
             named: "Phone",
             hasExtendedAdvertising: hasExtendedAdvertising,

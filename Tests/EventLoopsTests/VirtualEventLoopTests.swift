@@ -93,6 +93,35 @@ import Testing
         #expect(tasks.nextDeadline() == nil)
     }
 
+    @Test func theNameOfATaskThatIsOverNamesNoOther() {
+        var tasks = TaskQueue()
+        let first = tasks.add(at: .zero) {}
+        #expect(tasks.popNext(dueBy: .zero) != nil)
+        let second = tasks.add(at: .zero) {}
+        #expect(first != second)
+        #expect(tasks.cancel(first) == nil)
+        #expect(tasks.count == 1)
+        #expect(tasks.cancel(second) != nil)
+        #expect(tasks.count == 0)
+    }
+
+    @Test func whatACancelledTaskHeldMayCancelOthersAtItsEnd() {
+        final class Holder {
+            let atTheEnd: () -> Void
+            init(_ atTheEnd: @escaping () -> Void) { self.atTheEnd = atTheEnd }
+            deinit { atTheEnd() }
+        }
+        let loop = VirtualEventLoop()
+        var ran = false
+        let other = loop.schedule(after: .seconds(1)) { ran = true }
+        var holder: Holder? = Holder { loop.cancel(other) }
+        let task = loop.schedule(after: .seconds(1)) { [holder] in withExtendedLifetime(holder) {} }
+        holder = nil
+        loop.cancel(task)
+        loop.run(for: .seconds(2))
+        #expect(holder == nil && !ran)
+    }
+
     @Test func oneSeedGivesOneSequence() {
         #expect(RandomSource(seed: 7).bytes(32) == RandomSource(seed: 7).bytes(32))
         #expect(RandomSource(seed: 7).bytes(32) != RandomSource(seed: 8).bytes(32))

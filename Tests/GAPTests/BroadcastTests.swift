@@ -144,6 +144,7 @@ import Testing
         options.isAnonymous = true
         var advertisement = Advertisement(.nonConnectable, data: Self.data)
         advertisement.packets = .extended(options)
+        broadcaster.onFailed = { Issue.record("the broadcast failed: \($0)") }
         broadcaster.send(advertisement)
         let heard = try listener.hear()
         #expect(!heard.isEmpty && heard.allSatisfy { $0.isAnonymous && $0.data == Self.data })

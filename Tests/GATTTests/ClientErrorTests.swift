@@ -1,5 +1,6 @@
 import ATT
 import BluetoothTypes
+import EventLoops
 import GATT
 import Testing
 
@@ -50,6 +51,24 @@ import Testing
         check(code, .readBlobRequest) { $0.read(11, completion: $1) }
     }
 
+    @Test func GATT_CL_GAR_BI_13_readBlobBehindTheEnd() {
+        for code: ATTErrorCode in [.invalidOffset, .attributeNotLong] {
+            check(code, .readBlobRequest) { $0.read(11, from: 23, completion: $1) }
+        }
+        let server = ScriptedServer { $0 == [0x0C, 11, 0, 9, 0] ? [0x0D, 1, 2] : nil }
+        var value: PacketBuffer?
+        server.client.read(11, from: 9) { value = try? $0.get() }
+        server.loop.run(for: .seconds(1))
+        #expect(value == [1, 2])
+    }
+
+    /// A value that the server shows over another transport only is refused with an error of its application.
+    @Test func GATT_CL_GAR_BI_35_aValueOfAnotherTransport() {
+        for code in UInt8(0x80)...0x9F {
+            check(ATTErrorCode(rawValue: code), .readRequest) { $0.read(11, completion: $1) }
+        }
+    }
+
     @Test(arguments: reading)
     func GATT_CL_GAR_BI_18_GATT_CL_GAR_BI_19_GATT_CL_GAR_BI_20_GATT_CL_GAR_BI_21_GATT_CL_GAR_BI_22_readMultiple(
         code: ATTErrorCode
@@ -83,5 +102,35 @@ import Testing
     func GATT_CL_GAW_BI_09_executeWrite(code: ATTErrorCode) {
         let long = PacketBuffer([UInt8](repeating: 1, count: 40))
         check(code, .executeWriteRequest) { $0.write(long, to: 11, completion: $1) }
+    }
+
+    /// After 30 seconds the app hears of it, nothing is sent again, and nothing more goes on that bearer.
+    private func checkTimeout<T>(
+        _ request: [UInt8],
+        _ procedure: (GATTClient, @escaping (Result<T, GATTError>) -> Void) -> Void
+    ) {
+        let server = ScriptedServer { _ in nil }
+        var errors: [GATTError] = []
+        procedure(server.client) { if case .failure(let error) = $0 { errors.append(error) } }
+        server.loop.run(for: .milliseconds(29_900))
+        #expect(errors.isEmpty)
+        server.loop.run(for: .milliseconds(200))
+        #expect(errors == [.bearer(.closed(.requestTimeout))])
+        procedure(server.client) { if case .failure(let error) = $0 { errors.append(error) } }
+        server.loop.run(for: .seconds(100))
+        #expect(errors.count == 2)
+        #expect(server.requests == [request])
+    }
+
+    @Test func GATT_CL_GAT_BV_01_noAnswerToARead() {
+        checkTimeout([0x0A, 11, 0]) { $0.read(11, completion: $1) }
+    }
+
+    @Test func GATT_CL_GAT_BV_02_noAnswerToAWrite() {
+        checkTimeout([0x12, 11, 0, 1]) { $0.write([1], to: 11, completion: $1) }
+    }
+
+    @Test func GATT_CL_GAT_BV_03_noAnswerToAReadOfSeveral() {
+        checkTimeout([0x20, 11, 0, 12, 0]) { $0.readMultipleVariable([11, 12], completion: $1) }
     }
 }

@@ -8,8 +8,8 @@ import Testing
         0x2A19,
         properties: [.read, .notify],
         permissions: .readable,
-        extendedProperties: 1,
-        descriptors: [.userDescription("x"), .presentationFormat([4, 0, 0, 0x27, 1, 0, 0])]
+        extendedProperties: .reliableWrite,
+        descriptors: [.userDescription("x"), .presentationFormat(PresentationFormat(.uint8, unit: 0x2700))]
     )
 
     @Test func descriptorsComeByThemselves() throws {

@@ -19,6 +19,7 @@ final class App: GATTServerDelegate {
     var reads: [GATTReadRequest] = []
     var writes: [GATTWriteRequest] = []
     var configurations: [String] = []
+    var records: [ClientRecord] = []
     var ready = 0
 
     func server(_ server: GATTServer, didReceiveRead request: GATTReadRequest) {
@@ -43,6 +44,10 @@ final class App: GATTServerDelegate {
 
     func server(_ server: GATTServer, isReadyToUpdate session: GATTServerSession) {
         ready += 1
+    }
+
+    func server(_ server: GATTServer, didChangeRecordOf session: GATTServerSession) {
+        records.append(session.record)
     }
 
     func answer(_ request: GATTReadRequest) {
@@ -85,9 +90,15 @@ final class ServerFixture {
     let server: GATTServer
     let app = App()
 
-    init() throws {
+    /// - Parameter hasHash: whether there is a Database Hash, whose value is then 13, with all handles behind it two higher;
+    ///   servers were without before there was one. `serverFeatures` bring it too, and shift the handles by two more.
+    init(hasHash: Bool = false, serverFeatures: ServerFeatures = []) throws {
         _ = try database.add(.genericAccess(deviceName: "Harald", appearance: 0x0341))
-        _ = try database.add(.genericAttribute)
+        var genericAttribute = ServiceDefinition.genericAttribute(features: serverFeatures)
+        if !hasHash, serverFeatures.isEmpty {
+            genericAttribute.characteristics.removeAll { $0.uuid == GATTUUID.databaseHash }
+        }
+        _ = try database.add(genericAttribute)
         let secondary = try database.add(
             ServiceDefinition(
                 0x1111,
@@ -163,9 +174,9 @@ final class ServerFixture {
     /// A bearer of the server and the bare link at its other end.
     func bareClient(
         preferredMTU: Int = 517,
-        configurations: [UInt16: ClientConfiguration] = [:]
+        record: ClientRecord? = nil
     ) -> BareClient {
-        BareClient(self, preferredMTU: preferredMTU, configurations: configurations)
+        BareClient(self, preferredMTU: preferredMTU, record: record)
     }
 
     /// A client with an agreed MTU.
@@ -182,25 +193,38 @@ final class BareClient {
     let connection: L2CAPConnection
     let session: GATTServerSession
 
-    init(_ fixture: ServerFixture, preferredMTU: Int, configurations: [UInt16: ClientConfiguration]) {
+    init(_ fixture: ServerFixture, preferredMTU: Int, record: ClientRecord?) {
         self.fixture = fixture
         (link, peer) = LoopbackLink.pair(loop: fixture.loop)
         connection = L2CAPConnection(link: link, role: .peripheral, loop: fixture.loop)
         let channel = connection.register(.attribute, maximumPayload: 517)
         let bearer = ATTBearer(channel: channel, loop: fixture.loop, preferredMTU: preferredMTU)
-        session = fixture.server.attach(bearer, configurations: configurations)
+        session = fixture.server.attach(bearer)
+        if let record { session.restore(record) }
         bearer.onClose = { [fixture, weak session] _ in session.map(fixture.server.detach) }
     }
 
     @discardableResult
-    func exchange(_ octets: [UInt8]) -> [UInt8] {
-        peer.inject(octets, on: 4)
-        return sent().first ?? []
+    func exchange(_ octets: [UInt8], on channel: UInt16 = 4) -> [UInt8] {
+        peer.inject(octets, on: channel)
+        return sent(on: channel).first ?? []
     }
 
-    func sent() -> [[UInt8]] {
+    func sent(on channel: UInt16 = 4) -> [[UInt8]] {
         fixture.loop.run(for: .zero)
-        return link.takeSent(on: 4)
+        return link.takeSent(on: channel)
+    }
+
+    /// One more bearer of the same client, on a channel that stands for a credit-based one.
+    @discardableResult
+    func addBearer(on channel: UInt16, mtu: Int = 64) -> ATTBearer {
+        let channel = connection.register(ChannelIdentifier(rawValue: channel), maximumPayload: mtu)
+        let bearer = ATTBearer(channel: channel, loop: fixture.loop, preferredMTU: mtu, isEnhanced: true)
+        #expect(session.add(bearer))
+        bearer.onClose = { [weak session, weak bearer] _ in
+            if let bearer { session?.remove(bearer) }
+        }
+        return bearer
     }
 
     func agree(_ mtu: UInt16) {
@@ -245,6 +269,21 @@ final class ConnectedClient {
         client.onValue = { [weak self] in self?.values.append("\($0) \($2) \($1)") }
         if mtu > 23 { client.exchangeMTU { _ in } }
         fixture.loop.run(for: .zero)
+    }
+
+    /// One more bearer between the same two, on a channel that stands for a credit-based one.
+    func addBearer(on channel: UInt16, mtu: Int) {
+        let identifier = ChannelIdentifier(rawValue: channel)
+        let ends = connections.map {
+            ATTBearer(
+                channel: $0.register(identifier, maximumPayload: mtu),
+                loop: fixture.loop,
+                preferredMTU: mtu,
+                isEnhanced: true
+            )
+        }
+        client.add(ends[0])
+        session.add(ends[1])
     }
 
     /// Runs a procedure to its end.

@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func GATT_SR_GAN_BV_03_aBondedClientKeepsItsChoice() {
-        let bonded = client.fixture.bareClient(configurations: [23: .notify])
+        let bonded = client.fixture.bareClient(record: ClientRecord(configurations: [23: .notify]))
         #expect(server.update([1], of: 23))
         #expect(bonded.sent() == [[0x1B, 23, 0, 1]])
         #expect(client.sent().isEmpty)

@@ -30,7 +30,7 @@ import Testing
         #expect(app.writes.count == 1)
     }
 
-    @Test func GATT_SR_GAW_BI_01_signedWritesAreIgnored() {
+    @Test func signedWritesAreIgnoredWithoutAKey() {
         #expect(client.exchange([0xD2, 28, 0, 1] + [UInt8](repeating: 0, count: 12)).isEmpty)
         #expect(app.writes.isEmpty)
     }

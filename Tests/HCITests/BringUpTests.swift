@@ -12,8 +12,9 @@ import Testing
         #expect(
             bench.transport.commands == [
                 "Reset", "Read Local Version Information", "Read Local Supported Commands",
-                "Read Local Supported Features", "Read BD_ADDR", "Set Event Mask", "Set Event Mask Page 2",
-                "LE Read Local Supported Features Page 0", "LE Set Event Mask", "LE Read Buffer Size [v2]",
+                "Read Local Supported Features", "Read BD_ADDR", "Set Event Mask",
+                "LE Read Local Supported Features Page 0", "Set Event Mask Page 2", "LE Set Event Mask",
+                "LE Read Buffer Size [v2]", "Host Buffer Size", "Set Controller To Host Flow Control",
                 "LE Read Supported States", "LE Read Filter Accept List Size", "LE Read Resolving List Size",
                 "LE Read Maximum Data Length", "LE Write Suggested Default Data Length", "LE Read Transmit Power",
                 "LE Read Maximum Advertising Data Length", "LE Read Number of Supported Advertising Sets",
@@ -29,7 +30,9 @@ import Testing
         #expect(information.transmitPower == -20...8)
         #expect(information.supportsExtendedAdvertising)
         #expect(bench.controller.masks["event"] == 0x2000_8000_0200_8890)
+        #expect(bench.controller.masks["page 2"] == 0x80_0000)
         #expect(bench.controller.masks["LE"] == 0x000F_1A7F)
+        #expect(information.hostBuffers == HostBuffers())
         #expect(bench.host.counters == HCICounters())
     }
 
@@ -78,6 +81,39 @@ import Testing
         #expect(!without.supportsExtendedAdvertising)
     }
 
+    static let eventsOfFeatures: [(LEFeatures, LEEventMask)] = [
+        ([], []), ([.encryption], [.longTermKeyRequest]),
+        ([.connectionParametersRequest], [.remoteConnectionParameterRequest]),
+        ([.dataLengthExtension], [.dataLengthChange]), ([.privacy], [.enhancedConnectionComplete]),
+        ([.extendedScannerFilterPolicies], [.directedAdvertisingReport]), ([.phy2M], [.phyUpdateComplete]),
+        ([.phyCoded], [.phyUpdateComplete]), ([.channelSelectionAlgorithm2], [.channelSelectionAlgorithm]),
+        (
+            [.extendedAdvertising],
+            [
+                .enhancedConnectionComplete, .extendedAdvertisingReport, .scanTimeout, .advertisingSetTerminated,
+                .scanRequestReceived,
+            ]
+        ),
+        // What the host has no use for, it does not ask for.
+        ([.periodicAdvertising, .connectedIsochronousCentral, .powerControlRequest, .connectionSubrating], []),
+    ]
+
+    @Test(arguments: eventsOfFeatures)
+    func onlyEventsThatTheHostHandlesAndTheControllerKnowsAreAskedFor(features: LEFeatures, events: LEEventMask) {
+        let bench = Bench()
+        bench.controller.leFeatures = features
+        bench.up()
+        let always: LEEventMask = [
+            .connectionComplete, .advertisingReport, .connectionUpdateComplete, .readRemoteFeaturesComplete,
+        ]
+        #expect(LEEventMask(rawValue: bench.controller.masks["LE"] ?? 0) == always.union(events))
+        #expect(bench.controller.masks["page 2"] == 0)
+        // Whatever is asked for has a type, so that it can be read.
+        for bit in 0..<64 where bench.controller.masks["LE"].map({ $0 >> UInt64(bit) & 1 == 1 }) ?? false {
+            #expect(HCIEventRegistry.type(for: .leMeta, subevent: LESubevent(rawValue: UInt8(bit + 1))) != nil)
+        }
+    }
+
     @Test func aControllerWithBREDRIsToldOfLEAndMayShareItsBuffers() throws {
         let bench = Bench()
         bench.controller.features = [.leController, .simultaneousLEAndBREDR]
@@ -92,7 +128,8 @@ import Testing
 
     static let optional: [any HCICommand.Type] = [
         ReadLocalVersionInformation.self, ReadLocalSupportedCommands.self, ReadLocalSupportedFeatures.self,
-        ReadBDADDR.self, SetEventMaskPage2.self, LEReadBufferSizeV2.self, LEReadSupportedStates.self,
+        ReadBDADDR.self, SetEventMaskPage2.self, HostBufferSize.self, SetControllerToHostFlowControl.self,
+        LEReadBufferSizeV2.self, LEReadSupportedStates.self,
         LEReadFilterAcceptListSize.self, LEReadResolvingListSize.self, LEReadMaximumDataLength.self,
         LEWriteSuggestedDefaultDataLength.self, LEReadTransmitPower.self, LEReadMaximumAdvertisingDataLength.self,
         LEReadNumberOfSupportedAdvertisingSets.self,

@@ -22,6 +22,8 @@ import Testing
                 #expect(frame.subevent == type.subevent)
                 #expect(try E.reading(frame.eventParameters) == event)
                 #expect(try HCIEventRegistry.decode(frame) as? E == event)
+                // The return parameters of a random command are not what they should be.
+                if !(event is CommandComplete) { #expect(packet.description.hasPrefix(type.name)) }
             }
         }
         try check(Self.type(name))
@@ -156,7 +158,7 @@ import Testing
                 "< Command Complete: Read RSSI (0x1405), Num_HCI_Command_Packets: 1, Status: success (0x0), Handle: 0x40, RSSI: -50",
                 "< Command Status Disconnect (0x406): Num_HCI_Command_Packets: 1, success (0x0)",
                 "< ACL Data 0x40 start 7 octets: 030004000a0100",
-                "< event 0xff 0102",
+                "< vendor event 0102",
                 "< event 050901: malformed, Parameters: 9 octets needed, 1 left",
             ]
         )

@@ -104,6 +104,23 @@ import Testing
         #expect(link.droppedPDUs == 10)
     }
 
+    @Test func aConnectionEndsWithItsHost() throws {
+        weak var kept: HCIConnection?
+        var link: HCIConnection?
+        do {
+            let bench = Bench()
+            bench.up()
+            link = bench.connect(1)
+            kept = link
+            for _ in 0..<10 { link?.send(pdu(20)) }
+            #expect(link?.queuedPDUs == 6)
+        }
+        #expect(link?.isOpen == false && link?.queuedPDUs == 0)
+        link?.send(pdu(20))
+        link = nil
+        #expect(kept == nil)
+    }
+
     @Test func sendingFromWithinACallbackKeepsTheOrder() throws {
         let bench = Bench()
         bench.up()

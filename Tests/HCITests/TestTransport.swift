@@ -60,7 +60,7 @@ final class ScriptedController {
     var features: LMPFeatures = [.brEdrNotSupported, .leController]
     var leFeatures: LEFeatures = [
         .encryption, .connectionParametersRequest, .dataLengthExtension, .privacy, .phy2M, .phyCoded,
-        .extendedAdvertising, .channelSelectionAlgorithm2,
+        .extendedAdvertising, .channelSelectionAlgorithm2, .ping,
     ]
     var bufferSize: UInt16 = 251
     var bufferCount: UInt8 = 4
@@ -80,6 +80,7 @@ final class ScriptedController {
         case .silence: return
         case .refuse(let status): complete(frame.opcode, [status.rawValue])
         case .packets(let packets): packets.forEach(transport.inject)
+        case .answer where frame.opcode == HostNumberOfCompletedPackets.opcode: return
         case .answer: answer(frame)
         }
     }
@@ -102,6 +103,7 @@ final class ScriptedController {
     private func note(_ command: any HCICommand) {
         switch command {
         case let command as SetEventMask: masks["event"] = command.mask.rawValue
+        case let command as SetEventMaskPage2: masks["page 2"] = command.mask.rawValue
         case let command as LESetEventMask: masks["LE"] = command.mask.rawValue
         default: break
         }
@@ -167,12 +169,12 @@ final class Bench {
     var failures: [HCIStatus] = []
     var disconnections: [(handle: UInt16, reason: HCIStatus)] = []
 
-    init() {
+    init(configuration: HCIHost.Configuration = .init()) {
         transport = TestTransport(loop: loop)
         controller = ScriptedController(transport)
         var logger = Logger(label: "test")
         logger.logLevel = .critical
-        host = HCIHost(transport: transport, loop: loop, logger: logger)
+        host = HCIHost(transport: transport, loop: loop, logger: logger, configuration: configuration)
         host.onStateChange = { [unowned self] in states.append($0) }
         host.onConnection = { [unowned self] in connections.append($0) }
         host.onConnectionFailed = { [unowned self] in failures.append($0) }

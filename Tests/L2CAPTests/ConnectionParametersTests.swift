@@ -1,5 +1,9 @@
-import L2CAP
+import BluetoothTypes
+import EventLoops
+import LoopbackLinks
 import Testing
+
+@testable import L2CAP
 
 struct ParameterCase: CustomTestStringConvertible, Sendable {
     var name: String
@@ -69,6 +73,69 @@ struct ParameterCase: CustomTestStringConvertible, Sendable {
     func behaviour_3_27_centralFollowsApplesRules(_ testCase: ParameterCase) {
         #expect(testCase.parameters.isLegal == testCase.isLegal)
         #expect(AppleConnectionParameterRules().accept(testCase.parameters) == testCase.isAccepted)
+    }
+
+    /// Each rule alone: the last value that it takes, and the first that it does not.
+    @Test(
+        arguments: [
+            ("latency of 30", [24, 36, 30, 600], [24, 36, 31, 600]),
+            ("timeout of 6 s", [24, 36, 0, 600], [24, 36, 0, 599]),
+            ("timeout of 18 s", [24, 36, 0, 1800], [24, 36, 0, 1801]),
+            ("minimum of 15 ms", [12, 24, 0, 600], [11, 23, 0, 600]),
+            ("minimum of 2 s", [1596, 1608, 0, 700], [1608, 1620, 0, 700]),
+            ("multiple of 15 ms", [24, 36, 0, 600], [25, 37, 0, 600]),
+            ("maximum 15 ms above the minimum", [24, 36, 0, 600], [24, 35, 0, 600]),
+            ("both 15 ms", [12, 12, 0, 600], [24, 24, 0, 600]),
+            ("effective interval of 6 s", [1584, 1600, 2, 1801], [1584, 1600, 2, 1800]),
+            ("timeout of more than three effective intervals", [12, 160, 9, 601], [12, 160, 9, 600]),
+        ] as [(String, [UInt16], [UInt16])]
+    )
+    func behaviour_3_27_eachRuleHasItsEdge(rule: String, taken: [UInt16], refused: [UInt16]) {
+        let rules = AppleConnectionParameterRules()
+        let values = [taken, refused].map {
+            ConnectionParameters(intervalMinimum: $0[0], intervalMaximum: $0[1], latency: $0[2], timeout: $0[3])
+        }
+        #expect(values.allSatisfy { $0.isLegal }, "\(rule)")
+        #expect(!rules.accept(values[1]), "\(rule)")
+        // An effective interval of 6 s would need a timeout above 18 s: nobody reaches that edge.
+        #expect(rules.accept(values[0]) == (taken[3] <= 1800), "\(rule)")
+    }
+
+    @Test func behaviour_3_30_anAcceptedRequestIsAcceptedWhateverBecomesOfIt() {
+        let fixture = Fixture(role: .peripheral)
+        var outcomes: [ParameterUpdateOutcome] = []
+        let parameters = ConnectionParameters(intervalMinimum: 24, intervalMaximum: 36, latency: 0, timeout: 600)
+        fixture.connection.requestParameterUpdate(parameters) { outcomes.append($0) }
+        _ = fixture.signal([0x13, 1, 2, 0, 0, 0])
+        fixture.loop.run(for: .seconds(100))
+        #expect(outcomes == [.accepted])
+    }
+
+    @Test(arguments: cases)
+    func AB_C10_noIllegalValuesAreAskedFor(_ testCase: ParameterCase) {
+        for role in [L2CAPConnection.Role.central, .peripheral] {
+            let fixture = Fixture(role: role)
+            var outcomes: [ParameterUpdateOutcome] = []
+            fixture.connection.requestParameterUpdate(testCase.parameters) { outcomes.append($0) }
+            let isAllowed = role == .peripheral && testCase.isLegal
+            #expect(outcomes == (isAllowed ? [] : [.notAllowed]))
+            #expect(fixture.link.sent.count == (isAllowed ? 1 : 0))
+        }
+    }
+
+    /// As central, with a policy that takes everything and with Apple's.
+    @Test(arguments: cases)
+    func AB_C10_noIllegalValuesReachTheController(_ testCase: ParameterCase) {
+        for takesEverything in [true, false] {
+            let fixture = Fixture(role: .central)
+            if takesEverything { fixture.connection.parameterPolicy = { _ in true } }
+            var passed: [ConnectionParameters] = []
+            fixture.connection.onParametersAccepted = { passed.append($0) }
+            let answer = fixture.signal([0x12, 9, 8, 0] + testCase.parameters.encoded().bytes)
+            let isAccepted = takesEverything ? testCase.isLegal : testCase.isAccepted
+            #expect(answer == [[0x13, 9, 2, 0, isAccepted ? 0 : 1, 0]])
+            #expect(passed == (isAccepted ? [testCase.parameters] : []))
+        }
     }
 
     @Test(arguments: cases)

@@ -72,14 +72,33 @@ import Testing
         #expect(victim.controller.advertiser.isEnabled)
     }
 
-    @Test func AB_L04_updatesThatCannotBe() {
+    static let impossibleChanges: [(String, ControlPDU, HCIStatus)] = {
+        func update(_ change: (inout ConnectionUpdateIndication) -> Void) -> ControlPDU {
+            var update = ConnectionUpdateIndication()
+            (update.windowSize, update.interval, update.timeout, update.instant) = (1, 24, 300, 20)
+            change(&update)
+            return .connectionUpdate(update)
+        }
+        return [
+            ("interval 0", update { $0.interval = 0 }, .invalidLinkLayerParameters),
+            ("timeout 0", update { $0.timeout = 0 }, .invalidLinkLayerParameters),
+            ("window above interval", update { $0.windowSize = 24 }, .invalidLinkLayerParameters),
+            ("instant in the past", update { $0.instant = 65_530 }, .instantPassed),
+            ("no channel", .channelMap(.init(map: .init(bits: 0), instant: 20)), .invalidLinkLayerParameters),
+            ("one channel", .channelMap(.init(map: .init(bits: 8), instant: 20)), .invalidLinkLayerParameters),
+            ("map in the past", .channelMap(.init(map: .all, instant: 65_530)), .instantPassed),
+        ]
+    }()
+
+    @Test(arguments: impossibleChanges.indices)
+    func AB_L04_changesThatCannotBe(index: Int) {
+        let (name, pdu, reason) = Self.impossibleChanges[index]
         let (world, victim, attacker) = setUp()
-        var update = ConnectionUpdateIndication()
-        (update.windowSize, update.interval, update.timeout, update.instant) = (1, 0, 300, 20)
-        attacker.payloads = [(3, Array(ControlPDU.connectionUpdate(update).encoded()))]
+        attacker.payloads = [(3, Array(pdu.encoded()))]
         attacker.connect(to: victim)
         world.run(.seconds(1))
-        #expect(victim.events(DisconnectionComplete.self).map(\.reason) == [.invalidLinkLayerParameters])
+        #expect(victim.events(DisconnectionComplete.self).map(\.reason) == [reason], "\(name)")
+        #expect(victim.controller.links.isEmpty)
     }
 
     // Requests without an end, several in each event; the answers are never acknowledged.

@@ -263,6 +263,20 @@ import Testing
         )
     }
 
+    // LL_REJECT_EXT_IND is for two that both know it.
+    @Test(arguments: [(true, true), (true, false), (false, true)])
+    func refusalsAreUnderstood(isOwn: Bool, isPeers: Bool) {
+        let all = VirtualController.supportedFeatures
+        var central = machine(.central, features: isOwn ? all : all.subtracting(.extendedReject))
+        let theirs = isPeers ? all : all.subtracting(.extendedReject)
+        _ = central.receive(ControlPDU.peripheralFeatureRequest(.init(theirs)).encoded())
+        let refusal = central.receive(ControlPDU.connectionParameterRequest(.init()).encoded())
+        let error = HCIStatus.invalidLinkLayerParameters
+        let expected: ControlPDU =
+            isOwn && isPeers ? .rejectExtended(.init(.connectionParamReq, error)) : .reject(.init(error))
+        #expect(sent(refusal) == [expected])
+    }
+
     // The peripheral gives way: it takes the central's part, and hears the refusal of its own.
     @Test(arguments: [true, false])
     func AB_L05_thePeripheralGivesWay(isSame: Bool) {

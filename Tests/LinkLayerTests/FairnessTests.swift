@@ -47,7 +47,7 @@ import Testing
                     }
                 }
             }
-            for link in central.controller.links {
+            for link in central.controller.links where link.isCentral {
                 waiting[link.handle] = share
                 for _ in 0..<share { central.send(packet, on: link.handle) }
             }
@@ -77,10 +77,10 @@ import Testing
         star.world.run(.seconds(5))
         star.forget()
         other.forget()
-        star.world.run(.seconds(60))
+        star.world.run(.seconds(20))
         #expect(star.central.events(DisconnectionComplete.self).isEmpty)
         for (index, link) in star.central.controller.links.enumerated() {
-            let intervals = 60_000_000 / Int(link.control.timing.intervalMicroseconds)
+            let intervals = 20_000_000 / Int(link.control.timing.intervalMicroseconds)
             let peripheral = star.peripherals[index]
             #expect(peripheral.events(DisconnectionComplete.self).isEmpty)
             #expect(peripheral.data.count >= intervals / 4, "\(index): \(peripheral.data.count) of \(intervals)")
@@ -89,9 +89,9 @@ import Testing
         }
         // 10 events a second are sent by the beacon, and about as many are tried by the central.
         let scanned = star.central.events(LEAdvertisingReport.self).count
-        #expect(scanned >= 20, "\(scanned)")
+        #expect(scanned >= 6, "\(scanned)")
         let heard = other.events(LEAdvertisingReport.self).flatMap(\.reports)
-        #expect(heard.count { $0.address == star.central.address } >= 60)
+        #expect(heard.count { $0.address == star.central.address } >= 20)
     }
 
     // More than fits: eight links of 7.5 ms, each of which would fill it.
@@ -99,15 +99,15 @@ import Testing
         let star = Star()
         for _ in 0..<8 { try star.add(interval: 6, timeout: 100) }
         star.saturate()
-        star.world.run(.seconds(60))
+        star.world.run(.seconds(15))
         #expect(star.central.events(DisconnectionComplete.self).isEmpty)
         let counts = star.peripherals.map(\.data.count)
-        // 8,000 intervals.
-        #expect(counts.allSatisfy { $0 >= 1_000 }, "\(counts)")
+        // 2,000 intervals.
+        #expect(counts.allSatisfy { $0 >= 250 }, "\(counts)")
     }
 
     // A peripheral of several centrals cannot choose the anchor points.
-    @Test(arguments: [6, 12] as [UInt16])
+    @Test(arguments: [6] as [UInt16])
     func aPeripheralOfBusyCentrals(interval: UInt16) throws {
         let world = World()
         let peripheral = world.host { $0.aclPacketCount = 60 }
@@ -123,9 +123,9 @@ import Testing
             streams.append(Stream(central, handle, [[UInt8](repeating: 1, count: 27)], repeats: true))
         }
         for stream in streams { stream.start() }
-        world.run(.seconds(60))
+        world.run(.seconds(15))
         #expect(peripheral.events(DisconnectionComplete.self).isEmpty)
-        let intervals = 60_000_000 / (Int(interval) * 1_250)
+        let intervals = 15_000_000 / (Int(interval) * 1_250)
         for link in peripheral.controller.links {
             let count = peripheral.data.count { $0.handle == link.handle }
             #expect(count >= intervals / 10, "\(count) of \(intervals)")
@@ -133,9 +133,38 @@ import Testing
         #expect(peripheral.controller.links.count == 6)
     }
 
+    // Central of four and peripheral of four at the same time, with intervals that have nothing in common.
+    @Test func bothRolesBusyAtOnce() throws {
+        let star = Star()
+        for index in 0..<4 { try star.add(interval: UInt16(17 + 6 * index), timeout: 200) }
+        var streams: [Stream] = []
+        var centrals: [(host: TestHost, interval: Int)] = []
+        for index in 0..<4 {
+            let (central, interval) = (star.world.host(at: 2), 19 + 7 * index)
+            star.central.advertise()
+            central.connect(to: star.central.address, interval: UInt16(interval), timeout: 200)
+            star.world.run(.seconds(4))
+            let handle = try #require(central.controller.links.first).handle
+            centrals.append((central, interval))
+            streams.append(Stream(central, handle, [[UInt8](repeating: 1, count: 27)], repeats: true))
+        }
+        star.saturate()
+        for stream in streams { stream.start() }
+        star.forget()
+        star.world.run(.seconds(20))
+        #expect(star.central.events(DisconnectionComplete.self).isEmpty)
+        #expect(star.central.controller.links.count == 8)
+        // Each has data through in a quarter of its intervals at least.
+        for (index, link) in star.central.controller.links.enumerated() {
+            let intervals = 20_000_000 / Int(link.control.timing.intervalMicroseconds)
+            let count = star.central.data.count { $0.handle == link.handle }
+            #expect(count >= intervals / 4, "\(index), central: \(link.isCentral), \(count) of \(intervals)")
+        }
+    }
+
     // A scanner beside a link that always has something to send: an eighth of the time is the scanner's, and the link
     // keeps three quarters of what it had alone.
-    @Test(arguments: [6, 24, 80, 320] as [UInt16])
+    @Test(arguments: [6, 24, 320] as [UInt16])
     func aScannerBesideABusyLink(interval: UInt16) throws {
         let pair = try Pair(interval: interval, timeout: 3_200)
         let beacon = pair.world.host(at: 2)
@@ -145,21 +174,19 @@ import Testing
             Stream(pair.peripheral, pair.peripheralHandle, [[UInt8](repeating: 1, count: 27)], repeats: true),
         ]
         for stream in streams { stream.start() }
-        pair.world.run(.seconds(5))
+        pair.world.run(.seconds(2))
         pair.peripheral.forget()
-        pair.world.run(.seconds(20))
+        pair.world.run(.seconds(4))
         let alone = pair.peripheral.data.count
         pair.central.scan()
-        pair.world.run(.seconds(5))
+        pair.world.run(.seconds(3))
         for host in [pair.central, pair.peripheral] { host.forget() }
-        let before = pair.central.controller.node.airTime
-        pair.world.run(.seconds(20))
+        pair.world.run(.seconds(4))
         let heard = pair.central.events(LEAdvertisingReport.self).count
         // 40 events a second.
-        #expect(heard >= 800 / 16, "\(heard)")
+        #expect(heard >= 160 / 16, "\(heard)")
         #expect(pair.peripheral.data.count >= alone * 3 / 4, "\(pair.peripheral.data.count) of \(alone)")
         #expect(pair.central.events(DisconnectionComplete.self).isEmpty)
-        #expect(pair.central.controller.node.airTime.framesSent > before.framesSent)
     }
 
     // Connecting to one more beside busy links takes its time, and comes about.

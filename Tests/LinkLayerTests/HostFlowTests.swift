@@ -30,7 +30,7 @@ import Testing
         let sent = (0..<60).map { [UInt8($0), 1, 2, 3] }
         let stream = Stream(pair.peripheral, pair.peripheralHandle, sent)
         stream.start()
-        pair.world.run(.seconds(60))
+        pair.world.run(.seconds(30))
         #expect(pair.central.data.count == 3)
         // Three have gone; the fourth is on the air again and again.
         let completed = pair.peripheral.events(NumberOfCompletedPackets.self).flatMap(\.entries).map(\.count)
@@ -70,7 +70,7 @@ import Testing
         }
         let stream = Stream(pair.peripheral, pair.peripheralHandle, sent)
         stream.start()
-        world.run(.seconds(120))
+        world.run(.seconds(40))
         var received: [[UInt8]] = []
         for packet in central.data {
             if packet.boundary.isStart { received.append([]) }

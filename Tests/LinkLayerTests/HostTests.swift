@@ -8,7 +8,7 @@ import Testing
 @testable import LinkLayer
 
 /// Half of a line in memory: what goes in here comes out there, soon.
-private final class Half: HCITransport {
+final class Half: HCITransport {
     var onReceive: ((HCIPacket) -> Void)?
     var onClose: ((HCITransportError) -> Void)?
     weak var other: Half?

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import EventLoops
 import HCI
 import Testing
 
@@ -102,18 +103,53 @@ import Testing
     }
 
     // AB-L05: the same request again and again is answered each time, and nothing piles up.
-    @Test(arguments: [
-        ControlPDU.featureRequest(.init([])), .lengthRequest(.init()), .phyRequest(.init(tx: .le2M, rx: .le2M)),
-        .connectionParameterRequest(.init()), .version(.init()), .pingRequest,
-    ])
-    func AB_L05_floodsChangeNothing(pdu: ControlPDU) {
-        var machine = Self.machine(.peripheral)
+    @Test(
+        arguments: [
+            ControlPDU.featureRequest(.init([])), .peripheralFeatureRequest(.init([])), .lengthRequest(.init()),
+            .phyRequest(.init(tx: .le2M, rx: .le2M)), .connectionParameterRequest(.init()), .version(.init()),
+            .connectionParameterRequest(validRequest), .pingRequest, .clockAccuracyRequest(.init(1)),
+        ],
+        [ConnectionEvent.Role.central, .peripheral]
+    )
+    func AB_L05_floodsChangeNothing(pdu: ControlPDU, role: ConnectionEvent.Role) {
+        var machine = Self.machine(role)
         for _ in 0..<1_000 {
             let sent = machine.receive(pdu.encoded()).filter { if case .send = $0 { true } else { false } }
             #expect(sent.count <= 1)
         }
-        #expect(machine.requests.isEmpty && machine.pending == nil)
+        #expect(machine.requests.isEmpty)
+        #expect(role == .central || machine.pending == nil)
     }
+
+    // AB-L05: the same while this device has begun each of its own procedures. It ends by the rules or goes on by them.
+    @Test(
+        arguments: [
+            Request.features, .version, .dataLength(octets: 251, time: 2_120), .phy(tx: .le2M, rx: .le2M),
+            .parameters(validRequest), .clockAccuracy, .channelMap(.init(bits: 7)),
+        ],
+        [ConnectionEvent.Role.central, .peripheral]
+    )
+    func AB_L05_crossingFloods(request: Request, role: ConnectionEvent.Role) {
+        if role == .peripheral, case .channelMap = request { return }
+        let random = RandomSource(seed: 9)
+        for _ in 0..<200 {
+            var machine = Self.machine(role)
+            _ = machine.request(request)
+            var counter: UInt16 = 100
+            flood: for _ in 0..<50 {
+                let pdu = ControlProcedureTests.pdus[Int(random.below(UInt64(ControlProcedureTests.pdus.count)))]
+                for action in machine.receive(pdu.encoded()) {
+                    if case .end = action { break flood }
+                    if case .endAfterAnswer = action { break flood }
+                }
+                counter &+= 1
+                _ = machine.begin(counter: counter)
+                #expect(machine.requests.count <= LinkControl.maximumRequests + 1)
+            }
+        }
+    }
+
+    typealias Request = LinkControl.Request
 
     /// Section 5.3: what a central answers to a peripheral's request while it changes something itself.
     @Test(arguments: [

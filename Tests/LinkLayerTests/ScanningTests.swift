@@ -132,33 +132,4 @@ import Testing
         #expect((10..<40).contains(asks(of: 1_000, answered: false)))
         #expect(asks(of: 10_000, answered: true) > 9_000)
     }
-
-    // Unslotted contention, from many advertisers to one scanner: exp(-2 (N-1) r T), a few in a hundred more or less.
-    @Test func contentionOfAHundredAdvertisers() {
-        let world = World()
-        let scanner = world.host()
-        for _ in 0..<100 {
-            let advertiser = world.host(at: 1)
-            advertiser.send(LESetAdvertisingData(data: PacketBuffer([UInt8](repeating: 1, count: 31))))
-            advertiser.send(
-                LESetAdvertisingParameters(
-                    intervalMin: 0xA0,
-                    intervalMax: 0xA0,
-                    kind: .nonConnectable,
-                    ownAddressKind: .publicDevice,
-                    peerAddress: .none,
-                    channels: .all,
-                    filterPolicy: .everybody
-                )
-            )
-            world.run(.milliseconds(1))
-            advertiser.send(LESetAdvertisingEnable(isEnabled: true))
-        }
-        world.run(.seconds(1))
-        scanner.scan()
-        world.run(.seconds(10))
-        let reports = scanner.events(LEAdvertisingReport.self).count
-        // 952 events a second are offered.
-        #expect((0.45...0.53).contains(Double(reports) / 9_520), "\(reports)")
-    }
 }

@@ -52,9 +52,11 @@ public final class LoopbackLink: ACLLink {
         if isHeld { queue.append(pdu) } else { transmit(pdu) }
     }
 
-    /// Lets up to `count` PDUs go.
+    /// Lets up to `count` PDUs go, those that come meanwhile among them.
     public func release(_ count: Int) {
-        for _ in 0..<min(count, queue.count) {
+        var rest = count
+        while rest > 0, !queue.isEmpty {
+            rest -= 1
             transmit(queue.removeFirst())
             onDrain?()
         }
@@ -82,6 +84,13 @@ public final class LoopbackLink: ACLLink {
 
     private func receive(_ fragment: PacketBuffer, _ isStart: Bool) {
         if let onReceive { onReceive(fragment, isStart) } else { unclaimed.append((fragment, isStart)) }
+    }
+
+    /// What has been sent since the last call, with the channels and without basic headers.
+    public func takeSent() -> [(channel: UInt16, payload: [UInt8])] {
+        defer { sent = [] }
+        return sent.filter { $0.count >= 4 }
+            .map { (UInt16($0[2]) | UInt16($0[3]) << 8, $0.suffix(after: 4).bytes) }
     }
 
     /// What has been sent on `channel` since the last call, without basic headers.

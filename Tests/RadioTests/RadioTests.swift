@@ -3,51 +3,6 @@ import Testing
 
 @testable import Radio
 
-/// A radio on a virtual loop, and nodes that note what they hear.
-private final class Air {
-    let loop = VirtualEventLoop()
-    let radio: Radio
-    var heard: [Int: [ReceivedFrame]] = [:]
-
-    init(seed: UInt64 = 1, _ configure: (inout Radio.Configuration) -> Void = { _ in }) {
-        var configuration = Radio.Configuration()
-        configure(&configuration)
-        radio = Radio(loop: loop, random: RandomSource(seed: seed), configuration: configuration)
-    }
-
-    func node(_ x: Double = 0) -> RadioNode {
-        let node = radio.add(at: Position(x: x))
-        let number = node.id.number
-        node.onFrame = { [unowned self] in heard[number, default: []].append($0) }
-        return node
-    }
-}
-
-private func frame(
-    channel: UInt8 = 37,
-    address: UInt32 = 0x8E89_BED6,
-    crc: UInt32 = 0x555555,
-    phy: RadioPHY = .le1M,
-    octets: Int = 10
-) -> RadioFrame {
-    RadioFrame(
-        channel: channel,
-        accessAddress: address,
-        crcInit: crc,
-        phy: phy,
-        pdu: Array(repeating: 7, count: octets)
-    )
-}
-
-private func tuning(
-    channel: UInt8 = 37,
-    address: UInt32 = 0x8E89_BED6,
-    crc: UInt32 = 0x555555,
-    _ modulation: RadioPHY.Modulation = .le1M
-) -> RadioTuning {
-    RadioTuning(channel: channel, accessAddress: address, crcInit: crc, modulation: modulation)
-}
-
 @Suite struct RadioTests {
     @Test(arguments: [(1.0, -40), (2.0, -46), (10.0, -60), (100.0, -80), (0.0, 0)])
     func strengthFallsWithTheDistance(metres: Double, rssi: Int8) {
@@ -175,7 +130,7 @@ private func tuning(
     @Test func lossMayBeOneWay() {
         let air = Air()
         let (a, b) = (air.node(), air.node(1))
-        air.radio.setLossRate(1, from: a, to: b)
+        air.radio.setQuality(AirQuality(lossRate: 1), from: a, to: b)
         b.listen(tuning())
         a.send(frame())
         air.loop.run(for: .milliseconds(1))
@@ -197,20 +152,6 @@ private func tuning(
         air.loop.run(for: .microseconds(200))
         #expect(sender.airTime == .init(sending: 144, listening: 0, framesSent: 1, framesReceived: 0))
         #expect(receiver.airTime == .init(sending: 0, listening: 300, framesSent: 0, framesReceived: 1))
-    }
-
-    @Test func aSnifferSeesEverything() {
-        let air = Air()
-        let sender = air.node()
-        var seen: [SniffedFrame] = []
-        air.radio.onTransmission = { seen.append($0) }
-        sender.send(frame(), power: 4)
-        air.loop.run(for: .milliseconds(1))
-        air.radio.snifferPosition = Position(x: 10)
-        sender.send(frame(channel: 5), power: 4)
-        #expect(seen.map(\.rssi) == [4, -56])
-        #expect(seen.map(\.frame.channel) == [37, 5])
-        #expect(seen.map(\.start.microseconds) == [0, 1_000])
     }
 
     // Unslotted contention at equal strength: a frame survives with probability exp(-2 (N-1) r T).

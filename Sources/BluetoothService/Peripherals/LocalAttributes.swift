@@ -24,7 +24,7 @@ final class LocalAttributes {
         server = GATTServer(database: database)
         // An empty database has room for two small services.
         _ = try? database.add(.genericAccess(deviceName: name, appearance: appearance))
-        _ = try? database.add(.genericAttribute)
+        _ = try? database.add(.genericAttribute())
         server.delegate = self
     }
 

@@ -191,8 +191,8 @@ final class PeripheralSession: ManagerSession {
         knownCentrals.remove(central)
         transactions = transactions.filter { entry in
             switch entry.value {
-            case .read(let request): request.session.bearer.closure == nil
-            case .write(let request): request.session.bearer.closure == nil
+            case .read(let request): !request.session.isClosed
+            case .write(let request): !request.session.isClosed
             }
         }
         pump()

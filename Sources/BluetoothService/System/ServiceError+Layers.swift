@@ -66,6 +66,9 @@ extension ServiceError {
             self.init(.invalidParameters, reason: "the characteristic has no client configuration")
         case .valueTooLong(let length):
             self.init(att: ATTStatus(rawValue: 0x0D), reason: "a value of \(length) octets is longer than 512")
+        case .databaseOutOfSync:
+            // Behaviour 4.16.
+            self.init(.invalidHandle, reason: "the peer's services have changed")
         case .queueFull:
             self.init(.outOfSpace, reason: "too many requests wait on this link")
         }

@@ -94,7 +94,8 @@ struct AdvertisingCommands {
 
     private var extendedStart: [any HCICommand] {
         var commands: [any HCICommand] = [parameters]
-        // Even of a set that does not show it: without one the controller does not begin (Core Vol 4 Part E 7.8.56).
+        // An anonymous advertiser needs one too, although nobody sees it: without it a controller does not enable the set
+        // (Core Vol 4 Part E 7.8.56).
         if address.address.kind.isRandom {
             commands.append(LESetAdvertisingSetRandomAddress(set: set, address: address.address))
         }

@@ -4,9 +4,9 @@ import DequeModule
 
 /// The client of one peer's server.
 ///
-/// Procedures run one after the other in the order in which they were asked for (behaviour 5.22); each ends with
-/// exactly one call of its completion, also when the bearer is closed. Writes without response and incoming values do
-/// not wait for them.
+/// Procedures start in the order in which they were asked for; with one bearer each waits for the one before (behaviour
+/// 5.22), with several each takes the first that is free and keeps it. Each ends with exactly one call of its
+/// completion, also when its bearer is closed. Writes without response and incoming values do not wait for them.
 public final class GATTClient {
     /// Most services of a peer.
     public static let maximumServices = 256
@@ -27,38 +27,75 @@ public final class GATTClient {
         case indication
     }
 
-    /// The peer's bearer.
+    /// The peer's first bearer: the one on the fixed channel.
     public let bearer: ATTBearer
+    /// The bearers that procedures may use, the first one first.
+    public private(set) var bearers: [ATTBearer] = []
     /// Takes each value that the server sends by itself, except Service Changed. Whether anybody asked for it is for
     /// the owner to know.
     public var onValue: ((_ handle: UInt16, _ value: PacketBuffer, Arrival) -> Void)?
     /// Called with the handles of which nothing may be believed any more.
     public var onServiceChanged: ((ClosedRange<UInt16>) -> Void)?
+    /// What has been found, when it is to be kept: discovery then goes on the air only for what is not in here. Nil at
+    /// first: nothing is kept.
+    public var cache: AttributeCache?
+    /// What becomes of a request that the server refuses because this client holds old handles.
+    public var outOfSyncPolicy = OutOfSyncPolicy.fail
     /// Where the peer's Service Changed is. Set by ``watchServices(completion:)``, or by an owner who remembers it.
     public var serviceChanged: UInt16?
 
-    private var waiting = Deque<() -> Void>()
-    private var isBusy = false
+    private var waiting = Deque<WaitingProcedure>()
+    private var running: [(bearer: ATTBearer, isolation: GATTIsolation)] = []
     private var isStarting = false
-    private var configurationDescriptors: [UInt16: UInt16] = [:]
+    var configurationDescriptors: [UInt16: UInt16] = [:]
+    /// Whether the hash is being read because the server has refused something, and who waits for it.
+    var isRecovering = false
+    var refused: [(_ isUnchanged: Bool) -> Void] = []
 
     /// A client on `bearer`, whose client callbacks it takes over.
     public init(bearer: ATTBearer) {
         self.bearer = bearer
+        add(bearer)
+    }
+
+    /// Lets procedures use one more bearer of the same link, whose client callbacks the client takes over. Call
+    /// ``remove(_:)`` when it is closed.
+    public func add(_ bearer: ATTBearer) {
+        bearers.append(bearer)
         bearer.onNotification = { [weak self] handle, value in self?.onValue?(handle, value, .notification) }
         bearer.onIndication = { [weak self] handle, value in self?.receive(handle, value) }
+        startNext()
+    }
+
+    /// One of several bearers is closed. The procedure that was under way on it has failed.
+    public func remove(_ bearer: ATTBearer) {
+        bearers.removeAll { $0 === bearer }
+        bearer.onNotification = nil
+        bearer.onIndication = nil
+        startNext()
     }
 
     /// Adds a procedure to the queue.
-    func run<P: GATTProcedure>(_ procedure: P, completion: @escaping (Result<P.Output, GATTError>) -> Void) {
+    ///
+    /// - Parameter isRepeated: whether the server has refused it before because this client held old handles.
+    func run<P: GATTProcedure>(
+        _ procedure: P,
+        isRepeated: Bool = false,
+        completion: @escaping (Result<P.Output, GATTError>) -> Void
+    ) {
         guard waiting.count < Self.maximumWaitingProcedures else { return completion(.failure(.queueFull)) }
-        waiting.append { [self] in
+        let start = { [self] (bearer: ATTBearer) in
             RunningProcedure(procedure, bearer) { [self] result in
-                isBusy = false
-                completion(result)
+                running.removeAll { $0.bearer === bearer }
+                if case .failure(.att(let error)) = result, error.code == .databaseOutOfSync, !isRepeated {
+                    refuse(procedure, completion)
+                } else {
+                    completion(result)
+                }
                 startNext()
             }.start()
         }
+        waiting.append(WaitingProcedure(isolation: procedure.isolation, start: start))
         startNext()
     }
 
@@ -66,12 +103,33 @@ public final class GATTClient {
     private func startNext() {
         guard !isStarting else { return }
         isStarting = true
-        while !isBusy, let start = waiting.popFirst() {
-            isBusy = true
-            start()
+        while let next = waiting.first, let bearer = freeBearer(for: next) {
+            waiting.removeFirst()
+            running.append((bearer, next.isolation(bearer.mtu)))
+            next.start(bearer)
         }
         isStarting = false
     }
+
+    /// Where a procedure can begin now. With no bearer left it begins on the first one, to fail there.
+    private func freeBearer(for next: WaitingProcedure) -> ATTBearer? {
+        let open = bearers.filter { $0.closure == nil }
+        let isFree = { [running] (bearer: ATTBearer) in !running.contains { $0.bearer === bearer } }
+        guard let bearer = open.first(where: isFree) ?? (open.isEmpty && isFree(bearer) ? bearer : nil) else {
+            return nil
+        }
+        switch next.isolation(bearer.mtu) {
+        case .alone: return running.isEmpty ? bearer : nil
+        case .preparesWrites: return running.allSatisfy { $0.isolation == .none } ? bearer : nil
+        case .none: return running.contains { $0.isolation == .alone } ? nil : bearer
+        }
+    }
+}
+
+/// A procedure that waits for a bearer.
+private struct WaitingProcedure {
+    let isolation: (_ mtu: Int) -> GATTIsolation
+    let start: (ATTBearer) -> Void
 }
 
 /// A procedure on its way.
@@ -114,6 +172,8 @@ extension GATTClient {
         _ uuid: BluetoothUUID? = nil,
         completion: @escaping (Result<[RemoteService], GATTError>) -> Void
     ) {
+        guard let uuid else { return discover(ServiceDiscovery(uuid: nil), at: \.services, completion: completion) }
+        if let known = cache?.services { return completion(.success(known.filter { $0.uuid == uuid })) }
         run(ServiceDiscovery(uuid: uuid), completion: completion)
     }
 
@@ -122,7 +182,7 @@ extension GATTClient {
         of service: RemoteService,
         completion: @escaping (Result<[RemoteService], GATTError>) -> Void
     ) {
-        run(IncludeDiscovery(of: service), completion: completion)
+        discover(IncludeDiscovery(of: service), at: \.includes[service.handles.lowerBound], completion: completion)
     }
 
     /// Finds all characteristics of a service, or those with a UUID (Vol 3 Part G 4.6).
@@ -131,6 +191,11 @@ extension GATTClient {
         of service: RemoteService,
         completion: @escaping (Result<[RemoteCharacteristic], GATTError>) -> Void
     ) {
+        let path = \AttributeCache.characteristics[service.handles.lowerBound]
+        guard let uuid else {
+            return discover(CharacteristicDiscovery(in: service.handles, uuid: nil), at: path, completion: completion)
+        }
+        if let known = cache?[keyPath: path] { return completion(.success(known.filter { $0.uuid == uuid })) }
         run(CharacteristicDiscovery(in: service.handles, uuid: uuid), completion: completion)
     }
 
@@ -139,7 +204,11 @@ extension GATTClient {
         of characteristic: RemoteCharacteristic,
         completion: @escaping (Result<[RemoteDescriptor], GATTError>) -> Void
     ) {
-        run(DescriptorDiscovery(in: characteristic.descriptors), completion: completion)
+        discover(
+            DescriptorDiscovery(in: characteristic.descriptors),
+            at: \.descriptors[characteristic.value],
+            completion: completion
+        )
     }
 }
 
@@ -154,6 +223,15 @@ extension GATTClient {
     /// Reads the whole value of a characteristic or descriptor, however long it is.
     public func read(_ handle: UInt16, completion: @escaping (Result<PacketBuffer, GATTError>) -> Void) {
         run(ReadProcedure(handle), completion: completion)
+    }
+
+    /// Reads a value from an octet on, which is an error when the value ends before it (Vol 3 Part G 4.8.3).
+    public func read(
+        _ handle: UInt16,
+        from offset: UInt16,
+        completion: @escaping (Result<PacketBuffer, GATTError>) -> Void
+    ) {
+        run(ReadProcedure(handle, offset: offset), completion: completion)
     }
 
     /// Reads the values of a type in a range of handles; long ones only their first part.
@@ -237,7 +315,7 @@ extension GATTClient {
         let procedure = SubscriptionProcedure(
             characteristic,
             isNotifying ? choice : [],
-            descriptor: configurationDescriptors[characteristic.value]
+            descriptor: descriptor ?? configurationDescriptors[characteristic.value]
         )
         run(procedure) { [weak self] result in
             if case .success(let descriptor) = result {
@@ -275,7 +353,6 @@ extension GATTClient {
         let end = UInt16(value[2]) | UInt16(value[3]) << 8
         // A range that makes no sense may mean anything, so it means everything.
         let handles = start > 0 && start <= end ? start...end : 1...UInt16.max
-        configurationDescriptors = configurationDescriptors.filter { !handles.contains($0.key) }
-        onServiceChanged?(handles)
+        forget(handles)
     }
 }

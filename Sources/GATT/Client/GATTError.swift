@@ -14,6 +14,8 @@ public enum GATTError: Error, Hashable, Sendable {
     case noClientConfiguration
     /// The value has more than 512 octets.
     case valueTooLong(Int)
+    /// The server's database has changed, and what was known of it is forgotten: discover again.
+    case databaseOutOfSync
     /// Too many procedures wait.
     case queueFull
 

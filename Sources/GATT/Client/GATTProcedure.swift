@@ -13,12 +13,24 @@ enum GATTStep<Output> {
     static func fault(_ fault: GATTServerFault) -> GATTStep { .failed(.server(fault)) }
 }
 
+/// What a procedure cannot bear beside it on another bearer of the same link.
+enum GATTIsolation {
+    /// It minds nothing.
+    case none
+    /// Another one that prepares writes: a client has one queue of them, whatever bearers (Core Vol 3 Part F 3.4.6).
+    case preparesWrites
+    /// Anything: all requests are to be answered before it, and none is sent meanwhile (Vol 3 Part G 2.5.2.1).
+    case alone
+}
+
 /// A procedure of the client as a machine: it sees one response at a time and does nothing itself (Core Vol 3 Part G
 /// 4). Every request of a search begins behind the last handle that was seen, so that each ends whatever a server
 /// answers (AB-A07).
 protocol GATTProcedure {
     associatedtype Output
 
+    /// What it cannot bear beside it, on a bearer with an MTU.
+    func isolation(mtu: Int) -> GATTIsolation
     /// The first step. `mtu` is that of the bearer at this moment.
     mutating func begin(mtu: Int) -> GATTStep<Output>
     /// The step after a response.
@@ -28,6 +40,8 @@ protocol GATTProcedure {
 }
 
 extension GATTProcedure {
+    func isolation(mtu: Int) -> GATTIsolation { .none }
+
     mutating func handle(_ error: ATTErrorResponse, mtu: Int) -> GATTStep<Output> { .failed(.att(error)) }
 }
 

@@ -5,15 +5,19 @@ import BluetoothTypes
 /// 5.2): blobs follow as long as responses are full.
 struct ReadProcedure: GATTProcedure {
     private let handle: UInt16
+    private let offset: UInt16?
     private var value = PacketBuffer(headroom: 0)
     private var isFirst = true
 
-    init(_ handle: UInt16) {
+    /// A whole value, or what comes from an octet on.
+    init(_ handle: UInt16, offset: UInt16? = nil) {
         self.handle = handle
+        self.offset = offset
     }
 
     mutating func begin(mtu: Int) -> GATTStep<PacketBuffer> {
-        .request(.readRequest(ATTReadRequest(handle: handle)))
+        guard let offset else { return .request(.readRequest(ATTReadRequest(handle: handle))) }
+        return .request(.readBlobRequest(ATTReadBlobRequest(handle: handle, offset: offset)))
     }
 
     mutating func handle(_ response: ATTPDU, mtu: Int) -> GATTStep<PacketBuffer> {
@@ -28,10 +32,10 @@ struct ReadProcedure: GATTProcedure {
         isFirst = false
         value.append(contentsOf: part)
         // A server that never ends its value gets no more than the longest value there is.
-        guard part.count == mtu - 1, value.count < ATTBearer.maximumAttributeLength else {
-            return .finished(value.prefix(upTo: ATTBearer.maximumAttributeLength))
-        }
-        return .request(.readBlobRequest(ATTReadBlobRequest(handle: handle, offset: UInt16(value.count))))
+        let longest = max(0, ATTBearer.maximumAttributeLength - Int(offset ?? 0))
+        guard part.count == mtu - 1, value.count < longest else { return .finished(value.prefix(upTo: longest)) }
+        let next = (offset ?? 0) + UInt16(value.count)
+        return .request(.readBlobRequest(ATTReadBlobRequest(handle: handle, offset: next)))
     }
 
     /// A value that is exactly one response long may be refused its blob (Vol 3 Part F 3.4.4.5).

@@ -13,6 +13,8 @@ struct WriteProcedure: GATTProcedure {
         self.value = value
     }
 
+    func isolation(mtu: Int) -> GATTIsolation { value.count <= mtu - 3 ? .none : .preparesWrites }
+
     mutating func begin(mtu: Int) -> GATTStep<Void> {
         if value.count <= mtu - 3 {
             return .request(.writeRequest(ATTWriteRequest(handle: handle, value: value)))
@@ -52,6 +54,8 @@ struct LongWriteProcedure: GATTProcedure {
         self.writes = writes
         self.checksEcho = checksEcho
     }
+
+    func isolation(mtu: Int) -> GATTIsolation { .preparesWrites }
 
     mutating func begin(mtu: Int) -> GATTStep<Void> {
         guard !writes.isEmpty else { return .finished(()) }

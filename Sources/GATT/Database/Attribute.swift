@@ -11,6 +11,8 @@ struct Attribute {
         case configuration(of: UInt16, choices: ClientConfiguration)
         /// Each client's own features (Core Vol 3 Part G 7.2).
         case clientFeatures
+        /// The hash of the database (Core Vol 3 Part G 7.3).
+        case databaseHash
     }
 
     var handle: UInt16

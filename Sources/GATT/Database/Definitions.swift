@@ -62,9 +62,11 @@ public struct CharacteristicDefinition: Hashable, Sendable {
     public var subscription: SecurityRequirement
     /// Where its value comes from.
     public var source: AttributeSource
-    /// Properties beyond the eight, which bring an Extended Properties descriptor (Core Vol 3 Part G 3.3.3.1).
-    public var extendedProperties: UInt16?
-    /// Its descriptors, in order, without the two that come by themselves.
+    /// Properties beyond the eight, which bring an Extended Properties descriptor (Core Vol 3 Part G 3.3.3.1). A name for
+    /// people that may be written adds its own.
+    public var extendedProperties: ExtendedProperties
+    /// Its descriptors, in order, without those that come by themselves: Extended Properties, Client Characteristic
+    /// Configuration, and Aggregate Format when there are several presentation formats.
     public var descriptors: [DescriptorDefinition]
 
     /// A characteristic.
@@ -74,7 +76,7 @@ public struct CharacteristicDefinition: Hashable, Sendable {
         permissions: AttributePermissions,
         subscription: SecurityRequirement = .none,
         source: AttributeSource = .asked,
-        extendedProperties: UInt16? = nil,
+        extendedProperties: ExtendedProperties = [],
         descriptors: [DescriptorDefinition] = []
     ) {
         self.uuid = uuid
@@ -108,9 +110,11 @@ public struct DescriptorDefinition: Hashable, Sendable {
         DescriptorDefinition(GATTUUID.userDescription, source: .fixed(PacketBuffer(Array(text.utf8))))
     }
 
-    /// How the value is to be shown: seven octets (Core Vol 3 Part G 3.3.3.5).
-    public static func presentationFormat(_ value: PacketBuffer) -> DescriptorDefinition {
-        DescriptorDefinition(GATTUUID.presentationFormat, source: .fixed(value))
+    /// How the value is to be shown (Core Vol 3 Part G 3.3.3.5). Several are the formats of the value's parts, in order.
+    public static func presentationFormat(_ format: PresentationFormat) -> DescriptorDefinition {
+        var value = PacketBuffer(headroom: 0, capacity: 7)
+        format.write(to: &value)
+        return DescriptorDefinition(GATTUUID.presentationFormat, source: .fixed(value))
     }
 }
 

@@ -12,6 +12,7 @@ public final class GATTDatabase {
     private(set) var attributes: [Attribute] = []
     private var firstFreshHandle = 1
     private var includes: [UInt16: [UInt16]] = [:]
+    private var knownHash: DatabaseHash?
 
     /// Called with the handles of each service that is published or removed.
     var onChange: ((ClosedRange<UInt16>) -> Void)?
@@ -30,7 +31,7 @@ public final class GATTDatabase {
         attributes.insert(contentsOf: placed, at: position)
         firstFreshHandle = max(firstFreshHandle, Int(published.handles.upperBound) + 1)
         includes[start] = definition.includedServices
-        onChange?(published.handles)
+        changed(published.handles)
         return published
     }
 
@@ -41,7 +42,7 @@ public final class GATTDatabase {
         let handles = start...service.groupEnd
         attributes.removeAll { handles.contains($0.handle) }
         includes[start] = nil
-        onChange?(handles)
+        changed(handles)
     }
 
     /// Gives an attribute with a fixed value another one.
@@ -55,6 +56,29 @@ public final class GATTDatabase {
 // MARK: - Looking up
 
 extension GATTDatabase {
+    /// What stands for the definitions as they are now. It is computed when somebody asks for the first time after a
+    /// change.
+    public var hash: DatabaseHash {
+        if let knownHash { return knownHash }
+        let hash = DatabaseHash(of: attributes)
+        knownHash = hash
+        return hash
+    }
+
+    private func changed(_ handles: ClosedRange<UInt16>) {
+        knownHash = nil
+        onChange?(handles)
+    }
+
+    /// What it asks of a link to be told of the value at `handle`; nil when nobody is told.
+    func requirement(ofConfiguring handle: UInt16) -> SecurityRequirement? {
+        for attribute in attributes[position(of: handle)...] {
+            if case .configuration(handle, _) = attribute.source { return attribute.permissions.write }
+            if attribute.type == GATTUUID.characteristic { return nil }
+        }
+        return nil
+    }
+
     subscript(handle: UInt16) -> Attribute? {
         index(of: handle).map { attributes[$0] }
     }

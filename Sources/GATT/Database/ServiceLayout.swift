@@ -4,6 +4,8 @@ import BluetoothTypes
 struct ServiceLayout {
     private(set) var attributes: [Attribute] = []
     private var characteristics: [PublishedCharacteristic] = []
+    /// The presentation formats that each aggregate names.
+    private var aggregates: [UInt16: [UInt16]] = [:]
 
     init(_ definition: ServiceDefinition, includedServices: [Attribute]) {
         let type = definition.isPrimary ? GATTUUID.primaryService : GATTUUID.secondaryService
@@ -26,6 +28,9 @@ struct ServiceLayout {
             }
             if attribute.type == GATTUUID.characteristic, case .fixed(let value) = attribute.source {
                 attribute.source = .fixed(Self.shiftDeclaration(value, to: attribute.handle + 1))
+            }
+            if attribute.type == GATTUUID.aggregateFormat, let formats = aggregates[attribute.handle - start] {
+                attribute.source = .fixed(Self.handleList(formats.map { $0 + start }))
             }
             return attribute
         }
@@ -51,7 +56,8 @@ struct ServiceLayout {
 
     private mutating func append(_ definition: CharacteristicDefinition) {
         var properties = definition.properties
-        if definition.extendedProperties != nil { properties.insert(.extendedProperties) }
+        let extended = definition.allExtendedProperties
+        if !extended.isEmpty { properties.insert(.extendedProperties) }
         var declaration = PacketBuffer(headroom: 0, capacity: 19)
         declaration.append(properties.rawValue)
         declaration.append(integer: UInt16(0))
@@ -59,18 +65,32 @@ struct ServiceLayout {
         append(GATTUUID.characteristic, .readable, .fixed(declaration))
         let value = append(definition.uuid, definition.permissions, Attribute.Source(definition.source))
         if definition.uuid == GATTUUID.clientSupportedFeatures { attributes[Int(value)].source = .clientFeatures }
+        if definition.uuid == GATTUUID.databaseHash { attributes[Int(value)].source = .databaseHash }
 
-        if let extended = definition.extendedProperties {
-            let octets = [UInt8(truncatingIfNeeded: extended), UInt8(extended >> 8)]
-            append(GATTUUID.extendedProperties, .readable, .fixed(PacketBuffer(octets)))
+        if !extended.isEmpty {
+            append(GATTUUID.extendedProperties, .readable, .fixed(Self.handleList([extended.rawValue])))
         }
         let descriptors = definition.descriptors.map {
             append($0.uuid, $0.permissions, Attribute.Source($0.source))
         }
+        appendAggregate(of: descriptors.filter { attributes[Int($0)].type == GATTUUID.presentationFormat })
         let configuration = appendConfiguration(of: value, definition)
         characteristics.append(
             PublishedCharacteristic(value: value, configuration: configuration, descriptors: descriptors)
         )
+    }
+
+    /// Several presentation formats ask for the descriptor that puts them together (Vol 3 Part G 3.3.3.6).
+    private mutating func appendAggregate(of formats: [UInt16]) {
+        guard formats.count > 1 else { return }
+        let handle = append(GATTUUID.aggregateFormat, .readable, .fixed(Self.handleList(formats)))
+        aggregates[handle] = formats
+    }
+
+    private static func handleList(_ handles: [UInt16]) -> PacketBuffer {
+        var value = PacketBuffer(headroom: 0, capacity: 2 * handles.count)
+        for handle in handles { value.append(integer: handle) }
+        return value
     }
 
     private mutating func appendConfiguration(of value: UInt16, _ definition: CharacteristicDefinition) -> UInt16? {
@@ -101,6 +121,14 @@ struct ServiceLayout {
         shifted[1] = UInt8(truncatingIfNeeded: value)
         shifted[2] = UInt8(value >> 8)
         return shifted
+    }
+}
+
+extension CharacteristicDefinition {
+    /// The extended properties with those that follow from the descriptors (Core Vol 3 Part G 3.3.3.2).
+    fileprivate var allExtendedProperties: ExtendedProperties {
+        let isWritable = descriptors.contains { $0.uuid == GATTUUID.userDescription && $0.permissions.write != nil }
+        return isWritable ? extendedProperties.union(.writableAuxiliaries) : extendedProperties
     }
 }
 

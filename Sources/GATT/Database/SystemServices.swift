@@ -24,11 +24,10 @@ extension ServiceDefinition {
         )
     }
 
-    /// The Generic Attribute service (Core Vol 3 Part G 7): Service Changed and Client Supported Features. There is no
-    /// Database Hash.
-    public static let genericAttribute = ServiceDefinition(
-        GATTUUID.genericAttribute,
-        characteristics: [
+    /// The Generic Attribute service (Core Vol 3 Part G 7): Service Changed, Client Supported Features, Database Hash and,
+    /// if there is anything to say in it, Server Supported Features.
+    public static func genericAttribute(features: ServerFeatures = []) -> ServiceDefinition {
+        var characteristics = [
             CharacteristicDefinition(
                 GATTUUID.serviceChanged,
                 properties: .indicate,
@@ -39,6 +38,18 @@ extension ServiceDefinition {
                 properties: [.read, .write],
                 permissions: AttributePermissions(read: SecurityRequirement.none, write: SecurityRequirement.none)
             ),
+            CharacteristicDefinition(GATTUUID.databaseHash, properties: .read, permissions: .readable),
         ]
-    )
+        if !features.isEmpty {
+            characteristics.append(
+                CharacteristicDefinition(
+                    GATTUUID.serverSupportedFeatures,
+                    properties: .read,
+                    permissions: .readable,
+                    source: .fixed([features.rawValue])
+                )
+            )
+        }
+        return ServiceDefinition(GATTUUID.genericAttribute, characteristics: characteristics)
+    }
 }

@@ -9,6 +9,8 @@ public final class GATTServer {
     public let database: GATTDatabase
     /// Has the values that the database does not have.
     public weak var delegate: (any GATTServerDelegate)?
+    /// Where the records of bonded clients are that are not connected.
+    public weak var store: (any GATTClientStore)?
     /// The clients.
     public private(set) var sessions: [GATTServerSession] = []
 
@@ -23,20 +25,9 @@ public final class GATTServer {
     }
 
     /// Begins to serve the client behind `bearer`, whose server callbacks the session takes over. Call
-    /// ``detach(_:)`` when the bearer is closed.
-    ///
-    /// - Parameter configurations: what a bonded client chose on an earlier connection, by the handles of the values.
-    public func attach(
-        _ bearer: ATTBearer,
-        security: LinkSecurity = LinkSecurity(),
-        configurations: [UInt16: ClientConfiguration] = [:]
-    ) -> GATTServerSession {
-        let session = GATTServerSession(
-            server: self,
-            bearer: bearer,
-            security: security,
-            configurations: configurations
-        )
+    /// ``detach(_:)`` when the link is gone. Further bearers of the same client are added to the session.
+    public func attach(_ bearer: ATTBearer, security: LinkSecurity = LinkSecurity()) -> GATTServerSession {
+        let session = GATTServerSession(server: self, bearer: bearer, security: security)
         sessions.append(session)
         return session
     }
@@ -59,7 +50,9 @@ public final class GATTServer {
         for targets: [GATTServerSession]? = nil
     ) -> Bool {
         let candidates = targets ?? sessions
-        guard candidates.allSatisfy({ !$0.wants(handle) || $0.bearer.askForNotificationRoom() }) else { return false }
+        guard candidates.allSatisfy({ !$0.wants(handle) || $0.valueBearer.askForNotificationRoom() }) else {
+            return false
+        }
         guard let last = candidates.lastIndex(where: { $0.wants(handle) }) else { return true }
         for session in candidates[..<last] where session.wants(handle) {
             session.push(copy value, of: handle)
@@ -69,9 +62,38 @@ public final class GATTServer {
         return true
     }
 
+    /// Sends several values to subscribers, together to those that know how to take them (Core Vol 3 Part G 4.10.2).
+    ///
+    /// - Returns: false when a queue is full; see ``update(_:of:for:)``.
+    public func update(
+        _ values: [(handle: UInt16, value: PacketBuffer)],
+        for targets: [GATTServerSession]? = nil
+    ) -> Bool {
+        let interested = (targets ?? sessions).filter { session in values.contains { session.wants($0.handle) } }
+        guard interested.allSatisfy({ $0.valueBearer.askForNotificationRoom() }) else { return false }
+        for session in interested { session.push(values) }
+        return true
+    }
+
     private func databaseChanged(_ handles: ClosedRange<UInt16>) {
         findServiceChanged()
         for session in sessions { session.databaseChanged(handles) }
+        if let store {
+            let hash = database.hash
+            store.updateRecords { $0.databaseChanged(handles, hash: hash) }
+        }
+    }
+
+    /// A record brought up to the database as it is now. One that belongs to another database keeps only what the client
+    /// wants to know of changes, whose handle does not change (Core Vol 3 Part G 7.1).
+    func upToDate(_ record: ClientRecord) -> ClientRecord {
+        let hash = database.hash
+        guard let known = record.databaseHash, known != hash else { return record }
+        var record = record
+        let kept = record.configurations.filter { $0.key == serviceChanged }
+        record.databaseChanged(1...UInt16.max, hash: hash)
+        record.configurations = kept
+        return record
     }
 
     private func findServiceChanged() {

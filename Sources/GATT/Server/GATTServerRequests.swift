@@ -22,6 +22,15 @@ public protocol GATTServerDelegate: AnyObject {
 
     /// There is room again after ``GATTServer/update(_:of:for:)`` returned false (behaviour 7.43).
     func server(_ server: GATTServer, isReadyToUpdate session: GATTServerSession)
+
+    /// What is to be remembered of a client, if it is bonded, has changed: ``GATTServerSession/record``. At most once in
+    /// ``GATTServerSession/recordInterval``, and at the end of a session if something has not been told.
+    func server(_ server: GATTServer, didChangeRecordOf session: GATTServerSession)
+}
+
+extension GATTServerDelegate {
+    /// Nothing is remembered.
+    public func server(_ server: GATTServer, didChangeRecordOf session: GATTServerSession) {}
 }
 
 /// A client wants a value, or the part from an offset on.

@@ -5,14 +5,13 @@ extension GATTServerSession {
     /// Answers a request of the client (Core Vol 3 Part F 3.4).
     func serve(_ pdu: ATTPDU, _ reply: ATTReply) {
         guard let database else { return reply.fail(.unlikelyError) }
+        if refuses(pdu, reply) { return reply.fail(.databaseOutOfSync) }
         switch pdu {
         case .findInformationRequest(let request): find(request, in: database, reply)
         case .findByTypeValueRequest(let request): find(request, in: database, reply)
         case .readByGroupTypeRequest(let request): read(request, in: database, reply)
         case .readByTypeRequest(let request): read(request, in: database, reply)
-        default:
-            guard !refusesHandles() else { return reply.fail(.databaseOutOfSync) }
-            serve(withHandles: pdu, reply)
+        default: serve(withHandles: pdu, reply)
         }
     }
 
@@ -34,7 +33,7 @@ extension GATTServerSession {
     private func find(_ request: ATTFindInformationRequest, in database: GATTDatabase, _ reply: ATTReply) {
         guard let range = request.range.closed else { return reply.fail(.invalidHandle, at: request.range.start) }
         var entries: [ATTFindInformationResponse.Entry] = []
-        var room = bearer.mtu - 2
+        var room = reply.mtu - 2
         var width: BluetoothUUID.Width?
         for attribute in database[range] {
             let type = attribute.type.attributeForm
@@ -53,7 +52,7 @@ extension GATTServerSession {
         let type = BluetoothUUID(request.type)
         var groups: [ATTHandleRange] = []
         for attribute in database[range] where attribute.type == type {
-            guard groups.count < (bearer.mtu - 1) / 4 else { break }
+            guard groups.count < (reply.mtu - 1) / 4 else { break }
             guard attribute.refusalOfReading(LinkSecurity()) == nil, matches(attribute, request.value) else { continue }
             groups.append(ATTHandleRange(attribute.handle, attribute.groupEnd))
         }
@@ -78,7 +77,7 @@ extension GATTServerSession {
             return reply.fail(.unsupportedGroupType, at: range.lowerBound)
         }
         var entries: [ATTReadByGroupTypeResponse.Entry] = []
-        var room = bearer.mtu - 2
+        var room = reply.mtu - 2
         for attribute in database[range] where attribute.type == request.type {
             guard case .fixed(let value) = attribute.source else { continue }
             room -= 4 + value.count
@@ -90,39 +89,61 @@ extension GATTServerSession {
         reply.send(.readByGroupTypeResponse(ATTReadByGroupTypeResponse(entries)))
     }
 
-    /// Read By Type: values as long as the first. One that the delegate has is answered alone; the client goes on
-    /// behind it (Vol 3 Part F 3.4.4.1).
+    /// Read By Type: values as long as the first (Vol 3 Part F 3.4.4.1), those that the delegate has among them.
     private func read(_ request: ATTReadByTypeRequest, in database: GATTDatabase, _ reply: ATTReply) {
         guard let range = request.range.closed else { return reply.fail(.invalidHandle, at: request.range.start) }
-        let longest = min(bearer.mtu - 4, 253)
-        var entries: [ATTReadByTypeResponse.Entry] = []
-        var room = bearer.mtu - 2
-        for attribute in database[range] where attribute.type == request.type {
-            if let refusal = attribute.refusalOfReading(security) {
-                guard entries.isEmpty else { break }
-                return reply.fail(refusal, at: attribute.handle)
-            }
-            guard let value = ownValue(attribute.source)?.prefix(upTo: longest) else {
-                guard entries.isEmpty else { break }
-                return ask(attribute, longest: longest, reply)
-            }
-            room -= 2 + value.count
-            guard room >= 0, value.count == entries.first?.value.count ?? value.count else { break }
-            entries.append(.init(handle: attribute.handle, value: value))
-        }
-        guard !entries.isEmpty else { return reply.fail(.attributeNotFound, at: range.lowerBound) }
-        reply.send(.readByTypeResponse(ATTReadByTypeResponse(entries)))
+        let answer = ReadByTypeAnswer(mtu: reply.mtu)
+        let found = database[range].lazy.filter { $0.type == request.type }.prefix(answer.maximumCount)
+        guard !found.isEmpty else { return reply.fail(.attributeNotFound, at: range.lowerBound) }
+        collect(Array(found)[...], answer, reply)
     }
 
-    private func ask(_ attribute: Attribute, longest: Int, _ reply: ATTReply) {
-        let handle = attribute.handle
-        value(of: attribute, offset: 0) { result in
+    private func collect(_ attributes: ArraySlice<Attribute>, _ answer: ReadByTypeAnswer, _ reply: ATTReply) {
+        guard let attribute = attributes.first, answer.hasRoom else { return answer.send(reply) }
+        if let refusal = attribute.refusalOfReading(security) {
+            return answer.send(reply, orFail: refusal, at: attribute.handle)
+        }
+        value(of: attribute, offset: 0) { [weak self] result in
             switch result {
+            case .failure(let code): answer.send(reply, orFail: code, at: attribute.handle)
             case .success(let value):
-                let entry = ATTReadByTypeResponse.Entry(handle: handle, value: value.prefix(upTo: longest))
-                reply.send(.readByTypeResponse(ATTReadByTypeResponse([entry])))
-            case .failure(let code): reply.fail(code, at: handle)
+                var answer = answer
+                guard answer.add(value, of: attribute.handle) else { return answer.send(reply) }
+                self?.collect(attributes.dropFirst(), answer, reply)
             }
         }
+    }
+}
+
+/// The entries of a Read By Type response as they come together.
+private struct ReadByTypeAnswer {
+    private var entries: [ATTReadByTypeResponse.Entry] = []
+    private var room: Int
+    private let longest: Int
+
+    init(mtu: Int) {
+        room = mtu - 2
+        longest = min(mtu - 4, 253)
+    }
+
+    /// Most entries, if all values are empty.
+    var maximumCount: Int { room / 2 }
+
+    /// Whether another value as long as the first would fit.
+    var hasRoom: Bool { room >= 2 + (entries.first?.value.count ?? 0) }
+
+    /// Adds a value, cut to what fits; false when it is not as long as the first.
+    mutating func add(_ value: PacketBuffer, of handle: UInt16) -> Bool {
+        let value = value.prefix(upTo: longest)
+        guard hasRoom, value.count == entries.first?.value.count ?? value.count else { return false }
+        room -= 2 + value.count
+        entries.append(.init(handle: handle, value: value))
+        return true
+    }
+
+    /// Answers with what there is; with the error if there is nothing.
+    func send(_ reply: ATTReply, orFail code: ATTErrorCode = .attributeNotFound, at handle: UInt16 = 0) {
+        guard !entries.isEmpty else { return reply.fail(code, at: handle) }
+        reply.send(.readByTypeResponse(ATTReadByTypeResponse(entries)))
     }
 }

@@ -15,6 +15,7 @@ extension GATTServerSession {
         offset: Int,
         completion: @escaping (Result<PacketBuffer, ATTErrorCode>) -> Void
     ) {
+        if case .databaseHash = attribute.source { awareness.readHash() }
         if let value = ownValue(attribute.source) {
             return completion(offset > value.count ? .failure(.invalidOffset) : .success(value.suffix(after: offset)))
         }
@@ -38,7 +39,7 @@ extension GATTServerSession {
         switch readable(handle) {
         case .failure(let code): reply.fail(code, at: handle)
         case .success(let attribute):
-            let longest = bearer.mtu - 1
+            let longest = reply.mtu - 1
             value(of: attribute, offset: offset) { result in
                 switch result {
                 case .success(let value):
@@ -51,7 +52,7 @@ extension GATTServerSession {
 
     /// Read Multiple: the values one behind the other, cut at the MTU (Vol 3 Part F 3.4.4.7; AB-A03).
     func readMultiple(_ handles: [UInt16], _ reply: ATTReply) {
-        let longest = bearer.mtu - 1
+        let longest = reply.mtu - 1
         collect(handles, reply) { values in
             var joined = PacketBuffer(capacity: longest)
             for value in values { joined.append(contentsOf: value.prefix(upTo: longest - joined.count)) }
@@ -62,7 +63,7 @@ extension GATTServerSession {
     /// Read Multiple Variable: each value with its length, cut at the MTU; a length that does not fit whole is left
     /// out with all behind it (Vol 3 Part F 3.4.4.12; AB-A03).
     func readMultipleVariable(_ handles: [UInt16], _ reply: ATTReply) {
-        let longest = bearer.mtu - 1
+        let longest = reply.mtu - 1
         collect(handles, reply) { values in
             var entries: [ATTReadMultipleVariableResponse.Entry] = []
             var room = longest

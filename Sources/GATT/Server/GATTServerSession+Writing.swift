@@ -5,7 +5,7 @@ extension GATTServerSession {
     /// Takes a command of the client. What cannot be done is ignored (Core Vol 3 Part F 3.4.5.3). So are signed
     /// writes: there is no key to check them with.
     func serve(command pdu: ATTPDU) {
-        guard case .writeCommand(let command) = pdu, !ignoresCommands else { return }
+        guard case .writeCommand(let command) = pdu, !isHeldBack else { return }
         let part = GATTWrite(handle: command.handle, value: command.value)
         apply([part], expectsResponse: false) { _, _ in }
     }
@@ -24,21 +24,24 @@ extension GATTServerSession {
             attribute.refusalOfWriting(security)
             ?? prepared.add(handle: request.handle, offset: request.offset, value: request.value)
         if let refusal { return reply.fail(refusal, at: request.handle) }
+        watchPreparedWrites()
         reply.send(.prepareWriteResponse(ATTPrepareWriteResponse(request)))
     }
 
     /// Execute Write: all that was prepared in one go (Vol 3 Part F 3.4.6.3).
     func execute(_ request: ATTExecuteWriteRequest, _ reply: ATTReply) {
         guard request.flags == .write || request.flags == .cancel else { return reply.fail(.invalidPDU) }
-        let parts = prepared.takeAll()
+        let parts = takePreparedWrites()
+        // AB-A01: the client shall not believe that what was forgotten is written.
+        if prepared.takeExpiry(), request.flags == .write { return reply.fail(.writeRequestRejected) }
         guard request.flags == .write, !parts.isEmpty else {
             return reply.send(.executeWriteResponse(ATTExecuteWriteResponse()))
         }
-        // AB-A02: the attribute may be gone since it was prepared.
-        if let gone = parts.first(where: { database?[$0.handle] == nil }) {
-            return reply.fail(.databaseOutOfSync, at: gone.handle)
+        // AB-A02: the attribute may be gone since it was prepared, or another one in its place.
+        if let gone = parts.first(where: { !$0.isValid }) {
+            return reply.fail(.databaseOutOfSync, at: gone.write.handle)
         }
-        apply(parts, expectsResponse: true) { error, handle in
+        apply(parts.map(\.write), expectsResponse: true) { error, handle in
             if let error { return reply.fail(error, at: handle) }
             reply.send(.executeWriteResponse(ATTExecuteWriteResponse()))
         }

@@ -11,6 +11,8 @@ public protocol HCICommand: PacketFields, Hashable, Sendable {
     static var name: String { get }
     /// Whether Command Status answers it, and an event of its own follows (Core Vol 4 Part E 4.4).
     static var isAnsweredByStatus: Bool { get }
+    /// Whether nothing answers it, unless it is wrong. It then neither waits for other commands nor lets them wait.
+    static var isUnanswered: Bool { get }
     /// Where a controller tells that it knows the command; nil for the one command that asks for these bits.
     static var supportBit: SupportedCommands.Bit? { get }
 }
@@ -18,6 +20,8 @@ public protocol HCICommand: PacketFields, Hashable, Sendable {
 extension HCICommand {
     /// Most commands are answered by Command Complete.
     public static var isAnsweredByStatus: Bool { false }
+    /// Something answers nearly every command.
+    public static var isUnanswered: Bool { false }
 }
 
 /// The return parameters of a command. The first is a status in every command of this stack.
@@ -28,6 +32,7 @@ public protocol HCIResponse: PacketFields, Hashable, Sendable {
 
 extension HCIResponse {
     /// A response that says why the command failed, all else zero.
+    @inlinable
     public init(failure status: HCIStatus) {
         self.init()
         self.status = status
@@ -37,11 +42,12 @@ extension HCIResponse {
     /// command may come with its status alone.
     ///
     /// - Throws: ``PacketError`` when octets are missing or wrong.
+    @inlinable
     public static func reading(_ parameters: PacketBuffer) throws(PacketError) -> Self {
         var response = Self()
         var reader = FieldReader(parameters)
         do throws(PacketError) {
-            try response.code(&reader)
+            try response.read(from: &reader)
             return response
         } catch {
             guard let status = parameters.first, status != 0 else { throw error }

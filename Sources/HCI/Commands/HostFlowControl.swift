@@ -71,6 +71,8 @@ public struct HostNumberOfCompletedPackets: HCICommand {
     public static var opcode: Opcode { Opcode(group: 0x03, command: 0x0035) }
     /// The command's name.
     public static var name: String { "Host Number Of Completed Packets" }
+    /// Nothing answers it, unless it is wrong.
+    public static var isUnanswered: Bool { true }
     /// Its place among the supported commands.
     public static var supportBit: SupportedCommands.Bit? { .init(octet: 10, bit: 7) }
 

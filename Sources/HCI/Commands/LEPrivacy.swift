@@ -303,3 +303,34 @@ public struct LESetPrivacyMode: HCICommand {
         try coder.field("Privacy_Mode", &mode)
     }
 }
+
+/// LE Set Data Related Address Changes (Core Vol 4 Part E 7.8.122): tells when a set is to get a new private
+/// address because its data have changed.
+public struct LESetDataRelatedAddressChanges: HCICommand {
+    /// The command's number.
+    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x007C) }
+    /// The command's name.
+    public static var name: String { "LE Set Data Related Address Changes" }
+    /// Its place among the supported commands.
+    public static var supportBit: SupportedCommands.Bit? { .init(octet: 45, bit: 6) }
+
+    /// The advertising set, 0x00 to 0xEF.
+    public var set: UInt8 = 0
+    /// What makes a new address necessary.
+    public var reasons: LEAddressChangeReasons = []
+
+    /// A command with every parameter zero.
+    public init() {}
+
+    /// A command with these parameters.
+    public init(set: UInt8, reasons: LEAddressChangeReasons) {
+        self.set = set
+        self.reasons = reasons
+    }
+
+    /// Names the parameters.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Advertising_Handle", &set)
+        try coder.field("Change_Reasons", &reasons)
+    }
+}

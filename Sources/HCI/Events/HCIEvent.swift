@@ -19,10 +19,11 @@ extension HCIEvent {
     /// controller may know more of them.
     ///
     /// - Throws: ``PacketError`` when octets are missing or wrong.
+    @inlinable
     public static func reading(_ parameters: PacketBuffer) throws(PacketError) -> Self {
         var event = Self()
         var reader = FieldReader(parameters)
-        try event.code(&reader)
+        try event.read(from: &reader)
         return event
     }
 }

@@ -19,13 +19,15 @@ struct BringUp {
         case features
         case address
         case eventMask
-        case eventMaskPage2
         case leHostSupport
         case leFeatures
+        case eventMaskPage2
         case leEventMask
         case leBufferSizeV2
         case leBufferSize
         case sharedBufferSize
+        case hostBufferSize
+        case hostFlowControl
         case leStates
         case acceptListSize
         case resolvingListSize
@@ -38,10 +40,18 @@ struct BringUp {
 
     private(set) var information = ControllerInformation()
     private var step = Step.reset
+    // What to tell the controller of; nil when it is not to be told, or does not want to know.
+    private var hostBuffers: HostBuffers?
+    private var hostSizeTaken = false
+
+    /// With buffers of the host, the controller is told to mind them, if it can.
+    init(hostBuffers: HostBuffers? = nil) {
+        self.hostBuffers = hostBuffers
+    }
 
     /// The first command.
     mutating func begin() -> Action {
-        self = BringUp()
+        (information, step, hostSizeTaken) = (ControllerInformation(), .reset, false)
         return .send(Reset())
     }
 
@@ -50,6 +60,8 @@ struct BringUp {
         switch answer {
         case .success(let response):
             information.take(response)
+            if step == .hostFlowControl { information.hostBuffers = hostBuffers }
+            if step == .hostBufferSize { hostSizeTaken = true }
         case .failure(let error):
             if case .host(let error) = error { return .fail(error) }
             if step.isNeeded { return .fail(error.asHostError) }
@@ -61,7 +73,7 @@ struct BringUp {
     private mutating func next() -> Action {
         while let following = Step(rawValue: step.rawValue + 1) {
             step = following
-            if let command = following.command(information) { return .send(command) }
+            if let command = command(following) { return .send(command) }
         }
         guard information.aclBufferCount > 0 else {
             return .fail(.unsupportedController(reason: "it has no buffers for data"))
@@ -72,6 +84,24 @@ struct BringUp {
         }
         return .ready(information)
     }
+
+    private func command(_ step: Step) -> (any HCICommand)? {
+        switch step {
+        case .hostBufferSize, .hostFlowControl: hostCommand(step)
+        default: step.command(information)
+        }
+    }
+
+    /// Flow control towards the host is one thing with three commands: all of them, or none.
+    private func hostCommand(_ step: Step) -> (any HCICommand)? {
+        guard let hostBuffers, Self.hostFlowControlCommands.allSatisfy(information.supports) else { return nil }
+        if step == .hostFlowControl { return hostSizeTaken ? SetControllerToHostFlowControl(kinds: 1) : nil }
+        return HostBufferSize(aclLength: hostBuffers.packetLength, aclCount: hostBuffers.packetCount)
+    }
+
+    private static let hostFlowControlCommands: [any HCICommand.Type] = [
+        HostBufferSize.self, SetControllerToHostFlowControl.self, HostNumberOfCompletedPackets.self,
+    ]
 
     /// What a controller of version 4.0 has to know, for one that does not say what it knows.
     private static let version40Commands = SupportedCommands([
@@ -116,7 +146,7 @@ extension BringUp.Step {
         switch self {
         case .features: ReadLocalSupportedFeatures()
         case .address: ReadBDADDR()
-        case .eventMaskPage2: SetEventMaskPage2(mask: .wanted)
+        case .eventMaskPage2: SetEventMaskPage2(mask: .wanted(by: controller))
         case .leHostSupport:
             controller.features.contains(.brEdrNotSupported) ? nil : WriteLEHostSupport(isSupported: true)
         case .leBufferSizeV2: LEReadBufferSizeV2()
@@ -137,41 +167,6 @@ extension BringUp.Step {
             controller.leFeatures.contains(.extendedAdvertising) ? LEReadNumberOfSupportedAdvertisingSets() : nil
         default: nil
         }
-    }
-}
-
-extension EventMask {
-    /// The events that this host has a use for.
-    static let wanted: EventMask = [
-        .disconnectionComplete, .encryptionChange, .readRemoteVersionInformationComplete, .hardwareError,
-        .dataBufferOverflow, .encryptionKeyRefreshComplete, .leMeta,
-    ]
-}
-
-extension EventMaskPage2 {
-    /// The events that this host has a use for. Not the second version of Encryption Change: it comes in place of the
-    /// first.
-    static let wanted: EventMaskPage2 = [.authenticatedPayloadTimeoutExpired]
-}
-
-extension LEEventMask {
-    /// The events that this host has a use for, of those that the controller knows: an older one may refuse others.
-    static func wanted(by controller: ControllerInformation) -> LEEventMask {
-        let features = controller.leFeatures
-        var mask = LEEventMask.initial
-        if features.contains(.connectionParametersRequest) { mask.insert(.remoteConnectionParameterRequest) }
-        if features.contains(.dataLengthExtension) { mask.insert(.dataLengthChange) }
-        if features.contains(.privacy) { mask.insert(.enhancedConnectionComplete) }
-        if features.contains(.extendedScannerFilterPolicies) { mask.insert(.directedAdvertisingReport) }
-        if !features.isDisjoint(with: [.phy2M, .phyCoded]) { mask.insert(.phyUpdateComplete) }
-        if features.contains(.channelSelectionAlgorithm2) { mask.insert(.channelSelectionAlgorithm) }
-        if features.contains(.extendedAdvertising) {
-            mask.formUnion([
-                .enhancedConnectionComplete, .extendedAdvertisingReport, .scanTimeout, .advertisingSetTerminated,
-                .scanRequestReceived,
-            ])
-        }
-        return mask
     }
 }
 

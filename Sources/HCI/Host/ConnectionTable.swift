@@ -22,25 +22,35 @@ final class ConnectionTable {
 
     private let loop: any EventLoop
     private let sender: ACLSender
+    private let transmit: (HCIPacket) -> Void
+    private var credits = HostCredits()
+    private var creditTimer: ScheduledTask?
     private(set) var connections: [ConnectionHandle: HCIConnection] = [:]
     private var early = EarlyPackets()
     var counters = HCICounters()
 
     init(loop: any EventLoop, transmit: @escaping (HCIPacket) -> Void) {
         self.loop = loop
+        self.transmit = transmit
         sender = ACLSender(transmit: transmit)
+    }
+
+    deinit {
+        for connection in connections.values { connection.close() }
     }
 
     /// Buffers of the controller that are free, as far as the host knows.
     var freeBuffers: Int { sender.freeBuffers }
 
-    /// Begins anew with a controller that has these buffers.
+    /// Begins anew with a controller that has these buffers, and that has been told of the host's, if any.
     ///
     /// - Returns: The connections that there were, in the order of their numbers.
-    func reset(packetSize: Int, capacity: Int) -> [HCIConnection] {
+    func reset(packetSize: Int, capacity: Int, hostBuffers: HostBuffers? = nil) -> [HCIConnection] {
         let gone = connections.values.sorted { $0.handle.rawValue < $1.handle.rawValue }
         connections = [:]
         early.removeAll()
+        credits.reset(hostBuffers)
+        stopCreditTimer()
         sender.reset(packetSize: packetSize, capacity: capacity)
         for connection in gone { connection.close() }
         return gone
@@ -50,15 +60,51 @@ final class ConnectionTable {
 
     func receive(_ bytes: PacketBuffer) throws(PacketError) {
         let packet = try ACLPacket(reading: bytes)
-        guard !packet.payload.isEmpty else { throw PacketError(.length(0), at: "ACL data") }
+        guard !packet.payload.isEmpty else {
+            // The controller has counted it all the same.
+            if connections[packet.handle] != nil { consumed(1, of: packet.handle) }
+            throw PacketError(.length(0), at: "ACL data")
+        }
         guard packet.broadcast == 0, packet.handle.rawValue <= ConnectionHandle.maximum.rawValue else {
             throw PacketError(.value(UInt64(packet.handle.rawValue)), at: "ACL header")
         }
         if let connection = connections[packet.handle] {
-            connection.receive(packet)
+            deliver(packet, to: connection)
         } else if !early.add(packet, at: loop.now) {
             counters.droppedPackets += 1
         }
+    }
+
+    /// Hands data to a connection.
+    func deliver(_ packet: ACLPacket, to connection: HCIConnection) {
+        guard connection.isOpen else { return }
+        if connection.receive(packet), connection.isOpen { consumed(1, of: connection.handle) }
+    }
+
+    /// Notes that the host is done with packets, and tells the controller when it is time.
+    private func consumed(_ count: Int, of handle: ConnectionHandle) {
+        for _ in 0..<count {
+            switch credits.consumed(handle) {
+            case .wait: break
+            case .report: reportCredits()
+            case .startTimer:
+                stopCreditTimer()
+                creditTimer = loop.schedule(after: HostCredits.maximumDelay) { [weak self] in
+                    self?.creditTimer = nil
+                    self?.reportCredits()
+                }
+            }
+        }
+    }
+
+    private func reportCredits() {
+        stopCreditTimer()
+        if let report = credits.take() { transmit(HCIPacket(report)) }
+    }
+
+    private func stopCreditTimer() {
+        if let creditTimer { loop.cancel(creditTimer) }
+        creditTimer = nil
     }
 
     /// Takes buffers back. Read by hand and checked as a whole before anything changes (AB-H01).
@@ -96,6 +142,8 @@ final class ConnectionTable {
         case (.leMeta, LEConnectionComplete.leSubevent):
             return connected(LEEnhancedConnectionComplete(try LEConnectionComplete.reading(parameters)))
         case (.leMeta, LEEnhancedConnectionComplete.leSubevent): return connected(try .reading(parameters))
+        case (.leMeta, LEEnhancedConnectionCompleteV2.leSubevent):
+            return connected(LEEnhancedConnectionComplete(try LEEnhancedConnectionCompleteV2.reading(parameters)))
         case (.leMeta, LEConnectionUpdateComplete.leSubevent):
             let event = try LEConnectionUpdateComplete.reading(parameters)
             return update(event.handle, event.status) { connection in
@@ -128,6 +176,15 @@ final class ConnectionTable {
         }
     }
 
+    /// Notes that the controller has not taken the key after all.
+    func noteRefusal(of command: some HCICommand) {
+        switch command {
+        case let command as LEEnableEncryption: connections[command.handle]?.awaitsEncryption = false
+        case let command as LELongTermKeyRequestReply: connections[command.handle]?.awaitsEncryption = false
+        default: break
+        }
+    }
+
     private func connected(_ event: LEEnhancedConnectionComplete) -> Outcome {
         guard event.status == .success else { return .connectionFailed(event.status) }
         guard event.handle.rawValue <= ConnectionHandle.maximum.rawValue, connections.count < Self.maximumConnections
@@ -140,6 +197,7 @@ final class ConnectionTable {
             return .rejected
         }
         let connection = HCIConnection(event, sender: sender)
+        connection.onClaim = { [weak self] in self?.consumed($0, of: event.handle) }
         connections[event.handle] = connection
         sender.add(connection)
         return .connected(connection, early: early.take(event.handle, at: loop.now))
@@ -149,6 +207,7 @@ final class ConnectionTable {
         guard event.status == .success else { return .noted }
         // Data that still lie here must not reach the next connection with this number.
         _ = early.take(event.handle, at: loop.now)
+        credits.forget(event.handle)
         guard let connection = connections.removeValue(forKey: event.handle) else { return unknown() }
         connection.close()
         sender.remove(connection)
@@ -167,7 +226,8 @@ final class ConnectionTable {
             connection.isEncrypted = false
             return .noted
         }
-        guard connection.awaitsEncryption || connection.isEncrypted else {
+        // The only way in which an LE link is encrypted is `on`.
+        guard state == .on, connection.awaitsEncryption || connection.isEncrypted else {
             counters.unexpectedEncryption += 1
             return .rejected
         }
@@ -198,23 +258,5 @@ final class ConnectionTable {
     private func unknown() -> Outcome {
         counters.unknownHandles += 1
         return .rejected
-    }
-}
-
-extension LEEnhancedConnectionComplete {
-    /// The same in the form with private addresses, none of which are known.
-    init(_ event: LEConnectionComplete) {
-        self.init(
-            status: event.status,
-            handle: event.handle,
-            role: event.role,
-            peerAddress: event.peerAddress,
-            localResolvableAddress: BluetoothAddress(0, kind: .randomDevice),
-            peerResolvableAddress: BluetoothAddress(0, kind: .randomDevice),
-            interval: event.interval,
-            latency: event.latency,
-            supervisionTimeout: event.supervisionTimeout,
-            centralClockAccuracy: event.centralClockAccuracy
-        )
     }
 }

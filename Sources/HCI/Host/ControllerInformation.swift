@@ -22,6 +22,8 @@ public struct ControllerInformation: Hashable, Sendable {
     public var aclBufferSize = 0
     /// How many ACL packets the controller holds.
     public var aclBufferCount = 0
+    /// What the controller has been told that the host has room for; nil when it does not count what it sends up.
+    public var hostBuffers: HostBuffers?
     /// How many devices the filter accept list holds.
     public var acceptListSize = 0
     /// How many peers the resolving list holds; 0 without the privacy feature.

@@ -22,15 +22,19 @@ struct EventSubscriptions {
         }
     }
 
-    func contains(_ code: EventCode, _ subevent: LESubevent?) -> Bool {
-        handlers[Key(code: code, subevent: subevent)] != nil
+    func contains<E: HCIEvent>(_ type: E.Type) -> Bool {
+        handlers[Key(code: type.eventCode, subevent: type.subevent)] != nil
     }
 
     /// Calls everybody who wants the event; nobody when it cannot be read.
-    func deliver(_ packet: EventPacket) throws(PacketError) {
+    ///
+    /// - Returns: Whether somebody wants it.
+    func deliver(_ packet: EventPacket) throws(PacketError) -> Bool {
+        guard let wanting = handlers[Key(code: packet.code, subevent: packet.subevent)] else { return false }
         let parameters = packet.eventParameters
-        for handler in handlers[Key(code: packet.code, subevent: packet.subevent)] ?? [] {
+        for handler in wanting {
             if let error = handler(parameters) { throw error }
         }
+        return true
     }
 }

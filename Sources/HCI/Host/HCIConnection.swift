@@ -43,6 +43,9 @@ public final class HCIConnection: ACLLink {
     /// Whether the host gave the controller a key for this link and has not heard of the outcome.
     var awaitsEncryption = false
 
+    /// Told how many packets that had waited for ``onReceive`` the host is done with.
+    var onClaim: ((Int) -> Void)?
+
     /// PDUs that were dropped because the queue was full.
     public private(set) var droppedPDUs = 0
 
@@ -54,7 +57,8 @@ public final class HCIConnection: ACLLink {
     var isInRing = false
 
     private var unclaimed: [(fragment: PacketBuffer, isStart: Bool)] = []
-    private weak var sender: ACLSender?
+    // Nil once the connection is gone. Until then it may be that the sender holds the connection, and each the other.
+    private var sender: ACLSender?
 
     init(_ event: LEEnhancedConnectionComplete, sender: ACLSender) {
         handle = event.handle
@@ -78,6 +82,7 @@ public final class HCIConnection: ACLLink {
             let fragments = unclaimed
             unclaimed = []
             for (fragment, isStart) in fragments { onReceive(fragment, isStart) }
+            onClaim?(fragments.count)
         }
     }
 
@@ -113,12 +118,15 @@ public final class HCIConnection: ACLLink {
         return (HCIPacket(ACLPacket(handle: handle, boundary: boundary, payload: fragment)), false)
     }
 
-    func receive(_ packet: ACLPacket) {
+    /// Takes a packet; whether the host is done with it now.
+    func receive(_ packet: ACLPacket) -> Bool {
         if let onReceive {
             onReceive(packet.payload, packet.boundary.isStart)
         } else if unclaimed.count < Self.maximumUnclaimedFragments {
             unclaimed.append((packet.payload, packet.boundary.isStart))
+            return false
         }
+        return true
     }
 
     func close() {
@@ -127,5 +135,7 @@ public final class HCIConnection: ACLLink {
         unclaimed = []
         onReceive = nil
         onDrain = nil
+        onClaim = nil
+        sender = nil
     }
 }

@@ -1,4 +1,5 @@
-/// What a host has refused to believe. Each should stay at zero with a good controller.
+/// What a host has refused to believe, or does not know. Each but those of unknown and maker's events should stay at
+/// zero with a good controller.
 public struct HCICounters: Hashable, Sendable {
     /// Packets and events whose octets could not be read, or that a controller must not send.
     public var malformed = 0
@@ -14,6 +15,14 @@ public struct HCICounters: Hashable, Sendable {
     public var unexpectedEncryption = 0
     /// Data for connections that do not exist, dropped.
     public var droppedPackets = 0
+    /// Events, LE events among them, that nobody has described. Tolerated: a newer controller may know more of them.
+    public var unknownEvents = 0
+    /// Events of the controller's maker, and answers to its maker's commands that were not under way.
+    public var vendorEvents = 0
+    /// Reports of completed packets that the controller refused.
+    public var refusedCredits = 0
+    /// How often the controller said that it got more data than it had room for.
+    public var bufferOverflows = 0
     /// Resets that the controller's failures made necessary.
     public var resets = 0
 

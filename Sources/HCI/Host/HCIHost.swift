@@ -25,8 +25,23 @@ public final class HCIHost {
     /// See ``maximumResets``.
     public static let resetWindow = Duration.seconds(60)
 
+    /// What a host can be told to do otherwise.
+    public struct Configuration: Hashable, Sendable {
+        /// What the controller is told that the host has room for, when it knows how to mind it; nil leaves its flow
+        /// control off. This host takes every packet at once, so nothing is lost without; with it, a controller waits
+        /// when packets lie unclaimed here. Turn it off for a controller that lists the commands and stalls on them.
+        public var hostBuffers: HostBuffers? = HostBuffers()
+
+        /// The usual.
+        public init() {}
+    }
+
     /// How far the host is.
-    public private(set) var state = State.down
+    public private(set) var state = State.down {
+        didSet { phase = Phase(state) }
+    }
+    /// The same without what it carries, which every packet asks for.
+    private(set) var phase = Phase.idle
     /// Called after each change of ``state``.
     public var onStateChange: ((State) -> Void)?
     /// Called when a connection has been made, by either role.
@@ -39,29 +54,36 @@ public final class HCIHost {
 
     private let transport: any HCITransport
     private let loop: any EventLoop
-    private let logger: Logger
-    private let table: ConnectionTable
-    private var subscriptions = EventSubscriptions()
+    let logger: Logger
+    let table: ConnectionTable
+    var subscriptions = EventSubscriptions()
+    var vendorHandlers: [(PacketBuffer) -> Void] = []
 
-    private var queue = CommandQueue()
+    var queue = CommandQueue()
     private var completions: [UInt64: (Result<CommandQueue.Answer, HCICommandError>) -> Void] = [:]
     private var nextNumber: UInt64 = 0
     private var timer: ScheduledTask?
     // Raised whenever all that is under way is given up, so that what is still on the stack notices.
-    private var generation = 0
+    private(set) var generation = 0
 
-    private var bringUp = BringUp()
-    private var isResetting = false
+    private var bringUp: BringUp
+    private(set) var isResetting = false
     private var resetCause: HCIHostError?
     private var resets: [Instant] = []
     private var transportError: HCITransportError?
 
     /// A host on one end of a line; it takes over the callbacks of `transport`.
-    public init(transport: any HCITransport, loop: any EventLoop, logger: Logger) {
+    public init(
+        transport: any HCITransport,
+        loop: any EventLoop,
+        logger: Logger,
+        configuration: Configuration = Configuration()
+    ) {
+        bringUp = BringUp(hostBuffers: configuration.hostBuffers)
         self.transport = transport
         self.loop = loop
         self.logger = logger
-        table = ConnectionTable(loop: loop) { [weak transport] in transport?.send($0) }
+        table = ConnectionTable(loop: loop) { transport.send($0) }
         transport.onReceive = { [weak self] in self?.receive($0) }
         transport.onClose = { [weak self] in self?.transportClosed($0) }
     }
@@ -99,7 +121,7 @@ public final class HCIHost {
     /// Ends all connections and resets the controller, so that it is silent. The line stays open.
     public func stop() {
         guard state != .down else { return }
-        let isRunning = state.isRunning
+        let isRunning = phase != .idle
         giveUp(.notRunning, reason: .localHostTerminated, state: .down)
         guard state == .down else { return }
         if isRunning { transport.send(HCIPacket(Reset())) }
@@ -119,7 +141,11 @@ public final class HCIHost {
         case .fail(let error): settle(.failed(resetCause.map { .resetFailed(after: $0, cause: error) } ?? error))
         case .ready(let information):
             resetCause = nil
-            _ = table.reset(packetSize: information.aclBufferSize, capacity: information.aclBufferCount)
+            _ = table.reset(
+                packetSize: information.aclBufferSize,
+                capacity: information.aclBufferCount,
+                hostBuffers: information.hostBuffers
+            )
             logger.info("controller ready", metadata: ["address": "\(information.publicAddress ?? .none)"])
             settle(.ready(information))
         }
@@ -157,8 +183,8 @@ public final class HCIHost {
     }
 
     /// The controller does not do what it should: reset it, unless that is what it does not do, or is done too often.
-    private func controllerFailed(_ error: HCIHostError) {
-        guard state.isRunning else { return }
+    func controllerFailed(_ error: HCIHostError) {
+        guard phase != .idle else { return }
         if isResetting { return settle(.failed(resetCause.map { .resetFailed(after: $0, cause: error) } ?? error)) }
         let now = loop.now
         resets.removeAll { now - $0 > Self.resetWindow }
@@ -175,7 +201,7 @@ public final class HCIHost {
 
     private func transportClosed(_ error: HCITransportError) {
         transportError = error
-        if state.isRunning { settle(.failed(.transport(error))) }
+        if phase != .idle { settle(.failed(.transport(error))) }
     }
 
     // MARK: Commands
@@ -188,12 +214,19 @@ public final class HCIHost {
         _ command: C,
         _ completion: @escaping (Result<C.Response, HCICommandError>) -> Void = { _ in }
     ) {
-        guard case .ready = state else {
+        guard phase == .ready else {
             let error: HCIHostError = if case .failed(let error) = state { error } else { .notRunning }
             return loop.execute { completion(.failure(.host(error))) }
         }
+        if C.isUnanswered {
+            transport.send(HCIPacket(command))
+            return loop.execute { completion(.success(C.Response())) }
+        }
         table.note(command)
-        issue(command, completion)
+        issue(command) { [weak self] result in
+            if case .failure = result { self?.table.noteRefusal(of: command) }
+            completion(result)
+        }
     }
 
     private func issue<C: HCICommand>(
@@ -207,7 +240,7 @@ public final class HCIHost {
         perform(queue.handle(.add(entry, isAnsweredByStatus: C.isAnsweredByStatus)))
     }
 
-    private func perform(_ actions: [CommandQueue.Action]) {
+    func perform(_ actions: [CommandQueue.Action]) {
         let generation = generation
         for action in actions where self.generation == generation {
             switch action {
@@ -220,6 +253,10 @@ public final class HCIHost {
             case .clearTimer: cancelTimer()
             case .fail(let error): controllerFailed(error)
             case .ignored(let opcode):
+                if opcode.isVendorSpecific {
+                    table.counters.vendorEvents += 1
+                    continue
+                }
                 table.counters.unexpectedAnswers += 1
                 logger.warning("answer to a command that is not under way", metadata: ["opcode": "\(opcode)"])
             }
@@ -239,91 +276,24 @@ public final class HCIHost {
         if let timer { loop.cancel(timer) }
         timer = nil
     }
-
-    // MARK: Events and data
-
-    /// Calls `handler` with each event of a type, after the host itself has taken note of it. Events that the host does
-    /// not believe are left out.
-    public func onEvent<E: HCIEvent>(_ type: E.Type, _ handler: @escaping (E) -> Void) {
-        subscriptions.add(type, handler)
-    }
-
-    private func receive(_ packet: HCIPacket) {
-        guard state.isRunning else { return }
-        do throws(PacketError) {
-            switch packet.kind {
-            case .event: try receiveEvent(packet.bytes)
-            case .acl:
-                if case .ready = state { try table.receive(packet.bytes) }
-            case .synchronous, .isochronous: break
-            case .command: throw PacketError(.value(UInt64(packet.kind.rawValue)), at: "packet type")
-            }
-        } catch {
-            table.counters.malformed += 1
-            logger.warning("\(error)", metadata: ["packet": "\(packet.kind) \(packet.bytes.prefix(upTo: 16))"])
-        }
-    }
-
-    private func receiveEvent(_ bytes: PacketBuffer) throws(PacketError) {
-        let packet = try EventPacket(reading: bytes)
-        switch packet.code {
-        case NumberOfCompletedPackets.eventCode:
-            if case .ready = state { try table.completedPackets(packet.parameters) }
-        case CommandComplete.eventCode:
-            perform(queue.handle(.complete(try .reading(packet.parameters))))
-        case CommandStatus.eventCode:
-            perform(queue.handle(.status(try .reading(packet.parameters))))
-        case HardwareError.eventCode:
-            let event = try HardwareError.reading(packet.parameters)
-            // While it is being reset, it may still speak of what made the reset necessary.
-            if !isResetting { controllerFailed(.hardwareError(event.code)) }
-        default:
-            if case .ready = state { try receiveLinkEvent(packet) }
-        }
-    }
-
-    private func receiveLinkEvent(_ packet: EventPacket) throws(PacketError) {
-        let generation = generation
-        switch try table.handle(packet) {
-        case .rejected:
-            logger.warning("event not believed", metadata: ["event": "\(packet.code) \(packet.parameters)"])
-            return
-        case .noted: answerForNobody(packet)
-        case .connected(let connection, let early):
-            onConnection?(connection)
-            for packet in early where connection.isOpen { connection.receive(packet) }
-        case .connectionFailed(let status): onConnectionFailed?(status)
-        case .disconnected(let connection, let reason): onDisconnection?(connection, reason)
-        }
-        if self.generation == generation { try subscriptions.deliver(packet) }
-    }
-
-    /// Answers a request that nobody subscribed to, so that the peer does not wait until it gives the link up.
-    private func answerForNobody(_ packet: EventPacket) {
-        guard let subevent = packet.subevent, !subscriptions.contains(packet.code, subevent) else { return }
-        switch subevent {
-        case LELongTermKeyRequest.leSubevent:
-            guard let event = try? LELongTermKeyRequest.reading(packet.eventParameters) else { return }
-            send(LELongTermKeyRequestNegativeReply(handle: event.handle))
-        case LERemoteConnectionParameterRequest.leSubevent:
-            guard let event = try? LERemoteConnectionParameterRequest.reading(packet.eventParameters) else { return }
-            send(
-                LERemoteConnectionParameterRequestNegativeReply(
-                    handle: event.handle,
-                    reason: .unacceptableConnectionParameters
-                )
-            )
-        default: break
-        }
-    }
 }
 
-extension HCIHost.State {
-    /// Whether a controller is up or coming up.
-    var isRunning: Bool {
-        switch self {
-        case .starting, .ready: true
-        case .down, .failed: false
+extension HCIHost {
+    /// What becomes of what the controller sends.
+    enum Phase {
+        /// Nothing: there is no controller to listen to.
+        case idle
+        /// A controller is coming up.
+        case starting
+        /// All is taken.
+        case ready
+
+        init(_ state: State) {
+            switch state {
+            case .down, .failed: self = .idle
+            case .starting: self = .starting
+            case .ready: self = .ready
+            }
         }
     }
 }

@@ -27,6 +27,7 @@ extension HCIPacket {
     /// Frames a command.
     ///
     /// - Precondition: The parameters fit 255 octets.
+    @inlinable
     public init(_ command: some HCICommand) {
         var bytes = command.encoded()
         precondition(bytes.count <= 255, "\(type(of: command).name) with \(bytes.count) octets of parameters")

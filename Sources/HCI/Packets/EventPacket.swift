@@ -37,6 +37,7 @@ extension HCIPacket {
     /// Frames an event.
     ///
     /// - Precondition: The parameters fit 255 octets.
+    @inlinable
     public init(_ event: some HCIEvent) {
         let kind = type(of: event)
         var bytes = event.encoded()

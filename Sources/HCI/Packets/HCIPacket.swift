@@ -17,6 +17,7 @@ public struct HCIPacket: Hashable, Sendable {
     public var bytes: PacketBuffer
 
     /// A packet of the given kind.
+    @inlinable
     public init(_ kind: Kind, _ bytes: PacketBuffer) {
         self.kind = kind
         self.bytes = bytes

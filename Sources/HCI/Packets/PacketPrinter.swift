@@ -31,14 +31,14 @@ public enum PacketPrinter {
 
     private static func command(_ packet: CommandPacket) throws(PacketError) -> String {
         guard let command = try HCICommandRegistry.decode(packet) else {
-            return "command \(packet.opcode) \(packet.parameters)"
+            return "\(commandName(packet.opcode)) \(packet.parameters)"
         }
         return text(type(of: command).name, "(\(packet.opcode))", command.fieldDescription)
     }
 
     private static func event(_ packet: EventPacket) throws(PacketError) -> String {
         guard let event = try HCIEventRegistry.decode(packet) else {
-            return "event \(packet.code) \(packet.parameters)"
+            return unknown(packet)
         }
         let name = type(of: event).name
         switch event {
@@ -53,6 +53,14 @@ public enum PacketPrinter {
         }
     }
 
+    private static func unknown(_ packet: EventPacket) -> String {
+        switch (packet.code, packet.subevent) {
+        case (.vendorSpecific, _): "vendor event \(packet.parameters)"
+        case (.leMeta, let subevent?): "LE event \(subevent) \(packet.eventParameters)"
+        default: "event \(packet.code) \(packet.parameters)"
+        }
+    }
+
     private static func commandComplete(_ event: CommandComplete) throws(PacketError) -> String {
         let fields =
             try HCICommandRegistry.decodeResponse(event)?.fieldDescription ?? "Return_Parameters: \(event.parameters)"
@@ -64,7 +72,8 @@ public enum PacketPrinter {
     }
 
     private static func commandName(_ opcode: Opcode) -> String {
-        HCICommandRegistry.type(for: opcode).map { "\($0.name) (\(opcode))" } ?? "command \(opcode)"
+        if let type = HCICommandRegistry.type(for: opcode) { return "\(type.name) (\(opcode))" }
+        return "\(opcode.isVendorSpecific ? "vendor command" : "command") \(opcode)"
     }
 
     private static func text(_ name: String, _ detail: String, _ fields: String) -> String {

@@ -57,6 +57,9 @@ public enum HCICommandRegistry {
         LEEnableEncryption.self,
         LELongTermKeyRequestReply.self,
         LELongTermKeyRequestNegativeReply.self,
+        LEReadLocalP256PublicKey.self,
+        LEGenerateDHKey.self,
+        LEGenerateDHKeyV2.self,
         LESetDataLength.self,
         LEReadSuggestedDefaultDataLength.self,
         LEWriteSuggestedDefaultDataLength.self,
@@ -73,8 +76,10 @@ public enum HCICommandRegistry {
         LESetAddressResolutionEnable.self,
         LESetResolvablePrivateAddressTimeout.self,
         LESetPrivacyMode.self,
+        LESetDataRelatedAddressChanges.self,
         LESetAdvertisingSetRandomAddress.self,
         LESetExtendedAdvertisingParameters.self,
+        LESetExtendedAdvertisingParametersV2.self,
         LESetExtendedAdvertisingData.self,
         LESetExtendedScanResponseData.self,
         LESetExtendedAdvertisingEnable.self,
@@ -85,6 +90,7 @@ public enum HCICommandRegistry {
         LESetExtendedScanEnable.self,
         LESetExtendedScanParameters.self,
         LEExtendedCreateConnection.self,
+        LEExtendedCreateConnectionV2.self,
     ]
 
     private static let byOpcode = Dictionary(uniqueKeysWithValues: all.map { ($0.opcode, $0) })

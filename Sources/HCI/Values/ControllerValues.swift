@@ -123,3 +123,27 @@ public struct TransmitPowerKind: NamedWireValue {
         0x01: "maximum",
     ]
 }
+
+/// Which private key a shared secret is computed with (Core Vol 4 Part E 7.8.37).
+public struct LEPrivateKeyKind: NamedWireValue {
+    /// The number on the wire.
+    public var rawValue: UInt8
+
+    /// Any number, known or not.
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// The name for a log; the number in hexadecimal when it has none.
+    public var description: String { named }
+
+    /// The one that LE Read Local P-256 Public Key has drawn.
+    public static let generated = LEPrivateKeyKind(rawValue: 0x00)
+    /// The debug key, which everybody knows.
+    public static let debug = LEPrivateKeyKind(rawValue: 0x01)
+
+    static let names: [UInt8: String] = [
+        0x00: "generated",
+        0x01: "debug",
+    ]
+}

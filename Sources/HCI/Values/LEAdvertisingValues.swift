@@ -190,3 +190,58 @@ public struct LEDataOperation: NamedWireValue {
         0x04: "unchanged",
     ]
 }
+
+/// Which changes of data make a new private address necessary (Core Vol 4 Part E 7.8.122).
+public struct LEAddressChangeReasons: WireFlags {
+    /// The bits on the wire.
+    public var rawValue: UInt8
+
+    /// Any bits, known or not.
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// Of what is advertised.
+    public static let advertisingData = bit(0)
+    /// Of what answers a scan request.
+    public static let scanResponseData = bit(1)
+
+    /// The names of the bits, for a log.
+    public static let names: [(flag: LEAddressChangeReasons, name: String)] = [
+        (.advertisingData, "advertising data"),
+        (.scanResponseData, "scan response data"),
+    ]
+}
+
+/// Which coding an advertising set uses on the Coded PHY (Core Vol 4 Part E 7.8.53).
+public struct LEAdvertisingPHYOptions: NamedWireValue {
+    /// The number on the wire.
+    public var rawValue: UInt8
+
+    /// Any number, known or not.
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// The name for a log; the number in hexadecimal when it has none.
+    public var description: String { named }
+
+    /// No preference.
+    public static let none = LEAdvertisingPHYOptions(rawValue: 0x00)
+    /// Preferably two symbols for a bit.
+    public static let prefersS2 = LEAdvertisingPHYOptions(rawValue: 0x01)
+    /// Preferably eight symbols for a bit.
+    public static let prefersS8 = LEAdvertisingPHYOptions(rawValue: 0x02)
+    /// Two symbols for a bit.
+    public static let requiresS2 = LEAdvertisingPHYOptions(rawValue: 0x03)
+    /// Eight symbols for a bit.
+    public static let requiresS8 = LEAdvertisingPHYOptions(rawValue: 0x04)
+
+    static let names: [UInt8: String] = [
+        0x00: "no preference",
+        0x01: "prefers S=2",
+        0x02: "prefers S=8",
+        0x03: "requires S=2",
+        0x04: "requires S=8",
+    ]
+}

@@ -1,39 +1,20 @@
 import BluetoothTypes
-import EventLoops
 
-/// The signalling channel of one link (Core Vol 3 Part A 4).
+/// The signalling channel of one link (Core Vol 3 Part A 4), and with it the opening, changing and closing of
+/// credit-based channels.
 ///
-/// It answers each request with one packet, follows requests for connection parameters as the role demands, and
-/// refuses credit-based channels: nobody listens on any SPSM.
+/// Whatever a peer asks gets one answer, in one packet. Every request of this end is finished once: by its answer, a
+/// rejection or the timer.
 struct SignallingMachine {
-    enum Event {
-        /// A payload of the signalling channel.
-        case received(PacketBuffer)
-        /// As peripheral: parameters are wanted.
-        case request(ConnectionParameters, at: Instant)
-        /// As central: the policy has decided on a request.
-        case decided(Bool, identifier: UInt8)
-        /// The answer to our request did not come.
-        case timeout
-    }
+    /// Most requests of this end that wait for their answers.
+    static let maximumPending = 16
 
-    enum Action: Equatable {
-        case send(SignallingPacket)
-        /// A legal request, for the policy to decide on.
-        case decide(ConnectionParameters, identifier: UInt8)
-        case startTimer(Instant)
-        case finished(ParameterUpdateOutcome)
-        case discarded(SignallingFault)
-    }
-
-    private enum State {
-        case idle
-        case awaitsResponse(identifier: UInt8)
-    }
-
-    private let role: L2CAPConnection.Role
-    private var state = State.idle
+    let role: L2CAPConnection.Role
+    /// The channels at this end, by their numbers here; ``ChannelIdentifier/dynamicRange`` bounds them.
+    var endpoints: [ChannelIdentifier: Endpoint] = [:]
+    private(set) var pending: [UInt8: PendingRequest] = [:]
     private var lastIdentifier: UInt8 = 0
+    private var lastChannel = ChannelIdentifier.dynamicRange.upperBound
 
     init(role: L2CAPConnection.Role) {
         self.role = role
@@ -41,27 +22,93 @@ struct SignallingMachine {
 
     mutating func handle(_ event: Event) -> [Action] {
         switch event {
-        case .received(let payload): return receive(payload)
-        case .request(let parameters, let now): return request(parameters, at: now)
+        case .received(let payload): receive(payload)
+        case .requestParameters(let parameters, let ticket): requestParameters(parameters, ticket)
         case .decided(let isAccepted, let identifier):
-            return [.send(SignallingPacket(ParameterUpdateResponse(isAccepted: isAccepted), identifier: identifier))]
-        case .timeout:
-            state = .idle
-            return [.finished(.timedOut)]
+            [.send(SignallingPacket(ParameterUpdateResponse(isAccepted: isAccepted), identifier: identifier))]
+        case .open(let mode, let spsm, let parameters, let count, let ticket):
+            open(mode, spsm, parameters, count: count, ticket)
+        case .ruled(let ruling, let request): answer(request, ruling)
+        case .reconfigure(let channels, let mtu, let mps, let ticket): reconfigure(channels, mtu: mtu, mps: mps, ticket)
+        case .give(let credits, let channel): give(credits, channel)
+        case .disconnect(let channel, let closure): disconnect(channel, closure)
+        case .timeout(let identifier): timeout(identifier)
         }
     }
+}
 
-    private mutating func request(_ parameters: ConnectionParameters, at now: Instant) -> [Action] {
-        guard role == .peripheral, parameters.isLegal else { return [.finished(.notAllowed)] }
-        // 1 to 255, and not the same again before all others have been used (Vol 3 Part A 4).
-        lastIdentifier = lastIdentifier == .max ? 1 : lastIdentifier + 1
-        state = .awaitsResponse(identifier: lastIdentifier)
+// MARK: - Requests of this end
+
+extension SignallingMachine {
+    /// Sends a request and waits for its answer; nil when too many wait.
+    mutating func start(_ request: PendingRequest, _ command: some SignallingCommand) -> [Action]? {
+        guard pending.count < Self.maximumPending else { return nil }
+        let identifier = nextIdentifier()
+        pending[identifier] = request
         return [
-            .send(SignallingPacket(parameters, identifier: lastIdentifier)),
-            .startTimer(now + L2CAPConnection.parameterUpdateTimeout),
+            .send(SignallingPacket(command, identifier: identifier)),
+            .startTimer(identifier: identifier, L2CAPConnection.responseTimeout),
         ]
     }
 
+    /// 1 to 255, and not the same again before all others have been used; one that waits for its answer is left out
+    /// (Vol 3 Part A 4).
+    mutating func nextIdentifier() -> UInt8 {
+        repeat {
+            lastIdentifier = lastIdentifier == .max ? 1 : lastIdentifier + 1
+        } while pending[lastIdentifier] != nil
+        return lastIdentifier
+    }
+
+    /// Unused numbers of the dynamic range, those first that have rested longest (L2CAP/LE/CFC/BV-29).
+    mutating func unusedChannels(_ count: Int) -> [ChannelIdentifier] {
+        var found: [ChannelIdentifier] = []
+        let used = endpoints.count
+        for _ in ChannelIdentifier.dynamicRange where found.count < count {
+            guard used + found.count < L2CAPConnection.maximumDynamicChannels else { break }
+            let isLast = lastChannel == ChannelIdentifier.dynamicRange.upperBound
+            lastChannel = isLast ? ChannelIdentifier.dynamicRange.lowerBound : lastChannel + 1
+            let candidate = ChannelIdentifier(rawValue: lastChannel)
+            if endpoints[candidate] == nil { found.append(candidate) }
+        }
+        return found
+    }
+
+    /// Ends the wait for an answer.
+    mutating func finish(_ identifier: UInt8) -> PendingRequest? { pending.removeValue(forKey: identifier) }
+
+    /// Goes on waiting for another answer to the same request.
+    mutating func extend(_ identifier: UInt8, _ request: PendingRequest) { pending[identifier] = request }
+
+    private mutating func timeout(_ identifier: UInt8) -> [Action] {
+        guard let request = finish(identifier) else { return [] }
+        return fail(request, parameters: .timedOut, open: .timedOut, reconfigure: .timedOut)
+    }
+
+    /// The request will have no proper answer.
+    mutating func fail(
+        _ request: PendingRequest,
+        parameters: ParameterUpdateOutcome,
+        open: ChannelOpenError,
+        reconfigure: ReconfigureError
+    ) -> [Action] {
+        switch request {
+        case .parameters(let ticket): return [.finished(ticket, .parameters(parameters))]
+        case .open(let channels, _, let ticket, _):
+            for channel in channels { endpoints[channel] = nil }
+            return [.finished(ticket, .notOpened(open))]
+        case .reconfigure(let channels, _, _, let ticket):
+            return restoreSizes(of: channels) + [.finished(ticket, .reconfigured(reconfigure))]
+        case .disconnect(let channel, _):
+            endpoints[channel] = nil
+            return []
+        }
+    }
+}
+
+// MARK: - Receiving
+
+extension SignallingMachine {
     // AB-C09: whatever is wrong with a packet, it gets one Command Reject at most.
     private mutating func receive(_ payload: PacketBuffer) -> [Action] {
         guard payload.count >= SignallingPacket.headerLength, payload[1] != 0 else {
@@ -71,76 +118,96 @@ struct SignallingMachine {
         let identifier = payload[1]
         if payload.count > SignallingPacket.maximumLength {
             guard !code.isUnanswered else { return [.discarded(.unexpected(code))] }
+            // AB-C03: five channels fit the limit, so what is too long is the list, which has a result of its own.
+            if code == .enhancedConnectionRequest { return malformed(code, identifier, payload) }
             var limit = PacketBuffer(headroom: 0)
             limit.append(integer: UInt16(SignallingPacket.maximumLength))
             return reject(code, identifier, CommandReject(.signallingMTUExceeded, data: limit))
         }
         do {
             let packet = try SignallingPacket(reading: payload)
-            return code.isUnanswered ? try answer(packet) : try command(packet)
+            return code.isUnanswered ? try answered(packet) : try command(packet)
         } catch {
             guard !code.isUnanswered else { return [.discarded(.unexpected(code))] }
-            return malformed(code, identifier)
+            return malformed(code, identifier, payload)
         }
     }
 
-    /// An answer to our request, or one that nobody waits for.
-    private mutating func answer(_ packet: SignallingPacket) throws(PacketError) -> [Action] {
-        guard case .awaitsResponse(packet.identifier) = state else { return [.discarded(.unexpected(packet.code))] }
-        switch packet.code {
-        case .commandReject:
-            state = .idle
-            return [.finished(.notUnderstood)]
-        case .parameterUpdateResponse:
+    /// An answer to one of our requests, one that nobody waits for, or credits.
+    private mutating func answered(_ packet: SignallingPacket) throws(PacketError) -> [Action] {
+        if packet.code == .flowControlCredit { return credited(try FlowControlCredit(reading: packet.data)) }
+        guard let request = pending[packet.identifier] else { return [.discarded(.unexpected(packet.code))] }
+        let identifier = packet.identifier
+        switch (packet.code, request) {
+        case (.commandReject, _): return rejected(try CommandReject(reading: packet.data), identifier, request)
+        case (.parameterUpdateResponse, .parameters(let ticket)):
             let response = try ParameterUpdateResponse(reading: packet.data)
-            state = .idle
-            return [.finished(response.result == 0 ? .accepted : .rejected)]
+            _ = finish(identifier)
+            let outcome = response.result == 0 ? ParameterUpdateOutcome.accepted : .rejected
+            return [.stopTimer(identifier: identifier), .finished(ticket, .parameters(outcome))]
+        case (.creditBasedConnectionResponse, .open(let channels, .creditBased, let ticket, _)):
+            let response = try CreditBasedConnectionResponse(reading: packet.data)
+            return opened(response, identifier, channels, ticket)
+        case (.enhancedConnectionResponse, .open(let channels, .enhanced, let ticket, let isExtended)):
+            let response = try EnhancedConnectionResponse(reading: packet.data)
+            return opened(response, identifier, channels, ticket, isExtended: isExtended)
+        case (.reconfigureResponse, .reconfigure(let channels, let mtu, let mps, let ticket)):
+            let response = try ReconfigureResponse(reading: packet.data)
+            return reconfigured(response, identifier, channels, mtu: mtu, mps: mps, ticket)
+        case (.disconnectionResponse, .disconnect(let channel, let peer)):
+            let response = try DisconnectionResponse(reading: packet.data)
+            return disconnected(response, identifier, channel, peer: peer)
         default:
+            // AB-C05: an answer of another shape than the request's is none.
             return [.discarded(.unexpected(packet.code))]
         }
     }
 
-    private func command(_ packet: SignallingPacket) throws(PacketError) -> [Action] {
+    /// The peer rejects a request of ours, whatever for.
+    private mutating func rejected(
+        _ rejection: CommandReject,
+        _ identifier: UInt8,
+        _ request: PendingRequest
+    ) -> [Action] {
+        _ = finish(identifier)
+        return [.stopTimer(identifier: identifier)]
+            + fail(request, parameters: .notUnderstood, open: .notUnderstood, reconfigure: .notUnderstood)
+    }
+
+    private mutating func command(_ packet: SignallingPacket) throws(PacketError) -> [Action] {
+        let identifier = packet.identifier
         switch packet.code {
-        case .parameterUpdateRequest:
-            // Only a peripheral asks, and only a central answers (Vol 3 Part A 4.20; L2CAP/LE/CPU/BI-02).
-            guard role == .central else { return reject(packet.code, packet.identifier, CommandReject()) }
-            let parameters = try ConnectionParameters(reading: packet.data)
-            guard parameters.isLegal else {
-                let refusal = ParameterUpdateResponse(isAccepted: false)
-                return [.send(SignallingPacket(refusal, identifier: packet.identifier))]
-            }
-            return [.decide(parameters, identifier: packet.identifier)]
+        case .parameterUpdateRequest: return try parametersRequested(packet)
         case .creditBasedConnectionRequest:
-            _ = try CreditBasedConnectionRequest(reading: packet.data)
-            let refusal = CreditBasedConnectionResponse(refused: .spsmNotSupported)
-            return [.send(SignallingPacket(refusal, identifier: packet.identifier))]
+            return requested(IncomingRequest(try CreditBasedConnectionRequest(reading: packet.data), identifier))
         case .enhancedConnectionRequest:
-            let request = try EnhancedConnectionRequest(reading: packet.data)
-            let count = request.sources.channels.count
-            let refusal = EnhancedConnectionResponse(refused: .spsmNotSupported, count: count)
-            return [.send(SignallingPacket(refusal, identifier: packet.identifier))]
+            return requested(IncomingRequest(try EnhancedConnectionRequest(reading: packet.data), identifier))
         case .reconfigureRequest:
-            let response = ReconfigureResponse(result: ReconfigureResponse.invalidDestination)
-            return [.send(SignallingPacket(response, identifier: packet.identifier))]
+            return reconfigureRequested(try ReconfigureRequest(reading: packet.data), identifier)
         case .disconnectionRequest:
-            let request = try DisconnectionRequest(reading: packet.data)
-            var channels = PacketBuffer(headroom: 0)
-            request.write(to: &channels)
-            return reject(packet.code, packet.identifier, CommandReject(.invalidChannel, data: channels))
-        default:
-            return reject(packet.code, packet.identifier, CommandReject())
+            return disconnectionRequested(try DisconnectionRequest(reading: packet.data), identifier)
+        default: return reject(packet.code, identifier, CommandReject())
         }
     }
 
-    private func malformed(_ code: SignallingCode, _ identifier: UInt8) -> [Action] {
-        // A list of channels that is too long, odd or empty has a result of its own (Vol 3 Part A 4.26; AB-C03).
-        guard code == .enhancedConnectionRequest else { return reject(code, identifier, CommandReject()) }
-        let refusal = EnhancedConnectionResponse(refused: .invalidParameters, count: 0)
-        return [.send(SignallingPacket(refusal, identifier: identifier))]
+    private func malformed(_ code: SignallingCode, _ identifier: UInt8, _ payload: PacketBuffer) -> [Action] {
+        // A list of channels that is too long, odd or empty has a result of its own, provided that the rest is there
+        // (Vol 3 Part A 4.26 and 4.28; AB-C03, AB-C04).
+        let length = Int(payload[2]) | Int(payload[3]) << 8
+        let octets = payload.count - SignallingPacket.headerLength
+        guard length == octets else { return reject(code, identifier, CommandReject()) }
+        switch code {
+        case .enhancedConnectionRequest where octets >= 8:
+            let refusal = EnhancedConnectionResponse(refused: .invalidParameters, count: (octets - 8) / 2)
+            return [.send(SignallingPacket(refusal, identifier: identifier))]
+        case .reconfigureRequest where octets >= 4:
+            let refusal = ReconfigureResponse(.unacceptableParameters)
+            return [.send(SignallingPacket(refusal, identifier: identifier))]
+        default: return reject(code, identifier, CommandReject())
+        }
     }
 
-    private func reject(_ code: SignallingCode, _ identifier: UInt8, _ rejection: CommandReject) -> [Action] {
+    func reject(_ code: SignallingCode, _ identifier: UInt8, _ rejection: CommandReject) -> [Action] {
         [
             .send(SignallingPacket(rejection, identifier: identifier)),
             .discarded(.rejected(code, rejection.reason)),

@@ -105,6 +105,8 @@ public enum SignallingFault: Hashable, Sendable {
     case unanswerable
     /// An answer that nobody waits for, or that is malformed.
     case unexpected(SignallingCode)
+    /// A command of a peer that does not take the answers it has asked for already.
+    case unheeded(SignallingCode)
     /// Refused with Command Reject, for the given reason.
     case rejected(SignallingCode, CommandReject.Reason)
 }

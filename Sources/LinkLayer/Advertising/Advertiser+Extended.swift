@@ -84,6 +84,12 @@ extension Advertiser {
         return end - steps[step].start + (isFollowed ? set.answerTime : 0)
     }
 
+    /// Whether somebody's request has been accepted, and is being answered.
+    var isConnecting: Bool {
+        if case .extended(.connecting) = state { return true }
+        return false
+    }
+
     /// Whether the next PDU is one of a chain: somebody else may have the radio until then.
     var isBetweenChainedPDUs: Bool {
         guard case .extended(.pausing(let step)) = state, let event else { return false }

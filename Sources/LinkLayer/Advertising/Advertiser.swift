@@ -83,7 +83,7 @@ final class Advertiser: RadioUser {
     unowned let owner: any AdvertiserOwner
 
     init(
-        _ set: AdvertisingSet = AdvertisingSet(),
+        _ set: AdvertisingSet,
         arbiter: RadioArbiter,
         loop: any EventLoop,
         random: RandomSource,
@@ -122,7 +122,11 @@ final class Advertiser: RadioUser {
         completedEvents = 0
         self.maximumEvents = maximumEvents
         if let duration {
-            limit = loop.schedule(after: duration) { [unowned self] in finish(.timeout) }
+            limit = loop.schedule(after: duration) { [unowned self] in
+                limit = nil
+                // Whoever has just been accepted ends it.
+                if !isConnecting { finish(.timeout) }
+            }
         }
         state = .idle
         timer = loop.schedule(at: eventStart) { [unowned self] in beginEvent() }

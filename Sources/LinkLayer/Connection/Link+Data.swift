@@ -21,10 +21,12 @@ extension Link {
         switch content {
         case .control: queue.hasRoom
         case .reserved: true
-        // What comes while the link is being ended goes nowhere.
-        case .start, .continuation: payload.isEmpty || ending != nil || held == nil && owner.hostRoom != nil
+        case .start, .continuation: payload.isEmpty || takesData
         }
     }
+
+    /// Whether data have a place to go to. What comes while the link is being ended goes nowhere.
+    var takesData: Bool { ending != nil || held == nil && owner.hostRoom != nil }
 
     private func complete() {
         guard let outgoing = queue.acknowledged() else { return }

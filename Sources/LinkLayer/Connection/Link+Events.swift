@@ -146,11 +146,12 @@ extension Link {
         isEstablished = true
         missed = 0
         rssi = frame.rssi
-        peerHasMore = header.moreData
         take(header, payload)
         // Taking it may have ended the link.
         guard isAwake else { return }
-        act(event.handle(.received(moreData: header.moreData || owesAnswer)))
+        // More of what the host has no room for is not asked for before the next event.
+        peerHasMore = header.moreData && takesData
+        act(event.handle(.received(moreData: peerHasMore || owesAnswer)))
     }
 
     /// A good data PDU; nil for everything else (AB-L02).

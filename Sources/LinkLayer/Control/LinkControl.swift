@@ -293,9 +293,9 @@ struct LinkControl {
         actions.append(.report(report))
     }
 
-    /// Refuses a PDU of the peer, in the way that it understands.
+    /// Refuses a PDU of the peer, in the way that both understand (2.4.2.18).
     mutating func refuse(_ opcode: ControlOpcode, _ error: HCIStatus) {
-        let isExtended = remoteFeatures.map { $0.contains(.extendedReject) } ?? true
+        let isExtended = setup.features.contains(.extendedReject) && remoteFeatures?.contains(.extendedReject) ?? true
         send(isExtended ? .rejectExtended(.init(opcode, error)) : .reject(.init(error)))
     }
 

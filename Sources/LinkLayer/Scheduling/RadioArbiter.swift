@@ -185,7 +185,9 @@ final class RadioArbiter {
     func isFree(_ microseconds: Int64, from instant: Instant, for user: any RadioUser) -> Bool {
         reckon()
         let pays = isPaying && !user.priority.isLink
-        let next = nextReservation(after: instant, except: user) { !pays || $0.priority.isInDanger }
+        let next = nextReservation(after: instant, except: user) {
+            !pays || !$0.priority.isLink || $0.priority.isInDanger
+        }
         let isFree = instant + .microseconds(microseconds) <= next
         if !isFree, !user.priority.isLink { refuse(microseconds) }
         return isFree

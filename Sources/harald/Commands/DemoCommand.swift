@@ -27,6 +27,9 @@ struct DemoCommand: ParsableCommand {
     @Option(help: "Write the app's HCI packets to this btsnoop file, and the sensor's next to it (NAME.sensor.EXT).")
     var capture: String?
 
+    @Option(help: "Write everything that is on the air to this pcap file.")
+    var air: String?
+
     func run() throws {
         do throws(ToolError) {
             try runDemo()
@@ -43,6 +46,7 @@ struct DemoCommand: ParsableCommand {
             loop: realLoop ?? VirtualEventLoop(),
             calendarStart: virtualTime ? SimulatedWorld.defaultCalendarStart : began.timeIntervalSince1970
         )
+        if let write = try captureFile(air) { world.captureAir(to: write) }
         let phone = world.addDevice(named: "Phone", capture: try captureFile(capture))
         let sensor = world.addDevice(
             named: "Harald HR",
@@ -128,5 +132,6 @@ struct DemoCommand: ParsableCommand {
         if let capture {
             Console.line("packets in \(capture) and \(CaptureFile.sibling(of: capture, named: "sensor"))")
         }
+        if let air { Console.line("the air in \(air)") }
     }
 }

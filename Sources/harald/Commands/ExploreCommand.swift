@@ -1,4 +1,5 @@
 import ArgumentParser
+import BluetoothTypes
 import EventLoops
 import HCITransports
 
@@ -12,6 +13,15 @@ struct ExploreCommand: ParsableCommand {
 
     @Argument(help: "The name that the peripheral advertises.")
     var name: String
+
+    @Option(help: "The characteristic to follow; the heart rate, or the first that can be, unless given.")
+    var follow: BluetoothUUID?
+
+    @Option(help: "Write this value, however long, and read it back: UUID=HEX.", transform: valueToWrite)
+    var write: ValueToWrite?
+
+    @Flag(help: "Wait until the peripheral says that its services have changed, and print them again.")
+    var awaitChange = false
 
     @Option(help: "How many values to follow; 0 for none.")
     var notifications = 3
@@ -45,8 +55,13 @@ struct ExploreCommand: ParsableCommand {
         let plan = Explorer.Plan(
             name: name,
             controller: "\(address)",
-            notifications: notifications,
-            timeout: timeout
+            timeout: timeout,
+            visit: Visit.Plan(
+                follow: follow,
+                notifications: notifications,
+                write: write,
+                awaitsChange: awaitChange
+            )
         )
         let explorer = loop.make {
             let explorer = Explorer(
@@ -61,5 +76,17 @@ struct ExploreCommand: ParsableCommand {
         }
         try outcome.wait()
         withExtendedLifetime(explorer) {}
+    }
+}
+
+private func valueToWrite(_ text: String) throws -> ValueToWrite {
+    guard let value = ValueToWrite(text) else { throw ValidationError("\(text) is not UUID=HEX") }
+    return value
+}
+
+extension BluetoothUUID: ExpressibleByArgument {
+    /// Reads a UUID of 4, 8 or 36 characters.
+    public init?(argument: String) {
+        self.init(argument)
     }
 }

@@ -2,14 +2,13 @@ import ArgumentParser
 import BluetoothService
 import CoreBluetooth
 import EventLoops
-import HCI
 import HCITransports
-import Logging
 
 struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "The heart-rate sensor on a real or foreign controller, until interrupted."
+        abstract: "The heart-rate sensor on a real or foreign controller, until interrupted.",
+        discussion: "SIGUSR1 makes it publish a battery service, or take it back, while centrals are connected."
     )
 
     @OptionGroup var line: ControllerOptions
@@ -29,28 +28,15 @@ struct ServeCommand: ParsableCommand {
         let outcome = Outcome()
         outcome.finishOnInterrupt()
         let loop = NIOEventLoop()
-        let address = line.controller
         let capture = try line.captureFile()
         let name = name
         let queue = DispatchQueue(label: "sensor")
-        let system = loop.make {
-            var configuration = SystemConfiguration()
-            configuration.deviceName = name
-            let system = BluetoothSystem(
-                transport: line.open(address, loop: loop, capture: capture),
-                loop: loop,
-                random: RandomSource(),
-                configuration: configuration,
-                logger: Logger(label: "harald.serve")
-            )
-            system.onFailure = { outcome.finish(.failure(ToolError($0, controller: "\(address)"))) }
-            system.start()
-            return system
-        }
+        let system = line.startSystem(named: name, loop: loop, capture: capture, outcome: outcome)
         let connection = system.with { $0.openApp(AppIdentity(name: "serve")) }
         let sensor = ServiceLocator.$current.withValue(connection) {
             HeartRateSensor(name: name, queue: queue, metronome: Self.metronome(on: queue), say: Console.line)
         }
+        Interrupts.on(SIGUSR1, queue: queue) { sensor.toggleBattery() }
         let result: Result<Void, ToolError>
         do throws(ToolError) {
             try outcome.wait()

@@ -37,6 +37,11 @@ struct AttributeTable {
         return candidates.first { $0.uuid == 0x2A37 } ?? candidates.first
     }
 
+    /// The first characteristic with this UUID.
+    func characteristic(_ uuid: BluetoothUUID) -> RemoteCharacteristic? {
+        services.flatMap(\.characteristics).map(\.characteristic).first { $0.uuid == uuid }
+    }
+
     /// One line for each attribute, in the order of the handles within each service.
     var lines: [String] {
         services.sorted { $0.service.handles.lowerBound < $1.service.handles.lowerBound }.flatMap(lines(of:))
@@ -44,17 +49,17 @@ struct AttributeTable {
 
     private func lines(of entry: Service) -> [String] {
         let kind = entry.isPrimary ? "service" : "secondary service"
-        var lines = ["\(handle(entry.service.handles.lowerBound))  \(kind) \(nameOf(entry.service.uuid))"]
-        lines += entry.includes.map { "          includes \(nameOf($0.uuid)) at \(handle($0.handles.lowerBound))" }
+        var lines = ["\(hex(entry.service.handles.lowerBound))  \(kind) \(nameOf(entry.service.uuid))"]
+        lines += entry.includes.map { "          includes \(nameOf($0.uuid)) at \(hex($0.handles.lowerBound))" }
         for characteristic in entry.characteristics {
             let found = characteristic.characteristic
             lines.append(
-                "\(handle(found.value))    characteristic \(nameOf(found.uuid)) [\(propertyNames(found.properties.rawValue))]"
+                "\(hex(found.value))    characteristic \(nameOf(found.uuid)) [\(propertyNames(found.properties.rawValue))]"
                     + shown(characteristic.value)
             )
             for descriptor in characteristic.descriptors {
                 lines.append(
-                    "\(handle(descriptor.descriptor.handle))      descriptor \(nameOf(descriptor.descriptor.uuid))"
+                    "\(hex(descriptor.descriptor.handle))      descriptor \(nameOf(descriptor.descriptor.uuid))"
                         + shown(descriptor.value)
                 )
             }
@@ -69,11 +74,12 @@ struct AttributeTable {
         case .refused(let reason): " (not readable: \(reason))"
         }
     }
+}
 
-    private func handle(_ value: UInt16) -> String {
-        let digits = String(value, radix: 16)
-        return "0x" + String(repeating: "0", count: 4 - digits.count) + digits
-    }
+/// A handle as `0x002a`.
+func hex(_ handle: UInt16) -> String {
+    let digits = String(handle, radix: 16)
+    return "0x" + String(repeating: "0", count: 4 - digits.count) + digits
 }
 
 /// A UUID, with the name that the assigned numbers give it.

@@ -16,8 +16,8 @@ final class Explorer {
     struct Plan: Sendable {
         var name: String
         var controller: String
-        var notifications: Int
         var timeout: Double
+        var visit = Visit.Plan()
     }
 
     private enum Stage {
@@ -25,7 +25,7 @@ final class Explorer {
         case searching(heard: Set<BluetoothAddress>)
         case connecting(BluetoothAddress)
         case exploring
-        case following(RemoteCharacteristic, left: Int)
+        case visiting
         case leaving
         case ended
 
@@ -34,7 +34,7 @@ final class Explorer {
             case .starting, .searching, .ended: "searching"
             case .connecting: "connecting"
             case .exploring: "exploring its services"
-            case .following: "following a value"
+            case .visiting: "using its services"
             case .leaving: "disconnecting"
             }
         }
@@ -57,6 +57,7 @@ final class Explorer {
     private var l2cap: L2CAPConnection?
     private var security: SecurityManager?
     private var walk: TableWalk?
+    private var visit: Visit?
 
     init(
         _ plan: Plan,
@@ -226,27 +227,20 @@ final class Explorer {
     private func explored(_ table: AttributeTable, _ client: GATTClient) {
         guard case .exploring = stage else { return }
         for line in table.lines { Console.line(line) }
-        guard plan.notifications > 0, let characteristic = table.followed else { return leave() }
-        stage = .following(characteristic, left: plan.notifications)
-        client.onValue = { [weak self] handle, value, _ in self?.valueArrived(handle, value, client) }
-        client.setNotifying(true, characteristic) { [weak self] result in
-            guard let self, case .following = stage else { return }
-            switch result {
-            case .success: Console.line("following \(nameOf(characteristic.uuid))")
-            case .failure(.att(let error)):
-                Console.line("cannot follow \(nameOf(characteristic.uuid)): \(error.code)")
-                leave()
-            case .failure(let error): stopped(by: error)
-            }
-        }
+        stage = .visiting
+        let visit = Visit(client, plan.visit, table: table) { [weak self] in self?.visited($0) }
+        self.visit = visit
+        visit.begin()
     }
 
-    private func valueArrived(_ handle: UInt16, _ value: PacketBuffer, _ client: GATTClient) {
-        guard case .following(let characteristic, let left) = stage, handle == characteristic.value else { return }
-        Console.line("value of \(nameOf(characteristic.uuid)): \(shown(value))")
-        stage = .following(characteristic, left: left - 1)
-        guard left == 1 else { return }
-        client.setNotifying(false, characteristic) { [weak self] _ in self?.leave() }
+    private func visited(_ result: Visit.End) {
+        guard case .visiting = stage else { return }
+        switch result {
+        case .done: leave()
+        case .stopped(.att(let error)): end(.failure(.incomplete("\"\(plan.name)\" refuses: \(error.code)")))
+        case .stopped(let error): stopped(by: error)
+        case .missing(let uuid): end(.failure(.incomplete("\"\(plan.name)\" has no characteristic \(nameOf(uuid))")))
+        }
     }
 
     private func leave() {

@@ -8,6 +8,9 @@ enum HeartRateProfile {
     static let bodySensorLocation = CBUUID(string: "2A38")
     static let controlPoint = CBUUID(string: "2A39")
 
+    static let battery = CBUUID(string: "180F")
+    static let batteryLevel = CBUUID(string: "2A19")
+
     /// A service of our own, with a text that everybody may read and write.
     static let notesService = CBUUID(string: "6E6F7465-0000-4861-7261-6C6420303031")
     static let note = CBUUID(string: "6E6F7465-0001-4861-7261-6C6420303031")

@@ -1,7 +1,7 @@
 import CoreBluetooth
 
 /// A heart-rate sensor, written as for iOS: it publishes the Heart Rate Service, advertises it, and sends a measurement
-/// each second to whoever has subscribed.
+/// each second to whoever has subscribed. Its notes are for everybody: who has subscribed to them is told of each.
 ///
 /// Everything happens on the queue given at creation.
 final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
@@ -23,6 +23,8 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
     private var beats = 0
     private var energy: UInt16 = 0
     private var unsent: Data?
+    private var unsentNote: Data?
+    private var battery: CBMutableService?
 
     init(
         name: String,
@@ -69,7 +71,7 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
 
         note = CBMutableCharacteristic(
             type: HeartRateProfile.note,
-            properties: [.read, .write],
+            properties: [.read, .write, .indicate],
             value: nil,
             permissions: [.readable, .writeable]
         )
@@ -79,6 +81,26 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
         servicesToAdd = 2
         manager.add(heartRate)
         manager.add(notes)
+    }
+
+    /// Publishes a battery service, or takes it back: centrals that are connected find out.
+    func toggleBattery() {
+        if let battery {
+            manager.remove(battery)
+            self.battery = nil
+            say("removed \(describe(battery.uuid))")
+            return
+        }
+        let level = CBMutableCharacteristic(
+            type: HeartRateProfile.batteryLevel,
+            properties: .read,
+            value: Data([100]),
+            permissions: .readable
+        )
+        let service = CBMutableService(type: HeartRateProfile.battery, primary: true)
+        service.characteristics = [level]
+        battery = service
+        manager.add(service)
     }
 
     func peripheralManager(_ peripheral: CBPeripheralManager, didAdd service: CBService, error: (any Error)?) {
@@ -109,7 +131,7 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
         didSubscribeTo characteristic: CBCharacteristic
     ) {
         say("a central subscribed to \(describe(characteristic.uuid))")
-        guard !isTicking else { return }
+        guard characteristic.uuid == HeartRateProfile.measurement, !isTicking else { return }
         isTicking = true
         startMetronome(1) { [weak self] in self?.beat() }
     }
@@ -135,8 +157,13 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
         unsent = manager.updateValue(value, for: measurement, onSubscribedCentrals: nil) ? nil : value
     }
 
+    private func tell(_ text: Data) {
+        unsentNote = manager.updateValue(text, for: note, onSubscribedCentrals: nil) ? nil : text
+    }
+
     func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) {
         if let value = unsent { send(value) }
+        if let text = unsentNote { tell(text) }
     }
 
     func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
@@ -172,7 +199,9 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
                 return
             }
         }
+        let isNew = newNote != noteText
         noteText = newNote
         peripheral.respond(to: first, withResult: .success)
+        if isNew { tell(newNote) }
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A btsnoop file that grows with the packets. Each write is whole records, so a killed process leaves a readable file.
+/// A btsnoop or pcap file that grows with the packets. Each write is whole records, so a killed process leaves a readable file.
 struct CaptureFile: Sendable {
     private let handle: FileHandle
 

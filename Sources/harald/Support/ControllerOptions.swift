@@ -2,8 +2,10 @@ import ArgumentParser
 import BluetoothService
 import EventLoops
 import Foundation
+import GAP
 import HCI
 import HCITransports
+import Logging
 
 extension ControllerAddress: ExpressibleByArgument {
     /// Reads the address as written on the command line; nil for one that names no controller.
@@ -31,6 +33,40 @@ struct ControllerOptions: ParsableArguments {
         let transport = ControllerTransport(address, loop: loop)
         guard let capture else { return transport }
         return SnoopingTransport.toFile(capture, transport, end: .host, loop: loop)
+    }
+
+    /// A device of the host stack alone on the controller. On the loop.
+    func startAccess(loop: NIOEventLoop, capture: CaptureFile?) -> GenericAccess {
+        let logger = Logger(label: "harald")
+        let host = HCIHost(transport: open(controller, loop: loop, capture: capture), loop: loop, logger: logger)
+        let access = GenericAccess(host: host, loop: loop, random: RandomSource(), logger: logger)
+        access.start()
+        return access
+    }
+
+    /// A whole Bluetooth system on the controller. When it fails, that is the outcome.
+    func startSystem(
+        named name: String,
+        loop: NIOEventLoop,
+        capture: CaptureFile?,
+        outcome: Outcome
+    ) -> LoopBound<BluetoothSystem> {
+        let options = self
+        let address = controller
+        return loop.make {
+            var configuration = SystemConfiguration()
+            configuration.deviceName = name
+            let system = BluetoothSystem(
+                transport: options.open(address, loop: loop, capture: capture),
+                loop: loop,
+                random: RandomSource(),
+                configuration: configuration,
+                logger: Logger(label: "harald")
+            )
+            system.onFailure = { outcome.finish(.failure(ToolError($0, controller: "\(address)"))) }
+            system.start()
+            return system
+        }
     }
 }
 

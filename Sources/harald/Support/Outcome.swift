@@ -21,14 +21,7 @@ final class Outcome: Sendable {
     /// An interrupt by the user or the system ends the command in good order.
     func finishOnInterrupt() {
         for number in [SIGINT, SIGTERM] {
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            // The source lives as long as its handler holds it: as long as the program.
-            source.setEventHandler { [self] in
-                _ = source
-                finish(.success(()))
-            }
-            source.resume()
+            Interrupts.on(number, queue: .global()) { [self] in finish(.success(())) }
         }
     }
 
@@ -37,5 +30,20 @@ final class Outcome: Sendable {
         told.wait()
         told.signal()
         if case .failure(let error) = result.withLock({ $0 }) { throw error }
+    }
+}
+
+/// Signals of the operating system.
+enum Interrupts {
+    /// Calls `handle` on `queue` at each such signal, as long as the program runs.
+    static func on(_ number: Int32, queue: DispatchQueue, _ handle: @escaping @Sendable () -> Void) {
+        signal(number, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+        // The source lives as long as its handler holds it.
+        source.setEventHandler {
+            _ = source
+            handle()
+        }
+        source.resume()
     }
 }

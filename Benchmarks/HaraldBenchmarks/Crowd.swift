@@ -1,0 +1,89 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import LinkLayer
+import Radio
+
+/// Many virtual controllers that advertise and one that listens all the time, on one air. Their hosts are a few commands.
+final class Crowd {
+    private final class Line: HCITransport {
+        var onReceive: ((HCIPacket) -> Void)?
+        var onClose: ((HCITransportError) -> Void)?
+        private(set) var reports = 0
+
+        /// From the controller: everything is a report but the answers to the commands.
+        func send(_ packet: HCIPacket) {
+            if packet.bytes.first == LEAdvertisingReport.eventCode.rawValue { reports += 1 }
+        }
+
+        func close() {}
+
+        func command(_ command: some HCICommand) { onReceive?(HCIPacket(command)) }
+    }
+
+    private let loop = VirtualEventLoop()
+    private let radio: Radio
+    private let random = RandomSource(seed: 1)
+    private var controllers: [VirtualController] = []
+    private let scanner = Line()
+
+    /// - Parameter interval: Between two advertising events of a device, in milliseconds.
+    init(advertisers: Int, interval: Int) {
+        radio = Radio(loop: loop, random: random.split(0))
+        add(scanner, at: Position())
+        scanner.command(SetEventMask(mask: EventMask(rawValue: .max)))
+        for _ in 0..<advertisers {
+            let line = Line()
+            add(line, at: Position(x: 1 + 10 * random.unit()))
+            line.command(LESetAdvertisingData(data: PacketBuffer(Array(repeating: 1, count: 31))))
+            line.command(
+                LESetAdvertisingParameters(
+                    intervalMin: UInt16(interval * 8 / 5),
+                    intervalMax: UInt16(interval * 8 / 5),
+                    kind: .nonConnectable,
+                    ownAddressKind: .publicDevice,
+                    peerAddress: .none,
+                    channels: .all,
+                    filterPolicy: .everybody
+                )
+            )
+            loop.schedule(after: .microseconds(Int64(random.below(UInt64(interval) * 1_000)))) {
+                line.command(LESetAdvertisingEnable(isEnabled: true))
+            }
+        }
+        scanner.command(
+            LESetScanParameters(
+                kind: .passive,
+                scanInterval: 0x10,
+                scanWindow: 0x10,
+                ownAddressKind: .publicDevice,
+                filterPolicy: .everybody
+            )
+        )
+        scanner.command(LESetScanEnable(isEnabled: true, filterDuplicates: .disabled))
+        loop.run(for: .milliseconds(interval))
+    }
+
+    private func add(_ line: Line, at position: Position) {
+        let number = UInt64(controllers.count + 1)
+        let configuration = VirtualControllerConfiguration(
+            publicAddress: BluetoothAddress(0xC0FF_EE00_0000 + number, kind: .publicDevice)
+        )
+        controllers.append(
+            VirtualController(
+                transport: line,
+                node: radio.add(at: position),
+                loop: loop,
+                random: random.split(number),
+                configuration: configuration
+            )
+        )
+    }
+
+    /// - Returns: How many reports the scanner has sent to its host.
+    func run(seconds: Int) -> Int {
+        let before = scanner.reports
+        loop.run(for: .seconds(seconds))
+        return scanner.reports - before
+    }
+}

@@ -1,0 +1,93 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+
+/// The controller's end of a host's line in a few lines: it answers what a host asks at bring-up, has one connection, and
+/// swallows what the host sends. What is left to measure is the one host.
+final class ScriptedController: HCITransport {
+    static let handle = ConnectionHandle(rawValue: 0x40)
+
+    var onReceive: ((HCIPacket) -> Void)?
+    var onClose: ((HCITransportError) -> Void)?
+    /// ACL packets that the host has sent.
+    private(set) var sent = 0
+    /// Octets of them.
+    private(set) var octets = 0
+
+    private static let completed = HCIPacket(
+        NumberOfCompletedPackets(entries: [.init(handle: handle, count: UInt16(buffers / 2))])
+    )
+    private static let buffers = 16
+    private var uncompleted = 0
+
+    func close() {}
+
+    func send(_ packet: HCIPacket) {
+        switch packet.kind {
+        case .command: answer(packet)
+        case .acl: swallow(packet)
+        default: break
+        }
+    }
+
+    /// Half of the buffers come back at once, as they do from a controller after a connection event.
+    private func swallow(_ packet: HCIPacket) {
+        sent += 1
+        octets += packet.bytes.count
+        uncompleted += 1
+        guard uncompleted == Self.buffers / 2 else { return }
+        uncompleted = 0
+        onReceive?(Self.completed)
+    }
+
+    private func answer(_ packet: HCIPacket) {
+        guard let command = try? CommandPacket(reading: packet.bytes) else { return }
+        onReceive?(Self.answer(to: command))
+    }
+
+    /// An old controller, which knows little more than its buffers.
+    static func answer(to command: CommandPacket) -> HCIPacket {
+        switch command.opcode {
+        case LEReadBufferSize.opcode:
+            let buffers = LEReadBufferSize.Response(
+                aclDataPacketLength: 251,
+                totalACLDataPackets: UInt8(ScriptedController.buffers)
+            )
+            return HCIPacket(CommandComplete(LEReadBufferSize.self, buffers))
+        case Reset.opcode, SetEventMask.opcode, LESetEventMask.opcode:
+            return HCIPacket(CommandComplete(credits: 1, opcode: command.opcode, parameters: [0]))
+        case LEReadLocalSupportedFeatures.opcode:
+            return HCIPacket(CommandComplete(LEReadLocalSupportedFeatures.self, .init(features: [])))
+        default:
+            return HCIPacket(CommandComplete(credits: 1, opcode: command.opcode, parameters: [0x01]))
+        }
+    }
+
+    /// Tells the host of the connection.
+    func connect(_ role: LERole) {
+        onReceive?(
+            HCIPacket(
+                LEConnectionComplete(
+                    handle: Self.handle,
+                    role: role,
+                    peerAddress: BluetoothAddress(role == .central ? 2 : 1, kind: .publicDevice),
+                    interval: 24,
+                    latency: 0,
+                    supervisionTimeout: 72,
+                    centralClockAccuracy: .ppm50
+                )
+            )
+        )
+    }
+
+    /// Hands an ATT PDU to the host, as if it had come over the air.
+    func deliver(_ pdu: [UInt8]) { onReceive?(Self.packet(pdu)) }
+
+    /// An ATT PDU as it comes from a controller.
+    static func packet(_ pdu: [UInt8]) -> HCIPacket {
+        var bytes = PacketBuffer(copying: pdu)
+        bytes.prepend(integer: UInt16(0x0004))
+        bytes.prepend(integer: UInt16(pdu.count))
+        return HCIPacket(ACLPacket(handle: handle, boundary: .start, payload: bytes))
+    }
+}

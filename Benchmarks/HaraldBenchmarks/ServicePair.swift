@@ -1,0 +1,169 @@
+import BluetoothService
+import BluetoothTypes
+import Dispatch
+import EventLoops
+import Foundation
+import HCI
+import HCITransports
+import LinkLayer
+import Logging
+import Radio
+import Synchronization
+
+/// Two Bluetooth systems on the virtual radio, a central that has subscribed to a value of a peripheral; then packets are
+/// put into the central's system as if its controller had sent them, with everything else at rest.
+final class ServicePair {
+    /// A transport that packets can be put into.
+    private final class Tap: HCITransport {
+        var onReceive: ((HCIPacket) -> Void)? {
+            get { line.onReceive }
+            set { line.onReceive = { [unowned self] in arrived($0, newValue) } }
+        }
+        var onClose: ((HCITransportError) -> Void)?
+        /// The last ACL packet that has come: a notification, once all else is done.
+        private(set) var last: HCIPacket?
+        private let line: InMemoryTransport
+
+        init(_ line: InMemoryTransport) { self.line = line }
+
+        func send(_ packet: HCIPacket) { line.send(packet) }
+        func close() { line.close() }
+
+        private func arrived(_ packet: HCIPacket, _ receive: ((HCIPacket) -> Void)?) {
+            if packet.kind == .acl { last = packet }
+            receive?(packet)
+        }
+    }
+
+    /// What one manager was told.
+    private final class Inbox: Sendable {
+        let events = Mutex<[Event]>([])
+        let values = Atomic<Int>(0)
+
+        func take(_ event: Event) {
+            if case .valueUpdated = event { _ = values.add(1, ordering: .relaxed) }
+            events.withLock { $0.append(event) }
+        }
+    }
+
+    /// One manager of an app.
+    private final class Manager: Sendable {
+        private let connection: any ServiceConnection
+        private let id: ManagerID
+        let inbox = Inbox()
+
+        init(_ system: BluetoothSystem, _ role: ManagerRole) {
+            connection = system.openApp(AppIdentity(name: "\(role)"))
+            id = connection.openManager(
+                role,
+                options: ManagerOptions(),
+                queue: DispatchQueue(label: "\(role)"),
+                handler: { [inbox] in inbox.take($0) }
+            )
+        }
+
+        func send(_ request: Request) { connection.send(request, from: id) }
+    }
+
+    private let loop = VirtualEventLoop()
+    private let radio: Radio
+    private let random = RandomSource(seed: 1)
+    private var kept: [AnyObject] = []
+    private var tap: Tap?
+
+    init() {
+        radio = Radio(loop: loop, random: random.split(0))
+        let sensor = Manager(system(1), .peripheral)
+        // The second system's transport is the one that is tapped.
+        let phone = Manager(system(2), .central)
+        loop.run(for: .seconds(1))
+        publish(sensor)
+        subscribe(phone)
+        manager = phone
+        sensor.send(.updateValue(characteristic: LocalAttributeID(2), value: [1, 2, 3], centrals: nil))
+        loop.run(for: .seconds(1))
+        kept.append(sensor)
+    }
+
+    private var manager: Manager?
+
+    /// Values that the app has got.
+    var received: Int { manager?.inbox.values.load(ordering: .relaxed) ?? 0 }
+
+    /// Hands the last notification to the central's system again; the deliveries to the app wait.
+    func receive() {
+        guard let tap, let packet = tap.last else { return }
+        tap.onReceive?(packet)
+    }
+
+    /// Lets the app take what has been delivered to it.
+    func deliver() { loop.run(for: .zero) }
+
+    private func system(_ number: UInt64) -> BluetoothSystem {
+        let ends = InMemoryTransport.pair(loop: loop)
+        let controller = VirtualController(
+            transport: ends.controller,
+            node: radio.add(),
+            loop: loop,
+            random: random.split(number),
+            configuration: .init(publicAddress: BluetoothAddress(0xC0FF_EE00_0000 + number, kind: .publicDevice))
+        )
+        let tap = Tap(ends.host)
+        self.tap = tap
+        let system = BluetoothSystem(
+            transport: tap,
+            loop: loop,
+            random: random.split(number + 100),
+            logger: Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() }
+        )
+        system.start()
+        kept += [controller, system]
+        return system
+    }
+
+    private func publish(_ sensor: Manager) {
+        let value = LocalCharacteristic(id: LocalAttributeID(2), uuid: 0x2A37, properties: 0x10, permissions: 0)
+        let service = LocalService(id: LocalAttributeID(1), uuid: 0x180D, isPrimary: true, characteristics: [value])
+        sensor.send(.addService(service))
+        sensor.send(.startAdvertising(AdvertisingRequest(localName: "Sensor", services: [0x180D])))
+        loop.run(for: .seconds(1))
+    }
+
+    private func subscribe(_ phone: Manager) {
+        phone.send(.startScan(ScanRequest(services: [0x180D])))
+        let peer = wait(phone) { event -> UUID? in
+            guard case .discovered(let peer, _, _) = event else { return nil }
+            return peer.identifier
+        }
+        phone.send(.stopScan)
+        phone.send(.connect(peer: peer, options: ConnectOptions()))
+        _ = wait(phone) { event -> Bool? in
+            guard case .connected = event else { return nil }
+            return true
+        }
+        phone.send(.discoverServices(peer: peer, uuids: [0x180D]))
+        let service = wait(phone) { event -> AttributeHandle? in
+            guard case .servicesDiscovered(_, .success(let found)) = event else { return nil }
+            return found.first?.handle
+        }
+        phone.send(.discoverCharacteristics(peer: peer, service: service, uuids: nil))
+        let characteristic = wait(phone) { event -> AttributeHandle? in
+            guard case .characteristicsDiscovered(_, _, .success(let found)) = event else { return nil }
+            return found.first?.handle
+        }
+        phone.send(.setNotify(peer: peer, characteristic: characteristic, enabled: true))
+        _ = wait(phone) { event -> Bool? in
+            guard case .notifyStateChanged = event else { return nil }
+            return true
+        }
+    }
+
+    private func wait<Value>(_ manager: Manager, _ find: (Event) -> Value?) -> Value {
+        loop.run(for: .seconds(10))
+        let events = manager.inbox.events.withLock { $0 }
+        for event in events {
+            if let found = find(event) { return found }
+        }
+        preconditionFailure("the session goes through")
+    }
+}

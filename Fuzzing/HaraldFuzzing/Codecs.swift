@@ -1,0 +1,32 @@
+import BluetoothTypes
+
+/// What holds of a decoder, whatever the octets.
+enum Codec {
+    /// Reads `input` twice, once with foreign octets around it: both times the same has to come out.
+    static func read<Value: Equatable>(_ input: FuzzInput, _ decode: (PacketBuffer) throws -> Value) -> Value? {
+        let value = try? decode(input.whole)
+        let embedded = try? decode(input.embedded)
+        hold(value == embedded, "what is read depends on octets outside of the packet")
+        return value
+    }
+
+    /// What has been read can be written, and reads the same again.
+    static func survives<Value: Equatable>(
+        _ value: Value,
+        encode: (Value) -> PacketBuffer,
+        decode: (PacketBuffer) throws -> Value
+    ) {
+        let octets = encode(value)
+        let again = try? decode(octets)
+        hold(again != nil, "\(octets) is written and cannot be read")
+        guard let again else { return }
+        hold(again == value, "\(octets) reads as something else than was written")
+        hold(encode(again) == octets, "\(octets) is written in two ways")
+    }
+
+    /// The two for a packet that is described field by field, and that it can be shown.
+    static func check<Value: PacketFields & Equatable>(_ value: Value, decode: (PacketBuffer) throws -> Value) {
+        survives(value, encode: { $0.encoded() }, decode: decode)
+        hold(value.fieldDescription.utf8.count <= 64 * 1024, "a description of 64 KiB")
+    }
+}

@@ -1,0 +1,129 @@
+import BluetoothService
+import BluetoothTypes
+import CoreBluetooth
+import EventLoops
+import Foundation
+import HCI
+import HCITransports
+import LinkLayer
+import Logging
+import Radio
+
+/// Two whole systems, from Core Bluetooth to the air, and a place at which to change what goes between their parts.
+final class StackWorld {
+    /// Where packets pass.
+    enum Place: Int, CaseIterable {
+        case hostOfCentral, controllerOfCentral, hostOfPeripheral, controllerOfPeripheral
+    }
+
+    /// Things that happen at most in one session. One that goes well has a few thousand.
+    static let maximumTasks = 300_000
+
+    let loop = VirtualEventLoop()
+    let radio: Radio
+    /// Sees each packet before it goes on, and may send others in its place.
+    var onPacket: ((HCIPacket, Place) -> [HCIPacket])?
+    private let lines: [MutableLine]
+    private let controllers: [VirtualController]
+    private let systems: [BluetoothSystem]
+    private var tasks = 0
+
+    init() {
+        let random = RandomSource(seed: 1)
+        radio = Radio(loop: loop, random: random.split(0))
+        var (lines, controllers, systems) = ([MutableLine](), [VirtualController](), [BluetoothSystem]())
+        for number in 0..<2 {
+            let pair = InMemoryTransport.pair(loop: loop)
+            let line = MutableLine(pair.host)
+            lines.append(line)
+            controllers.append(
+                VirtualController(
+                    transport: pair.controller,
+                    node: radio.add(at: Position(x: Double(number))),
+                    loop: loop,
+                    random: random.split(UInt64(number) + 1),
+                    configuration: .init(publicAddress: BluetoothAddress(UInt64(number) + 1, kind: .publicDevice))
+                )
+            )
+            var configuration = SystemConfiguration()
+            configuration.deviceName = number == 0 ? "Central" : "Peripheral"
+            let system = BluetoothSystem(
+                transport: line,
+                loop: loop,
+                random: random.split(UInt64(number) + 11),
+                configuration: configuration,
+                logger: Logger(label: "fuzzing") { _ in SwiftLogNoOpLogHandler() }
+            )
+            system.start()
+            systems.append(system)
+        }
+        (self.lines, self.controllers, self.systems) = (lines, controllers, systems)
+        for (number, line) in lines.enumerated() {
+            line.change = { [unowned self] packet, isDown in
+                let place = Place.allCases[number * 2 + (isDown ? 0 : 1)]
+                return onPacket?(packet, place) ?? [packet]
+            }
+        }
+    }
+
+    /// A session of two apps, for at most so much time.
+    ///
+    /// - Returns: Whether the central's app got through.
+    func runSession(limit: Duration) -> Bool {
+        let sensor = ServiceLocator.$current.withValue(systems[1].openApp(AppIdentity(name: "sensor"))) {
+            PeripheralApp()
+        }
+        let app = ServiceLocator.$current.withValue(systems[0].openApp(AppIdentity(name: "app"))) { CentralApp() }
+        tasks = 0
+        let isThrough = run(for: limit) { app.isThrough }
+        // What is on its way when the apps are gone.
+        withExtendedLifetime((sensor, app)) {}
+        return isThrough
+    }
+
+    /// The user's switch, off and on, at both devices.
+    func switchOffAndOn() {
+        for system in systems { system.setPower(false) }
+        run(for: .seconds(20)) { false }
+        for system in systems { system.setPower(true) }
+        run(for: .seconds(1)) { false }
+    }
+
+    /// Ends everything, so that nothing on the loop holds what is in the world.
+    func end() {
+        for system in systems { system.stop() }
+        tasks = 0
+        run(for: .seconds(60)) { false }
+    }
+
+    @discardableResult
+    func run(for duration: Duration, until condition: () -> Bool) -> Bool {
+        loop.run(until: loop.now + duration) {
+            tasks += 1
+            hold(tasks <= Self.maximumTasks, "\(tasks) things happen in one session")
+            return condition()
+        }
+    }
+}
+
+/// A host's end of a line on which packets may be changed.
+private final class MutableLine: HCITransport {
+    var onReceive: ((HCIPacket) -> Void)?
+    var onClose: ((HCITransportError) -> Void)?
+    var change: ((HCIPacket, Bool) -> [HCIPacket])?
+    private let line: any HCITransport
+
+    init(_ line: any HCITransport) {
+        self.line = line
+        line.onReceive = { [unowned self] packet in
+            for packet in change?(packet, false) ?? [packet] { onReceive?(packet) }
+        }
+        line.onClose = { [unowned self] in onClose?($0) }
+    }
+
+    func send(_ packet: HCIPacket) {
+        for packet in change?(packet, true) ?? [packet] { line.send(packet) }
+    }
+
+    func close() { line.close() }
+}

@@ -1,0 +1,75 @@
+import ATT
+import BluetoothTypes
+import HCI
+import L2CAP
+
+@testable import LinkLayer
+
+extension FuzzTarget {
+    /// The data of advertisements.
+    static let advertisingData = FuzzTarget(
+        "advertising-data",
+        maximumLength: 1_700,
+        seeds: [everyStructure.encoded.bytes] + Recording.session.advertisingData
+    ) { input in
+        let data = AdvertisingData(parsing: input.embedded)
+        hold(data == AdvertisingData(parsing: input.whole), "what is read depends on octets outside of the packet")
+        hold(data.encoded == input.whole.prefix(upTo: data.encodedLength), "octets that were read are not those")
+        hold(AdvertisingData(parsing: data.encoded) == data, "what is written reads as something else")
+        hold(data.serviceUUIDs.count * 2 <= input.octets.count, "UUIDs out of nothing")
+        hold(data.serviceData.count <= data.structures.count, "service data out of nothing")
+        _ = (data.flags, data.localName, data.solicitedServiceUUIDs, data.manufacturerData, data.txPowerLevel)
+        _ = (data.appearance, data.manufacturerData(of: .apple), data.description, data.merged(with: data).encoded)
+    }
+
+    private static let everyStructure = AdvertisingData([
+        .flags([.generalDiscoverable, .classicNotSupported]),
+        .services([0x180D, 0x180F], width: .bits16, isComplete: true),
+        .services([BluetoothUUID(bits32: 0x1234_5678)], width: .bits32, isComplete: false),
+        .services([BluetoothUUID(high: 1, low: 2)], width: .bits128, isComplete: true),
+        .solicitedServices([0x1805], width: .bits16),
+        .localName(.init("Ticker")), .localName(.init("Tick", isShortened: true)),
+        .txPowerLevel(-8), .serviceData(0x180F, [64]), .serviceData(BluetoothUUID(high: 3, low: 4), []),
+        .manufacturerData(.apple, [0xAA]), .appearance(0x0341),
+    ])
+
+    /// Every PDU of ATT.
+    static let attPDUs = FuzzTarget(
+        "att-pdus",
+        maximumLength: 600,
+        seeds: Recording.session.attPDUs + (0...255).map { [$0] + [UInt8](repeating: 1, count: 20) }
+    ) { input in
+        guard let pdu = Codec.read(input, { try ATTPDU(reading: $0) }) else { return }
+        Codec.survives(pdu, encode: { $0.encoded() }, decode: { try ATTPDU(reading: $0) })
+        hold(pdu.encoded() == input.whole, "\(pdu) has other octets than those that it was read from")
+        hold(pdu.description.utf8.count <= 64 * 1024, "a description of 64 KiB")
+    }
+
+    /// What goes over the advertising channels.
+    static let advertisingPDUs = FuzzTarget(
+        "advertising-pdus",
+        maximumLength: 260,
+        seeds: Recording.session.advertisingPDUs
+    ) { input in
+        guard let pdu = Codec.read(input, { try AdvertisingPDU(reading: $0) }) else { return }
+        Codec.survives(
+            pdu,
+            encode: { PacketBuffer($0.encoded()) },
+            decode: { try AdvertisingPDU(reading: $0) }
+        )
+        hold(pdu.encoded().count <= input.octets.count, "octets out of nothing")
+    }
+
+    /// What goes over the data channels.
+    static let linkPDUs = FuzzTarget(
+        "link-pdus",
+        maximumLength: 260,
+        seeds: Recording.session.linkPDUs + (0...0x2A).map { [3, 26, $0] + [UInt8](repeating: 1, count: 25) }
+    ) { input in
+        let header = Codec.read(input) { try DataHeader(reading: $0.prefix(upTo: DataHeader.size)) }
+        if let header { Codec.check(header) { try DataHeader(reading: $0) } }
+        let payload = FuzzInput(Array(input.octets.dropFirst(DataHeader.size)))
+        guard let pdu = Codec.read(payload, { try ControlPDU(reading: $0) }) else { return }
+        Codec.survives(pdu, encode: { $0.encoded() }, decode: { try ControlPDU(reading: $0) })
+    }
+}

@@ -1,0 +1,32 @@
+import Radio
+
+extension FuzzTarget {
+    /// Two whole systems and a session of two apps, with packets changed in the lines and frames changed on the air.
+    static let stacks = FuzzTarget("stacks", maximumLength: 512, seeds: seeds) { input in
+        var input = input
+        let world = StackWorld()
+        let mutation = Mutation(&input)
+        world.onPacket = mutation.packets
+        world.radio.onSend = mutation.change
+        _ = world.runSession(limit: .seconds(10))
+        world.onPacket = nil
+        world.radio.onSend = nil
+        // Whatever has happened, with the power off and on again all is well.
+        world.switchOffAndOn()
+        hold(world.runSession(limit: .seconds(60)), "after a reset the devices do not find together any more")
+        world.end()
+    }
+
+    /// Each kind of change at each place, early and late.
+    private static var seeds: [[UInt8]] {
+        var seeds: [[UInt8]] = [[]]
+        for place in 0..<5 as Range<UInt8> {
+            for operation in 0..<8 as Range<UInt8> {
+                for skip in [0, 12, 24, 40, 60, 90] as [UInt8] {
+                    seeds.append([place, skip, operation, skip % 7, 2, 0xFF, 0x41])
+                }
+            }
+        }
+        return seeds
+    }
+}

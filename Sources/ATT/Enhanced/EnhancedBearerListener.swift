@@ -1,0 +1,43 @@
+import L2CAP
+
+/// Takes the enhanced bearers that peers open, for all links of a system.
+public final class EnhancedBearerListener {
+    private struct Link {
+        weak var bearers: EnhancedBearers?
+    }
+
+    private var links: [ObjectIdentifier: Link] = [:]
+
+    /// Listens at the number of EATT (Core Vol 3 Part G 5.3).
+    public init(servers: ChannelServers) throws(ChannelListenError) {
+        let server = try servers.listen(
+            on: .enhancedAttribute,
+            parameters: EnhancedBearers.parameters,
+            requirement: EnhancedBearers.requirement
+        )
+        server.minimumPeerMTU = ATTBearer.minimumEnhancedMTU
+        server.maximumChannelsPerLink = EnhancedBearers.maximumBearers
+        server.authorize = { [weak self] in self?[$0] != nil }
+        server.onOpen = { [weak self] channel in
+            guard let connection = channel.connection, let bearers = self?[connection] else {
+                return channel.disconnect()
+            }
+            bearers.add(channel)
+        }
+    }
+
+    private subscript(connection: L2CAPConnection) -> EnhancedBearers? {
+        let found = links[ObjectIdentifier(connection)]?.bearers
+        return found?.connection === connection ? found : nil
+    }
+
+    func add(_ bearers: EnhancedBearers) {
+        links = links.filter { $0.value.bearers != nil }
+        links[ObjectIdentifier(bearers.connection)] = Link(bearers: bearers)
+    }
+
+    func remove(_ bearers: EnhancedBearers) {
+        guard self[bearers.connection] === bearers else { return }
+        links[ObjectIdentifier(bearers.connection)] = nil
+    }
+}

@@ -1,0 +1,42 @@
+/// Ranges of handles in order, that neither overlap nor touch.
+struct HandleRanges: Hashable, Sendable {
+    /// Most ranges; beyond, the two that are closest become one.
+    static let maximumCount = 16
+
+    private(set) var ranges: [ClosedRange<UInt16>] = []
+
+    var isEmpty: Bool { ranges.isEmpty }
+
+    /// From the first handle to the last; nil when there is none.
+    var hull: ClosedRange<UInt16>? {
+        guard let first = ranges.first, let last = ranges.last else { return nil }
+        return first.lowerBound...last.upperBound
+    }
+
+    mutating func insert(_ new: ClosedRange<UInt16>) {
+        var new = new
+        ranges.removeAll { range in
+            guard Self.touch(range, new) else { return false }
+            new = min(range.lowerBound, new.lowerBound)...max(range.upperBound, new.upperBound)
+            return true
+        }
+        ranges.insert(new, at: ranges.firstIndex { $0.lowerBound > new.lowerBound } ?? ranges.count)
+        while ranges.count > Self.maximumCount { joinClosest() }
+    }
+
+    /// Takes the first range out.
+    mutating func popFirst() -> ClosedRange<UInt16>? {
+        ranges.isEmpty ? nil : ranges.removeFirst()
+    }
+
+    private static func touch(_ a: ClosedRange<UInt16>, _ b: ClosedRange<UInt16>) -> Bool {
+        Int(a.lowerBound) <= Int(b.upperBound) + 1 && Int(b.lowerBound) <= Int(a.upperBound) + 1
+    }
+
+    private mutating func joinClosest() {
+        let gaps = (1..<ranges.count).map { (ranges[$0].lowerBound - ranges[$0 - 1].upperBound, $0) }
+        guard let index = gaps.min(by: { $0 < $1 })?.1 else { return }
+        ranges[index - 1] = ranges[index - 1].lowerBound...ranges[index].upperBound
+        ranges.remove(at: index)
+    }
+}

@@ -1,0 +1,45 @@
+import BluetoothTypes
+
+extension EventMask {
+    /// The events that this host has a use for.
+    static let wanted: EventMask = [
+        .disconnectionComplete, .encryptionChange, .readRemoteVersionInformationComplete, .hardwareError,
+        .dataBufferOverflow, .encryptionKeyRefreshComplete, .leMeta,
+    ]
+}
+
+extension EventMaskPage2 {
+    /// The events that this host has a use for, of those that the controller knows. Not the second version of Encryption
+    /// Change: it comes in place of the first.
+    static func wanted(by controller: ControllerInformation) -> EventMaskPage2 {
+        controller.leFeatures.contains(.ping) ? [.authenticatedPayloadTimeoutExpired] : []
+    }
+}
+
+extension LEEventMask {
+    /// The events that this host has a use for, of those that the controller knows: an older one may refuse others.
+    ///
+    /// Left out are the keys that the controller computes, since this host computes its own, and the second version of
+    /// LE Enhanced Connection Complete, which tells of periodic advertising. The first form of LE Connection Complete stays
+    /// in: a controller that knows the enhanced one sends only that.
+    static func wanted(by controller: ControllerInformation) -> LEEventMask {
+        let features = controller.leFeatures
+        var mask: LEEventMask = [
+            .connectionComplete, .advertisingReport, .connectionUpdateComplete, .readRemoteFeaturesComplete,
+        ]
+        if features.contains(.encryption) { mask.insert(.longTermKeyRequest) }
+        if features.contains(.connectionParametersRequest) { mask.insert(.remoteConnectionParameterRequest) }
+        if features.contains(.dataLengthExtension) { mask.insert(.dataLengthChange) }
+        if features.contains(.privacy) { mask.insert(.enhancedConnectionComplete) }
+        if features.contains(.extendedScannerFilterPolicies) { mask.insert(.directedAdvertisingReport) }
+        if !features.isDisjoint(with: [.phy2M, .phyCoded]) { mask.insert(.phyUpdateComplete) }
+        if features.contains(.channelSelectionAlgorithm2) { mask.insert(.channelSelectionAlgorithm) }
+        if features.contains(.extendedAdvertising) {
+            mask.formUnion([
+                .enhancedConnectionComplete, .extendedAdvertisingReport, .scanTimeout, .advertisingSetTerminated,
+                .scanRequestReceived,
+            ])
+        }
+        return mask
+    }
+}

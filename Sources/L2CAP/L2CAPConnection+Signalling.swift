@@ -1,0 +1,187 @@
+import BluetoothTypes
+import EventLoops
+
+// MARK: - What the owner asks for
+
+extension L2CAPConnection {
+    /// As peripheral: asks the central for connection parameters (Core Vol 3 Part A 4.20). One request at a time;
+    /// `completion` is called exactly once.
+    public func requestParameterUpdate(
+        _ parameters: ConnectionParameters,
+        completion: @escaping (ParameterUpdateOutcome) -> Void
+    ) {
+        guard isOpen else { return completion(.closed) }
+        let ticket = expect {
+            if case .parameters(let outcome) = $0 { completion(outcome) } else { completion(.closed) }
+        }
+        perform(signalling.handle(.requestParameters(parameters, ticket)))
+    }
+
+    /// Opens a channel in LE Credit Based Flow Control mode (Vol 3 Part A 4.22). `completion` is called exactly once;
+    /// nothing has been received on the channel by then.
+    public func openChannel(
+        on spsm: SPSM,
+        parameters: ChannelParameters = ChannelParameters(),
+        completion: @escaping (Result<L2CAPCreditBasedChannel, ChannelOpenError>) -> Void
+    ) {
+        open(.creditBased, on: spsm, parameters: parameters, count: 1) { result in
+            completion(result.flatMap { $0.channels.first.map { .success($0) } ?? .failure(.invalidResponse) })
+        }
+    }
+
+    /// Opens one to five channels in Enhanced Credit Based Flow Control mode (Vol 3 Part A 4.25). `completion` is called
+    /// exactly once: with at least one channel, and the reason why others were refused, or with an error.
+    public func openEnhancedChannels(
+        _ count: Int,
+        on spsm: SPSM,
+        parameters: ChannelParameters = ChannelParameters(),
+        completion: @escaping (Result<EnhancedChannels, ChannelOpenError>) -> Void
+    ) {
+        open(.enhanced, on: spsm, parameters: parameters, count: count, completion: completion)
+    }
+
+    /// Channels that were opened together.
+    public struct EnhancedChannels {
+        /// Those that are open.
+        public let channels: [L2CAPCreditBasedChannel]
+        /// Why there are not as many as were asked for; nil when there are.
+        public let refusal: ChannelResult?
+    }
+
+    /// Takes other sizes on one to five enhanced channels from now on (Vol 3 Part A 4.27): an MTU that is not less than
+    /// any now, and an MPS of 64 to 65,533 octets that may be less on a single channel. `completion` is called exactly
+    /// once, with nil when the peer has agreed.
+    public func reconfigure(
+        _ channels: [L2CAPCreditBasedChannel],
+        mtu: Int,
+        mps: Int,
+        completion: @escaping (ReconfigureError?) -> Void
+    ) {
+        guard isOpen else { return completion(.closed) }
+        let ticket = expect {
+            if case .reconfigured(let error) = $0 { completion(error) } else { completion(.closed) }
+        }
+        perform(signalling.handle(.reconfigure(channels.map(\.identifier), mtu: mtu, mps: mps, ticket)))
+    }
+
+    private func open(
+        _ mode: ChannelMode,
+        on spsm: SPSM,
+        parameters: ChannelParameters,
+        count: Int,
+        completion: @escaping (Result<EnhancedChannels, ChannelOpenError>) -> Void
+    ) {
+        guard isOpen else { return completion(.failure(.closed)) }
+        let ticket = expect { [weak self] outcome in
+            switch outcome {
+            case .opened(let numbers, let result):
+                let channels = numbers.compactMap { self?[$0] }
+                let refusal = result == .success && channels.count == count ? nil : result
+                completion(.success(EnhancedChannels(channels: channels, refusal: refusal)))
+            case .notOpened(let error): completion(.failure(error))
+            default: completion(.failure(.closed))
+            }
+        }
+        perform(signalling.handle(.open(mode, spsm, parameters, count: count, ticket)))
+    }
+
+    private func expect(
+        _ completion: @escaping (SignallingMachine.Outcome) -> Void
+    ) -> SignallingMachine.Ticket {
+        lastTicket &+= 1
+        completions[lastTicket] = completion
+        return lastTicket
+    }
+}
+
+// MARK: - What channels ask for
+
+extension L2CAPConnection {
+    func disconnect(_ channel: L2CAPCreditBasedChannel, because closure: ChannelClosure) {
+        guard isOpen, self[channel.identifier] === channel else { return }
+        perform(signalling.handle(.disconnect(channel.identifier, closure)))
+    }
+
+    func give(credits: UInt16, to channel: L2CAPCreditBasedChannel) {
+        guard isOpen else { return }
+        perform(signalling.handle(.give(credits, channel.identifier)))
+    }
+}
+
+// MARK: - What the machine asks for
+
+extension L2CAPConnection {
+    func perform(_ actions: [SignallingMachine.Action]) {
+        for action in actions {
+            guard isOpen else { return }
+            switch action {
+            case .send(let packet): send(packet.encoded(), on: .signalling)
+            case .decide(let parameters, let identifier): decide(parameters, identifier: identifier)
+            case .rule(let request): perform(signalling.handle(.ruled(ruling(on: request), request)))
+            case .startTimer(let identifier, let delay): startTimer(identifier, after: delay)
+            case .stopTimer(let identifier): stopTimer(identifier)
+            case .finished(let ticket, let outcome): completions.removeValue(forKey: ticket)?(outcome)
+            case .opened(let opened, let isIncoming): add(opened, isIncoming: isIncoming)
+            case .closed(let channel, let closure): remove(channel, closure)
+            case .credited(let channel, let credits): self[channel]?.take(credits: credits)
+            case .peerResized(let channel, let mtu, let mps): self[channel]?.reconfigure(peerMTU: mtu, peerMPS: mps)
+            case .resized(let channel, let mtu, let mps): self[channel]?.accept(mtu: mtu, mps: mps)
+            case .discarded(let fault): onDiscard?(.signalling(fault))
+            }
+        }
+    }
+
+    /// Everybody who waits hears that the link is gone, in the order of asking.
+    func closeSignalling() {
+        for timer in signallingTimers.values { loop.cancel(timer) }
+        signallingTimers = [:]
+        let waiting = completions.sorted { $0.key < $1.key }
+        completions = [:]
+        for (_, completion) in waiting { completion(.linkLost) }
+    }
+
+    private func decide(_ parameters: ConnectionParameters, identifier: UInt8) {
+        let isAccepted = parameterPolicy(parameters)
+        perform(signalling.handle(.decided(isAccepted, identifier: identifier)))
+        if isAccepted { onParametersAccepted?(parameters) }
+    }
+
+    /// Who listens, whether the link is good enough, and whether there is room, in this order.
+    private func ruling(on request: SignallingMachine.IncomingRequest) -> SignallingMachine.Ruling {
+        guard let server = servers[request.spsm] else { return .refuse(.spsmNotSupported) }
+        if let refusal = protection.refusal(of: server.requirement) { return .refuse(refusal) }
+        guard server.authorize(self) else { return .refuse(.insufficientAuthorization) }
+        guard request.mtu >= server.minimumPeerMTU else { return .refuse(.unacceptableParameters) }
+        // Those that this end has asked for count: when both ends ask at once, both hear that there is no room rather
+        // than get twice as many (Vol 3 Part G 5.4; L2CAP/TIM/BV-03).
+        let open = signalling.endpoints.values.count { $0.spsm == request.spsm }
+        return .accept(server.parameters, atMost: max(0, server.maximumChannelsPerLink - open))
+    }
+
+    private func add(_ opened: SignallingMachine.OpenedChannel, isIncoming: Bool) {
+        let server = isIncoming ? servers[opened.spsm] : nil
+        let channel = L2CAPCreditBasedChannel(opened, server: server, connection: self)
+        self[opened.own] = channel
+        server?.add(channel)
+    }
+
+    private func remove(_ identifier: ChannelIdentifier, _ closure: ChannelClosure) {
+        let channel = self[identifier]
+        self[identifier] = nil
+        channel?.close(closure)
+    }
+
+    private func startTimer(_ identifier: UInt8, after delay: Duration) {
+        stopTimer(identifier)
+        signallingTimers[identifier] = loop.schedule(after: delay) { [weak self] in
+            guard let self else { return }
+            signallingTimers[identifier] = nil
+            perform(signalling.handle(.timeout(identifier: identifier)))
+        }
+    }
+
+    private func stopTimer(_ identifier: UInt8) {
+        guard let timer = signallingTimers.removeValue(forKey: identifier) else { return }
+        loop.cancel(timer)
+    }
+}

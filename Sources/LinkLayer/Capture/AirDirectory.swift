@@ -1,0 +1,117 @@
+import BluetoothTypes
+import EventLoops
+import Radio
+
+/// What a frame on the air is, as far as that cannot be seen from the frame alone.
+enum AirFrameKind: Hashable {
+    /// A PDU on a primary advertising channel, or one of a connection whose beginning was not seen.
+    case unspecified
+    /// AUX_ADV_IND, AUX_SCAN_REQ, AUX_CONNECT_REQ or AUX_CONNECT_RSP.
+    case auxiliary
+    /// AUX_CHAIN_IND.
+    case chain
+    /// AUX_SCAN_RSP.
+    case scanResponse
+    /// A data channel PDU from the central.
+    case fromCentral
+    /// A data channel PDU from the peripheral.
+    case fromPeripheral
+
+    /// The bits in the flags of LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR: 7 to 9 for the kind, 12 and 13 for which of the auxiliary
+    /// advertising PDUs that look alike it is.
+    var flags: UInt16 {
+        switch self {
+        case .unspecified: 0
+        case .auxiliary: 1 << 7
+        case .chain: 1 << 7 | 1 << 12
+        case .scanResponse: 1 << 7 | 3 << 12
+        case .fromCentral: 2 << 7
+        case .fromPeripheral: 3 << 7
+        }
+    }
+}
+
+/// Follows connections from their CONNECT_IND on, and extended advertising from one PDU to the next, to tell what the frames
+/// are.
+struct AirDirectory {
+    /// Connections, and advertisers with a chain, that are known at most; the oldest is forgotten.
+    static let maximum = 1_024
+
+    /// Who the central is, by access address.
+    private var centrals = Bounded<UInt32, RadioNode.ID>(maximum)
+    /// On which channel the next PDU of an advertiser's chain will be.
+    private var chains = Bounded<RadioNode.ID, UInt8>(maximum)
+    /// When the last AUX_SCAN_REQ on a channel ended.
+    private var scanRequests: [UInt8: Instant] = [:]
+
+    /// What a frame is. Frames are given in the order in which they were on the air.
+    mutating func classify(_ sniffed: SniffedFrame) -> AirFrameKind {
+        let frame = sniffed.frame
+        guard frame.accessAddress == AdvertisingPDU.accessAddress else {
+            guard let central = centrals[frame.accessAddress] else { return .unspecified }
+            return central == sniffed.sender ? .fromCentral : .fromPeripheral
+        }
+        let kind = AdvertisingHeader.Kind(rawValue: (frame.pdu.first ?? 0) & 0x0F)
+        if kind == .connectInd { follow(frame, from: sniffed.sender) }
+        guard frame.channel < 37 else { return .unspecified }
+        switch kind {
+        case .scanReq:
+            scanRequests[frame.channel] = sniffed.start.advanced(byMicroseconds: frame.airTimeMicroseconds)
+            return .auxiliary
+        case Self.extended:
+            return extended(sniffed)
+        default:
+            return .auxiliary
+        }
+    }
+
+    /// ADV_EXT_IND, AUX_ADV_IND, AUX_SCAN_RSP and AUX_CHAIN_IND all have this type (Core Vol 6 Part B 2.3).
+    private static let extended = AdvertisingHeader.Kind(rawValue: 0b0111)
+
+    private mutating func follow(_ frame: RadioFrame, from sender: RadioNode.ID) {
+        let payload = PacketBuffer(frame.pdu).suffix(after: DataHeader.size)
+        guard let request = try? ConnectIndication(reading: payload) else { return }
+        centrals[request.link.accessAddress] = sender
+    }
+
+    private mutating func extended(_ sniffed: SniffedFrame) -> AirFrameKind {
+        let channel = sniffed.frame.channel
+        let isExpected = chains[sniffed.sender] == channel
+        chains[sniffed.sender] = Self.nextChannel(sniffed.frame.pdu)
+        let asked = scanRequests[channel].map { sniffed.start - $0 }
+        if let asked, asked >= .zero, asked <= .microseconds(LinkTiming.interFrameSpace + 4) { return .scanResponse }
+        return isExpected ? .chain : .auxiliary
+    }
+
+    /// The channel in AuxPtr; nil without one (2.3.4.5).
+    private static func nextChannel(_ pdu: [UInt8]) -> UInt8? {
+        // Header, length of the extended header, its flags, and in front of AuxPtr AdvA, TargetA, CTEInfo and ADI.
+        guard pdu.count > 3, pdu[2] & 0x3F > 0, pdu[3] & 0x10 != 0 else { return nil }
+        let sizes = [6, 6, 1, 2]
+        let offset = sizes.indices.reduce(4) { $0 + (pdu[3] >> $1 & 1 == 1 ? sizes[$1] : 0) }
+        return offset < pdu.count ? pdu[offset] & 0x3F : nil
+    }
+}
+
+/// A dictionary that forgets its oldest entry when there are too many.
+private struct Bounded<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private let maximum: Int
+    private var values: [Key: Value] = [:]
+    private var order: [Key] = []
+
+    init(_ maximum: Int) {
+        self.maximum = maximum
+    }
+
+    subscript(key: Key) -> Value? {
+        get { values[key] }
+        set {
+            if let newValue {
+                if values.updateValue(newValue, forKey: key) == nil { order.append(key) }
+                if order.count > maximum { values[order.removeFirst()] = nil }
+            } else if values.removeValue(forKey: key) != nil {
+                order.removeAll { $0 == key }
+            }
+        }
+    }
+}

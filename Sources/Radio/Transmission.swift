@@ -1,0 +1,37 @@
+import EventLoops
+
+/// A frame on the air.
+final class Transmission {
+    let frame: RadioFrame
+    let sender: RadioNode
+    let power: Double
+    /// Where the sender was at its beginning.
+    let position: Position
+    let start: Instant
+    let end: Instant
+    /// The nodes that have locked on to it; some may have left since.
+    var receivers: [RadioNode] = []
+
+    init(_ frame: RadioFrame, from sender: RadioNode, power: Double, start: Instant) {
+        self.frame = frame
+        self.sender = sender
+        self.power = power
+        self.start = start
+        position = sender.position
+        end = start.advanced(byMicroseconds: frame.airTimeMicroseconds)
+    }
+
+    /// What comes before the PDU: a receiver that cannot make that out does not notice the frame.
+    var endOfAccessAddress: Instant { start.advanced(byMicroseconds: frame.phy.accessAddressMicroseconds) }
+
+    func sniffed(strength: Double) -> SniffedFrame {
+        SniffedFrame(
+            frame: frame,
+            start: start,
+            rssi: reportedRSSI(strength),
+            noise: nil,
+            isCorrupted: false,
+            sender: sender.id
+        )
+    }
+}

@@ -1,0 +1,160 @@
+import ATT
+import ArgumentParser
+import BluetoothTypes
+import EventLoops
+import GAP
+import GATT
+import HCI
+import HCITransports
+import L2CAP
+import Logging
+
+struct AdvertiseCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "advertise",
+        abstract: "Advertise any data until interrupted: with extended packets up to 1,650 octets.",
+        discussion: "Who connects finds a Generic Access service and nothing else."
+    )
+
+    enum Mode: String, CaseIterable, ExpressibleByArgument {
+        case connectable, scannable, nonConnectable = "non-connectable"
+    }
+
+    @OptionGroup var line: ControllerOptions
+
+    @Option(help: "The name to advertise.")
+    var name = "Harald"
+
+    @Option(help: "Manufacturer data in hexadecimal, company first; may be given several times.")
+    var manufacturer: [String] = []
+
+    @Option(help: "What others may do.")
+    var mode = Mode.connectable
+
+    @Flag(help: "Send the packets of version 5.0.")
+    var extended = false
+
+    @Flag(help: "Send the data of extended packets on 2M.")
+    var fast = false
+
+    func validate() throws {
+        for data in manufacturer where (octets(hexadecimal: data)?.count ?? 0) < 2 {
+            throw ValidationError("\(data) is not hexadecimal digits of two octets or more")
+        }
+    }
+
+    func run() throws {
+        do throws(ToolError) {
+            try advertise()
+        } catch {
+            throw error.report()
+        }
+    }
+
+    private var structures: AdvertisingData {
+        var data = AdvertisingData([.localName(.init(name))])
+        for text in manufacturer {
+            data.append(AdvertisingStructure(.manufacturerData, PacketBuffer(octets(hexadecimal: text) ?? [])))
+        }
+        return data
+    }
+
+    /// The data go where the packets have room for them.
+    private var advertisement: Advertisement {
+        let flags = AdvertisingData([.flags([.generalDiscoverable, .classicNotSupported])])
+        let isScanned = mode == .scannable
+        var result: Advertisement
+        switch mode {
+        case .connectable: result = Advertisement(.connectable, data: flags.merged(with: structures))
+        case .nonConnectable: result = Advertisement(.nonConnectable, data: structures)
+        case .scannable: result = Advertisement(.scannable, scanResponse: structures)
+        }
+        if isScanned, !extended { result.data = flags }
+        result.outlastsConnections = true
+        guard extended else { return result }
+        var packets = Advertisement.ExtendedPackets()
+        if fast { packets.secondaryPHY = .le2M }
+        result.packets = .extended(packets)
+        return result
+    }
+
+    private func advertise() throws(ToolError) {
+        let outcome = Outcome()
+        outcome.finishOnInterrupt()
+        let (loop, line, name, advertisement) = (NIOEventLoop(), line, name, advertisement)
+        let capture = try line.captureFile()
+        let device = loop.make {
+            let access = line.startAccess(loop: loop, capture: capture)
+            return AdvertisedDevice(access, name: name, advertisement, controller: "\(line.controller)", outcome.finish)
+        }
+        let result: Result<Void, ToolError>
+        do throws(ToolError) {
+            try outcome.wait()
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        device.with { $0.stop() }
+        try result.get()
+    }
+}
+
+/// Advertises, and serves its name to whoever connects. Lives on its loop.
+private final class AdvertisedDevice {
+    private let access: GenericAccess
+    private let set: AdvertisingSet
+    private let server = GATTServer(database: GATTDatabase())
+    private let advertisement: Advertisement
+    private let controller: String
+    private let finish: (Result<Void, ToolError>) -> Void
+
+    init(
+        _ access: GenericAccess,
+        name: String,
+        _ advertisement: Advertisement,
+        controller: String,
+        _ finish: @escaping (Result<Void, ToolError>) -> Void
+    ) {
+        self.access = access
+        self.advertisement = advertisement
+        self.controller = controller
+        self.finish = finish
+        set = access.advertiser.addSet()
+        do throws(GATTDatabaseError) {
+            _ = try server.database.add(.genericAccess(deviceName: name, appearance: 0))
+        } catch {
+            finish(.failure(.incomplete("cannot serve the name \"\(name)\": \(error)")))
+        }
+        access.onStateChange = { [weak self] in self?.stateChanged($0) }
+        access.onLink = { [weak self] in self?.linked($0) }
+        set.onStarted = { Console.line("advertising \(advertisement.data.encodedLength) octets") }
+        set.onFailed = { [weak self] in self?.failed("\($0)") }
+    }
+
+    private func stateChanged(_ state: GenericAccess.State) {
+        switch state {
+        case .off, .starting: break
+        case .failed(let error): finish(.failure(ToolError(error, controller: controller)))
+        case .ready: set.want(advertisement)
+        }
+    }
+
+    private func failed(_ reason: String) {
+        finish(.failure(.controllerFailed(controller, reason: reason)))
+    }
+
+    private func linked(_ link: AccessLink) {
+        Console.line("connected to \(link.connection.peerAddress)")
+        let channel = link.l2cap.register(.attribute, maximumPayload: 247)
+        let session = server.attach(ATTBearer(channel: channel, loop: access.loop, preferredMTU: 247))
+        link.onEnd = { [weak self] _ in
+            Console.line("disconnected")
+            self?.server.detach(session)
+        }
+    }
+
+    func stop() {
+        set.want(nil)
+        access.stop()
+    }
+}

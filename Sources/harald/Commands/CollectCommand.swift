@@ -1,0 +1,71 @@
+import ArgumentParser
+import BluetoothService
+import CoreBluetooth
+import EventLoops
+import HCITransports
+
+struct CollectCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "collect",
+        abstract: "A gateway: connect to several heart-rate sensors at once, and follow all of them."
+    )
+
+    @OptionGroup var line: ControllerOptions
+
+    @Option(help: "How many sensors.")
+    var sensors = 3
+
+    @Option(help: "How many measurements of each.")
+    var measurements = 3
+
+    @Option(help: "Seconds for all of it.")
+    var timeout = 30.0
+
+    func validate() throws {
+        guard (1...100).contains(sensors) else { throw ValidationError("--sensors is from 1 to 100") }
+        guard (1...1_000_000).contains(measurements) else {
+            throw ValidationError("--measurements is from 1 to 1000000")
+        }
+        guard timeout > 0, timeout <= 86_400 else {
+            throw ValidationError("--timeout is more than 0 and at most 86400")
+        }
+    }
+
+    func run() throws {
+        do throws(ToolError) {
+            try collect()
+        } catch {
+            throw error.report()
+        }
+    }
+
+    private func collect() throws(ToolError) {
+        let outcome = Outcome()
+        outcome.finishOnInterrupt()
+        let queue = DispatchQueue(label: "collector")
+        let (timeout, sensors, measurements) = (timeout, sensors, measurements)
+        let capture = try line.captureFile()
+        let system = line.startSystem(named: "Harald", loop: NIOEventLoop(), capture: capture, outcome: outcome)
+        let connection = system.with { $0.openApp(AppIdentity(name: "collect")) }
+        let collector = ServiceLocator.$current.withValue(connection) {
+            HeartRateCollector(queue: queue, sensors: sensors, measurements: measurements, say: Console.line) {
+                outcome.finish(.success(()))
+            }
+        }
+        queue.asyncAfter(deadline: .now() + timeout) {
+            let text =
+                "\(collector.linked) of \(sensors) sensors were connected after \(timeout) s, \(collector.done) done"
+            outcome.finish(.failure(.incomplete(text)))
+        }
+        let result: Result<Void, ToolError>
+        do throws(ToolError) {
+            try outcome.wait()
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        system.with { $0.stop() }
+        withExtendedLifetime(collector) {}
+        try result.get()
+    }
+}

@@ -1,0 +1,115 @@
+import CoreBluetooth
+
+/// A gateway, written as for iOS: it connects to the first heart-rate sensors that it hears, follows all of them at the
+/// same time, and leaves when each has measured often enough.
+///
+/// Everything happens on the queue given at creation.
+final class HeartRateCollector: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
+    // Safe: all mutable state is touched on the queue of the manager only, where its callbacks come.
+
+    private let wanted: Int
+    private let measurements: Int
+    private let say: @Sendable (String) -> Void
+    private let finish: @Sendable () -> Void
+    private var manager: CBCentralManager!
+    private var sensors: [CBPeripheral] = []
+    private var counts: [UUID: Int] = [:]
+    private var isLeaving = false
+
+    init(
+        queue: DispatchQueue,
+        sensors: Int,
+        measurements: Int,
+        say: @escaping @Sendable (String) -> Void,
+        finish: @escaping @Sendable () -> Void
+    ) {
+        wanted = sensors
+        self.measurements = measurements
+        self.say = say
+        self.finish = finish
+        super.init()
+        manager = CBCentralManager(delegate: self, queue: queue)
+    }
+
+    /// Sensors that are connected now.
+    var linked: Int { sensors.count { $0.state == .connected } }
+    /// Sensors that have measured often enough.
+    var done: Int { sensors.count { counts[$0.identifier, default: 0] >= measurements } }
+
+    // MARK: Finding and connecting
+
+    func centralManagerDidUpdateState(_ central: CBCentralManager) {
+        guard central.state == .poweredOn else { return say("Bluetooth is \(stateName(central.state))") }
+        central.scanForPeripherals(withServices: [HeartRateProfile.service])
+    }
+
+    func centralManager(
+        _ central: CBCentralManager,
+        didDiscover peripheral: CBPeripheral,
+        advertisementData: [String: Any],
+        rssi RSSI: NSNumber
+    ) {
+        guard sensors.count < wanted, !sensors.contains(peripheral) else { return }
+        sensors.append(peripheral)
+        peripheral.delegate = self
+        central.connect(peripheral)
+        if sensors.count == wanted { central.stopScan() }
+    }
+
+    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+        say("connected to \"\(nameOf(peripheral))\", \(linked) of \(wanted)")
+        peripheral.discoverServices([HeartRateProfile.service])
+    }
+
+    func centralManager(_ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: (any Error)?) {
+        again(peripheral, error)
+    }
+
+    func centralManager(
+        _ central: CBCentralManager,
+        didDisconnectPeripheral peripheral: CBPeripheral,
+        error: (any Error)?
+    ) {
+        if !isLeaving { return again(peripheral, error) }
+        say("left \"\(nameOf(peripheral))\"")
+        if sensors.allSatisfy({ $0.state == .disconnected }) { finish() }
+    }
+
+    private func again(_ peripheral: CBPeripheral, _ error: (any Error)?) {
+        say("\"\(nameOf(peripheral))\": \(error?.localizedDescription ?? "disconnected"); connecting again")
+        manager.connect(peripheral)
+    }
+
+    // MARK: Following
+
+    func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+        guard let service = peripheral.services?.first else { return }
+        peripheral.discoverCharacteristics([HeartRateProfile.measurement], for: service)
+    }
+
+    func peripheral(
+        _ peripheral: CBPeripheral,
+        didDiscoverCharacteristicsFor service: CBService,
+        error: (any Error)?
+    ) {
+        guard let measurement = service.characteristics?.first else { return }
+        peripheral.setNotifyValue(true, for: measurement)
+    }
+
+    func peripheral(
+        _ peripheral: CBPeripheral,
+        didUpdateValueFor characteristic: CBCharacteristic,
+        error: (any Error)?
+    ) {
+        guard let rate = characteristic.value.flatMap(HeartRateProfile.rate(of:)) else { return }
+        let count = counts[peripheral.identifier, default: 0] + 1
+        counts[peripheral.identifier] = count
+        if count <= measurements { say("\"\(nameOf(peripheral))\": \(rate) bpm (\(count) of \(measurements))") }
+        guard !isLeaving, sensors.count == wanted, linked == wanted, done == wanted else { return }
+        isLeaving = true
+        say("\(linked) links at once")
+        for sensor in sensors { manager.cancelPeripheralConnection(sensor) }
+    }
+
+    private func nameOf(_ peripheral: CBPeripheral) -> String { peripheral.name ?? "no name" }
+}

@@ -1,0 +1,278 @@
+import BluetoothTypes
+import EventLoops
+import LoopbackLinks
+import Testing
+
+@testable import L2CAP
+
+/// Channels that the peer asks for.
+@Suite struct ChannelAcceptingTests {
+    private func expectAccepting(_ mode: ChannelMode) throws {
+        let fixture = try ChannelFixture()
+        let fields = try fixture.request(mode)
+        let channel = try #require(fixture.incoming.first)
+        let own = le(Int(channel.identifier.rawValue))
+        let sizes = le(200) + le(70) + le(4)
+        #expect(fields == (mode == .creditBased ? own + sizes + le(0) : sizes + le(0) + own))
+        #expect(channel.identifier.isDynamic && channel.mode == mode && channel.spsm.rawValue == 0x80)
+        try channel.offer([1, 2, 3])
+        #expect(fixture.sentFrames() == [[3, 0, 1, 2, 3]])
+        fixture.frame(le(2) + [8, 9], on: channel)
+        #expect(fixture.received == [[8, 9]])
+        #expect(fixture.server.channels.count == 1)
+    }
+
+    @Test func L2CAP_LE_CFC_BV_03_thePeerOpens() throws { try expectAccepting(.creditBased) }
+    @Test func L2CAP_ECFC_BV_03_thePeerOpens() throws { try expectAccepting(.enhanced) }
+
+    /// The result, and nothing but zeros besides; no channel is left behind.
+    private func expectRefusal(
+        _ mode: ChannelMode,
+        _ expected: ChannelResult,
+        requirement: ChannelRequirement = ChannelRequirement(),
+        protection: LinkProtection = LinkProtection(),
+        spsm: Int = 0x80,
+        configure: (ChannelFixture) -> Void = { _ in }
+    ) throws {
+        let fixture = try ChannelFixture(requirement: requirement)
+        fixture.connection.protection = protection
+        configure(fixture)
+        let sources = mode == .creditBased ? [0x40] : [0x40, 0x41, 0x42]
+        let fields = try fixture.request(mode, spsm: spsm, sources: sources)
+        let zeros = [UInt8](repeating: 0, count: mode == .creditBased ? 8 : 6)
+        #expect(
+            fields == zeros + le(Int(expected.rawValue)) + (mode == .creditBased ? [] : [0, 0, 0, 0, 0, 0])
+        )
+        #expect(fixture.incoming.isEmpty && fixture.connection.signalling.endpoints.isEmpty)
+    }
+
+    @Test func L2CAP_LE_CFC_BV_05_unknownSPSM() throws {
+        try expectRefusal(.creditBased, .spsmNotSupported, spsm: 0xF2)
+    }
+
+    private func expectSupportedAfterUnsupported(_ mode: ChannelMode) throws {
+        let fixture = try ChannelFixture()
+        #expect(try fixture.result(mode, spsm: 0xF1).result == 2)
+        #expect(try fixture.accept(mode).closure == nil)
+    }
+
+    @Test func L2CAP_LE_CFC_BV_22_unsupportedSPSM() throws {
+        try expectSupportedAfterUnsupported(.creditBased)
+    }
+    @Test func L2CAP_ECFC_BV_28_unsupportedSPSM() throws {
+        try expectRefusal(.enhanced, .spsmNotSupported, spsm: 0xF1)
+        try expectSupportedAfterUnsupported(.enhanced)
+    }
+
+    // A key that is not authenticated does not do, and neither does none.
+    private func expectAuthentication(_ mode: ChannelMode) throws {
+        let requirement = ChannelRequirement(.authenticated)
+        try expectRefusal(mode, .insufficientAuthentication, requirement: requirement)
+        let weak = LinkProtection(hasKey: true)
+        try expectRefusal(mode, .insufficientAuthentication, requirement: requirement, protection: weak)
+        let fixture = try ChannelFixture(requirement: requirement)
+        fixture.connection.protection = LinkProtection(hasKey: true, isAuthenticated: true)
+        #expect(try fixture.accept(mode).closure == nil)
+    }
+
+    @Test func L2CAP_LE_CFC_BV_11_insufficientAuthentication() throws { try expectAuthentication(.creditBased) }
+    @Test func L2CAP_ECFC_BV_11_insufficientAuthentication() throws { try expectAuthentication(.enhanced) }
+
+    private func expectAuthorization(_ mode: ChannelMode) throws {
+        try expectRefusal(mode, .insufficientAuthorization) { fixture in fixture.server.authorize = { _ in false } }
+    }
+
+    @Test func L2CAP_LE_CFC_BV_13_insufficientAuthorization() throws { try expectAuthorization(.creditBased) }
+    @Test func L2CAP_ECFC_BV_13_insufficientAuthorization() throws { try expectAuthorization(.enhanced) }
+
+    private func expectKeySize(_ mode: ChannelMode) throws {
+        for keySize in 7..<16 {
+            try expectRefusal(
+                mode,
+                .encryptionKeySizeTooShort,
+                requirement: ChannelRequirement(.encrypted),
+                protection: LinkProtection(hasKey: true, keySize: keySize)
+            )
+        }
+    }
+
+    @Test func L2CAP_LE_CFC_BV_15_keyTooShort() throws { try expectKeySize(.creditBased) }
+    @Test func L2CAP_ECFC_BV_15_keyTooShort() throws { try expectKeySize(.enhanced) }
+
+    private func expectEncryption(_ mode: ChannelMode) throws {
+        let protection = LinkProtection(hasKey: true, isEncrypted: false)
+        let requirement = ChannelRequirement(.encrypted)
+        try expectRefusal(mode, .insufficientEncryption, requirement: requirement, protection: protection)
+        let fixture = try ChannelFixture(requirement: requirement)
+        fixture.connection.protection = LinkProtection(hasKey: true)
+        #expect(try fixture.accept(mode).closure == nil)
+    }
+
+    @Test func L2CAP_LE_CFC_BV_25_insufficientEncryption() throws { try expectEncryption(.creditBased) }
+    @Test func L2CAP_ECFC_BV_32_insufficientEncryption() throws { try expectEncryption(.enhanced) }
+
+    @Test func L2CAP_LE_CFC_BV_17_noResources() throws {
+        try expectRefusal(.creditBased, .insufficientResources) { $0.server.maximumChannelsPerLink = 0 }
+        let fixture = try ChannelFixture()
+        for source in 0x40..<0x60 { _ = try fixture.accept(.creditBased, source: source) }
+        #expect(try fixture.result(.creditBased, sources: [0x60]).result == 4)
+        #expect(fixture.connection.creditBasedChannels.count == L2CAPConnection.maximumDynamicChannels)
+    }
+
+    @Test func L2CAP_ECFC_BV_17_noResourcesForSome() throws {
+        let fixture = try ChannelFixture()
+        fixture.server.maximumChannelsPerLink = 4
+        _ = try fixture.accept(.enhanced, source: 0x40)
+        let (result, channels) = try fixture.result(.enhanced, sources: [0x41, 0x42, 0x43, 0x44])
+        #expect(result == 4)
+        #expect(channels == fixture.incoming.dropFirst().map { Int($0.identifier.rawValue) } + [0])
+        #expect(fixture.incoming.count == 4)
+        try fixture.incoming[3].offer([9])
+        #expect(fixture.sentFrames(to: 0x43) == [[1, 0, 9]])
+        try expectRefusal(.enhanced, .insufficientResources) { $0.server.maximumChannelsPerLink = 0 }
+    }
+
+    @Test func L2CAP_LE_CFC_BV_20_sourceInUse() throws {
+        let fixture = try ChannelFixture()
+        let first = try fixture.accept(.creditBased, source: 0x45)
+        let (result, channels) = try fixture.result(.creditBased, sources: [0x45])
+        #expect(result == 0x0A && channels == [0])
+        #expect(first.closure == nil && fixture.incoming.count == 1)
+    }
+
+    @Test func L2CAP_ECFC_BV_20_sourceInUse() throws {
+        let fixture = try ChannelFixture()
+        _ = try fixture.accept(.enhanced, source: 0x45)
+        let (result, channels) = try fixture.result(.enhanced, sources: [0x44, 0x45])
+        #expect(result == 0x0A)
+        #expect(channels == [Int(fixture.incoming[1].identifier.rawValue), 0])
+    }
+
+    @Test(arguments: [(63, 64, 1), (0, 64, 1), (64, 63, 1), (64, 65_534, 1), (64, 64, 0)])
+    func L2CAP_ECFC_BV_26_invalidParameters(mtu: Int, mps: Int, credits: Int) throws {
+        let fixture = try ChannelFixture()
+        let (result, channels) = try fixture.result(
+            .enhanced,
+            mtu: mtu,
+            mps: mps,
+            credits: credits,
+            sources: [0x40, 0x41]
+        )
+        #expect(result == 0x0C && channels == [0, 0])
+        #expect(fixture.connection.signalling.endpoints.isEmpty)
+    }
+
+    @Test func L2CAP_ECFC_BV_27_unacceptableParameters() throws {
+        let fixture = try ChannelFixture()
+        fixture.server.minimumPeerMTU = 128
+        let (result, channels) = try fixture.result(.enhanced, mtu: 127)
+        #expect(result == 0x0B && channels == [0])
+        #expect(fixture.incoming.isEmpty)
+        #expect(try fixture.result(.enhanced, mtu: 128).result == 0)
+    }
+
+    @Test(arguments: [(22, 64), (64, 22), (64, 65_534), (0, 0)])
+    func sizesThatTheSpecificationForbids(mtu: Int, mps: Int) throws {
+        let fixture = try ChannelFixture()
+        #expect(try fixture.result(.creditBased, mtu: mtu, mps: mps).result == 0x0B)
+        #expect(try fixture.result(.creditBased, mtu: 23, mps: 23, credits: 0).result == 0)
+        #expect(try fixture.result(.creditBased, mtu: 65_535, mps: 65_533, sources: [0x41]).result == 0)
+    }
+
+    @Test(arguments: [0, 1, 2, 3, 9, 11, 12])
+    func AB_C03_impossibleChannelLists(octets: Int) throws {
+        let fixture = try ChannelFixture()
+        let list = (0..<octets).map { UInt8($0.isMultiple(of: 2) ? 0x40 + $0 / 2 : 0) }
+        let fields = le(0x80) + le(64) + le(64) + le(1) + list
+        let answers = fixture.signal(0x17, 5, fields)
+        if octets == 2 {
+            #expect(answers.first?[10...11] == [0, 0] && fixture.incoming.count == 1)
+            return
+        }
+        // Every channel of the list that an answer has room for is answered for, with zero.
+        let count = min(octets / 2, 5)
+        let zeros = [UInt8](repeating: 0, count: 2 * count)
+        #expect(answers == [[0x18, 5] + le(8 + 2 * count) + [0, 0, 0, 0, 0, 0, 0x0C, 0] + zeros])
+        #expect(fixture.connection.signalling.endpoints.isEmpty)
+    }
+
+    @Test func AB_C03_listsThatContradictThemselves() throws {
+        for sources in [[0x40, 0x40], [0x40, 0x41, 0x40], [0x40, 0], [0, 0, 0, 0, 0]] {
+            let fixture = try ChannelFixture()
+            let (result, channels) = try fixture.result(.enhanced, sources: sources)
+            #expect(result == 0x0C && channels == sources.map { _ in 0 })
+            #expect(fixture.incoming.isEmpty)
+        }
+    }
+
+    @Test(arguments: [0x01, 0x04, 0x3F, 0x80, 0xFFFF])
+    func AB_C03_sourcesOutsideOfTheDynamicRange(source: Int) throws {
+        let fixture = try ChannelFixture()
+        #expect(try fixture.result(.creditBased, sources: [source]) == (9, [0]))
+        #expect(fixture.connection.signalling.endpoints.isEmpty)
+        let (result, channels) = try fixture.result(.enhanced, sources: [0x40, source])
+        #expect(result == 9)
+        #expect(channels == [Int(fixture.incoming[0].identifier.rawValue), 0])
+        #expect(try fixture.result(.enhanced, sources: [source]).channels == [0])
+        #expect(fixture.incoming.count == 1)
+    }
+
+    @Test(arguments: [0, 0x0004, 0x0005, 0x0027, 0x007F, 0x0100, 0x0180, 0xFFFF])
+    func AB_C06_nobodyListens(spsm: Int) throws {
+        try expectRefusal(.creditBased, .spsmNotSupported, spsm: spsm)
+        try expectRefusal(.enhanced, .spsmNotSupported, spsm: spsm)
+    }
+
+    @Test func AB_C06_withoutAnyServer() {
+        let fixture = Fixture()
+        let answers = fixture.signal([0x14, 4, 10, 0] + le(0x80) + le(0x40) + le(23) + le(23) + le(1))
+        #expect(answers == [[0x15, 4, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0]])
+    }
+}
+
+@Suite struct ChannelServersTests {
+    @Test func behaviour_8_1_8_2_numbersAreGivenOutInTheDynamicRange() throws {
+        let servers = ChannelServers()
+        var seen: Set<UInt16> = []
+        for _ in 0..<128 { seen.insert(try servers.listen().spsm.rawValue) }
+        #expect(seen == Set(0x80...0xFF))
+        #expect(throws: ChannelListenError.exhausted) { try servers.listen() }
+        servers.stopListening(on: SPSM(rawValue: 0x90))
+        #expect(try servers.listen().spsm.rawValue == 0x90)
+    }
+
+    @Test func aNumberRestsBeforeItIsGivenOutAgain() throws {
+        let servers = ChannelServers()
+        let first = try servers.listen().spsm
+        servers.stopListening(on: first)
+        #expect(try servers.listen().spsm != first)
+    }
+
+    @Test func oneServiceANumber() throws {
+        let servers = ChannelServers()
+        _ = try servers.listen(on: .enhancedAttribute)
+        #expect(throws: ChannelListenError.inUse(.enhancedAttribute)) { try servers.listen(on: .enhancedAttribute) }
+        for number in [0, 0x100, 0xFFFF] as [UInt16] {
+            let spsm = SPSM(rawValue: number)
+            #expect(throws: ChannelListenError.invalid(spsm)) { try servers.listen(on: spsm) }
+        }
+    }
+
+    @Test func behaviour_8_9_anUnpublishedServiceClosesItsChannels() throws {
+        let fixture = try ChannelFixture()
+        let channel = try fixture.accept(.creditBased)
+        let other = try fixture.open(.creditBased)
+        fixture.servers.stopListening(on: channel.spsm)
+        #expect(channel.closure == .local)
+        #expect(other.closure == nil)
+        #expect(fixture.link.takeSent(on: 5).map { $0[0] } == [0x06])
+        #expect(try fixture.result(.creditBased, sources: [0x41]).result == 2)
+    }
+
+    @Test func parametersAreMovedIntoTheirRange() {
+        let least = ChannelParameters(mtu: 0, mps: -1, window: 0)
+        #expect(least.mtu == 23 && least.mps == 23 && least.window == 1)
+        let most = ChannelParameters(mtu: .max, mps: .max, window: .max)
+        #expect(most.mtu == 65_535 && most.mps == 65_533 && most.window == ChannelParameters.maximumWindow)
+    }
+}

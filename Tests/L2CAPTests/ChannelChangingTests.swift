@@ -1,0 +1,290 @@
+import BluetoothTypes
+import EventLoops
+import LoopbackLinks
+import Testing
+
+@testable import L2CAP
+
+@Suite struct ChannelReconfiguringTests {
+    /// The peer's request for other sizes; returns the result.
+    private func reconfigure(_ fixture: ChannelFixture, _ mtu: Int, _ mps: Int, _ channels: [Int]) -> [[UInt8]] {
+        fixture.signal(0x19, 60, le(mtu) + le(mps) + channels.flatMap { le($0) }).map { Array($0[4...]) }
+    }
+
+    @Test func L2CAP_ECFC_BV_22_weRaiseTheMTU() throws {
+        let fixture = try ChannelFixture()
+        let channel = try fixture.open(.enhanced)
+        var outcomes: [ReconfigureError?] = []
+        fixture.connection.reconfigure([channel], mtu: 201, mps: 70) { outcomes.append($0) }
+        let request = try #require(fixture.link.takeSent(on: 5).first)
+        #expect(request == [0x19, request[1], 6, 0] + le(201) + le(70) + le(Int(channel.identifier.rawValue)))
+        fixture.signal(0x1A, request[1], [0, 0])
+        #expect(outcomes == [nil])
+        #expect(channel.mtu == 201)
+        for frame in [le(201) + pattern(68), pattern(70), pattern(63)] { fixture.frame(frame, on: channel) }
+        #expect(fixture.received.map(\.count) == [201])
+    }
+
+    @Test func L2CAP_ECFC_BV_23_thePeerRaisesTheMTU() throws {
+        let fixture = try ChannelFixture()
+        let channel = try fixture.accept(.enhanced, credits: 100)
+        #expect(throws: ChannelSendError.tooLong(limit: 100)) { try channel.offer(PacketBuffer(pattern(101))) }
+        var changes = 0
+        channel.onReconfigure = { changes += 1 }
+        #expect(reconfigure(fixture, 101, 64, [0x40]) == [[0, 0]])
+        #expect(channel.peerMTU == 101 && changes == 1)
+        try channel.offer(PacketBuffer(pattern(101)))
+        #expect(fixture.sentFrames().flatMap(\.self) == le(101) + pattern(101))
+    }
+
+    @Test func L2CAP_ECFC_BI_03_AB_C04_anMTUDoesNotShrink() throws {
+        let fixture = try ChannelFixture()
+        let channel = try fixture.accept(.enhanced)
+        _ = try fixture.accept(.enhanced, source: 0x41)
+        for mtu in [99, 64, 63, 0] {
+            #expect(reconfigure(fixture, mtu, 64, [0x40]) == [[1, 0]])
+            #expect(reconfigure(fixture, mtu, 200, [0x40, 0x41]) == [[1, 0]])
+        }
+        #expect(channel.peerMTU == 100 && channel.peerMPS == 64 && channel.closure == nil)
+    }
+
+    @Test func L2CAP_ECFC_BV_24_weChangeTheMPS() throws {
+        let fixture = try ChannelFixture()
+        let channel = try fixture.open(.enhanced)
+        for mps in [71, 69] {
+            var outcomes: [ReconfigureError?] = []
+            fixture.connection.reconfigure([channel], mtu: 200, mps: mps) { outcomes.append($0) }
+            let request = try #require(fixture.link.takeSent(on: 5).first)
+            // Until the peer has agreed, what was right before still is.
+            fixture.frame(le(68) + pattern(68), on: channel)
+            fixture.signal(0x1A, request[1], [0, 0])
+            #expect(outcomes == [nil] && channel.mps == mps)
+            fixture.frame(le(mps - 2) + pattern(mps - 2), on: channel)
+        }
+        #expect(fixture.received.map(\.count) == [68, 69, 68, 67])
+        fixture.frame(le(68) + pattern(68), on: channel)
+        #expect(channel.closure == .violation(.frameTooLong))
+    }
+
+    @Test func L2CAP_ECFC_BV_25_thePeerChangesItsMPS() throws {
+        let fixture = try ChannelFixture()
+        let channel = try fixture.accept(.enhanced, credits: 100)
+        #expect(reconfigure(fixture, 100, 66, [0x40]) == [[0, 0]])
+        for mps in [67, 65, 64] {
+            #expect(reconfigure(fixture, 100, mps, [0x40]) == [[0, 0]])
+            try channel.offer(PacketBuffer(pattern(100)))
+            #expect(fixture.sentFrames().map(\.count) == [mps, 102 - mps])
+        }
+    }
+
+    @Test func L2CAP_ECFC_BI_04_AB_C04_anMPSShrinksOnOneChannelAtATime() throws {
+        let fixture = try ChannelFixture()
+        let first = try fixture.accept(.enhanced)
+        let second = try fixture.accept(.enhanced, source: 0x41)
+        #expect(reconfigure(fixture, 100, 90, [0x40, 0x41]) == [[0, 0]])
+        #expect(reconfigure(fixture, 100, 89, [0x40, 0x41]) == [[2, 0]])
+        #expect(first.peerMPS == 90 && second.peerMPS == 90)
+        // Between the two is a reduction of one of them.
+        #expect(reconfigure(fixture, 100, 70, [0x40]) == [[0, 0]])
+        #expect(reconfigure(fixture, 100, 80, [0x40, 0x41]) == [[2, 0]])
+        #expect(first.peerMPS == 70 && second.peerMPS == 90)
+        #expect(first.closure == nil && second.closure == nil)
+    }
+
+    @Test func L2CAP_ECFC_BI_05_AB_C04_unknownChannels() throws {
+        let fixture = try ChannelFixture()
+        let channel = try fixture.accept(.enhanced)
+        _ = try fixture.accept(.creditBased, source: 0x41)
+        // No channel, one of the other mode, our own number, and no number of a channel.
+        let own = Int(channel.identifier.rawValue)
+        for number in [0x42, 0x41, own == 0x40 ? 0x43 : own, 0, 0x0004, 0xFFFF] {
+            #expect(reconfigure(fixture, 200, 64, [number]) == [[3, 0]])
+            #expect(reconfigure(fixture, 200, 64, [0x40, number]) == [[3, 0]])
+        }
+        #expect(channel.peerMTU == 100)
+    }
+
+    @Test func L2CAP_ECFC_BI_06_AB_C04_unacceptableValues() throws {
+        let fixture = try ChannelFixture()
+        let channel = try fixture.accept(.enhanced)
+        for mps in [0, 1, 63, 65_534, 65_535] { #expect(reconfigure(fixture, 200, mps, [0x40]) == [[4, 0]]) }
+        // Lists of six, of none, with a half number, with one twice.
+        #expect(reconfigure(fixture, 200, 64, Array(0x40...0x45)) == [[4, 0]])
+        #expect(reconfigure(fixture, 200, 64, []) == [[4, 0]])
+        #expect(reconfigure(fixture, 200, 64, [0x40, 0x40]) == [[4, 0]])
+        #expect(fixture.signal(0x19, 61, le(200) + le(64) + [0x40]).map { Array($0[4...]) } == [[4, 0]])
+        #expect(fixture.signal(0x19, 61, [200]).map { $0[0] } == [0x01])
+        #expect(channel.peerMTU == 100 && channel.peerMPS == 64)
+    }
+
+    @Test func refusalsLeaveEverythingAsItWas() throws {
+        let fixture = try ChannelFixture()
+        let channel = try fixture.open(.enhanced)
+        var outcomes: [ReconfigureError?] = []
+        for (answer, code) in [([4, 0], 0x1A), ([0, 0], 0x01)] as [([UInt8], UInt8)] {
+            fixture.connection.reconfigure([channel], mtu: 300, mps: 80) { outcomes.append($0) }
+            let identifier = try #require(fixture.link.takeSent(on: 5).first)[1]
+            fixture.signal(code, identifier, answer)
+        }
+        #expect(outcomes == [.refused(.unacceptableParameters), .notUnderstood])
+        #expect(channel.mtu == 200 && channel.mps == 70)
+        fixture.connection.reconfigure([channel], mtu: 300, mps: 80) { outcomes.append($0) }
+        fixture.connection.reconfigure([channel], mtu: 300, mps: 80) { outcomes.append($0) }
+        #expect(outcomes.last == .busy)
+        fixture.loop.run(for: .seconds(30))
+        #expect(outcomes.last == .timedOut && outcomes.count == 4)
+        #expect(channel.mtu == 200 && channel.mps == 70)
+    }
+
+    @Test func requestsThatMayNotBeSent() throws {
+        let fixture = try ChannelFixture()
+        let attempt = try fixture.ask(.enhanced, count: 2)
+        fixture.answer(attempt, destinations: [0x50, 0x51])
+        let plain = try fixture.open(.creditBased, destination: 0x52)
+        var outcomes: [ReconfigureError?] = []
+        let (one, both) = ([attempt.channels[0]], attempt.channels)
+        let cases = [(one, 199, 70), (one, 200, 63), (both, 200, 69), ([plain], 300, 80), ([], 300, 80)]
+        for (channels, mtu, mps) in cases + [(one, 65_536, 70), (one, 200, 65_534), (one + one, 200, 70)] {
+            fixture.connection.reconfigure(channels, mtu: mtu, mps: mps) { outcomes.append($0) }
+        }
+        #expect(outcomes == Array(repeating: .notAllowed, count: 8))
+        #expect(fixture.link.sent.isEmpty)
+    }
+}
+
+@Suite struct ChannelClosingTests {
+    private func expectDisconnecting(_ mode: ChannelMode) throws {
+        let fixture = try ChannelFixture()
+        let channel = try fixture.open(mode)
+        channel.disconnect()
+        let request = try #require(fixture.link.takeSent(on: 5).first)
+        let numbers = le(0x50) + le(Int(channel.identifier.rawValue))
+        #expect(request == [0x06, request[1], 4, 0] + numbers)
+        #expect(fixture.closures == [.local])
+        channel.disconnect()
+        fixture.frame(le(1) + [1], on: channel)
+        #expect(fixture.received.isEmpty && fixture.link.sent.isEmpty)
+        // An answer about other channels is none.
+        fixture.signal(0x07, request[1], numbers.reversed())
+        #expect(!fixture.connection.signalling.endpoints.isEmpty)
+        fixture.signal(0x07, request[1], numbers)
+        #expect(fixture.connection.signalling.endpoints.isEmpty && fixture.connection.signallingTimers.isEmpty)
+        #expect(fixture.closures == [.local])
+    }
+
+    @Test func L2CAP_LE_CFC_BV_08_weDisconnect() throws { try expectDisconnecting(.creditBased) }
+    @Test func L2CAP_ECFC_BV_08_weDisconnect() throws { try expectDisconnecting(.enhanced) }
+
+    private func expectDisconnected(_ mode: ChannelMode) throws {
+        let fixture = try ChannelFixture()
+        let channel = try fixture.accept(mode)
+        let numbers = le(Int(channel.identifier.rawValue)) + le(0x40)
+        #expect(fixture.signal(0x06, 77, numbers) == [[0x07, 77, 4, 0] + numbers])
+        #expect(fixture.closures == [.peer])
+        #expect(fixture.connection.signalling.endpoints.isEmpty && fixture.server.channels.isEmpty)
+        #expect(throws: ChannelSendError.closed) { try channel.offer([1]) }
+        fixture.signal(0x06, 78, numbers)
+        #expect(fixture.closures == [.peer])
+    }
+
+    @Test func L2CAP_LE_CFC_BV_09_thePeerDisconnects() throws { try expectDisconnected(.creditBased) }
+    @Test func L2CAP_ECFC_BV_09_thePeerDisconnects() throws { try expectDisconnected(.enhanced) }
+
+    private func expectUnknown(_ mode: ChannelMode) throws {
+        let fixture = try ChannelFixture()
+        let channel = try fixture.accept(mode)
+        for number in [0x7F, 0, 0x0004, 0xFFFF] {
+            let numbers = le(number) + le(0x40)
+            #expect(fixture.signal(0x06, 8, numbers) == [[0x01, 8, 6, 0, 2, 0] + numbers])
+        }
+        // Our channel with another one of the peer: no answer (Vol 3 Part A 4.6).
+        #expect(fixture.signal(0x06, 9, le(Int(channel.identifier.rawValue)) + le(0x41)).isEmpty)
+        #expect(channel.closure == nil)
+    }
+
+    @Test func L2CAP_LE_CFC_BV_23_unknownDestination() throws { try expectUnknown(.creditBased) }
+    @Test func L2CAP_ECFC_BV_30_unknownDestination() throws { try expectUnknown(.enhanced) }
+
+    @Test func AB_C08_bothEndsDisconnectAtOnce() throws {
+        let small = ChannelParameters(mtu: 100, mps: 64, window: 4)
+        let pair = try ChannelPair(.enhanced, near: small, far: small)
+        var closures: [ChannelClosure?] = []
+        pair.near.onClose = { [weak pair] in closures.append(pair?.near.closure) }
+        pair.far.onClose = { [weak pair] in closures.append(pair?.far.closure) }
+        pair.near.disconnect()
+        pair.far.disconnect()
+        pair.loop.run(for: .seconds(100))
+        #expect(closures == [.local, .local])
+        for connection in [pair.central, pair.peripheral] {
+            #expect(connection.signalling.endpoints.isEmpty && connection.signalling.pending.isEmpty)
+            #expect(connection.signallingTimers.isEmpty)
+        }
+    }
+
+    @Test func AB_C08_dataAndTheEndCross() throws {
+        let small = ChannelParameters(mtu: 100, mps: 64, window: 4)
+        let pair = try ChannelPair(.creditBased, near: small, far: small)
+        try pair.near.offer([1])
+        pair.far.disconnect()
+        try pair.near.offer([2])
+        pair.loop.run(for: .seconds(1))
+        #expect(pair.near.closure == .peer && pair.far.closure == .local && pair.received.isEmpty)
+        #expect(pair.central.signalling.endpoints.isEmpty && pair.peripheral.signalling.endpoints.isEmpty)
+    }
+
+    @Test func AB_C08_thePeerDisconnectsWhileOurOpenIsPending() throws {
+        for mode in [ChannelMode.creditBased, .enhanced] {
+            let fixture = try ChannelFixture()
+            let attempt = try fixture.ask(mode)
+            let numbers = le(attempt.sources[0]) + le(0x50)
+            #expect(fixture.signal(0x06, 9, numbers) == [[0x01, 9, 6, 0, 2, 0] + numbers])
+            #expect(attempt.outcomes == 0)
+            fixture.answer(attempt)
+            #expect(attempt.channels.count == 1 && attempt.outcomes == 1)
+        }
+    }
+
+    @Test func AB_C08_anAnswerAfterTheTimeout() throws {
+        for mode in [ChannelMode.creditBased, .enhanced] {
+            let fixture = try ChannelFixture()
+            let attempt = try fixture.ask(mode)
+            fixture.loop.run(for: .milliseconds(29_999))
+            #expect(attempt.outcomes == 0)
+            fixture.loop.run(for: .milliseconds(1))
+            #expect(attempt.error == .timedOut)
+            #expect(fixture.answer(attempt).isEmpty)
+            #expect(attempt.outcomes == 1 && fixture.connection.creditBasedChannels.isEmpty)
+            let channel = try fixture.open(mode)
+            channel.disconnect()
+            fixture.loop.run(for: .seconds(30))
+            #expect(fixture.connection.signalling.endpoints.isEmpty && fixture.closures == [.local])
+        }
+    }
+
+    @Test func theEndOfTheLinkIsToldOnceToEverybody() throws {
+        let fixture = try ChannelFixture()
+        let channel = try fixture.accept(.enhanced)
+        let attempts = [try fixture.ask(.creditBased), try fixture.ask(.enhanced)]
+        var outcomes: [ReconfigureError?] = []
+        fixture.connection.reconfigure([channel], mtu: 300, mps: 80) { outcomes.append($0) }
+        fixture.connection.close()
+        fixture.connection.close()
+        fixture.loop.run(for: .seconds(100))
+        #expect(attempts.allSatisfy { $0.error == .closed && $0.outcomes == 1 })
+        #expect(outcomes == [.closed] && fixture.closures == [.linkLost])
+        #expect(fixture.server.channels.isEmpty)
+        var error: ChannelOpenError?
+        fixture.connection.openChannel(on: channel.spsm) { if case .failure(let failure) = $0 { error = failure } }
+        #expect(error == .closed)
+    }
+
+    @Test func aNumberIsNotUsedAgainBeforeThePeerHasAnswered() throws {
+        let fixture = try ChannelFixture()
+        let channel = try fixture.open(.creditBased)
+        channel.disconnect()
+        #expect(fixture.link.takeSent(on: 5).count == 1)
+        for _ in 0..<31 { _ = try fixture.accept(.creditBased, source: 0x60 + fixture.incoming.count % 31) }
+        #expect(!fixture.incoming.contains { $0.identifier == channel.identifier })
+        #expect(try fixture.result(.creditBased, sources: [0x5F]).result == 4)
+    }
+}

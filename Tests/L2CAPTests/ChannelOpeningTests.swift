@@ -1,0 +1,270 @@
+import BluetoothTypes
+import EventLoops
+import LoopbackLinks
+import Testing
+
+@testable import L2CAP
+
+/// Channels that this end asks for.
+@Suite struct ChannelOpeningTests {
+    private func expectOpening(_ mode: ChannelMode) throws {
+        let fixture = try ChannelFixture()
+        let attempt = try fixture.ask(mode)
+        let own = attempt.sources[0]
+        let sizes = le(200) + le(70) + le(4)
+        #expect(
+            attempt.request
+                == (mode == .creditBased
+                    ? [0x14, 1, 10, 0] + le(0x80) + le(own) + sizes : [0x17, 1, 10, 0] + le(0x80) + sizes + le(own))
+        )
+        fixture.answer(attempt)
+        let channel = try #require(attempt.channels.first)
+        #expect(attempt.refusal == nil)
+        #expect(channel.peerMTU == 100 && channel.peerMPS == 64 && channel.peerIdentifier.rawValue == 0x50)
+        fixture.frame(le(3) + [1, 2, 3], on: channel)
+        #expect(fixture.received == [[1, 2, 3]])
+        try channel.offer([4, 5])
+        #expect(fixture.sentFrames(to: 0x50) == [[2, 0, 4, 5]])
+    }
+
+    @Test func L2CAP_LE_CFC_BV_02_weOpen() throws { try expectOpening(.creditBased) }
+    @Test func L2CAP_ECFC_BV_02_weOpen() throws { try expectOpening(.enhanced) }
+
+    private func expectLegacyPeer(_ mode: ChannelMode) throws {
+        let fixture = try ChannelFixture()
+        let attempt = try fixture.ask(mode)
+        #expect(fixture.signal(0x01, attempt.identifier, [0, 0]).isEmpty)
+        #expect(attempt.error == .notUnderstood)
+        #expect(fixture.connection.creditBasedChannels.isEmpty)
+        #expect(try fixture.open(.creditBased).closure == nil)
+    }
+
+    @Test func L2CAP_LE_CFC_BV_01_anOldPeerRejects() throws { try expectLegacyPeer(.creditBased) }
+    @Test func L2CAP_ECFC_BV_01_anOldPeerRejects() throws { try expectLegacyPeer(.enhanced) }
+
+    /// We are told of the refusal, once, and nothing of the channels is left.
+    private func expectRefusal(_ mode: ChannelMode, _ result: ChannelResult, spsm: Int = 0x80) throws {
+        let fixture = try ChannelFixture()
+        let attempt = try fixture.ask(mode, spsm: spsm)
+        fixture.answer(attempt, result: Int(result.rawValue), destinations: [0], mtu: 0, mps: 0, credits: 0)
+        #expect(attempt.error == .refused(result))
+        fixture.answer(attempt)
+        fixture.loop.run(for: .seconds(100))
+        #expect(attempt.outcomes == 1)
+        #expect(fixture.connection.creditBasedChannels.isEmpty)
+        #expect(fixture.connection.signalling.endpoints.isEmpty)
+    }
+
+    @Test func L2CAP_LE_CFC_BV_04_unknownSPSM() throws {
+        try expectRefusal(.creditBased, .spsmNotSupported, spsm: 0xF2)
+    }
+    @Test func L2CAP_ECFC_BV_04_unknownSPSM() throws { try expectRefusal(.enhanced, .spsmNotSupported, spsm: 0xF2) }
+    @Test func L2CAP_LE_CFC_BV_10_insufficientAuthentication() throws {
+        try expectRefusal(.creditBased, .insufficientAuthentication)
+    }
+    @Test func L2CAP_ECFC_BV_10_insufficientAuthentication() throws {
+        try expectRefusal(.enhanced, .insufficientAuthentication)
+    }
+    @Test func L2CAP_LE_CFC_BV_12_insufficientAuthorization() throws {
+        try expectRefusal(.creditBased, .insufficientAuthorization)
+    }
+    @Test func L2CAP_ECFC_BV_12_insufficientAuthorization() throws {
+        try expectRefusal(.enhanced, .insufficientAuthorization)
+    }
+    @Test func L2CAP_LE_CFC_BV_14_keyTooShort() throws { try expectRefusal(.creditBased, .encryptionKeySizeTooShort) }
+    @Test func L2CAP_ECFC_BV_14_keyTooShort() throws { try expectRefusal(.enhanced, .encryptionKeySizeTooShort) }
+    @Test func L2CAP_LE_CFC_BV_24_insufficientEncryption() throws {
+        try expectRefusal(.creditBased, .insufficientEncryption)
+    }
+    @Test func L2CAP_ECFC_BV_31_insufficientEncryption() throws {
+        try expectRefusal(.enhanced, .insufficientEncryption)
+    }
+    @Test func L2CAP_LE_CFC_BV_16_noResources() throws { try expectRefusal(.creditBased, .insufficientResources) }
+    @Test func L2CAP_ECFC_BV_16_noResources() throws {
+        try expectRefusal(.enhanced, .insufficientResources)
+        try expectPartialRefusal(.insufficientResources)
+    }
+    @Test func L2CAP_LE_CFC_BV_18_invalidSource() throws { try expectRefusal(.creditBased, .invalidSource) }
+    @Test func L2CAP_ECFC_BV_18_invalidSource() throws { try expectPartialRefusal(.invalidSource) }
+    @Test func L2CAP_LE_CFC_BV_19_sourceInUse() throws { try expectRefusal(.creditBased, .sourceAlreadyAllocated) }
+    @Test func L2CAP_ECFC_BV_19_sourceInUse() throws { try expectPartialRefusal(.sourceAlreadyAllocated) }
+    @Test func L2CAP_LE_CFC_BV_21_unacceptableParameters() throws {
+        try expectRefusal(.creditBased, .unacceptableParameters)
+    }
+    @Test func L2CAP_ECFC_BV_21_unacceptableParameters() throws {
+        try expectRefusal(.enhanced, .unacceptableParameters)
+    }
+
+    /// Some channels are open, and we are told why others are not.
+    private func expectPartialRefusal(_ result: ChannelResult) throws {
+        let fixture = try ChannelFixture()
+        let attempt = try fixture.ask(.enhanced, count: 3)
+        fixture.answer(attempt, result: Int(result.rawValue), destinations: [0x50, 0, 0x52])
+        #expect(attempt.channels.map { Int($0.identifier.rawValue) } == [attempt.sources[0], attempt.sources[2]])
+        #expect(attempt.channels.map(\.peerIdentifier.rawValue) == [0x50, 0x52])
+        #expect(attempt.refusal == result)
+        fixture.frame(le(1) + [7], on: attempt.channels[1])
+        #expect(fixture.received == [[7]])
+    }
+
+    private func expectDynamicSources(_ mode: ChannelMode) throws {
+        let fixture = try ChannelFixture()
+        var seen: [Int] = []
+        for round in 0..<100 {
+            let attempt = try fixture.ask(mode, count: mode == .enhanced ? 5 : 1)
+            #expect(attempt.sources.allSatisfy { (0x40...0x7F).contains($0) })
+            #expect(Set(attempt.sources).count == attempt.sources.count)
+            if round < 12 { seen += attempt.sources }
+            fixture.answer(attempt, result: 4, destinations: [0])
+        }
+        #expect(Set(seen).count == seen.count, "a number rests before it is used again")
+    }
+
+    @Test func L2CAP_LE_CFC_BV_29_sourcesAreDynamic() throws { try expectDynamicSources(.creditBased) }
+    @Test func L2CAP_ECFC_BV_38_sourcesAreDynamic() throws { try expectDynamicSources(.enhanced) }
+
+    @Test func L2CAP_ECFC_BV_29_neitherChannelOfADuplicateIsUsed() throws {
+        let fixture = try ChannelFixture()
+        let original = try fixture.open(.enhanced)
+        let attempt = try fixture.ask(.enhanced)
+        let sent = fixture.answer(attempt, destinations: [0x50])
+        #expect(attempt.error == .invalidResponse)
+        #expect(original.closure == .violation(.duplicateChannel))
+        #expect(sent.map { $0[0] } == [0x06], "the original is disconnected")
+        fixture.frame(le(1) + [7], on: original)
+        #expect(fixture.received.isEmpty)
+        #expect(throws: ChannelSendError.closed) { try original.offer([1]) }
+    }
+
+    @Test func L2CAP_ECFC_BI_07_newChannelsThatShareANumberAreDiscarded() throws {
+        let fixture = try ChannelFixture()
+        let attempt = try fixture.ask(.enhanced, count: 3)
+        fixture.answer(attempt, destinations: [0x50, 0x50, 0x51])
+        #expect(attempt.channels.map(\.peerIdentifier.rawValue) == [0x51])
+        #expect(fixture.connection.creditBasedChannels.count == 1)
+    }
+
+    @Test(arguments: [[0x3F], [0x80], [0x04], [0xFFFF]])
+    func impossibleDestinationsOpenNothing(destinations: [Int]) throws {
+        for mode in [ChannelMode.creditBased, .enhanced] {
+            let fixture = try ChannelFixture()
+            let attempt = try fixture.ask(mode)
+            #expect(fixture.answer(attempt, destinations: destinations).isEmpty)
+            #expect(attempt.error == .invalidResponse)
+            #expect(fixture.connection.signalling.endpoints.isEmpty)
+        }
+    }
+
+    @Test(arguments: [(22, 64), (100, 22), (100, 65_534), (0, 0)])
+    func impossibleSizesEndTheChannel(mtu: Int, mps: Int) throws {
+        for mode in [ChannelMode.creditBased, .enhanced] {
+            let fixture = try ChannelFixture()
+            let attempt = try fixture.ask(mode)
+            let sent = fixture.answer(attempt, mtu: mtu, mps: mps)
+            #expect(attempt.error == .invalidResponse)
+            #expect(sent.map { Array($0[4...]) } == [le(0x50) + le(attempt.sources[0])])
+        }
+    }
+
+    @Test func AB_C05_answersOfAnotherShape() throws {
+        let fixture = try ChannelFixture()
+        let attempt = try fixture.ask(.enhanced, count: 3)
+        let identifier = attempt.identifier
+        let good = le(100) + le(64) + le(1) + le(0)
+        // Too short, odd, of another kind, under another identifier: nothing of that is the answer.
+        for length in 0..<8 { #expect(fixture.signal(0x18, identifier, Array(good.prefix(length))).isEmpty) }
+        #expect(fixture.signal(0x18, identifier, good + [0x50]).isEmpty)
+        #expect(fixture.signal(0x18, identifier, good + (0..<6).flatMap { le(0x50 + $0) }).isEmpty)
+        #expect(fixture.signal(0x1A, identifier, [0, 0]).isEmpty)
+        #expect(fixture.signal(0x15, identifier, le(0x50) + good).isEmpty)
+        #expect(fixture.signal(0x18, identifier &+ 1, good + le(0x50)).isEmpty)
+        #expect(attempt.outcomes == 0)
+        #expect(fixture.discards.allSatisfy { if case .signalling(.unexpected) = $0 { true } else { false } })
+        // Shorter than the list: the rest is refused.
+        fixture.signal(0x18, identifier, good + le(0x50))
+        #expect(attempt.channels.count == 1)
+        #expect(fixture.connection.signalling.endpoints.count == 1)
+    }
+
+    @Test func AB_C05_aReconfigureResponseOfTwoOctets() throws {
+        let fixture = try ChannelFixture()
+        let channel = try fixture.open(.enhanced)
+        var outcomes: [ReconfigureError?] = []
+        fixture.connection.reconfigure([channel], mtu: 300, mps: 70) { outcomes.append($0) }
+        let identifier = try #require(fixture.link.takeSent(on: 5).first)[1]
+        for fields in [[], [0], [0, 0, 0]] as [[UInt8]] { fixture.signal(0x1A, identifier, fields) }
+        #expect(outcomes.isEmpty)
+        fixture.signal(0x1A, identifier, [0, 0])
+        #expect(outcomes == [nil])
+    }
+
+    @Test func requestsThatMayNotBeSent() throws {
+        let fixture = try ChannelFixture()
+        var errors: [ChannelOpenError] = []
+        for spsm in [0, 0x100, 0xFFFF] as [UInt16] {
+            fixture.connection.openChannel(on: SPSM(rawValue: spsm)) {
+                if case .failure(let error) = $0 { errors.append(error) }
+            }
+        }
+        for count in [0, 6] {
+            fixture.connection.openEnhancedChannels(count, on: SPSM(rawValue: 0x80)) {
+                if case .failure(let error) = $0 { errors.append(error) }
+            }
+        }
+        #expect(errors == Array(repeating: .notAllowed, count: 5))
+        #expect(fixture.link.sent.isEmpty)
+    }
+
+    @Test func channelsAndRequestsAreBounded() throws {
+        let fixture = try ChannelFixture()
+        var attempts: [OpenAttempt] = []
+        for _ in 0..<6 { attempts.append(try fixture.ask(.enhanced, count: 5)) }
+        var error: ChannelOpenError?
+        fixture.connection.openEnhancedChannels(5, on: SPSM(rawValue: 0x80)) {
+            if case .failure(let failure) = $0 { error = failure }
+        }
+        #expect(error == .noResources)
+        #expect(fixture.connection.signalling.endpoints.count == 30)
+        fixture.loop.run(for: .seconds(30))
+        #expect(attempts.allSatisfy { $0.error == .timedOut })
+        #expect(fixture.connection.signalling.endpoints.isEmpty)
+        for _ in 0..<16 { attempts.append(try fixture.ask(.creditBased)) }
+        fixture.connection.openChannel(on: SPSM(rawValue: 0x80)) {
+            if case .failure(let failure) = $0 { error = failure }
+        }
+        #expect(error == .noResources)
+        #expect(Set(attempts.suffix(16).map(\.identifier)).count == 16)
+    }
+
+    @Test func thePendingAnswerExtendsTheTimerOnce() throws {
+        let fixture = try ChannelFixture()
+        let attempt = try fixture.ask(.enhanced)
+        for result in [0x0D, 0x0E, 0x0F] {
+            fixture.loop.run(for: .seconds(25))
+            fixture.answer(attempt, result: result, destinations: [0])
+            #expect(attempt.outcomes == 0)
+        }
+        fixture.loop.run(for: .seconds(9))
+        #expect(attempt.outcomes == 0)
+        fixture.loop.run(for: .seconds(1))
+        #expect(attempt.error == .timedOut)
+        let other = try fixture.ask(.enhanced)
+        fixture.answer(other, result: 0x0D, destinations: [0])
+        fixture.loop.run(for: .seconds(59))
+        fixture.answer(other)
+        #expect(other.channels.count == 1)
+    }
+
+    @Test func identifiersThatWaitAreLeftOut() throws {
+        let fixture = try ChannelFixture()
+        let waiting = try fixture.ask(.creditBased)
+        var seen: Set<UInt8> = []
+        for _ in 0..<300 {
+            let attempt = try fixture.ask(.enhanced)
+            seen.insert(attempt.identifier)
+            fixture.answer(attempt, result: 4, destinations: [])
+        }
+        #expect(!seen.contains(0) && !seen.contains(waiting.identifier))
+        #expect(seen.count == 254)
+    }
+}

@@ -1,0 +1,196 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import HCI
+import Testing
+
+@testable import LinkLayer
+@testable import Radio
+
+@Suite struct AirCaptureTests {
+    private func sniffed(
+        channel: UInt8 = 37,
+        address: UInt32 = AdvertisingPDU.accessAddress,
+        phy: RadioPHY = .le1M,
+        pdu: [UInt8] = [0x42, 0x03, 1, 2, 3],
+        sender: RadioNode? = nil,
+        _ change: (inout SniffedFrame) -> Void = { _ in }
+    ) -> SniffedFrame {
+        let radio = Radio(loop: VirtualEventLoop(), random: RandomSource(seed: 1))
+        var frame = SniffedFrame(
+            frame: RadioFrame(
+                channel: channel,
+                accessAddress: address,
+                crcInit: AdvertisingPDU.crcInit,
+                phy: phy,
+                pdu: pdu
+            ),
+            start: .zero,
+            rssi: -60,
+            noise: nil,
+            isCorrupted: false,
+            sender: (sender ?? radio.add()).id
+        )
+        change(&frame)
+        return frame
+    }
+
+    private func flags(_ record: [UInt8]) -> UInt16 { UInt16(record[24]) | UInt16(record[25]) << 8 }
+
+    // Core Vol 6 Part B 3.1.1. tshark, which computes it too, is asked in Interop/tests/test_captures.py.
+    @Test func theCheckIsTheLinkLayers() {
+        let random = RandomSource(seed: 3)
+        // Appending its own check to a PDU leaves 0 in the register, whatever the PDU.
+        for count in 0..<40 {
+            let pdu = random.bytes(count)
+            let check = CyclicRedundancyCheck.octets(of: pdu, initial: 0x12_3456)
+            #expect(CyclicRedundancyCheck.octets(of: pdu + check, initial: 0x12_3456) == [0, 0, 0])
+        }
+        #expect(CyclicRedundancyCheck.octets(of: [], initial: 0x55_5555) == [0xAA, 0xAA, 0xAA])
+        #expect(CyclicRedundancyCheck.octets(of: [], initial: 0x80_0000) == [0x01, 0x00, 0x00])
+    }
+
+    @Test func aFileBeginsAsPcap() {
+        let header = AirCaptureWriter(unixMicrosecondsAtZero: 0).header
+        #expect(hexadecimal(header) == "d4c3b2a1" + "02000400" + "00000000" + "00000000" + "ffff0000" + "00010000")
+    }
+
+    @Test func aRecordHasAllItsFields() {
+        var writer = AirCaptureWriter(unixMicrosecondsAtZero: 1_000_000_000_000_000)
+        let frame = sniffed {
+            $0.start = Instant(microseconds: 2_000_345)
+            $0.noise = -101
+        }
+        let record = writer.record(frame)
+        let time = "02ca9a3b" + "59010000"
+        let lengths = "16000000" + "16000000"
+        let pseudoHeader = "00" + "c4" + "9b" + "00" + "d6be898e" + "370c"
+        #expect(hexadecimal(record.dropLast(3)) == time + lengths + pseudoHeader + "d6be898e" + "4203010203")
+    }
+
+    @Test(arguments: [(0, 1), (10, 11), (11, 13), (36, 38), (37, 0), (38, 12), (39, 39)] as [(UInt8, UInt8)])
+    func channelsAreGivenByFrequency(index: UInt8, number: UInt8) {
+        var writer = AirCaptureWriter(unixMicrosecondsAtZero: 0)
+        #expect(writer.record(sniffed(channel: index))[16] == number)
+    }
+
+    @Test(
+        arguments: [
+            (RadioPHY.le1M, 0, []), (.le2M, 1, []), (.codedS8, 2, [0]), (.codedS2, 2, [1]),
+        ] as [(RadioPHY, UInt16, [UInt8])]
+    )
+    func thePHYIsToldAndCodedOnesHaveTheirIndicator(phy: RadioPHY, number: UInt16, indicator: [UInt8]) {
+        var writer = AirCaptureWriter(unixMicrosecondsAtZero: 0)
+        let record = writer.record(sniffed(phy: phy))
+        #expect(flags(record) >> 14 == number)
+        #expect(Array(record[30...].prefix(indicator.count + 1)) == indicator + [0x42])
+        #expect(record.count == 16 + 10 + 4 + indicator.count + 5 + 3)
+    }
+
+    @Test func whatTheSnifferCouldNotReadHasAWrongCheck() {
+        var writer = AirCaptureWriter(unixMicrosecondsAtZero: 0)
+        let good = writer.record(sniffed())
+        let bad = writer.record(sniffed { $0.isCorrupted = true })
+        #expect(flags(good) & 0x0C00 == 0x0C00 && flags(bad) & 0x0C00 == 0x0400)
+        #expect(good.suffix(3) == CyclicRedundancyCheck.octets(of: [0x42, 3, 1, 2, 3], initial: 0x55_5555)[...])
+        #expect(zip(good.suffix(3), bad.suffix(3)).allSatisfy { $0 == ~$1 })
+        #expect(good[26..<35] == bad[26..<35])
+    }
+
+    @Test func aConnectionsFramesHaveADirection() throws {
+        let world = World()
+        var writer = AirCaptureWriter(unixMicrosecondsAtZero: 0)
+        var kinds: [UInt16: Set<RadioNode.ID>] = [:]
+        let sniffer = world.radio.addSniffer()
+        sniffer.onFrame = { kinds[self.flags(writer.record($0)) >> 7 & 7, default: []].insert($0.sender) }
+        let pair = try Pair(world)
+        #expect(kinds[2] == [pair.central.controller.node.id])
+        #expect(kinds[3] == [pair.peripheral.controller.node.id])
+        #expect(kinds.keys.sorted() == [0, 2, 3])
+    }
+
+    @Test func aConnectionWhoseBeginningWasNotSeenHasNone() {
+        var directory = AirDirectory()
+        let kind = directory.classify(sniffed(channel: 3, address: 0x5065_4BB1))
+        #expect(kind == .unspecified)
+    }
+
+    @Test func knownConnectionsAreBounded() {
+        var directory = AirDirectory()
+        let radio = Radio(loop: VirtualEventLoop(), random: RandomSource(seed: 1))
+        let (central, peripheral) = (radio.add(), radio.add())
+        func connect(_ address: UInt32) -> SniffedFrame {
+            var data = ConnectionData()
+            data.accessAddress = address
+            let request = ConnectIndication(initiator: .none, advertiser: .none, link: data, knowsAlgorithm2: true)
+            return sniffed(pdu: AdvertisingPDU.connect(request).encoded(), sender: central)
+        }
+        for address in 0...UInt32(AirDirectory.maximum) { _ = directory.classify(connect(address)) }
+        let kinds = [0, 1].map { directory.classify(sniffed(channel: 3, address: $0, sender: peripheral)) }
+        #expect(kinds == [.unspecified, .fromPeripheral])
+    }
+
+    // AUX_ADV_IND points to AUX_CHAIN_IND; AUX_SCAN_REQ is answered by AUX_SCAN_RSP.
+    @Test func auxiliaryPDUsAreToldApart() {
+        var directory = AirDirectory()
+        let radio = Radio(loop: VirtualEventLoop(), random: RandomSource(seed: 1))
+        let (advertiser, scanner) = (radio.add(), radio.add())
+        let address = [UInt8](repeating: 1, count: 6)
+        // Extended header with AdvA, ADI and AuxPtr to channel 9.
+        let pointing: [UInt8] = [0x07, 13, 12, 0x19] + address + [0, 0] + [9, 0, 0]
+        let last: [UInt8] = [0x07, 4, 3, 0x08, 0, 0]
+        func kind(_ pdu: [UInt8], _ channel: UInt8, at time: Int64, _ sender: RadioNode) -> AirFrameKind {
+            directory.classify(
+                sniffed(channel: channel, pdu: pdu, sender: sender) { $0.start = Instant(microseconds: time) }
+            )
+        }
+        #expect(kind(pointing, 37, at: 0, advertiser) == .unspecified)
+        #expect(kind(pointing, 9, at: 1_000, advertiser) == .auxiliary)
+        #expect(kind(last, 9, at: 2_000, advertiser) == .chain)
+        #expect(kind(last, 9, at: 9_000, advertiser) == .auxiliary)
+        let request: [UInt8] = [0x03, 12] + address + address
+        #expect(kind(request, 9, at: 10_000, scanner) == .auxiliary)
+        #expect(kind(last, 9, at: 10_000 + 176 + 150, advertiser) == .scanResponse)
+    }
+
+    // The writer believes nothing: frames that are no PDUs at all are written as well.
+    @Test func framesCutOffAnywhereAreWritten() {
+        let pdus: [[UInt8]] = [
+            [0x07, 13, 12, 0x19] + [UInt8](repeating: 1, count: 8) + [9, 0, 0],
+            [0x05, 34] + [UInt8](repeating: 0xFF, count: 34),
+        ]
+        for pdu in pdus {
+            for count in 0...pdu.count {
+                for channel in [5, 37] as [UInt8] {
+                    var writer = AirCaptureWriter(unixMicrosecondsAtZero: .min)
+                    let record = writer.record(sniffed(channel: channel, pdu: Array(pdu.prefix(count))))
+                    #expect(record.count == 16 + 10 + 4 + count + 3)
+                }
+            }
+        }
+    }
+
+    /// On each PHY some data; in the folder that the check with tshark looks into.
+    @Test(arguments: [LEPHYs.le1M, .le2M, .coded])
+    func capturesAreLeftForTheDecoder(phy: LEPHYs) throws {
+        let world = World()
+        var writer = AirCaptureWriter(unixMicrosecondsAtZero: 978_307_200_000_000)
+        var file = writer.header
+        let sniffer = world.radio.addSniffer(at: Position(x: 0.5, y: 0.5))
+        sniffer.onFrame = { file += writer.record($0) }
+        let pair = try Pair(world)
+        pair.central.send(
+            LESetPHY(handle: pair.centralHandle, preference: [], txPHYs: phy, rxPHYs: phy, codedOption: .noPreference)
+        )
+        world.run(.seconds(1))
+        // A notification of two octets: length, channel identifier, opcode, handle, value.
+        pair.peripheral.send([5, 0, 4, 0, 0x1B, 0x0E, 0x00, 0x16, 0x48], on: pair.peripheralHandle)
+        world.run(.milliseconds(200))
+        pair.central.send(Disconnect(handle: pair.centralHandle, reason: .remoteUserTerminated))
+        world.run(.seconds(1))
+        let folder = URL(fileURLWithPath: ".build/captures")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data(file).write(to: folder.appendingPathComponent("phy-\(phy.rawValue).air.pcap"))
+        #expect(file.count > 1_000)
+    }
+}
