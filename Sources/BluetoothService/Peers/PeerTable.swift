@@ -24,7 +24,7 @@ struct Peer {
 /// Bounded (AB-G02): peers that nobody holds on to are forgotten, those unseen for longest first. A peer is held while a
 /// manager wants to be connected to it and while there is a link.
 struct PeerTable {
-    /// Peers known at most, unless more are held.
+    /// Peers known at most, besides those that are held.
     static let maximumPeers = 4_096
 
     private var peers = RecencyTable<UUID, Peer>(limit: maximumPeers)

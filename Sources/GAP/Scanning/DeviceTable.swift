@@ -5,7 +5,7 @@ import BluetoothTypes
 ///
 /// Bounded (AB-G02): those heard longest ago go first, except those that somebody keeps.
 struct DeviceTable {
-    /// Advertisers remembered at most, unless more are kept.
+    /// Advertisers remembered at most, besides those that are kept.
     static let maximumDevices = 1_024
     /// Advertisers that can be kept. One that a connection is wanted to is one of them, so there are never that many.
     static let maximumKept = 1_024

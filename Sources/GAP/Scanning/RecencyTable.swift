@@ -9,17 +9,18 @@ public struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable 
         var newer: Int?
     }
 
-    /// Entries at most, unless more are kept.
+    /// Entries that can be forgotten, at most.
     public let limit: Int
     private var places: [Key: Int] = [:]
     private var entries: [Entry?] = []
     private var free: [Int] = []
     private var oldest: Int?
     private var newest: Int?
+    private var chained = 0
     /// How often each kept key is kept, whether or not there is an entry for it.
     private var keepers: [Key: Int] = [:]
 
-    /// An empty table for up to `limit` entries, at least one.
+    /// An empty table for up to `limit` entries that nobody keeps, at least one.
     public init(limit: Int) {
         self.limit = max(1, limit)
     }
@@ -48,12 +49,13 @@ public struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable 
             }
             return nil
         }
-        let pushedOut = places.count >= limit ? popOldest() : nil
+        let isKept = keepers[key] != nil
+        let pushedOut = !isKept && chained >= limit ? popOldest() : nil
         let place = free.popLast() ?? entries.count
         let entry = Entry(key: key, value: value, older: nil, newer: nil)
         if place == entries.count { entries.append(entry) } else { entries[place] = entry }
         places[key] = place
-        if keepers[key] == nil { chain(place) }
+        if !isKept { chain(place) }
         return pushedOut
     }
 
@@ -95,14 +97,15 @@ public struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable 
 
     /// Takes one ``keep(_:)`` back. An entry that nobody keeps any more is the newest.
     ///
-    /// - Returns: What there is no room for any more.
+    /// - Returns: What was pushed out by it.
     @discardableResult
     public mutating func release(_ key: Key) -> (key: Key, value: Value)? {
         guard let count = keepers[key] else { return nil }
         keepers[key] = count == 1 ? nil : count - 1
         guard count == 1, let place = places[key] else { return nil }
+        let pushedOut = chained >= limit ? popOldest() : nil
         chain(place)
-        return places.count > limit ? popOldest() : nil
+        return pushedOut
     }
 
     /// Forgets all entries; what is kept goes on being kept.
@@ -110,7 +113,7 @@ public struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable 
         places.removeAll()
         entries.removeAll()
         free.removeAll()
-        (oldest, newest) = (nil, nil)
+        (oldest, newest, chained) = (nil, nil, 0)
     }
 
     private mutating func vacate(_ place: Int) {
@@ -123,11 +126,13 @@ public struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable 
         entries[place]?.newer = nil
         if let newest { entries[newest]?.newer = place } else { oldest = place }
         newest = place
+        chained += 1
     }
 
     private mutating func unchain(_ place: Int) {
         let (older, newer) = (entries[place]?.older, entries[place]?.newer)
         if let older { entries[older]?.newer = newer } else { oldest = newer }
         if let newer { entries[newer]?.older = older } else { newest = older }
+        chained -= 1
     }
 }
