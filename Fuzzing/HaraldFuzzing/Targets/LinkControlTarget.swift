@@ -29,6 +29,7 @@ private struct LinkControlScene {
             preferredPHYs: .init(tx: [.le1M, .le2M], rx: [.le1M, .le2M]),
             phys: [.le1M, .le2M, .coded],
             dataLength: DataLength(rxOctets: 251, rxTime: 17_040),
+            accuracy: ClockAccuracy(code: 5),
             hostAnswersParameters: { asksHost }
         )
         machine = LinkControl(setup, timing: .init(interval: 24, latency: 0, timeout: 100))
