@@ -47,6 +47,19 @@ import Testing
         #expect(table.count == 0)
     }
 
+    @Test func aScanResponseThatDoesNotNameItsSetBelongsToTheSetHeardLast() {
+        var table = DeviceTable()
+        for set in [7, 3] as [UInt8] {
+            var packet = HeardPacket(.scannable, from: Self.address, data: [], rssi: -40)
+            packet.advertiser.sid = set
+            _ = table.receive(packet)
+        }
+        let sighting = table.receive(HeardPacket(.scanResponse, from: Self.address, data: Self.scanResponse, rssi: -40))
+        #expect(sighting?.sid == 3 && sighting?.data.localName?.text == "Strap")
+        let stranger = BluetoothAddress(0xC0_0000_0000_02, kind: .randomDevice)
+        #expect(table.receive(HeardPacket(.scanResponse, from: stranger, data: Self.scanResponse, rssi: -40)) == nil)
+    }
+
     @Test func anEmptyScanResponseIsNone() {
         var table = DeviceTable()
         _ = table.receive(HeardPacket(.connectable, from: Self.address, data: Self.advertisement, rssi: -40))

@@ -18,6 +18,8 @@ struct DeviceTable {
 
     private var devices = RecencyTable<AdvertiserKey, Device>(limit: maximumDevices)
     private var kept: [BluetoothAddress: Int] = [:]
+    /// Who was heard last that may be asked for a scan response.
+    private var lastScannable: AdvertiserKey?
 
     /// Advertisers remembered.
     var count: Int { devices.count }
@@ -25,6 +27,7 @@ struct DeviceTable {
     /// Forgets all, for a scan that starts afresh (behaviour 2.17).
     mutating func removeAll() {
         devices.removeAll()
+        lastScannable = nil
     }
 
     /// Remembers what a device says in legacy packets until as many ``release(_:)`` have come.
@@ -43,6 +46,8 @@ struct DeviceTable {
 
     /// Takes a packet. A scan response without an advertisement before it tells too little and gives nil.
     mutating func receive(_ packet: HeardPacket) -> Sighting? {
+        var packet = packet
+        packet.advertiser = advertiser(of: packet)
         let parsed = AdvertisingData(parsing: packet.data)
         let known = devices[packet.advertiser]
         let device: Device
@@ -56,6 +61,19 @@ struct DeviceTable {
         }
         devices.set(device, for: packet.advertiser)
         return sighting(of: device, in: packet)
+    }
+
+    /// Who sent a packet. Some controllers do not say which set a scan response is of; it comes right after that set's
+    /// advertisement.
+    private mutating func advertiser(of packet: HeardPacket) -> AdvertiserKey {
+        guard packet.kind.contains(.isScanResponse) else {
+            if packet.kind.contains(.isScannable) { lastScannable = packet.advertiser }
+            return packet.advertiser
+        }
+        guard packet.advertiser.sid == nil, devices[packet.advertiser] == nil, let lastScannable,
+            lastScannable.address == packet.advertiser.address
+        else { return packet.advertiser }
+        return lastScannable
     }
 
     private func sighting(of device: Device, in packet: HeardPacket) -> Sighting {
