@@ -55,7 +55,8 @@ private struct LinkControlScene {
         case 6: take(machine.accept(parameters(&input)) ?? [], most: 2)
         default: take(machine.decline(HCIStatus(rawValue: input.octet())) ?? [], most: 2)
         }
-        hold(machine.requests.count <= LinkControl.maximumRequests, "too many requests wait")
+        // A channel map may come on top.
+        hold(machine.requests.count <= LinkControl.maximumRequests + 1, "too many requests wait")
         hold(machine.timing.isValid, "the timing became impossible")
         hold(machine.actions.isEmpty, "actions are left behind")
     }
