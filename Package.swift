@@ -88,7 +88,7 @@ let package = Package(
             "GATT",
             ["BluetoothTypes", "EventLoops", "ATT", .product(name: "DequeModule", package: "swift-collections")]
         ),
-        room("SMP", ["BluetoothTypes", "EventLoops", "L2CAP"]),
+        room("SMP", ["BluetoothTypes", "Cryptography", "EventLoops", "L2CAP"]),
         room(
             "GAP",
             ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", .product(name: "Logging", package: "swift-log")]
@@ -168,7 +168,7 @@ let package = Package(
         tests("L2CAP", ["BluetoothTypes", "EventLoops", "HCI", "LoopbackLinks"]),
         tests("ATT", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
         tests("GATT", ["ATT", "BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
-        tests("SMP", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
+        tests("SMP", ["BluetoothTypes", "Cryptography", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
         tests("Cryptography", ["BluetoothTypes"]),
         tests("Radio", ["EventLoops"]),
         tests(

@@ -1,7 +1,9 @@
 /// 16 octets, the most significant first: what the cipher takes and gives.
 public struct Block128: Hashable, Sendable {
-    var high: UInt64
-    var low: UInt64
+    /// The more significant half.
+    public var high: UInt64
+    /// The less significant half.
+    public var low: UInt64
 
     /// From its two halves.
     public init(high: UInt64, low: UInt64) {

@@ -1,6 +1,7 @@
 /// 128 bits that stay secret: a key, or a value that a key is made from. It never prints what it holds.
 public struct Key128: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
-    let block: Block128
+    /// The bits.
+    public let block: Block128
 
     /// A key from its 16 octets, the most significant first; nil for another length.
     public init?(_ bytes: some Collection<UInt8>) {

@@ -12,7 +12,11 @@ public enum Toolbox {
 
     /// c1: the confirm value of legacy pairing (2.2.3). `request` and `response` are the whole commands, as on the air.
     public static func c1(
-        _ key: Key128, random: Block128, request: [UInt8], response: [UInt8], initiator: BluetoothAddress,
+        _ key: Key128,
+        random: Block128,
+        request: [UInt8],
+        response: [UInt8],
+        initiator: BluetoothAddress,
         responder: BluetoothAddress
     ) -> Block128 {
         let kinds = [responder.kind.isRandom ? UInt8(1) : 0, initiator.kind.isRandom ? 1 : 0]
@@ -35,7 +39,11 @@ public enum Toolbox {
 
     /// f5: from what both sides share, the key that checks the exchange and the long-term key (2.2.7).
     public static func f5(
-        _ secret: [UInt8], _ n1: Block128, _ n2: Block128, _ a1: BluetoothAddress, _ a2: BluetoothAddress
+        _ secret: [UInt8],
+        _ n1: Block128,
+        _ n2: Block128,
+        _ a1: BluetoothAddress,
+        _ a2: BluetoothAddress
     ) -> (macKey: Key128, longTermKey: Key128) {
         let salt = Key128(Block128(high: 0x6C88_8391_AAF5_A538, low: 0x6037_0BDB_5A60_83BE))
         let t = Key128(AESCMAC.code(for: secret, key: salt))
@@ -48,7 +56,12 @@ public enum Toolbox {
     /// f6: the check that the exchange was seen alike by both (2.2.8). `capabilities` are AuthReq, OOB flag and IO
     /// capability, in this order.
     public static func f6(
-        _ macKey: Key128, _ n1: Block128, _ n2: Block128, _ r: Block128, capabilities: [UInt8], _ a1: BluetoothAddress,
+        _ macKey: Key128,
+        _ n1: Block128,
+        _ n2: Block128,
+        _ r: Block128,
+        capabilities: [UInt8],
+        _ a1: BluetoothAddress,
         _ a2: BluetoothAddress
     ) -> Block128 {
         AESCMAC.code(for: n1.bytes + n2.bytes + r.bytes + capabilities + octets(a1) + octets(a2), key: macKey)

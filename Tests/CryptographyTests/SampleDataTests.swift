@@ -31,7 +31,9 @@ import Testing
 
     @Test func c1_gives_the_confirm_value_of_legacy_pairing() {
         let confirm = Toolbox.c1(
-            .zero, random: block("5783d52156ad6f0e6388274ec6702ee0"), request: hex("07071000000101").reversed(),
+            .zero,
+            random: block("5783d52156ad6f0e6388274ec6702ee0"),
+            request: hex("07071000000101").reversed(),
             response: hex("05000800000302").reversed(),
             initiator: BluetoothAddress(0xA1A2_A3A4_A5A6, kind: .randomDevice),
             responder: BluetoothAddress(0xB1B2_B3B4_B5B6, kind: .publicDevice)
@@ -41,7 +43,8 @@ import Testing
 
     @Test func s1_gives_the_short_term_key() {
         let short = Toolbox.s1(
-            .zero, responder: block("000f0e0d0c0b0a091122334455667788"),
+            .zero,
+            responder: block("000f0e0d0c0b0a091122334455667788"),
             initiator: block("010203040506070899aabbccddeeff00")
         )
         #expect(short == key("9a1fe1f0e8b0f49b5b4216ae796da062"))
@@ -59,8 +62,13 @@ import Testing
 
     @Test func f6_gives_the_check() {
         let check = Toolbox.f6(
-            key("2965f176a1084a02fd3f6a20ce636e20"), Self.n1, Self.n2, block("12a3343bb453bb5408da42d20c2d0fc8"),
-            capabilities: hex("010102"), Self.a1, Self.a2
+            key("2965f176a1084a02fd3f6a20ce636e20"),
+            Self.n1,
+            Self.n2,
+            block("12a3343bb453bb5408da42d20c2d0fc8"),
+            capabilities: hex("010102"),
+            Self.a1,
+            Self.a2
         )
         #expect(check == block("e3c473989cd0e8c5d26c0b09da958f61"))
     }
@@ -71,7 +79,9 @@ import Testing
 
     @Test func h6_and_h7_give_keys_from_keys() {
         #expect(Toolbox.h6(Self.w, identifier: 0x6C65_6272) == key("2d9ae102e76dc91ce8d3a9e280b16399"))
-        #expect(Toolbox.h7(salt: key("000000000000000000000000746d7031"), Self.w) == key("fb173597c6a3c0ecd2998c2a75a57011"))
+        #expect(
+            Toolbox.h7(salt: key("000000000000000000000000746d7031"), Self.w) == key("fb173597c6a3c0ecd2998c2a75a57011")
+        )
     }
 
     @Test func ah_gives_the_hash_of_a_private_address() {
