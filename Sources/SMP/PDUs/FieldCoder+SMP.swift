@@ -1,0 +1,20 @@
+import BluetoothTypes
+import Cryptography
+
+extension FieldCoder {
+    /// 16 octets, the least significant first (Core Vol 3 Part H 3.3).
+    mutating func block(_ name: String, _ value: inout Block128) throws(PacketError) {
+        try field(name, &value.low)
+        try field(name, &value.high)
+    }
+
+    /// A key of 16 octets, which is not shown to readers of logs.
+    mutating func secret(_ name: String, _ value: inout Key128) throws(PacketError) {
+        var block = value.block
+        try field(name, &block.low)
+        note(name, "secret")
+        try field(name, &block.high)
+        note(name, "secret")
+        value = Key128(block)
+    }
+}

@@ -1,0 +1,142 @@
+import BluetoothTypes
+import Cryptography
+
+/// The keys that one side gives to the other after the link is encrypted (Core Vol 3 Part H 2.4.3, 3.6.1).
+public struct DistributedKeys: Hashable, Sendable {
+    /// A long-term key of legacy pairing, with what asks for it.
+    public struct Encryption: Hashable, Sendable {
+        /// The key.
+        public var key: Key128
+        /// The diversifier that the central shows when it encrypts.
+        public var diversifier: UInt16
+        /// The random value that it shows with it.
+        public var random: UInt64
+
+        /// The given values.
+        public init(key: Key128, diversifier: UInt16, random: UInt64) {
+            self.key = key
+            self.diversifier = diversifier
+            self.random = random
+        }
+    }
+
+    /// The identity behind private addresses.
+    public struct Identity: Hashable, Sendable {
+        /// The key that resolves them; zero for a device that has none.
+        public var key: Key128
+        /// The address.
+        public var address: BluetoothAddress
+
+        /// The given values.
+        public init(key: Key128, address: BluetoothAddress) {
+            self.key = key
+            self.address = address
+        }
+    }
+
+    /// The long-term key of legacy pairing.
+    public var encryption: Encryption?
+    /// The identity.
+    public var identity: Identity?
+    /// The key for signatures.
+    public var signing: Key128?
+
+    /// No keys.
+    public init() {}
+
+    var kinds: KeyKinds {
+        var kinds: KeyKinds = []
+        if encryption != nil { kinds.insert(.encryption) }
+        if identity != nil { kinds.insert(.identity) }
+        if signing != nil { kinds.insert(.signing) }
+        return kinds
+    }
+
+    /// The commands that give the keys, in the order that is required (3.6.1).
+    var commands: [SMPCommand] {
+        var commands: [SMPCommand] = []
+        if let encryption {
+            commands.append(.encryptionInformation(EncryptionInformation(encryption.key)))
+            let (diversifier, random) = (encryption.diversifier, encryption.random)
+            commands.append(.centralIdentification(CentralIdentification(diversifier: diversifier, random: random)))
+        }
+        if let identity {
+            commands.append(.identityInformation(IdentityInformation(identity.key)))
+            commands.append(.identityAddress(IdentityAddressInformation(identity.address)))
+        }
+        if let signing { commands.append(.signingInformation(SigningInformation(signing))) }
+        return commands
+    }
+}
+
+/// Both directions of key distribution: the responder gives its keys first, then the initiator (Core Vol 3 Part H 3.6.1).
+struct KeyDistribution {
+    enum Action: Hashable {
+        case send(SMPCommand)
+        /// All keys went both ways.
+        case done(DistributedKeys)
+        case fail(PairingFailure)
+    }
+
+    private let role: PairingRole
+    private let given: DistributedKeys
+    /// What the peer has still to send, in order (AB-S11: nothing else is taken, and nothing twice).
+    private var expected: [SMPCode]
+    private var taken = DistributedKeys()
+    private var longTermKey: Key128?
+    private var resolvingKey: Key128?
+
+    init(role: PairingRole, given: DistributedKeys, expected kinds: KeyKinds) {
+        self.role = role
+        self.given = given
+        expected = []
+        if kinds.contains(.encryption) { expected += [.encryptionInformation, .centralIdentification] }
+        if kinds.contains(.identity) { expected += [.identityInformation, .identityAddressInformation] }
+        if kinds.contains(.signing) { expected.append(.signingInformation) }
+    }
+
+    mutating func begin() -> [Action] {
+        // The initiator gives its keys when it has all of the responder's.
+        role == .responder || expected.isEmpty ? give() : []
+    }
+
+    mutating func receive(_ command: SMPCommand) -> [Action] {
+        guard expected.first == command.code else { return [.fail(.unspecifiedReason)] }
+        expected.removeFirst()
+        guard take(command) else { return [.fail(.keyRejected)] }
+        guard expected.isEmpty else { return [] }
+        return role == .initiator ? give() : [.done(taken)]
+    }
+
+    private func give() -> [Action] {
+        given.commands.map(Action.send) + (expected.isEmpty ? [.done(taken)] : [])
+    }
+
+    /// False for a key that must not be used.
+    private mutating func take(_ command: SMPCommand) -> Bool {
+        switch command {
+        case .encryptionInformation(let packet):
+            longTermKey = packet.longTermKey
+            return packet.longTermKey != .zero
+        case .centralIdentification(let packet):
+            guard let key = longTermKey else { return false }
+            taken.encryption = .init(key: key, diversifier: packet.diversifier, random: packet.random)
+        case .identityInformation(let packet):
+            resolvingKey = packet.key
+            // With our own key, the peer's addresses would be taken for ours.
+            return packet.key == .zero || packet.key != given.identity?.key
+        case .identityAddress(let packet):
+            // A public or a static random address (3.6.5).
+            let address = packet.address
+            guard address.kind == .publicDevice || address.kind == .randomDevice && address.randomKind == .static else {
+                return false
+            }
+            taken.identity = .init(key: resolvingKey ?? .zero, address: address)
+        case .signingInformation(let packet):
+            taken.signing = packet.key
+            return packet.key != .zero
+        default: return false
+        }
+        return true
+    }
+}

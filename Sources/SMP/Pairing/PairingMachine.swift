@@ -1,0 +1,317 @@
+import BluetoothTypes
+import Cryptography
+import EventLoops
+
+/// Pairing on one link, in the role that the link gives (Core Vol 3 Part H 2.3, 2.4, 3.5, 3.6).
+///
+/// Events go in and actions come out; whoever owns it sends, asks, encrypts and keeps time. The commands that each state
+/// takes are those of its exchange; another one ends the pairing (AB-S05).
+struct PairingMachine {
+    /// How long a pairing waits for the peer (3.4).
+    static let timeout = Duration.seconds(30)
+
+    enum Event {
+        /// As central: pair. As peripheral: ask the central to.
+        case start
+        /// A payload of the channel.
+        case received(PacketBuffer)
+        /// What the person did.
+        case answered(PairingAnswer)
+        /// The link is encrypted with the key that pairing led to, or could not be.
+        case encrypted(Bool)
+        case timeout
+        case linkLost
+        /// The owner wants no more of it.
+        case cancel(PairingFailure)
+    }
+
+    enum Action: Equatable {
+        case send(SMPCommand)
+        case ask(PairingPrompt)
+        /// Whatever is shown or asked is over.
+        case closePrompt
+        /// As central: encrypt the link with this key. As peripheral: answer so when the controller asks for a key.
+        case encrypt(Key128)
+        case startTimer
+        case stopTimer
+        /// The peripheral wants security: encrypt with the key that there is, or pair.
+        case securityRequested(AuthenticationRequirements)
+        case peerPressedKey(KeypressNotification.Kind)
+        case completed(PairingResult)
+        case failed(PairingError)
+    }
+
+    enum State {
+        case idle
+        /// As initiator: the request has gone out.
+        case awaitsResponse(PairingFeatures)
+        /// A person is asked whether to pair at all.
+        case awaitsConsent(PairingNegotiation)
+        case exchanging(PairingNegotiation, any Exchange)
+        /// Both have the key; encryption proves it.
+        case encrypting(PairingNegotiation, Key128)
+        case distributing(PairingResult, KeyDistribution)
+        /// After a timeout: not on this link again (3.4).
+        case dead
+    }
+
+    let role: PairingRole
+    var configuration: PairingConfiguration
+    private let context: Context
+    private(set) var state = State.idle
+
+    /// What a pairing needs to know of its surroundings.
+    struct Context {
+        var initiatorAddress: BluetoothAddress
+        var responderAddress: BluetoothAddress
+        var random: RandomSource
+        /// What is given to the peer, if it takes it.
+        var ownIdentity: DistributedKeys.Identity?
+        var peerData: OutOfBandData?
+        var ownData: OwnOutOfBandData?
+        /// Whether an attempt is allowed now, after others that failed (2.3.6).
+        var mayAttempt: () -> Bool = { true }
+        /// Whether a person has to agree before anything begins, where no number is compared or entered.
+        var asksConsent = true
+    }
+
+    init(role: PairingRole, configuration: PairingConfiguration, context: Context) {
+        self.role = role
+        self.configuration = configuration
+        self.context = context
+    }
+
+    var isUnderWay: Bool {
+        switch state {
+        case .idle, .dead: false
+        default: true
+        }
+    }
+
+    mutating func handle(_ event: Event) -> [Action] {
+        if case .dead = state { return [] }
+        switch event {
+        case .start: return start()
+        case .received(let payload): return receive(payload)
+        case .answered(let answer): return take(answer)
+        case .encrypted(let isEncrypted): return encrypted(isEncrypted)
+        case .timeout:
+            guard isUnderWay else { return [] }
+            state = .dead
+            return [.closePrompt, .failed(.timedOut)]
+        case .linkLost: return end(.linkLost)
+        case .cancel(let reason): return isUnderWay ? refuse(reason) : []
+        }
+    }
+
+    // MARK: Beginning
+
+    private mutating func start() -> [Action] {
+        guard case .idle = state else { return [] }
+        guard role == .initiator else {
+            return [.send(.securityRequest(SecurityRequest(configuration.requirements)))]
+        }
+        guard context.mayAttempt() else { return [.failed(.refused(.repeatedAttempts))] }
+        let features = ownFeatures
+        state = .awaitsResponse(features)
+        return [.send(.pairingRequest(PairingRequest(features))), .startTimer]
+    }
+
+    private var ownFeatures: PairingFeatures {
+        var features = PairingFeatures()
+        features.ioCapability = configuration.ioCapability
+        features.outOfBandFlag = context.peerData == nil ? 0 : 1
+        features.requirements = configuration.requirements
+        features.maximumKeySize = UInt8(clamping: configuration.maximumKeySize)
+        features.initiatorKeys = role == .initiator ? givenKeys : configuration.wantedKeys
+        features.responderKeys = role == .initiator ? configuration.wantedKeys : givenKeys
+        return features
+    }
+
+    private var givenKeys: KeyKinds {
+        context.ownIdentity == nil ? configuration.givenKeys.subtracting(.identity) : configuration.givenKeys
+    }
+
+    // MARK: Commands
+
+    private mutating func receive(_ payload: PacketBuffer) -> [Action] {
+        let command: SMPCommand
+        do {
+            command = try SMPCommand(payload)
+        } catch {
+            // Outside of a pairing there is nobody to tell (3.5.5), but a request deserves its answer.
+            let isRequest = payload.first == SMPCode.pairingRequest.rawValue && role == .responder
+            return isUnderWay || isRequest ? refuse(error) : []
+        }
+        switch (command, state) {
+        case (.failed(let packet), _): return isUnderWay ? end(.refusedByPeer(packet.reason)) : []
+        case (.pairingRequest(let packet), .idle) where role == .responder: return respond(to: packet.features)
+        case (.securityRequest(let packet), .idle) where role == .initiator:
+            return [.securityRequested(packet.requirements)]
+        // Pairing is what it asks for (2.4.6).
+        case (.securityRequest, _) where role == .initiator: return []
+        case (.pairingResponse(let packet), .awaitsResponse(let own)): return proceed(own, packet.features)
+        case (.keypress(let packet), .exchanging(let negotiation, _)) where negotiation.passkeyTask != nil:
+            return [.startTimer, .peerPressedKey(packet.kind)]
+        case (_, .exchanging(let negotiation, var exchange)):
+            let actions = exchange.receive(command)
+            state = .exchanging(negotiation, exchange)
+            return [.startTimer] + perform(actions, negotiation)
+        case (_, .distributing(let result, var distribution)):
+            let actions = distribution.receive(command)
+            state = .distributing(result, distribution)
+            return [.startTimer] + perform(actions, result)
+        case (_, .idle): return []
+        default: return refuse(.unspecifiedReason)
+        }
+    }
+
+    private mutating func respond(to features: PairingFeatures) -> [Action] {
+        guard context.mayAttempt() else { return refuse(.repeatedAttempts) }
+        var own = ownFeatures
+        own.initiatorKeys.formIntersection(features.initiatorKeys)
+        own.responderKeys.formIntersection(features.responderKeys)
+        return negotiate(initiator: features, responder: own)
+    }
+
+    private mutating func proceed(_ own: PairingFeatures, _ peer: PairingFeatures) -> [Action] {
+        negotiate(initiator: own, responder: peer)
+    }
+
+    private mutating func negotiate(initiator: PairingFeatures, responder: PairingFeatures) -> [Action] {
+        let negotiation: PairingNegotiation
+        do {
+            negotiation = try PairingNegotiation(
+                role: role,
+                initiator: initiator,
+                responder: responder,
+                configuration: configuration
+            )
+        } catch {
+            return refuse(error)
+        }
+        guard negotiation.model == .justWorks, context.asksConsent else { return [.startTimer] + begin(negotiation) }
+        state = .awaitsConsent(negotiation)
+        return [.startTimer, .ask(.confirmPairing)]
+    }
+
+    private mutating func begin(_ negotiation: PairingNegotiation) -> [Action] {
+        let setting = ExchangeSetting(
+            negotiation: negotiation,
+            initiatorAddress: context.initiatorAddress,
+            responderAddress: context.responderAddress,
+            random: context.random,
+            peerData: context.peerData
+        )
+        var exchange: any Exchange
+        if negotiation.isSecureConnections {
+            // A new pair each time: what one attempt gives away is worth nothing in the next (2.3.6).
+            guard let keys = keyPair else { return refuse(.unspecifiedReason) }
+            exchange = SecureExchange(
+                setting,
+                keys: keys,
+                ownData: context.ownData,
+                acceptsDebugKey: configuration.isDebugMode
+            )
+        } else {
+            exchange = LegacyExchange(setting)
+        }
+        let actions = exchange.begin()
+        state = .exchanging(negotiation, exchange)
+        let answer = role == .responder ? [Action.send(.pairingResponse(PairingResponse(negotiation.responder)))] : []
+        return answer + perform(actions, negotiation)
+    }
+
+    private var keyPair: P256KeyPair? {
+        configuration.isDebugMode ? .debug : P256KeyPair(random: context.random.bytes)
+    }
+
+    private mutating func take(_ answer: PairingAnswer) -> [Action] {
+        switch state {
+        case .awaitsConsent(let negotiation):
+            return answer == .accept ? [.startTimer] + begin(negotiation) : refuse(.unspecifiedReason)
+        case .exchanging(let negotiation, var exchange):
+            let actions = exchange.answer(answer)
+            state = .exchanging(negotiation, exchange)
+            return perform(actions, negotiation)
+        default: return []
+        }
+    }
+
+    // MARK: Keys
+
+    private mutating func perform(_ actions: [ExchangeAction], _ negotiation: PairingNegotiation) -> [Action] {
+        actions.flatMap { action -> [Action] in
+            switch action {
+            case .send(let command): return [.send(command)]
+            case .ask(let prompt): return [.ask(prompt)]
+            case .fail(let reason): return refuse(reason)
+            case .agreed(let key):
+                state = .encrypting(negotiation, key)
+                return [.closePrompt, .encrypt(key)]
+            }
+        }
+    }
+
+    private mutating func encrypted(_ isEncrypted: Bool) -> [Action] {
+        guard case .encrypting(let negotiation, let key) = state else { return [] }
+        guard isEncrypted else { return end(.encryptionFailed) }
+        let own = keysToGive(negotiation)
+        let result = PairingResult(
+            linkKey: key,
+            keySize: negotiation.keySize,
+            isAuthenticated: negotiation.model.isAuthenticated,
+            isSecureConnections: negotiation.isSecureConnections,
+            isBonding: negotiation.isBonding,
+            ownKeys: own
+        )
+        var distribution = KeyDistribution(role: role, given: own, expected: negotiation.keys(from: role.other))
+        let actions = distribution.begin()
+        state = .distributing(result, distribution)
+        return [.startTimer] + perform(actions, result)
+    }
+
+    private func keysToGive(_ negotiation: PairingNegotiation) -> DistributedKeys {
+        let kinds = negotiation.keys(from: role)
+        var keys = DistributedKeys()
+        let random = context.random
+        if kinds.contains(.encryption), let key = Key128(random.bytes(16)) {
+            let diversifier = UInt16(truncatingIfNeeded: random.next())
+            keys.encryption = .init(
+                key: key.shortened(to: negotiation.keySize),
+                diversifier: diversifier,
+                random: random.next()
+            )
+        }
+        if kinds.contains(.identity) { keys.identity = context.ownIdentity }
+        if kinds.contains(.signing) { keys.signing = Key128(random.bytes(16)) }
+        return keys
+    }
+
+    private mutating func perform(_ actions: [KeyDistribution.Action], _ result: PairingResult) -> [Action] {
+        actions.flatMap { action -> [Action] in
+            switch action {
+            case .send(let command): return [.send(command)]
+            case .fail(let reason): return refuse(reason)
+            case .done(let keys):
+                state = .idle
+                var result = result
+                result.peerKeys = keys
+                return [.stopTimer, .completed(result)]
+            }
+        }
+    }
+
+    // MARK: Ending
+
+    /// Ends the pairing and tells the peer why.
+    private mutating func refuse(_ reason: PairingFailure) -> [Action] {
+        [.send(.failed(PairingFailed(reason)))] + end(.refused(reason))
+    }
+
+    private mutating func end(_ error: PairingError) -> [Action] {
+        guard isUnderWay || error != .linkLost else { return [] }
+        state = .idle
+        return [.stopTimer, .closePrompt, .failed(error)]
+    }
+}

@@ -1,0 +1,47 @@
+import BluetoothTypes
+import Cryptography
+
+/// What a pairing has led to.
+public struct PairingResult: Hashable, Sendable {
+    /// With LE Secure Connections the key of both directions; with legacy pairing the short-term key of this link.
+    public var linkKey: Key128
+    /// Octets of the key.
+    public var keySize: Int
+    /// Whether somebody in the middle would have been noticed.
+    public var isAuthenticated: Bool
+    /// Whether the key comes from LE Secure Connections; legacy keys can be had by whoever listened (AB-S15).
+    public var isSecureConnections: Bool
+    /// Whether both sides keep the keys.
+    public var isBonding: Bool
+    /// What the peer gave.
+    public var peerKeys = DistributedKeys()
+    /// What was given to the peer.
+    public var ownKeys = DistributedKeys()
+}
+
+/// Why a pairing ended without keys.
+public enum PairingError: Error, Hashable, Sendable {
+    /// This side ended it.
+    case refused(PairingFailure)
+    /// The peer ended it.
+    case refusedByPeer(PairingFailure)
+    /// Nothing came for ``PairingMachine/timeout``; no pairing is possible on this link any more (Vol 3 Part H 3.4).
+    case timedOut
+    /// The link could not be encrypted with the new key.
+    case encryptionFailed
+    /// The link is gone.
+    case linkLost
+}
+
+extension PairingError: CustomStringConvertible {
+    /// What happened, for a person.
+    public var description: String {
+        switch self {
+        case .refused(let reason): "pairing was ended here: \(reason)"
+        case .refusedByPeer(let reason): "pairing was ended by the peer: \(reason)"
+        case .timedOut: "the peer stopped answering while pairing; reconnect to try again"
+        case .encryptionFailed: "the link could not be encrypted with the new key"
+        case .linkLost: "the link was lost while pairing"
+        }
+    }
+}

@@ -1,0 +1,268 @@
+import BluetoothTypes
+import Cryptography
+
+/// LE Secure Connections from the features to the long-term key (Core Vol 3 Part H 2.3.5.6).
+struct SecureExchange: Exchange {
+    private enum State {
+        case idle
+        case awaitsPublicKey
+        /// Numeric comparison and Just Works: the initiator waits for what binds the responder.
+        case awaitsCommitment
+        /// The peer's random value is due; the initiator then checks it against `commitment`.
+        case awaitsRandom(commitment: Block128?)
+        /// A person compares. The peer's check may be there already.
+        case awaitsComparison(check: Block128?)
+        /// A person enters the passkey. The peer's first confirm value may be there already.
+        case awaitsPasskey(confirm: Block128?)
+        case awaitsRoundConfirm(PasskeyRounds)
+        case awaitsRoundRandom(PasskeyRounds, confirm: Block128)
+        case awaitsCheck
+        case over
+    }
+
+    private let setting: ExchangeSetting
+    private let keys: P256KeyPair
+    /// The random value that went another way to the peer, which it uses if it said so.
+    private let ownData: OwnOutOfBandData?
+    private let acceptsDebugKey: Bool
+    private var state = State.idle
+    private var peerKey = P256KeyPair.debug.publicKey
+    private var secret: [UInt8] = []
+    private var own: Block128
+    private var peer = Block128.zero
+    /// The values that enter the checks: the passkey, or what went another way (2.3.5.6.5).
+    private var checkValues = CheckValues()
+
+    private struct CheckValues {
+        var own = Block128.zero
+        var peer = Block128.zero
+    }
+
+    init(_ setting: ExchangeSetting, keys: P256KeyPair, ownData: OwnOutOfBandData?, acceptsDebugKey: Bool) {
+        self.setting = setting
+        self.keys = ownData?.keyPair ?? keys
+        self.ownData = ownData
+        self.acceptsDebugKey = acceptsDebugKey
+        own = setting.block()
+    }
+
+    private var isInitiator: Bool { setting.role == .initiator }
+
+    mutating func begin() -> [ExchangeAction] {
+        state = .awaitsPublicKey
+        return isInitiator ? [.send(.publicKey(PairingPublicKey(keys.publicKey)))] : []
+    }
+
+    mutating func receive(_ command: SMPCommand) -> [ExchangeAction] {
+        switch (command, state) {
+        case (.publicKey(let packet), .awaitsPublicKey): return receive(key: packet)
+        case (.confirm(let packet), .awaitsCommitment) where isInitiator:
+            state = .awaitsRandom(commitment: packet.value)
+            return [.send(.random(PairingRandom(own)))]
+        case (.random(let packet), .awaitsRandom(let commitment)): return receive(random: packet.value, commitment)
+        case (.dhKeyCheck(let packet), .awaitsComparison(nil)) where !isInitiator:
+            state = .awaitsComparison(check: packet.value)
+            return []
+        case (.confirm(let packet), .awaitsPasskey(nil)) where !isInitiator:
+            state = .awaitsPasskey(confirm: packet.value)
+            return []
+        case (.confirm(let packet), .awaitsRoundConfirm(let rounds)): return receive(confirm: packet.value, rounds)
+        case (.random(let packet), .awaitsRoundRandom(let rounds, let confirm)):
+            return receive(random: packet.value, rounds, confirm)
+        case (.dhKeyCheck(let packet), .awaitsCheck): return receive(check: packet.value)
+        default: return fail(.unspecifiedReason)
+        }
+    }
+
+    mutating func answer(_ answer: PairingAnswer) -> [ExchangeAction] {
+        switch (state, answer) {
+        case (.awaitsComparison, .refuse): return fail(.numericComparisonFailed)
+        case (.awaitsComparison(let check), .accept):
+            return sendCheck() + (check.map { receive(check: $0) } ?? [])
+        case (.awaitsPasskey(let confirm), .passkey(let passkey)) where passkey <= 999_999:
+            return proceed(with: passkey, confirm: confirm)
+        case (_, .refuse), (.awaitsPasskey, .passkey): return fail(.passkeyEntryFailed)
+        default: return []
+        }
+    }
+
+    private mutating func fail(_ reason: PairingFailure) -> [ExchangeAction] {
+        state = .over
+        secret = []
+        return [.fail(reason)]
+    }
+}
+
+// MARK: Public keys
+
+extension SecureExchange {
+    private mutating func receive(key packet: PairingPublicKey) -> [ExchangeAction] {
+        guard let point = packet.point else { return fail(.invalidParameters) }
+        // Our own x in the peer's key would let it mirror everything (AB-S02, CVE-2020-26558); the y may be flipped.
+        guard point.x != keys.publicKey.x || acceptsDebugKey else { return fail(.invalidParameters) }
+        guard !point.isDebugKey || acceptsDebugKey else { return fail(.invalidParameters) }
+        // Off the curve (AB-S01; Vol 3 Part H 2.3.5.6.1).
+        guard let shared = keys.sharedSecret(with: point) else { return fail(.invalidParameters) }
+        peerKey = point
+        secret = shared
+        let answer = isInitiator ? [] : [ExchangeAction.send(.publicKey(PairingPublicKey(keys.publicKey)))]
+        return answer + authenticate()
+    }
+
+    /// Authentication stage 1 (2.3.5.6.2 to 2.3.5.6.4).
+    private mutating func authenticate() -> [ExchangeAction] {
+        switch setting.negotiation.model {
+        case .justWorks, .numericComparison:
+            guard !isInitiator else {
+                state = .awaitsCommitment
+                return []
+            }
+            state = .awaitsRandom(commitment: nil)
+            return [.send(.confirm(PairingConfirm(Toolbox.f4(keys.publicKey.x, peerKey.x, own, 0))))]
+        case .passkey:
+            guard setting.negotiation.passkeyTask == .show else {
+                state = .awaitsPasskey(confirm: nil)
+                return [.ask(.enterPasskey)]
+            }
+            let passkey = setting.passkey()
+            return [.ask(.showPasskey(passkey))] + proceed(with: passkey, confirm: nil)
+        case .outOfBand: return checkData()
+        }
+    }
+
+    /// What came another way must fit the key that came over the link (2.3.5.6.4).
+    private mutating func checkData() -> [ExchangeAction] {
+        let negotiation = setting.negotiation
+        let (ownFlag, peerFlag) =
+            isInitiator
+            ? (negotiation.initiator.outOfBandFlag, negotiation.responder.outOfBandFlag)
+            : (negotiation.responder.outOfBandFlag, negotiation.initiator.outOfBandFlag)
+        if ownFlag == 1 {
+            guard case .secureConnections(let confirm, let random)? = setting.peerData else {
+                return fail(.outOfBandNotAvailable)
+            }
+            guard Toolbox.f4(peerKey.x, peerKey.x, random, 0) == confirm else { return fail(.confirmValueFailed) }
+            checkValues.peer = random
+        }
+        if peerFlag == 1 {
+            guard let ownData else { return fail(.outOfBandNotAvailable) }
+            checkValues.own = ownData.random
+        }
+        state = .awaitsRandom(commitment: nil)
+        return isInitiator ? [.send(.random(PairingRandom(own)))] : []
+    }
+}
+
+// MARK: Random values
+
+extension SecureExchange {
+    private mutating func receive(random: Block128, _ commitment: Block128?) -> [ExchangeAction] {
+        if let commitment, Toolbox.f4(peerKey.x, keys.publicKey.x, random, 0) != commitment {
+            return fail(.confirmValueFailed)
+        }
+        peer = random
+        let answer = isInitiator ? [] : [ExchangeAction.send(.random(PairingRandom(own)))]
+        guard setting.negotiation.model == .numericComparison else { return answer + sendCheck() }
+        state = .awaitsComparison(check: nil)
+        let number =
+            isInitiator
+            ? Toolbox.g2(keys.publicKey.x, peerKey.x, own, peer) : Toolbox.g2(peerKey.x, keys.publicKey.x, peer, own)
+        return answer + [.ask(.compare(number))]
+    }
+
+    private mutating func proceed(with passkey: UInt32, confirm: Block128?) -> [ExchangeAction] {
+        let value = Block128(high: 0, low: UInt64(passkey))
+        checkValues = CheckValues(own: value, peer: value)
+        let rounds = PasskeyRounds(passkey: passkey)
+        guard !isInitiator else { return send(rounds) }
+        state = .awaitsRoundConfirm(rounds)
+        return confirm.map { receive(confirm: $0, rounds) } ?? []
+    }
+
+    /// The initiator's confirm value for the round.
+    private mutating func send(_ rounds: PasskeyRounds) -> [ExchangeAction] {
+        own = setting.block()
+        state = .awaitsRoundConfirm(rounds)
+        return [.send(.confirm(PairingConfirm(ownConfirm(rounds))))]
+    }
+
+    private func ownConfirm(_ rounds: PasskeyRounds) -> Block128 {
+        Toolbox.f4(keys.publicKey.x, peerKey.x, own, rounds.bit)
+    }
+
+    private mutating func receive(confirm: Block128, _ rounds: PasskeyRounds) -> [ExchangeAction] {
+        if !isInitiator { own = setting.block() }
+        let ours = ownConfirm(rounds)
+        // Who sends our own value back knows no passkey (AB-S02).
+        guard confirm != ours else { return fail(.confirmValueFailed) }
+        state = .awaitsRoundRandom(rounds, confirm: confirm)
+        return isInitiator ? [.send(.random(PairingRandom(own)))] : [.send(.confirm(PairingConfirm(ours)))]
+    }
+
+    private mutating func receive(
+        random: Block128,
+        _ rounds: PasskeyRounds,
+        _ confirm: Block128
+    ) -> [ExchangeAction] {
+        guard Toolbox.f4(peerKey.x, keys.publicKey.x, random, rounds.bit) == confirm else {
+            return fail(.confirmValueFailed)
+        }
+        peer = random
+        let answer = isInitiator ? [] : [ExchangeAction.send(.random(PairingRandom(own)))]
+        guard let next = rounds.next else { return answer + sendCheck() }
+        guard !isInitiator else { return send(next) }
+        state = .awaitsRoundConfirm(next)
+        return answer
+    }
+}
+
+// MARK: Keys and checks
+
+extension SecureExchange {
+    /// Authentication stage 2 (2.3.5.6.5): the initiator shows its check first.
+    private mutating func sendCheck() -> [ExchangeAction] {
+        state = .awaitsCheck
+        return isInitiator ? [.send(.dhKeyCheck(PairingDHKeyCheck(keysAndChecks.own)))] : []
+    }
+
+    private mutating func receive(check: Block128) -> [ExchangeAction] {
+        let values = keysAndChecks
+        guard check == values.peer else { return fail(.dhKeyCheckFailed) }
+        state = .over
+        secret = []
+        let agreed = ExchangeAction.agreed(values.longTermKey.shortened(to: setting.negotiation.keySize))
+        return isInitiator ? [agreed] : [.send(.dhKeyCheck(PairingDHKeyCheck(values.own))), agreed]
+    }
+
+    private var keysAndChecks: (longTermKey: Key128, own: Block128, peer: Block128) {
+        let (a, b) = (setting.initiatorAddress, setting.responderAddress)
+        let (na, nb) = isInitiator ? (own, peer) : (peer, own)
+        let keys = Toolbox.f5(secret, na, nb, a, b)
+        let features = (setting.negotiation.initiator.capabilities, setting.negotiation.responder.capabilities)
+        // Each side's check has the value that it got from the other (2.3.5.6.5).
+        let (ra, rb) = isInitiator ? (checkValues.own, checkValues.peer) : (checkValues.peer, checkValues.own)
+        let ea = Toolbox.f6(keys.macKey, na, nb, rb, capabilities: features.0, a, b)
+        let eb = Toolbox.f6(keys.macKey, nb, na, ra, capabilities: features.1, b, a)
+        return isInitiator ? (keys.longTermKey, ea, eb) : (keys.longTermKey, eb, ea)
+    }
+}
+
+/// The 20 rounds in which a passkey is shown bit by bit, the least significant first (2.3.5.6.3).
+struct PasskeyRounds {
+    static let count = 20
+    let passkey: UInt32
+    private(set) var round = 0
+
+    init(passkey: UInt32) { self.passkey = passkey }
+
+    /// What enters the confirm value: 0x80 or 0x81.
+    var bit: UInt8 { 0x80 | UInt8(truncatingIfNeeded: passkey >> UInt32(round) & 1) }
+
+    /// The next round; nil after the last.
+    var next: PasskeyRounds? {
+        guard round + 1 < Self.count else { return nil }
+        var next = self
+        next.round += 1
+        return next
+    }
+}

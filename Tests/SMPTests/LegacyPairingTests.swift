@@ -1,0 +1,301 @@
+import BluetoothTypes
+import Cryptography
+import Testing
+
+@testable import SMP
+
+/// Legacy pairing, where the peer offers nothing else.
+@Suite struct LegacyPairingTests {
+    static func configuration(_ capability: IOCapability, protection: Bool = true) -> PairingConfiguration {
+        var configuration = PairingConfiguration()
+        configuration.ioCapability = capability
+        configuration.wantsProtection = protection
+        return configuration
+    }
+
+    /// A bench where `legacy` has no LE Secure Connections.
+    static func bench(
+        _ initiator: IOCapability, _ responder: IOCapability, legacy: PairingRole, protection: Bool = true,
+        persons: (PairingBench.Person, PairingBench.Person) = (.init(), .init()),
+        change: (PairingRole, inout PairingMachine.Context) -> Void = { _, _ in }
+    ) -> PairingBench {
+        var sides = (configuration(initiator, protection: protection), configuration(responder, protection: protection))
+        if legacy == .initiator { sides.0.legacy = .only } else { sides.1.legacy = .only }
+        return PairingBench(
+            initiator: sides.0, responder: sides.1, initiatorPerson: persons.0, responderPerson: persons.1,
+            change: change
+        )
+    }
+
+    static let both = [PairingRole.initiator, .responder]
+
+    @Test(arguments: both)
+    func SM_CEN_JW_BV_01_SM_PER_JW_BV_02_just_works_gives_a_key_that_is_not_authenticated(legacy: PairingRole) throws {
+        var bench = Self.bench(.noInputNoOutput, .noInputNoOutput, legacy: legacy)
+        bench.pair()
+        let result = try #require(bench[legacy.other].result)
+        #expect(!result.isAuthenticated && !result.isSecureConnections && result.keySize == 16)
+        #expect(bench.initiator.result?.linkKey == bench.responder.result?.linkKey)
+    }
+
+    @Test func SM_CEN_JW_BV_05_a_central_that_needs_protection_fails_where_only_just_works_is_possible() {
+        var central = Self.configuration(.keyboardDisplay)
+        central.requiresProtection = true
+        var bench = PairingBench(initiator: central, responder: Self.configuration(.noInputNoOutput))
+        bench.pair()
+        #expect(bench.initiator.error == .refused(.authenticationRequirements))
+        #expect(bench.responder.error == .refusedByPeer(.authenticationRequirements))
+    }
+
+    @Test(arguments: both)
+    func SM_CEN_JW_BI_04_SM_PER_JW_BI_03_reserved_bits_of_the_peer_do_not_matter(reserved: PairingRole) {
+        var bench = Self.bench(.noInputNoOutput, .noInputNoOutput, legacy: .responder)
+        // The machine of the sender must have sent them too, or the confirm values differ: the far machine is asked.
+        bench.tamper = { role, command in
+            var octets = command.framed().bytes
+            if role == reserved, octets[0] == (role == .initiator ? 0x01 : 0x02) { octets[3] |= 0xC0 }
+            return [octets]
+        }
+        bench.pair()
+        // Both see different commands, so that the exchange gets as far as the confirm value, and no less far.
+        #expect(bench[reserved.other].sent.contains { $0.code == .pairingConfirm || $0.code == .pairingRandom })
+    }
+
+    @Test(arguments: both)
+    func SM_CEN_JW_BI_01_SM_PER_JW_BI_02_a_wrong_confirm_value_ends_it(liar: PairingRole) {
+        var bench = Self.bench(.noInputNoOutput, .noInputNoOutput, legacy: .responder)
+        bench.tamper = Self.change(.pairingConfirm, of: liar, at: 5)
+        bench.pair()
+        #expect(bench[liar.other].error == .refused(.confirmValueFailed))
+        #expect(bench[liar].error == .refusedByPeer(.confirmValueFailed))
+        #expect(bench[liar].result == nil && bench[liar.other].result == nil)
+    }
+
+    /// Flips a bit of one kind of command.
+    static func change(
+        _ code: SMPCode, of liar: PairingRole, at index: Int
+    ) -> (PairingRole, SMPCommand) -> [[UInt8]] {
+        { role, command in
+            var octets = command.framed().bytes
+            if role == liar, command.code == code { octets[index] ^= 1 }
+            return [octets]
+        }
+    }
+
+    @Test func SM_CEN_JW_BI_06_AB_S02_our_own_confirm_value_sent_back_ends_it() {
+        var bench = Self.bench(.noInputNoOutput, .noInputNoOutput, legacy: .responder)
+        Self.echo(&bench, .pairingConfirm)
+        bench.pair()
+        #expect(bench.initiator.error == .refused(.confirmValueFailed))
+        #expect(!bench.initiator.sent.contains { $0.code == .pairingRandom })
+    }
+
+    @Test func SM_CEN_PKE_BI_03_AB_S02_our_own_confirm_value_sent_back_ends_passkey_entry() {
+        var bench = Self.bench(.displayOnly, .keyboardOnly, legacy: .responder)
+        Self.echo(&bench, .pairingConfirm)
+        bench.pair()
+        #expect(bench.initiator.error == .refused(.confirmValueFailed))
+    }
+
+    /// The responder's commands of one kind become what the initiator sent last of that kind.
+    static func echo(_ bench: inout PairingBench, _ code: SMPCode) {
+        let heard = Heard()
+        bench.tamper = { role, command in
+            if role == .initiator, command.code == code { heard.octets = command.framed().bytes }
+            return [role == .responder && command.code == code ? heard.octets : command.framed().bytes]
+        }
+    }
+
+    private final class Heard { var octets: [UInt8] = [] }
+
+    @Test(arguments: [
+        (IOCapability.keyboardOnly, IOCapability.displayOnly), (.displayOnly, .keyboardOnly), (.keyboardOnly, .keyboardOnly),
+    ])
+    func SM_CEN_PKE_BV_01_SM_PER_PKE_BV_02_a_passkey_gives_an_authenticated_key(
+        initiator: IOCapability, responder: IOCapability
+    ) throws {
+        for legacy in Self.both {
+            var bench = Self.bench(initiator, responder, legacy: legacy)
+            bench.pair()
+            #expect(try #require(bench.initiator.result).isAuthenticated)
+            #expect(bench.initiator.result?.linkKey == bench.responder.result?.linkKey)
+        }
+    }
+
+    @Test func SM_CEN_PKE_BV_04_SM_PER_PKE_BV_05_a_peer_that_cannot_protect_gets_a_key_that_is_not_authenticated() throws {
+        for (initiator, responder) in [(IOCapability.keyboardDisplay, IOCapability.noInputNoOutput), (.noInputNoOutput, .keyboardDisplay)] {
+            var bench = Self.bench(initiator, responder, legacy: .responder)
+            bench.pair()
+            #expect(try #require(bench.initiator.result).isAuthenticated == false)
+            #expect(try #require(bench.responder.result).isAuthenticated == false)
+        }
+    }
+
+    @Test(arguments: both)
+    func SM_CEN_PKE_BI_01_SM_PER_PKE_BI_03_a_wrong_passkey_ends_it(wrong: PairingRole) {
+        let wrongPerson = PairingBench.Person(entered: 424_242)
+        var bench = Self.bench(
+            wrong == .initiator ? .keyboardOnly : .displayOnly, wrong == .initiator ? .displayOnly : .keyboardOnly,
+            legacy: .responder, persons: (wrongPerson, wrongPerson)
+        )
+        bench.pair()
+        #expect(bench.responder.error == .refused(.confirmValueFailed))
+        #expect(bench.initiator.error == .refusedByPeer(.confirmValueFailed))
+    }
+
+    @Test func SM_CEN_PKE_BI_02_entry_that_the_peer_gives_up_ends_it() {
+        var bench = Self.bench(
+            .displayOnly, .keyboardOnly, legacy: .responder, persons: (.init(), .init(accepts: false))
+        )
+        bench.pair()
+        #expect(bench.initiator.error == .refusedByPeer(.passkeyEntryFailed))
+        #expect(bench.responder.error == .refused(.passkeyEntryFailed))
+        #expect(!bench.initiator.isPromptOpen && !bench.responder.isPromptOpen)
+    }
+
+    @Test func SM_CEN_PKE_BV_05_AB_S13_passkeys_are_fresh_and_spread_over_all_numbers() {
+        var passkeys: [UInt32] = []
+        for seed in 0..<400 as Range<UInt64> {
+            var central = Self.configuration(.displayOnly)
+            central.legacy = .only
+            var bench = PairingBench(initiator: central, responder: Self.configuration(.keyboardOnly), seed: seed)
+            bench.pair()
+            for case .showPasskey(let passkey) in bench.initiator.prompts { passkeys.append(passkey) }
+        }
+        #expect(passkeys.count == 400 && Set(passkeys).count > 390)
+        #expect(passkeys.allSatisfy { $0 <= 999_999 })
+        // Ten bins of 40 each, give or take: chi squared with 9 degrees of freedom stays below 27.9 999 times of 1,000.
+        let bins = Dictionary(grouping: passkeys) { $0 / 100_000 }.mapValues { Double($0.count) }
+        let squares = (0..<10 as Range<UInt32>).map { (bins[$0] ?? 0) - 40 }.reduce(0) { $0 + $1 * $1 / 40 }
+        #expect(squares < 27.9)
+    }
+}
+
+// MARK: Out of band, key sizes, keys
+
+extension LegacyPairingTests {
+    static let temporaryKey = Key128(Block128(high: 0x0123_4567_89AB_CDEF, low: 0xFEDC_BA98_7654_3210))
+
+    @Test func SM_CEN_OOB_BV_01_SM_PER_OOB_BV_02_data_that_both_have_gives_an_authenticated_key() throws {
+        var bench = Self.bench(.noInputNoOutput, .noInputNoOutput, legacy: .responder) {
+            $1.peerData = .legacy(Self.temporaryKey)
+        }
+        bench.pair()
+        #expect(try #require(bench.initiator.result).isAuthenticated)
+        #expect(bench.initiator.prompts.isEmpty && bench.responder.prompts.isEmpty)
+        #expect(bench.initiator.result?.linkKey == bench.responder.result?.linkKey)
+    }
+
+    @Test(arguments: both)
+    func SM_CEN_OOB_BV_03_SM_PER_OOB_BV_04_SM_CEN_OOB_BV_05_SM_PER_OOB_BV_06_data_of_one_side_leaves_a_passkey(
+        informed: PairingRole
+    ) throws {
+        var bench = Self.bench(.displayOnly, .keyboardOnly, legacy: .responder) { role, context in
+            if role == informed { context.peerData = .legacy(Self.temporaryKey) }
+        }
+        bench.pair()
+        #expect(bench.initiator.prompts.map(PairingTests.kind) == ["show"])
+        #expect(try #require(bench.responder.result).isAuthenticated)
+    }
+
+    @Test(arguments: both)
+    func SM_CEN_OOB_BV_07_SM_PER_OOB_BV_08_SM_CEN_OOB_BV_09_SM_PER_OOB_BV_10_data_of_one_side_leaves_just_works(
+        informed: PairingRole
+    ) throws {
+        var bench = Self.bench(.noInputNoOutput, .noInputNoOutput, legacy: .responder) { role, context in
+            if role == informed { context.peerData = .legacy(Self.temporaryKey) }
+        }
+        bench.pair()
+        #expect(try #require(bench.responder.result).isAuthenticated == false)
+    }
+
+    @Test func SM_CEN_OOB_BI_01_SM_PER_OOB_BI_02_data_that_differ_end_it() {
+        var bench = Self.bench(.noInputNoOutput, .noInputNoOutput, legacy: .responder) { role, context in
+            context.peerData = .legacy(role == .initiator ? Self.temporaryKey : .zero)
+        }
+        bench.pair()
+        #expect(bench.responder.error == .refused(.confirmValueFailed))
+        #expect(bench.initiator.error == .refusedByPeer(.confirmValueFailed))
+    }
+
+    @Test(arguments: both, 7...16)
+    func SM_CEN_EKS_BV_01_SM_PER_EKS_BV_02_a_key_of_the_least_size_is_accepted(short: PairingRole, size: Int) throws {
+        var sides = (Self.configuration(.noInputNoOutput), Self.configuration(.noInputNoOutput))
+        sides.1.legacy = .only
+        sides.0.minimumKeySize = size
+        sides.1.minimumKeySize = size
+        if short == .initiator { sides.0.maximumKeySize = size } else { sides.1.maximumKeySize = size }
+        var bench = PairingBench(initiator: sides.0, responder: sides.1)
+        bench.pair()
+        let result = try #require(bench.initiator.result)
+        #expect(result.keySize == size && result.linkKey.bytes.prefix(16 - size).allSatisfy { $0 == 0 })
+        #expect(result.linkKey == bench.responder.result?.linkKey)
+        #expect(result.ownKeys.encryption?.key.bytes.prefix(16 - size).allSatisfy { $0 == 0 } == true)
+    }
+
+    @Test(arguments: both)
+    func SM_CEN_EKS_BI_01_SM_PER_EKS_BI_02_AB_S04_a_shorter_key_is_refused(short: PairingRole) {
+        var sides = (Self.configuration(.noInputNoOutput), Self.configuration(.noInputNoOutput))
+        if short == .initiator {
+            (sides.0.maximumKeySize, sides.0.minimumKeySize) = (15, 7)
+        } else {
+            (sides.1.maximumKeySize, sides.1.minimumKeySize) = (15, 7)
+        }
+        var bench = PairingBench(initiator: sides.0, responder: sides.1)
+        bench.pair()
+        #expect(bench[short.other].error == .refused(.encryptionKeySize))
+        #expect(bench[short].error == .refusedByPeer(.encryptionKeySize))
+    }
+
+    @Test(arguments: [0, 5, 6, 17, 255] as [UInt8])
+    func AB_S04_a_key_size_out_of_range_is_an_invalid_parameter(size: UInt8) {
+        for liar in Self.both {
+            var bench = Self.bench(.noInputNoOutput, .noInputNoOutput, legacy: .responder)
+            bench.tamper = { role, command in
+                var octets = command.framed().bytes
+                if role == liar, octets[0] <= 0x02 { octets[4] = size }
+                return [octets]
+            }
+            bench.pair()
+            #expect(bench[liar.other].error == .refused(.invalidParameters))
+        }
+    }
+
+    @Test(arguments: [
+        KeyKinds.encryption, .identity, .signing, [.encryption, .identity], [.encryption, .identity, .signing], [],
+    ])
+    func SM_CEN_KDU_BV_04_SM_CEN_KDU_BV_05_SM_CEN_KDU_BV_06_SM_PER_KDU_BV_01_SM_PER_KDU_BV_02_SM_PER_KDU_BV_03_keys_go_as_agreed(
+        kinds: KeyKinds
+    ) throws {
+        var sides = (Self.configuration(.noInputNoOutput), Self.configuration(.noInputNoOutput))
+        sides.1.legacy = .only
+        for asked in Self.both {
+            let all: KeyKinds = [.encryption, .identity, .signing]
+            (sides.0.givenKeys, sides.0.wantedKeys) = asked == .initiator ? (kinds, kinds) : (all, all)
+            (sides.1.givenKeys, sides.1.wantedKeys) = asked == .responder ? (kinds, kinds) : (all, all)
+            var bench = PairingBench(initiator: sides.0, responder: sides.1)
+            bench.pair()
+            let (a, b) = (try #require(bench.initiator.result), try #require(bench.responder.result))
+            #expect(a.peerKeys.kinds == kinds && b.peerKeys.kinds == kinds)
+            #expect(a.peerKeys == b.ownKeys && b.peerKeys == a.ownKeys)
+        }
+    }
+
+    @Test func SM_PER_KDU_BI_02_AB_S11_a_key_of_nothing_but_zeroes_is_rejected() {
+        for code in [SMPCode.encryptionInformation, .signingInformation] {
+            var sides = (Self.configuration(.noInputNoOutput), Self.configuration(.noInputNoOutput))
+            sides.1.legacy = .only
+            sides.0.givenKeys.insert(.signing)
+            sides.1.wantedKeys.insert(.signing)
+            var bench = PairingBench(initiator: sides.0, responder: sides.1)
+            bench.tamper = { role, command in
+                let octets = command.framed().bytes
+                guard role == .initiator, command.code == code else { return [octets] }
+                return [[code.rawValue] + [UInt8](repeating: 0, count: 16)]
+            }
+            bench.pair()
+            #expect(bench.responder.error == .refused(.keyRejected))
+            #expect(bench.responder.result == nil)
+        }
+    }
+}

@@ -1,0 +1,358 @@
+import BluetoothTypes
+import Cryptography
+import EventLoops
+import Testing
+
+@testable import SMP
+
+/// LE Secure Connections, in every model.
+@Suite struct SecureConnectionsTests {
+    static let both = [PairingRole.initiator, .responder]
+
+    static func bench(
+        _ initiator: IOCapability, _ responder: IOCapability, protection: Bool = true,
+        persons: (PairingBench.Person, PairingBench.Person) = (.init(), .init()), seed: UInt64 = 1,
+        change: (PairingRole, inout PairingMachine.Context) -> Void = { _, _ in }
+    ) -> PairingBench {
+        PairingBench(
+            initiator: LegacyPairingTests.configuration(initiator, protection: protection),
+            responder: LegacyPairingTests.configuration(responder, protection: protection),
+            initiatorPerson: persons.0, responderPerson: persons.1, seed: seed, change: change
+        )
+    }
+
+    // MARK: Just Works and numeric comparison
+
+    @Test func SM_CEN_SCJW_BV_01_SM_PER_SCJW_BV_02_just_works_gives_a_key_that_is_not_authenticated() throws {
+        var bench = Self.bench(.noInputNoOutput, .noInputNoOutput)
+        bench.pair()
+        let (a, b) = (try #require(bench.initiator.result), try #require(bench.responder.result))
+        #expect(a.isSecureConnections && !a.isAuthenticated && a.linkKey == b.linkKey)
+    }
+
+    @Test(arguments: both)
+    func SM_CEN_SCJW_BI_01_SM_PER_SCJW_BI_02_wrong_values_end_it(liar: PairingRole) {
+        let last: [(SMPCode, PairingFailure)] =
+            liar == .responder
+            ? [(.pairingConfirm, .confirmValueFailed), (.pairingRandom, .confirmValueFailed), (.pairingDHKeyCheck, .dhKeyCheckFailed)]
+            : [(.pairingRandom, .dhKeyCheckFailed), (.pairingDHKeyCheck, .dhKeyCheckFailed)]
+        for (code, reason) in last {
+            var bench = Self.bench(.noInputNoOutput, .noInputNoOutput)
+            bench.tamper = LegacyPairingTests.change(code, of: liar, at: 3)
+            bench.pair()
+            #expect(bench.initiator.result == nil && bench.responder.result == nil)
+            let errors = [bench.initiator.error, bench.responder.error]
+            #expect(errors.contains(.refused(reason)) && errors.contains(.refusedByPeer(reason)))
+        }
+    }
+
+    @Test func numeric_comparison_shows_both_the_same_number_and_gives_an_authenticated_key() throws {
+        for seed in 1...20 as ClosedRange<UInt64> {
+            var bench = Self.bench(.displayYesNo, .keyboardDisplay, seed: seed)
+            bench.pair()
+            #expect(bench.initiator.prompts == bench.responder.prompts)
+            guard case .compare(let number)? = bench.initiator.prompts.first else {
+                Issue.record("nobody was asked to compare")
+                return
+            }
+            #expect(number <= 999_999)
+            #expect(try #require(bench.responder.result).isAuthenticated)
+        }
+    }
+
+    @Test(arguments: both)
+    func a_person_who_sees_another_number_ends_it(refuser: PairingRole) {
+        let refuses = PairingBench.Person(accepts: false)
+        var bench = Self.bench(
+            .displayYesNo, .displayYesNo,
+            persons: refuser == .initiator ? (refuses, .init()) : (.init(), refuses)
+        )
+        bench.pair()
+        #expect(bench[refuser].error == .refused(.numericComparisonFailed))
+        #expect(bench[refuser.other].error == .refusedByPeer(.numericComparisonFailed))
+        #expect(!bench.initiator.isPromptOpen && !bench.responder.isPromptOpen)
+    }
+
+    // MARK: Passkey
+
+    @Test(arguments: [
+        (IOCapability.keyboardOnly, IOCapability.displayOnly), (.displayOnly, .keyboardOnly), (.keyboardOnly, .keyboardOnly),
+    ])
+    func SM_CEN_SCPK_BV_01_SM_PER_SCPK_BV_02_a_passkey_gives_an_authenticated_key(
+        initiator: IOCapability, responder: IOCapability
+    ) throws {
+        for entered in [nil, 0, 1, 999_999, 524_288] as [UInt32?] where entered == nil || initiator == responder {
+            var bench = Self.bench(
+                initiator, responder, persons: (.init(entered: entered), .init(entered: entered))
+            )
+            bench.pair()
+            let result = try #require(bench.initiator.result)
+            #expect(result.isAuthenticated && result.isSecureConnections)
+            #expect(result.linkKey == bench.responder.result?.linkKey)
+            #expect(bench.initiator.sent.count { $0.code == .pairingConfirm } == PasskeyRounds.count)
+        }
+    }
+
+    @Test(arguments: 0..<20)
+    func SM_CEN_SCPK_BI_02_SM_PER_SCPK_BI_04_one_wrong_bit_ends_it_in_its_round(bit: Int) {
+        let right: UInt32 = 0x5_5555
+        var bench = Self.bench(
+            .keyboardOnly, .keyboardOnly, persons: (.init(entered: right), .init(entered: right ^ 1 << UInt32(bit)))
+        )
+        guard right ^ 1 << UInt32(bit) <= 999_999 else { return }
+        bench.pair()
+        #expect(bench.responder.error == .refused(.confirmValueFailed))
+        #expect(bench.initiator.error == .refusedByPeer(.confirmValueFailed))
+        #expect(bench.initiator.sent.count { $0.code == .pairingConfirm } == bit + 1)
+    }
+
+    @Test(arguments: both)
+    func SM_CEN_SCPK_BI_01_SM_PER_SCPK_BI_03_a_person_who_gives_up_ends_it(quitter: PairingRole) {
+        let quits = PairingBench.Person(accepts: false)
+        var bench = Self.bench(
+            .keyboardOnly, .keyboardOnly, persons: quitter == .initiator ? (quits, .init()) : (.init(), quits)
+        )
+        bench.pair()
+        #expect(bench[quitter].error == .refused(.passkeyEntryFailed))
+        #expect(bench[quitter.other].error == .refusedByPeer(.passkeyEntryFailed))
+    }
+
+    @Test func SM_CEN_SCPK_BV_05_AB_S13_passkeys_are_fresh_in_each_attempt() {
+        var passkeys: Set<UInt32> = []
+        for seed in 0..<50 as Range<UInt64> {
+            var bench = Self.bench(.displayOnly, .keyboardOnly, seed: seed)
+            bench.pair()
+            for case .showPasskey(let passkey) in bench.initiator.prompts { passkeys.insert(passkey) }
+        }
+        #expect(passkeys.count >= 49)
+    }
+
+    // MARK: Out of band
+
+    struct Data {
+        let random = RandomSource(seed: 7)
+        let initiator: OwnOutOfBandData
+        let responder: OwnOutOfBandData
+
+        init() throws {
+            func own(_ random: RandomSource) throws -> OwnOutOfBandData {
+                let keys = try #require(P256KeyPair(random: random.bytes))
+                return OwnOutOfBandData(keyPair: keys, random: try #require(Block128(random.bytes(16))))
+            }
+            initiator = try own(random)
+            responder = try own(random)
+        }
+
+        subscript(role: PairingRole) -> OwnOutOfBandData { role == .initiator ? initiator : responder }
+    }
+
+    @Test(arguments: [[PairingRole.initiator], [.responder], [.initiator, .responder]])
+    func SM_CEN_SCOB_BV_01_SM_PER_SCOB_BV_02_data_of_one_side_or_both_gives_an_authenticated_key(
+        informed: [PairingRole]
+    ) throws {
+        let data = try Data()
+        var bench = Self.bench(.noInputNoOutput, .noInputNoOutput) { role, context in
+            context.ownData = data[role]
+            if informed.contains(role) { context.peerData = data[role.other].shared }
+        }
+        bench.pair()
+        let result = try #require(bench.initiator.result, "\(String(describing: bench.initiator.error))")
+        #expect(result.isAuthenticated && result.linkKey == bench.responder.result?.linkKey)
+        #expect(bench.initiator.prompts.isEmpty && bench.responder.prompts.isEmpty)
+    }
+
+    @Test(arguments: both)
+    func SM_CEN_SCOB_BI_01_SM_PER_SCOB_BI_02_data_of_somebody_else_end_it(informed: PairingRole) throws {
+        let data = try Data()
+        var bench = Self.bench(.noInputNoOutput, .noInputNoOutput) { role, context in
+            context.ownData = data[role]
+            if role == informed { context.peerData = data[role].shared }
+        }
+        bench.pair()
+        #expect(bench[informed].error == .refused(.confirmValueFailed))
+        #expect(bench[informed.other].error == .refusedByPeer(.confirmValueFailed))
+    }
+
+    @Test(arguments: both)
+    func SM_CEN_SCOB_BI_04_SM_PER_SCOB_BI_03_a_peer_without_the_data_that_it_is_said_to_have_ends_it(
+        claimant: PairingRole
+    ) throws {
+        let data = try Data()
+        var bench = Self.bench(.noInputNoOutput, .noInputNoOutput) { role, context in
+            // This one says that it has data of the peer, which never gave any away.
+            if role == claimant { context.peerData = data[role.other].shared }
+        }
+        bench.pair()
+        #expect(bench.initiator.result == nil && bench.responder.result == nil)
+        #expect(bench[claimant].error != nil)
+    }
+
+    // MARK: Keys
+
+    @Test(arguments: [KeyKinds.identity, .signing, [.identity, .signing], []])
+    func SM_CEN_KDU_BV_10_SM_CEN_KDU_BV_11_SM_PER_KDU_BV_08_SM_PER_KDU_BV_09_keys_go_as_agreed(kinds: KeyKinds) throws {
+        var configuration = LegacyPairingTests.configuration(.noInputNoOutput)
+        configuration.givenKeys = kinds.union(.encryption)
+        configuration.wantedKeys = kinds.union(.encryption)
+        var bench = PairingBench(initiator: configuration, responder: configuration)
+        bench.pair()
+        let (a, b) = (try #require(bench.initiator.result), try #require(bench.responder.result))
+        #expect(a.peerKeys.kinds == kinds && a.peerKeys == b.ownKeys && b.peerKeys == a.ownKeys)
+    }
+
+    @Test func SM_PER_KDU_BI_03_AB_S11_an_identity_that_is_none_is_rejected() {
+        var bench = Self.bench(.noInputNoOutput, .noInputNoOutput)
+        bench.tamper = { role, command in
+            var octets = command.framed().bytes
+            // A resolvable private address is no identity.
+            if role == .initiator, command.code == .identityAddressInformation { octets[7] = 0x40 }
+            return [octets]
+        }
+        bench.pair()
+        #expect(bench.responder.error == .refused(.keyRejected) && bench.responder.result == nil)
+    }
+
+    @Test(arguments: both)
+    func SM_CEN_KDU_BI_01_SM_PER_KDU_BI_01_SM_CEN_KDU_BI_04_SM_PER_KDU_BI_04_AB_S01_a_key_off_the_curve_ends_it(
+        liar: PairingRole
+    ) {
+        for change in [{ $0[64] ^= 1 }, { $0.replaceSubrange(33..., with: [UInt8](repeating: 0, count: 32)) },
+            { $0.replaceSubrange(1..., with: [UInt8](repeating: 0, count: 64)) }, { $0[1] ^= 0x80 }] as [(inout [UInt8]) -> Void] {
+            var bench = Self.bench(.displayYesNo, .displayYesNo)
+            bench.tamper = { role, command in
+                var octets = command.framed().bytes
+                if role == liar, command.code == .pairingPublicKey { change(&octets) }
+                return [octets]
+            }
+            bench.pair()
+            #expect(bench[liar.other].error == .refused(.invalidParameters))
+            #expect(bench[liar.other].prompts.isEmpty)
+        }
+    }
+
+    @Test func AB_S02_our_own_public_key_sent_back_ends_it_with_either_y() {
+        for isFlipped in [false, true] {
+            var bench = Self.bench(.displayYesNo, .displayYesNo)
+            let echo = Echo()
+            bench.tamper = { role, command in
+                guard command.code == .pairingPublicKey else { return [command.framed().bytes] }
+                if role == .initiator { echo.octets = command.framed().bytes }
+                var octets = echo.octets
+                if role == .responder, isFlipped { octets[40] ^= 1 }
+                return [octets]
+            }
+            bench.pair()
+            #expect(bench.initiator.error == .refused(.invalidParameters))
+            #expect(!bench.initiator.sent.contains { $0.code == .pairingRandom })
+        }
+    }
+
+    private final class Echo { var octets: [UInt8] = [] }
+
+    @Test func AB_S03_the_debug_key_is_refused_unless_debugging() throws {
+        var debugging = LegacyPairingTests.configuration(.displayYesNo)
+        debugging.isDebugMode = true
+        var bench = PairingBench(initiator: debugging, responder: LegacyPairingTests.configuration(.displayYesNo))
+        bench.pair()
+        #expect(bench.responder.error == .refused(.invalidParameters))
+        bench = PairingBench(initiator: debugging, responder: debugging)
+        bench.pair()
+        #expect(bench.responder.result != nil)
+    }
+}
+
+// MARK: The conversation
+
+extension SecureConnectionsTests {
+    @Test func AB_S05_no_command_out_of_its_place_brings_a_pairing_further() {
+        let all: [[UInt8]] = (1...14 as ClosedRange<UInt8>).map { code in
+            let lengths: [UInt8: Int] = [1: 6, 2: 6, 5: 1, 7: 10, 9: 7, 11: 1, 12: 64, 14: 1]
+            return [code] + [UInt8](repeating: 1, count: lengths[code] ?? 16)
+        }
+        for step in 0..<12 {
+            for intruder in all where intruder[0] != SMPCode.pairingFailed.rawValue {
+                var bench = Self.bench(.displayYesNo, .displayYesNo)
+                let counter = Counter()
+                bench.tamper = { role, command in
+                    guard role == .initiator else { return [command.framed().bytes] }
+                    defer { counter.value += 1 }
+                    guard counter.value == step, command.code.rawValue != intruder[0] else {
+                        return [command.framed().bytes]
+                    }
+                    counter.hasIntruded = true
+                    return [intruder]
+                }
+                bench.pair()
+                #expect(!counter.hasIntruded || bench.responder.result == nil)
+            }
+        }
+    }
+
+    private final class Counter {
+        var value = 0
+        var hasIntruded = false
+    }
+
+    @Test func SM_CEN_PROT_BV_01_SM_PER_PROT_BV_02_AB_S12_a_timeout_ends_pairing_on_the_link_for_good() {
+        for role in Self.both {
+            var bench = Self.bench(.displayYesNo, .displayYesNo)
+            bench.tamper = { _, command in command.code == .pairingPublicKey ? [] : [command.framed().bytes] }
+            bench.pair()
+            #expect(bench[role].isTimerRunning)
+            bench.handle(.timeout, at: role)
+            #expect(bench[role].error == .timedOut)
+            let sent = bench[role].sent.count
+            bench.handle(.start, at: role)
+            bench.inject(PairingRequest(PairingFeatures()).framed().bytes, to: role)
+            bench.inject([0x0B, 0x09], to: role)
+            #expect(bench[role].sent.count == sent)
+        }
+    }
+
+    @Test func AB_S07_secure_connections_only_refuses_legacy_in_both_roles() {
+        for strict in Self.both {
+            var sides = (LegacyPairingTests.configuration(.displayYesNo), LegacyPairingTests.configuration(.displayYesNo))
+            if strict == .initiator {
+                (sides.0.legacy, sides.1.legacy) = (.refused, .only)
+            } else {
+                (sides.0.legacy, sides.1.legacy) = (.only, .refused)
+            }
+            var bench = PairingBench(initiator: sides.0, responder: sides.1)
+            bench.pair()
+            #expect(bench[strict].error == .refused(.authenticationRequirements))
+        }
+    }
+
+    @Test func AB_S12_a_second_request_in_the_middle_ends_the_first() {
+        var bench = Self.bench(.displayYesNo, .displayYesNo, persons: (.init(), .init()))
+        bench.tamper = { role, command in
+            let request = PairingRequest(PairingFeatures()).framed().bytes
+            return role == .initiator && command.code == .pairingRandom ? [request] : [command.framed().bytes]
+        }
+        bench.pair()
+        #expect(bench.responder.error == .refused(.unspecifiedReason))
+    }
+
+    @Test func commands_cut_at_every_octet_end_it_with_invalid_parameters() {
+        for code in [SMPCode.pairingRequest, .pairingPublicKey, .pairingRandom, .pairingDHKeyCheck] {
+            for length in 1..<17 {
+                var bench = Self.bench(.noInputNoOutput, .noInputNoOutput)
+                bench.tamper = { role, command in
+                    let octets = command.framed().bytes
+                    return role == .initiator && command.code == code && length < octets.count
+                        ? [Array(octets.prefix(length))] : [octets]
+                }
+                bench.pair()
+                let isCut = length < (code == .pairingRequest ? 7 : 17)
+                #expect(isCut == (bench.responder.error == .refused(.invalidParameters)))
+            }
+        }
+    }
+
+    @Test func a_responder_asks_for_security_and_the_initiator_hears_it_once() {
+        var bench = Self.bench(.displayYesNo, .displayYesNo)
+        bench.handle(.start, at: .responder)
+        bench.run()
+        #expect(bench.initiator.securityRequests == 1)
+    }
+}

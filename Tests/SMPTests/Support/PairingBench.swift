@@ -1,0 +1,148 @@
+import BluetoothTypes
+import Cryptography
+import EventLoops
+
+@testable import SMP
+
+/// Two pairing machines with a wire between them and a person at each, run until nothing happens any more.
+struct PairingBench {
+    /// One side: its machine, what its person does, and what became of it.
+    struct Side {
+        var machine: PairingMachine
+        var person: Person
+        var prompts: [PairingPrompt] = []
+        var result: PairingResult?
+        var error: PairingError?
+        var key: Key128?
+        var sent: [SMPCommand] = []
+        var isPromptOpen = false
+        var isTimerRunning = false
+        var securityRequests = 0
+    }
+
+    /// What a person does at a prompt.
+    struct Person {
+        var accepts = true
+        /// The digits that are entered; nil for those that the other side shows, or 111111 when neither does.
+        var entered: UInt32?
+    }
+
+    static let central = BluetoothAddress(0xC0FF_EE00_0001, kind: .randomDevice)
+    static let peripheral = BluetoothAddress(0x0012_3456_789A, kind: .publicDevice)
+
+    var initiator: Side
+    var responder: Side
+    /// Changes, or takes away, what goes over the wire.
+    var tamper: (PairingRole, SMPCommand) -> [[UInt8]] = { [$1.framed().bytes] }
+    private var wire: [(to: PairingRole, octets: [UInt8])] = []
+    private var asked: [(of: PairingRole, prompt: PairingPrompt)] = []
+
+    init(
+        initiator: PairingConfiguration = PairingConfiguration(),
+        responder: PairingConfiguration = PairingConfiguration(),
+        initiatorPerson: Person = Person(),
+        responderPerson: Person = Person(),
+        seed: UInt64 = 1,
+        change: (PairingRole, inout PairingMachine.Context) -> Void = { _, _ in }
+    ) {
+        func side(_ role: PairingRole, _ configuration: PairingConfiguration, _ person: Person) -> Side {
+            let isInitiator = role == .initiator
+            var context = PairingMachine.Context(
+                initiatorAddress: Self.central,
+                responderAddress: Self.peripheral,
+                random: RandomSource(seed: seed).split(isInitiator ? 1 : 2)
+            )
+            let identityKey = Key128(Block128(high: isInitiator ? 1 : 2, low: 0))
+            context.ownIdentity = .init(key: identityKey, address: isInitiator ? Self.central : Self.peripheral)
+            change(role, &context)
+            return Side(
+                machine: PairingMachine(role: role, configuration: configuration, context: context),
+                person: person
+            )
+        }
+        self.initiator = side(.initiator, initiator, initiatorPerson)
+        self.responder = side(.responder, responder, responderPerson)
+    }
+
+    subscript(role: PairingRole) -> Side {
+        get { role == .initiator ? initiator : responder }
+        set { if role == .initiator { initiator = newValue } else { responder = newValue } }
+    }
+
+    /// Pairs until both are done or wait for ever.
+    mutating func pair() {
+        handle(.start, at: .initiator)
+        run()
+    }
+
+    mutating func handle(_ event: PairingMachine.Event, at role: PairingRole) {
+        let actions = self[role].machine.handle(event)
+        for action in actions { perform(action, at: role) }
+    }
+
+    mutating func run() {
+        // Wire first: a person is slower than the link.
+        for _ in 0..<1_000 {
+            if !wire.isEmpty {
+                let next = wire.removeFirst()
+                handle(.received(PacketBuffer(next.octets)), at: next.to)
+            } else if !asked.isEmpty {
+                let next = asked.removeFirst()
+                guard let answer = answer(to: next.prompt, by: next.of) else { continue }
+                handle(.answered(answer), at: next.of)
+            } else if !encrypt() {
+                return
+            }
+        }
+    }
+
+    mutating func inject(_ octets: [UInt8], to role: PairingRole) {
+        wire.append((role, octets))
+        run()
+    }
+
+    private mutating func perform(_ action: PairingMachine.Action, at role: PairingRole) {
+        switch action {
+        case .send(let command):
+            self[role].sent.append(command)
+            wire += tamper(role, command).map { (role.other, $0) }
+        case .ask(let prompt):
+            self[role].prompts.append(prompt)
+            self[role].isPromptOpen = true
+            asked.append((role, prompt))
+        case .closePrompt: self[role].isPromptOpen = false
+        case .encrypt(let key): self[role].key = key
+        case .startTimer: self[role].isTimerRunning = true
+        case .stopTimer: self[role].isTimerRunning = false
+        case .completed(let result): self[role].result = result
+        case .failed(let error): self[role].error = error
+        case .securityRequested: self[role].securityRequests += 1
+        case .peerPressedKey: break
+        }
+    }
+
+    private func answer(to prompt: PairingPrompt, by role: PairingRole) -> PairingAnswer? {
+        let person = self[role].person
+        switch prompt {
+        case .confirmPairing, .compare: return person.accepts ? .accept : .refuse
+        case .showPasskey: return nil
+        case .enterPasskey:
+            guard person.accepts else { return .refuse }
+            for case .showPasskey(let passkey) in self[role.other].prompts {
+                return .passkey(person.entered ?? passkey)
+            }
+            return .passkey(person.entered ?? 111_111)
+        }
+    }
+
+    /// The link is encrypted when both ends have the same key.
+    private mutating func encrypt() -> Bool {
+        guard let key = initiator.key else { return false }
+        let isEncrypted = responder.key == key
+        initiator.key = nil
+        responder.key = nil
+        handle(.encrypted(isEncrypted), at: .initiator)
+        handle(.encrypted(isEncrypted), at: .responder)
+        return true
+    }
+}
