@@ -277,7 +277,7 @@ struct PairingMachine {
         let random = context.random
         if kinds.contains(.encryption), let key = Key128(random.bytes(16)) {
             let diversifier = UInt16(truncatingIfNeeded: random.next())
-            keys.encryption = .init(
+            keys.encryption = EncryptionKey(
                 key: key.shortened(to: negotiation.keySize),
                 diversifier: diversifier,
                 random: random.next()
