@@ -217,16 +217,30 @@ extension SecurityMachine {
         case .stopTimer: return [.stopTimer]
         case .peerPressedKey(let kind): return [.peerPressedKey(kind)]
         case .securityRequested(let requirements): return requested(requirements)
+        case .failedByPeer(let reason):
+            guard state == .awaitsCentral else { return [] }
+            state = .idle
+            return [.stopTimer] + fail(.pairing(.refusedByPeer(reason)))
         case .encrypt(let key):
             guard role == .initiator else { return [] }
             pending = .pairing
             return [.encrypt(EncryptionKey(key: key))]
         case .completed(let result):
+            pairing.context.peerData = nil
+            pairing.context.ownData = nil
             state = .storing(result.keys, isBonding: result.isBonding)
             return [.store(result.keys, isBonding: result.isBonding)]
         case .failed(let error):
             if state == .pairing || state == .awaitsCentral { state = .idle }
-            return fail(reason ?? (error == .linkLost ? .linkLost : .pairing(error)))
+            return fail(reason ?? Self.error(of: error))
+        }
+    }
+
+    private static func error(of error: PairingError) -> SecurityError {
+        switch error {
+        case .linkLost: .linkLost
+        case .refused(.repeatedAttempts): .notAllowed
+        default: .pairing(error)
         }
     }
 
