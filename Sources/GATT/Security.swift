@@ -80,7 +80,8 @@ struct SubscriptionRule: Hashable, Sendable {
 
     /// The least that a choice can ask for.
     var least: SecurityRequirement {
-        min(choices.contains(.notify) ? notification : indication, choices.contains(.indicate) ? indication : notification)
+        guard choices.contains(.notify) else { return indication }
+        return choices.contains(.indicate) ? min(notification, indication) : notification
     }
 
     /// What all ways in `choice` ask for together.

@@ -115,7 +115,9 @@ public final class GATTClient {
         completion: @escaping (Result<P.Output, GATTError>) -> Void
     ) {
         let count = waiting.count + repeated.count + holding.count
-        guard attempt.isSecured || count < Self.maximumWaitingProcedures else { return completion(.failure(.queueFull)) }
+        guard attempt.isSecured || count < Self.maximumWaitingProcedures else {
+            return completion(.failure(.queueFull))
+        }
         let start = { [self] (bearer: ATTBearer) in
             RunningProcedure(procedure, bearer) { [self] result in
                 running.removeAll { $0.bearer === bearer }

@@ -70,7 +70,9 @@ extension GATTServerSession {
         var own: [(source: Attribute.Source, handle: UInt16, value: PacketBuffer)] = []
         for part in parts {
             guard let attribute = database?[part.handle] else { return completion(.invalidHandle, part.handle) }
-            if let refusal = refusal(of: part, at: attribute, isSigned: isSigned) { return completion(refusal, part.handle) }
+            if let refusal = refusal(of: part, at: attribute, isSigned: isSigned) {
+                return completion(refusal, part.handle)
+            }
             if case .asked = attribute.source {
                 asked.append(part)
             } else if let index = own.firstIndex(where: { $0.handle == part.handle }) {
