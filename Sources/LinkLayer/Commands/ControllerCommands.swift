@@ -152,11 +152,9 @@ extension VirtualController {
 
     /// Whether a scanner filter policy can be used: an error, or none.
     func checkFilterPolicy(_ policy: LEScanFilterPolicy) -> HCIStatus? {
-        switch policy.rawValue {
-        case 0...1: nil
-        case 2...3: configuration.features.contains(.extendedScannerFilterPolicies) ? nil : .unsupportedFeatureOrParameter
-        default: .invalidParameters
-        }
+        guard policy.rawValue <= 3 else { return .invalidParameters }
+        let isKnown = policy.rawValue <= 1 || configuration.features.contains(.extendedScannerFilterPolicies)
+        return isKnown ? nil : .unsupportedFeatureOrParameter
     }
 
     /// Whether a command may name a peer like this (7.8.12): by an identity only where those are resolved.

@@ -144,7 +144,9 @@ extension VirtualController {
         if let error = ExtendedParameterRules.checkLength(of: set) { return error }
         guard hasAddress(set) else { return .invalidParameters }
         guard !set.isConnectable || links.count < configuration.maximumLinks else { return .connectionLimitExceeded }
-        if set.isConnectable, set.isDirected, isConnected(ownIdentity(of: set), set.target) { return .connectionAlreadyExists }
+        if set.isConnectable, set.isDirected, isConnected(ownIdentity(of: set), set.target) {
+            return .connectionAlreadyExists
+        }
         return nil
     }
 
