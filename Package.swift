@@ -87,9 +87,7 @@ let package = Package(
         room(
             "GATT",
             [
-                "BluetoothTypes", "EventLoops", "ATT",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
+                "BluetoothTypes", "Cryptography", "EventLoops", "ATT",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]
         ),
