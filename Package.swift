@@ -95,6 +95,13 @@ let package = Package(
         ),
         room("SMP", ["BluetoothTypes", "Cryptography", "EventLoops", "L2CAP"]),
         room(
+            "Bonds",
+            [
+                "BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]
+        ),
+        room(
             "GAP",
             [
                 "BluetoothTypes", "EventLoops", "HCI", "L2CAP", "ATT", "GATT",
@@ -184,6 +191,7 @@ let package = Package(
         tests("ATT", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
         tests("GATT", ["ATT", "BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
         tests("SMP", ["BluetoothTypes", "Cryptography", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
+        tests("Bonds", ["BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP"]),
         tests("Cryptography", ["BluetoothTypes"]),
         tests("Radio", ["EventLoops"]),
         tests(
