@@ -104,7 +104,7 @@ let package = Package(
         room(
             "GAP",
             [
-                "BluetoothTypes", "EventLoops", "HCI", "L2CAP", "ATT", "GATT",
+                "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "L2CAP", "ATT", "GATT", "SMP", "Bonds",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -170,8 +170,8 @@ let package = Package(
         tests(
             "GAP",
             [
-                "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "LinkLayer", "Radio",
-                .product(name: "Logging", package: "swift-log"),
+                "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "SMP",
+                "Bonds", "LinkLayer", "Radio", .product(name: "Logging", package: "swift-log"),
             ]
         ),
         tests(
