@@ -1,8 +1,10 @@
 import BluetoothTypes
+import Bonds
 import EventLoops
 import HCI
 import L2CAP
 import Logging
+import SMP
 
 /// The Generic Access Profile of one device for users of the host stack: a controller with its advertiser, scanner and
 /// connector, and the links that come of them (Core Vol 3 Part C). ``Broadcaster``, ``Observer``, ``Peripheral`` and
@@ -37,6 +39,10 @@ public final class GenericAccess {
     public let advertiser: Advertiser
     /// Makes and ends links; ``Central`` is more comfortable.
     public let connector: Connector
+    /// The services that take credit-based channels of peers.
+    public let channels = ChannelServers()
+    /// The security of all links: bonds, prompts, and how the device pairs.
+    public let security: DeviceSecurity
 
     let host: HCIHost
     private let scanner: Scanner
@@ -61,13 +67,17 @@ public final class GenericAccess {
     ///
     /// - Parameters:
     ///   - host: A host that nobody else uses; its callbacks are taken over.
-    ///   - random: For addresses.
+    ///   - random: For addresses and keys.
     ///   - policy: Which address is shown.
+    ///   - bonds: Where bonds are kept; without it, no pairing makes one.
+    ///   - pairing: How the device pairs.
     public init(
         host: HCIHost,
         loop: any EventLoop,
         random: RandomSource,
         address policy: OwnAddressPolicy = .staticRandom,
+        bonds: BondStore? = nil,
+        pairing: PairingConfiguration = PairingConfiguration(),
         logger: Logger
     ) {
         self.host = host
@@ -77,6 +87,14 @@ public final class GenericAccess {
         advertiser = Advertiser(host: host, loop: loop, random: random, logger: logger)
         scanner = Scanner(host: host, loop: loop, logger: logger)
         connector = Connector(host: host, loop: loop, logger: logger)
+        security = DeviceSecurity(
+            host: host,
+            loop: loop,
+            random: random,
+            bonds: bonds,
+            configuration: pairing,
+            logger: logger
+        )
         listen()
     }
 
@@ -202,7 +220,7 @@ extension GenericAccess {
     }
 
     private func connected(_ connection: HCIConnection) {
-        let link = AccessLink(connection, access: self)
+        let link = AccessLink(connection, ownAddress: ownAddress?.address ?? .none, access: self)
         links.append(link)
         if connection.role == .central {
             connector.connected(connection.peerAddress)
