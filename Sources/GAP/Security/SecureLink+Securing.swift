@@ -1,3 +1,4 @@
+import ATT
 import HCI
 import SMP
 
@@ -19,6 +20,27 @@ extension SecureLink {
             case .refusedByPerson where isReplacementRefused: completion(.failure(.peerLostKey))
             default: completion(result)
             }
+        }
+    }
+
+    /// Makes the link as secure as it has to be for a request that the peer has refused for this (table 10.2), so that it
+    /// may be repeated. `completion` is told whether it is; other refusals need nothing that could be done here.
+    public func secure(after refusal: ATTErrorCode, completion: @escaping (_ isSecured: Bool) -> Void) {
+        guard let level = level(after: refusal) else { return completion(false) }
+        secure(level) { result in
+            if case .success = result { completion(true) } else { completion(false) }
+        }
+    }
+
+    private func level(after refusal: ATTErrorCode) -> SecurityLevel? {
+        switch refusal {
+        case .insufficientEncryption: return .encrypted
+        case .encryptionKeySizeTooShort: return (manager.encryption.level?.asked ?? .encrypted).with(keySize: 16)
+        case .insufficientAuthentication:
+            // How good a key the peer wants it does not say: the next better one.
+            guard let level = manager.encryption.level else { return .encrypted }
+            return level.isAuthenticated ? .secureConnections : .authenticated
+        default: return nil
         }
     }
 

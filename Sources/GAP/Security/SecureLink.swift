@@ -144,9 +144,11 @@ extension SecureLink {
         var security = LinkSecurity(
             isEncrypted: inUse != nil,
             isAuthenticated: inUse?.isAuthenticated ?? false,
+            isSecureConnections: inUse?.isSecureConnections ?? false,
             keySize: inUse?.keySize ?? 16,
             hasKey: known != nil
         )
+        security.isSecureConnectionsOnly = floor.isAuthenticated && floor.isSecureConnections
         security.isAuthorized = isAuthorized
         l2cap.protection = LinkProtection(
             hasKey: known != nil,

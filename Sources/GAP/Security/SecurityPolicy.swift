@@ -43,6 +43,17 @@ extension PairingConfiguration {
     }
 }
 
+extension KeyLevel {
+    /// What keys as good as this meet.
+    var asked: SecurityLevel {
+        SecurityLevel(
+            isAuthenticated: isAuthenticated,
+            isSecureConnections: isSecureConnections,
+            minimumKeySize: keySize
+        )
+    }
+}
+
 extension SecurityLevel {
     /// This level, or what the floor asks where that is more.
     func raised(to floor: KeyLevel) -> SecurityLevel {

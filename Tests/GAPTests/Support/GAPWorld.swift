@@ -1,10 +1,12 @@
 import BluetoothTypes
+import Bonds
 import EventLoops
 import HCI
 import HCITransports
 import LinkLayer
 import Logging
 import Radio
+import SMP
 import Testing
 
 @testable import GAP
@@ -32,9 +34,13 @@ final class GAPWorld {
         radio = Radio(loop: loop, random: random.split(0), configuration: Radio.Configuration())
     }
 
+    var deviceCount: Int { devices.count }
+
     /// A device that is up.
     func device(
         _ policy: OwnAddressPolicy = .staticRandom,
+        bonds: BondStore? = nil,
+        pairing: PairingConfiguration = PairingConfiguration(),
         configure: (inout VirtualControllerConfiguration) -> Void = { _ in }
     ) -> GAPDevice {
         let number = UInt64(devices.count + 1)
@@ -43,7 +49,7 @@ final class GAPWorld {
         )
         if mode == .legacy { configuration.features.remove(.extendedAdvertising) }
         configure(&configuration)
-        let device = GAPDevice(self, configuration, policy, random: random.split(number))
+        let device = GAPDevice(self, configuration, policy, bonds, pairing, random: random.split(number))
         devices.append(device)
         device.access.start()
         run(.milliseconds(100))
@@ -76,6 +82,8 @@ final class GAPDevice {
         _ world: GAPWorld,
         _ configuration: VirtualControllerConfiguration,
         _ policy: OwnAddressPolicy,
+        _ bonds: BondStore?,
+        _ pairing: PairingConfiguration,
         random: RandomSource
     ) {
         self.world = world
@@ -94,7 +102,15 @@ final class GAPDevice {
             log.take(packet, direction)
         }
         let host = HCIHost(transport: line, loop: world.loop, logger: logger)
-        access = GenericAccess(host: host, loop: world.loop, random: random.split(2), address: policy, logger: logger)
+        access = GenericAccess(
+            host: host,
+            loop: world.loop,
+            random: random.split(2),
+            address: policy,
+            bonds: bonds,
+            pairing: pairing,
+            logger: logger
+        )
         self.log = log
         access.onLink = { [unowned self] link in
             links.append(link)
