@@ -97,7 +97,7 @@ let package = Package(
         room(
             "GAP",
             [
-                "BluetoothTypes", "EventLoops", "HCI", "L2CAP", "ATT", "GATT",
+                "BluetoothTypes", "EventLoops", "HCI", "L2CAP", "ATT", "GATT", "Cryptography", "SMP",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -163,7 +163,8 @@ let package = Package(
         tests(
             "GAP",
             [
-                "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "LinkLayer", "Radio",
+                "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "Cryptography", "SMP",
+                "LinkLayer", "Radio",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
