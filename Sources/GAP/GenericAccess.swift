@@ -1,4 +1,5 @@
 import BluetoothTypes
+import Bonds
 import EventLoops
 import HCI
 import L2CAP
@@ -40,6 +41,10 @@ public final class GenericAccess {
     public let connector: Connector
     /// The private addresses; tell it of the bonds.
     public let privacy: DevicePrivacy
+    /// The services that take credit-based channels of peers.
+    public let channels = ChannelServers()
+    /// The security of all links: bonds, prompts, and how the device pairs.
+    public let security: DeviceSecurity
 
     let host: HCIHost
     private let scanner: Scanner
@@ -64,17 +69,18 @@ public final class GenericAccess {
     ///
     /// - Parameters:
     ///   - host: A host that nobody else uses; its callbacks are taken over.
-    ///   - random: For addresses.
+    ///   - random: For addresses and keys.
     ///   - policy: Which address is shown.
-    ///   - identity: What bonded peers recognise the device by behind private addresses; one that nobody knows when there is
-    ///     none.
+    ///   - bonds: Where bonds are kept, and who this device is behind private addresses; without it, no pairing makes a bond.
+    ///   - pairing: How the device pairs.
     ///   - interval: After how long a private address gives way to another one.
     public init(
         host: HCIHost,
         loop: any EventLoop,
         random: RandomSource,
         address policy: OwnAddressPolicy = .staticRandom,
-        identity: LocalIdentity? = nil,
+        bonds: BondStore? = nil,
+        pairing: PairingConfiguration = PairingConfiguration(),
         privateAddressInterval interval: Duration = GAPTimer.privateAddressInterval,
         logger: Logger
     ) {
@@ -86,13 +92,22 @@ public final class GenericAccess {
             host: host,
             loop: loop,
             random: random,
-            identity: policy == .resolvablePrivate ? identity ?? LocalIdentity(random) : nil,
+            identity: policy == .resolvablePrivate ? bonds?.identity ?? LocalIdentity(random) : nil,
             interval: interval,
             logger: logger
         )
         advertiser = Advertiser(host: host, loop: loop, random: random, logger: logger, privacy: privacy)
         scanner = Scanner(host: host, loop: loop, logger: logger, privacy: privacy)
         connector = Connector(host: host, loop: loop, logger: logger, privacy: privacy)
+        security = DeviceSecurity(
+            host: host,
+            loop: loop,
+            random: random,
+            bonds: bonds,
+            configuration: pairing,
+            logger: logger
+        )
+        security.privacy = privacy
         listen()
     }
 
@@ -218,7 +233,8 @@ extension GenericAccess {
     }
 
     private func connected(_ connection: HCIConnection) {
-        let link = AccessLink(connection, access: self)
+        let own = privacy.connected(connection) ?? ownAddress?.address ?? .none
+        let link = AccessLink(connection, ownAddress: own, access: self)
         links.append(link)
         if connection.role == .central {
             connector.connected(connection.peerAddress)

@@ -48,32 +48,30 @@ extension DevicePrivacy {
         return (.resolvablePrivate(key, random), false)
     }
 
-    /// The address that this device had on the air when a link was made: what pairing on it is computed with.
+    /// A link has been made. Called before the advertiser and the connector learn of it.
     ///
-    /// For a peripheral with several connectable sets it is certain once the controller has told which one it was, right
-    /// after the connection.
-    public func ownAddress(of connection: HCIConnection) -> BluetoothAddress? {
-        if let address = connection.localResolvableAddress { return address }
-        if let address = ownAddresses[connection.handle] { return address }
+    /// - Returns: The address that this device had on the air for it: what pairing on it is computed with. For a peripheral
+    ///   with several connectable sets ``ownAddress(of:)`` is certain once the controller has told which set it was, right
+    ///   after the connection.
+    @discardableResult
+    public func connected(_ connection: HCIConnection) -> BluetoothAddress? {
         let ofSet = connection.role == .peripheral ? advertiser?.connectableAddress : nil
-        return ofSet ?? current?.address.address
+        guard let address = connection.localResolvableAddress ?? ofSet ?? current?.address.address else { return nil }
+        linkAddresses[connection.handle] = LinkAddress(connection: connection, address: address)
+        return address
     }
 
-    func connected(_ status: HCIStatus, _ handle: ConnectionHandle, _ role: LERole, _ local: BluetoothAddress?) {
-        guard status == .success else { return }
-        if let local, local.value != 0 {
-            ownAddresses.set(local, for: handle)
-        } else if role == .peripheral, let address = advertiser?.connectableAddress {
-            ownAddresses.set(address, for: handle)
-        } else if let current {
-            ownAddresses.set(current.address.address, for: handle)
-        }
+    /// The address that this device had on the air when a link was made; nil for a link that ``connected(_:)`` was not told
+    /// of.
+    public func ownAddress(of connection: HCIConnection) -> BluetoothAddress? {
+        guard let known = linkAddresses[connection.handle], known.connection === connection else { return nil }
+        return known.address
     }
 
     /// The controller tells which set a link is from.
     func connected(_ handle: ConnectionHandle, toSetAt address: BluetoothAddress) {
-        guard host.connection(handle)?.localResolvableAddress == nil else { return }
-        ownAddresses.set(address, for: handle)
+        guard let known = linkAddresses[handle]?.connection, known.localResolvableAddress == nil else { return }
+        linkAddresses[handle]?.address = address
     }
 }
 

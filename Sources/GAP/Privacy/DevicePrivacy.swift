@@ -16,7 +16,7 @@ public final class DevicePrivacy {
 
     /// After how long an address of this device gives way to another one.
     public let interval: Duration
-    /// The devices that this one is bonded with. Set it whenever that changes.
+    /// The devices that this one is bonded with. Set whenever that changes; ``DeviceSecurity/privacy`` does.
     public var peers: [PrivatePeer] = [] {
         didSet {
             guard peers != oldValue else { return }
@@ -55,10 +55,14 @@ public final class DevicePrivacy {
     private var resolver = AddressResolver()
     /// Where each bonded peer was heard last.
     private var recent: [BluetoothAddress: (address: BluetoothAddress, time: Instant)] = [:]
-    var ownAddresses = RecencyTable<ConnectionHandle, BluetoothAddress>(limit: maximumLinks)
+    /// The own address of each link.
+    var linkAddresses: [ConnectionHandle: LinkAddress] = [:]
 
-    /// Links whose own address is remembered.
-    static let maximumLinks = 256
+    struct LinkAddress {
+        weak var connection: HCIConnection?
+        var address: BluetoothAddress
+    }
+
     /// For how long an address that a peer was heard with is good to connect to it.
     static let recentTime = Duration.seconds(2)
     /// How long to wait before a controller that would not take an address is asked again.
@@ -85,15 +89,6 @@ public final class DevicePrivacy {
         self.identity = identity
         self.interval = min(max(interval, Self.intervals.lowerBound), Self.intervals.upperBound)
         self.logger = logger
-        host.onEvent(LEConnectionComplete.self) { [weak self] in
-            self?.connected($0.status, $0.handle, $0.role, nil)
-        }
-        host.onEvent(LEEnhancedConnectionComplete.self) { [weak self] in
-            self?.connected($0.status, $0.handle, $0.role, $0.localResolvableAddress)
-        }
-        host.onEvent(LEEnhancedConnectionCompleteV2.self) { [weak self] in
-            self?.connected($0.status, $0.handle, $0.role, $0.localResolvableAddress)
-        }
     }
 
     /// Whether this device shows addresses that change.
@@ -125,7 +120,7 @@ public final class DevicePrivacy {
         shared.reset()
         list = ResolvingList()
         recent = [:]
-        ownAddresses.removeAll()
+        linkAddresses = [:]
         events = []
         handle(.reset)
     }

@@ -1,5 +1,7 @@
 import BluetoothTypes
+import Bonds
 import Cryptography
+import SMP
 
 /// What the own privacy has to know of a device that this one is bonded with.
 public struct PrivatePeer: Hashable, Sendable {
@@ -34,4 +36,11 @@ public struct PrivatePeer: Hashable, Sendable {
 
     /// Whether it is to be taken for itself under its identity address.
     var mayShowIdentity: Bool { showsIdentity || key == nil }
+}
+
+extension PrivatePeer {
+    /// The peer of a bond.
+    public init(_ bond: Bond) {
+        self.init(identity: bond.address, key: bond.keys.identityKey, lastUse: bond.lastUse)
+    }
 }

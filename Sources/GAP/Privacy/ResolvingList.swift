@@ -43,7 +43,7 @@ struct ResolvingList {
     /// before others. One that has no identity address cannot be on the list.
     mutating func choose(from peers: [PrivatePeer]) {
         guard capacity > 0 else { return }
-        let able = peers.filter { $0.identity.canBeIdentity }
+        let able = peers.filter { $0.identity.canStay }
         wanted = Array(able.sorted { Self.rank($0) > Self.rank($1) }.prefix(capacity))
     }
 
@@ -55,7 +55,8 @@ struct ResolvingList {
     var steps: [Step] {
         let kept = Set(wanted.filter { Self.isSame($0, entries[$0.identity]) }.map(\.identity))
         let new = wanted.filter { !kept.contains($0.identity) }
-        var steps: [Step] = entries.keys.filter { !kept.contains($0) }.sorted { $0.value < $1.value }.map { .remove($0) }
+        let gone = entries.keys.filter { !kept.contains($0) }.sorted { $0.value < $1.value }
+        var steps = gone.map { Step.remove($0) }
         guard !new.isEmpty else { return steps }
         if !isTimed { steps.append(.setTimeout) }
         for peer in new {

@@ -149,7 +149,7 @@ extension Scanner {
             settings.limit = nil
             settings.advertisers = nil
             settings.phys.formUnion(sought.phys)
-        } else if let advertisers = settings.advertisers, let privacy, advertisers.contains(where: privacy.isResolvedByHost) {
+        } else if settings.advertisers?.contains(where: { privacy?.isResolvedByHost($0) ?? false }) == true {
             // The list would have to hold addresses that are not known before they are heard.
             settings.advertisers = nil
         }
