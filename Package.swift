@@ -64,7 +64,7 @@ let package = Package(
         room(
             "LinkLayer",
             [
-                "BluetoothTypes", "EventLoops", "HCI", "Radio",
+                "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "Radio",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]
         ),
@@ -194,7 +194,10 @@ let package = Package(
         tests("Radio", ["EventLoops"]),
         tests(
             "LinkLayer",
-            ["BluetoothTypes", "EventLoops", "HCI", "Radio", .product(name: "Logging", package: "swift-log")]
+            [
+                "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "Radio",
+                .product(name: "Logging", package: "swift-log"),
+            ]
         ),
         tests("HCI", ["BluetoothTypes", "EventLoops", .product(name: "Logging", package: "swift-log")]),
         tests(
