@@ -52,8 +52,10 @@ public final class AccessLink {
         }
     }
 
-    /// The peer.
-    public var peer: BluetoothAddress { connection.peerAddress }
+    /// The peer: by its identity address when it is bonded.
+    public var peer: BluetoothAddress {
+        access?.privacy.identity(of: connection.peerAddress) ?? connection.peerAddress.plain
+    }
 
     /// Ends the link (Core Vol 3 Part C 9.3.10).
     public func terminate() {

@@ -25,6 +25,10 @@ public final class DeviceSecurity {
     public weak var prompter: (any PairingPrompter)?
     /// Finds the bond behind a resolvable private address. Without it each key of the store is tried.
     public var resolver: ((BluetoothAddress) -> Bond?)?
+    /// What recognises bonded peers by their private addresses, and remembers whose is whose. It is told of the bonds.
+    public weak var privacy: DevicePrivacy? {
+        didSet { tellPrivacy() }
+    }
     /// Who this device is behind its private addresses, as peers learn it with a bond; that of the store at first.
     public var identity: LocalIdentity?
     /// What peers got from this device another way. It is used with every peer that says that it has it.
@@ -33,7 +37,10 @@ public final class DeviceSecurity {
     public var onBondChange: ((BondIdentifier) -> Void)?
     /// Where bonds are kept; without it, no pairing makes one. Links look their bond up when they are made.
     public var bonds: BondStore? {
-        didSet { identity = bonds?.identity }
+        didSet {
+            identity = bonds?.identity
+            tellPrivacy()
+        }
     }
 
     let host: HCIHost
@@ -110,13 +117,23 @@ public final class DeviceSecurity {
         if let bond = bonds.bond(identifier) { backOff.succeeded(bond.address) }
         try bonds.remove(identifier)
         for link in links.values where link.bond?.identifier == identifier { link.bondForgotten() }
-        onBondChange?(identifier)
+        bondChanged(identifier)
     }
 }
 
 // MARK: - What links ask
 
 extension DeviceSecurity {
+    /// A bond was made, changed, removed, or found to be lost.
+    func bondChanged(_ identifier: BondIdentifier) {
+        tellPrivacy()
+        onBondChange?(identifier)
+    }
+
+    private func tellPrivacy() {
+        privacy?.peers = bonds?.bonds.map { PrivatePeer($0) } ?? []
+    }
+
     /// The bond with the peer behind an address.
     func bond(behind address: BluetoothAddress) -> Bond? {
         guard let bonds else { return nil }
@@ -124,6 +141,7 @@ extension DeviceSecurity {
         if let bond = bonds.bond(identity: address) { return bond }
         guard address.randomKind == .resolvable else { return nil }
         if let resolver { return resolver(address) }
+        if let privacy { return privacy.peer(at: address).flatMap { bonds.bond(identity: $0.identity) } }
         return bonds.bonds.first { $0.keys.identityKey.map { address.isResolved(by: $0) } ?? false }
     }
 

@@ -58,7 +58,7 @@ extension SecureLink: SecurityManagerDelegate {
         isPairing = false
         device.pairingSucceeded(with: peer)
         update()
-        if isBonding, let bond { device.onBondChange?(bond.identifier) }
+        if isBonding, let bond { device.bondChanged(bond.identifier) }
         onPaired?(isBonding ? bond : nil)
     }
 
@@ -118,7 +118,7 @@ extension SecureLink: SecurityManagerDelegate {
     private func bondIsLost() {
         guard let identifier = bond?.identifier else { return }
         changeBond { $0.isLost = true }
-        device.onBondChange?(identifier)
+        device.bondChanged(identifier)
         onBondLost?()
     }
 
