@@ -64,7 +64,7 @@ let package = Package(
         room(
             "LinkLayer",
             [
-                "BluetoothTypes", "EventLoops", "HCI", "Radio",
+                "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "Radio",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]
         ),
@@ -93,9 +93,16 @@ let package = Package(
         ),
         room("SMP", ["BluetoothTypes", "Cryptography", "EventLoops", "L2CAP"]),
         room(
+            "Bonds",
+            [
+                "BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]
+        ),
+        room(
             "GAP",
             [
-                "BluetoothTypes", "EventLoops", "HCI", "L2CAP", "ATT", "GATT",
+                "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "L2CAP", "ATT", "GATT", "SMP", "Bonds",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -161,8 +168,8 @@ let package = Package(
         tests(
             "GAP",
             [
-                "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "LinkLayer", "Radio",
-                .product(name: "Logging", package: "swift-log"),
+                "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "SMP",
+                "Bonds", "LinkLayer", "Radio", .product(name: "Logging", package: "swift-log"),
             ]
         ),
         tests(
@@ -182,11 +189,15 @@ let package = Package(
         tests("ATT", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
         tests("GATT", ["ATT", "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "L2CAP", "LoopbackLinks", "SMP"]),
         tests("SMP", ["BluetoothTypes", "Cryptography", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
+        tests("Bonds", ["BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP"]),
         tests("Cryptography", ["BluetoothTypes"]),
         tests("Radio", ["EventLoops"]),
         tests(
             "LinkLayer",
-            ["BluetoothTypes", "EventLoops", "HCI", "Radio", .product(name: "Logging", package: "swift-log")]
+            [
+                "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "Radio",
+                .product(name: "Logging", package: "swift-log"),
+            ]
         ),
         tests("HCI", ["BluetoothTypes", "EventLoops", .product(name: "Logging", package: "swift-log")]),
         tests(
