@@ -64,7 +64,7 @@ let package = Package(
         room(
             "LinkLayer",
             [
-                "BluetoothTypes", "EventLoops", "HCI", "Radio",
+                "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "Radio",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]
         ),

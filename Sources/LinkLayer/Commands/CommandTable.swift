@@ -41,6 +41,7 @@ struct CommandTable {
         addExtendedInitiatingCommands()
         addLinkCommands()
         addProcedureCommands()
+        addEncryptionCommands()
         addHostFlowCommands()
     }
 
