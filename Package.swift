@@ -64,7 +64,7 @@ let package = Package(
         room(
             "LinkLayer",
             [
-                "BluetoothTypes", "EventLoops", "HCI", "Radio",
+                "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "Radio",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]
         ),
@@ -87,17 +87,22 @@ let package = Package(
         room(
             "GATT",
             [
-                "BluetoothTypes", "EventLoops", "ATT",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
+                "BluetoothTypes", "Cryptography", "EventLoops", "ATT",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]
         ),
         room("SMP", ["BluetoothTypes", "Cryptography", "EventLoops", "L2CAP"]),
         room(
+            "Bonds",
+            [
+                "BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]
+        ),
+        room(
             "GAP",
             [
-                "BluetoothTypes", "EventLoops", "HCI", "L2CAP", "ATT", "GATT",
+                "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "L2CAP", "ATT", "GATT", "SMP", "Bonds",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -163,8 +168,8 @@ let package = Package(
         tests(
             "GAP",
             [
-                "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "LinkLayer", "Radio",
-                .product(name: "Logging", package: "swift-log"),
+                "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "SMP",
+                "Bonds", "LinkLayer", "Radio", .product(name: "Logging", package: "swift-log"),
             ]
         ),
         tests(
@@ -182,13 +187,17 @@ let package = Package(
         ),
         tests("L2CAP", ["BluetoothTypes", "EventLoops", "HCI", "LoopbackLinks"]),
         tests("ATT", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
-        tests("GATT", ["ATT", "BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
+        tests("GATT", ["ATT", "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "L2CAP", "LoopbackLinks", "SMP"]),
         tests("SMP", ["BluetoothTypes", "Cryptography", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
+        tests("Bonds", ["BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP"]),
         tests("Cryptography", ["BluetoothTypes"]),
         tests("Radio", ["EventLoops"]),
         tests(
             "LinkLayer",
-            ["BluetoothTypes", "EventLoops", "HCI", "Radio", .product(name: "Logging", package: "swift-log")]
+            [
+                "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "Radio",
+                .product(name: "Logging", package: "swift-log"),
+            ]
         ),
         tests("HCI", ["BluetoothTypes", "EventLoops", .product(name: "Logging", package: "swift-log")]),
         tests(
