@@ -265,11 +265,9 @@ struct PairingMachine {
         )
         var exchange: any Exchange
         if negotiation.isSecureConnections {
-            // A new pair each time: what one attempt gives away is worth nothing in the next (2.3.6).
-            guard let keys = keyPair else { return refuse(.unspecifiedReason) }
             exchange = SecureExchange(
                 setting,
-                keys: keys,
+                keys: configuration.isDebugMode ? .debug : nil,
                 ownData: context.ownData,
                 acceptsDebugKey: configuration.isDebugMode
             )
@@ -280,10 +278,6 @@ struct PairingMachine {
         state = .exchanging(negotiation, exchange)
         let answer = role == .responder ? [Action.send(.pairingResponse(PairingResponse(negotiation.responder)))] : []
         return answer + perform(actions, negotiation)
-    }
-
-    private var keyPair: P256KeyPair? {
-        configuration.isDebugMode ? .debug : P256KeyPair(random: context.random.bytes)
     }
 
     private mutating func take(_ answer: PairingAnswer) -> [Action] {
