@@ -188,7 +188,10 @@ let package = Package(
         tests("Radio", ["EventLoops"]),
         tests(
             "LinkLayer",
-            ["BluetoothTypes", "EventLoops", "HCI", "Radio", .product(name: "Logging", package: "swift-log")]
+            [
+                "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "Radio",
+                .product(name: "Logging", package: "swift-log"),
+            ]
         ),
         tests("HCI", ["BluetoothTypes", "EventLoops", .product(name: "Logging", package: "swift-log")]),
         tests(
