@@ -64,7 +64,7 @@ let package = Package(
         room(
             "LinkLayer",
             [
-                "BluetoothTypes", "EventLoops", "HCI", "Radio",
+                "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "Radio",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]
         ),
@@ -87,9 +87,7 @@ let package = Package(
         room(
             "GATT",
             [
-                "BluetoothTypes", "EventLoops", "ATT",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
+                "BluetoothTypes", "Cryptography", "EventLoops", "ATT",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]
         ),
@@ -104,7 +102,7 @@ let package = Package(
         room(
             "GAP",
             [
-                "BluetoothTypes", "EventLoops", "HCI", "L2CAP", "ATT", "GATT",
+                "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "L2CAP", "ATT", "GATT", "SMP", "Bonds",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -170,8 +168,8 @@ let package = Package(
         tests(
             "GAP",
             [
-                "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "LinkLayer", "Radio",
-                .product(name: "Logging", package: "swift-log"),
+                "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "SMP",
+                "Bonds", "LinkLayer", "Radio", .product(name: "Logging", package: "swift-log"),
             ]
         ),
         tests(
@@ -189,7 +187,7 @@ let package = Package(
         ),
         tests("L2CAP", ["BluetoothTypes", "EventLoops", "HCI", "LoopbackLinks"]),
         tests("ATT", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
-        tests("GATT", ["ATT", "BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
+        tests("GATT", ["ATT", "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "L2CAP", "LoopbackLinks", "SMP"]),
         tests("SMP", ["BluetoothTypes", "Cryptography", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
         .executableTarget(
             name: "BondKillPoints",
@@ -202,7 +200,10 @@ let package = Package(
         tests("Radio", ["EventLoops"]),
         tests(
             "LinkLayer",
-            ["BluetoothTypes", "EventLoops", "HCI", "Radio", .product(name: "Logging", package: "swift-log")]
+            [
+                "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "Radio",
+                .product(name: "Logging", package: "swift-log"),
+            ]
         ),
         tests("HCI", ["BluetoothTypes", "EventLoops", .product(name: "Logging", package: "swift-log")]),
         tests(

@@ -13,7 +13,12 @@ extension VirtualController: AdvertiserOwner {
     func advertiser(_ advertiser: Advertiser, canAccept request: ConnectIndication) -> Bool {
         // AB-L03: a connection that cannot be is not begun.
         request.link.isValid && links.count < configuration.maximumLinks
-            && !isConnected(request.advertiser, request.initiator)
+            && !isConnected(ownIdentity(of: advertiser.set), heard(request.initiator).identity)
+    }
+
+    /// A device whose request has been accepted.
+    private func heard(_ address: BluetoothAddress) -> HeardDevice {
+        privacy.device(address) ?? HeardDevice(address: address, identity: address)
     }
 
     func advertiser(_ advertiser: Advertiser, accepts request: ConnectIndication, at end: Instant) {
@@ -35,7 +40,12 @@ extension VirtualController: AdvertiserOwner {
                 peerAccuracy: .init(code: request.link.clockAccuracy),
                 transmitPower: advertiser.power,
                 drift: configuration.clockDrift,
-                start: start
+                start: start,
+                identities: .init(
+                    own: ownIdentity(of: set),
+                    ownPrivate: set.isPrivate ? request.advertiser : nil,
+                    peer: heard(request.initiator)
+                )
             )
         )
         reportEnd(of: set, .success, handle: handle, completed: completed)
@@ -43,7 +53,13 @@ extension VirtualController: AdvertiserOwner {
 
     func advertiser(_ advertiser: Advertiser, wasAskedBy scanner: BluetoothAddress) {
         guard let handle = advertiser.set.handle, advertiser.set.parameters.notifiesScanRequests else { return }
-        host.send(LEScanRequestReceived(set: handle, scannerAddress: scanner))
+        host.send(LEScanRequestReceived(set: handle, scannerAddress: heard(scanner).identity))
+    }
+
+    func advertiserChangedAddress(_ advertiser: Advertiser) {
+        privacy.list.note(advertiser.set.ownAddress, towards: advertiser.set.target)
+        // With the old DID everybody would know that it is the same set.
+        if !advertiser.set.isLegacy { renewDataIdentifier(advertiser) }
     }
 
     func advertiser(_ advertiser: Advertiser, ended end: Advertiser.End) {
@@ -69,6 +85,10 @@ extension VirtualController: ScannerOwner {
         host.send(LEAdvertisingReport(reports: [report]))
     }
 
+    func scanner(_ scanner: Scanner, reports report: DirectedAdvertisingReport) {
+        host.send(LEDirectedAdvertisingReport(reports: [report]))
+    }
+
     func scanner(_ scanner: Scanner, reports report: ExtendedAdvertisingReport) {
         host.send(LEExtendedAdvertisingReport(reports: [report]))
     }
@@ -81,13 +101,13 @@ extension VirtualController: ScannerOwner {
 extension VirtualController: InitiatorOwner {
     func initiator(
         _ initiator: Initiator,
-        prepares advertiser: BluetoothAddress,
+        prepares advertiser: HeardDevice,
         parameters: PHYConnectionParameters,
         start: LinkStart
     ) -> ConnectionData? {
-        guard links.count < configuration.maximumLinks, !isConnected(initiator.ownAddress, advertiser) else {
-            return nil
-        }
+        guard links.count < configuration.maximumLinks,
+            !isConnected(initiator.own.identity, advertiser.identity)
+        else { return nil }
         var data = ConnectionData()
         data.accessAddress = AccessAddress.random(random)
         data.crcInit = UInt32(truncatingIfNeeded: random.next() >> 40)
@@ -109,6 +129,7 @@ extension VirtualController: InitiatorOwner {
     func initiator(
         _ initiator: Initiator,
         requested request: ConnectIndication,
+        to advertiser: HeardDevice,
         usesAlgorithm2: Bool,
         start: LinkStart
     ) {
@@ -124,7 +145,12 @@ extension VirtualController: InitiatorOwner {
                 peerAccuracy: .init(code: 0),
                 transmitPower: power,
                 drift: configuration.clockDrift,
-                start: start
+                start: start,
+                identities: .init(
+                    own: initiator.own.identity,
+                    ownPrivate: request.initiator == initiator.own.fallback ? nil : request.initiator,
+                    peer: advertiser
+                )
             )
         )
     }
@@ -175,7 +201,15 @@ extension VirtualController: LinkOwner {
         case .clockAccuracy(let status, let accuracy):
             let code = LEClockAccuracy(rawValue: accuracy.code)
             host.send(LERequestPeerSCAComplete(status: status, handle: link.handle, accuracy: code))
+        case .encryption(let status): reportEncryption(status, link)
+        case .keyRefresh(let status): host.send(EncryptionKeyRefreshComplete(status: status, handle: link.handle))
+        case .longTermKeyRequest(let random, let diversifier):
+            host.send(LELongTermKeyRequest(handle: link.handle, random: random, encryptedDiversifier: diversifier))
         }
+    }
+
+    func linkIsSilent(_ link: Link) {
+        host.send(AuthenticatedPayloadTimeoutExpired(handle: link.handle))
     }
 }
 
@@ -195,7 +229,9 @@ extension VirtualController {
             dataLength: receiveLength,
             accuracy: .init(code: configuration.clockAccuracy.rawValue),
             firstPHY: parameters.start.phy,
-            hostAnswersParameters: { [unowned host] in host.isWanted(LERemoteConnectionParameterRequest.self) }
+            random: random,
+            hostAnswersParameters: { [unowned host] in host.isWanted(LERemoteConnectionParameterRequest.self) },
+            hostHasKeys: { [unowned host] in host.isWanted(LELongTermKeyRequest.self) }
         )
         let link = Link(
             parameters,
@@ -227,7 +263,10 @@ extension VirtualController {
         var event = LEEnhancedConnectionComplete()
         event.handle = link.handle
         event.role = link.isCentral ? .central : .peripheral
-        event.peerAddress = link.parameters.peer
+        let identities = link.parameters.identities
+        event.peerAddress = identities.peer.identity
+        if let address = identities.ownPrivate { event.localResolvableAddress = address }
+        if let address = identities.peerPrivate { event.peerResolvableAddress = address }
         event.interval = timing.interval
         event.latency = timing.latency
         event.supervisionTimeout = timing.timeout
@@ -255,7 +294,8 @@ extension VirtualController {
         plain.status = event.status
         plain.handle = event.handle
         plain.role = event.role
-        plain.peerAddress = event.peerAddress
+        // This one knows nothing of identities: it has the address on the air (7.7.65.1).
+        plain.peerAddress = event.peerAddress.kind.isIdentity ? event.peerResolvableAddress : event.peerAddress
         plain.interval = event.interval
         plain.latency = event.latency
         plain.supervisionTimeout = event.supervisionTimeout

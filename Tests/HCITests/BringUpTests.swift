@@ -30,7 +30,7 @@ import Testing
         #expect(information.transmitPower == -20...8)
         #expect(information.supportsExtendedAdvertising)
         #expect(bench.controller.masks["event"] == 0x2000_8000_0200_8890)
-        #expect(bench.controller.masks["page 2"] == 0x80_0000)
+        #expect(bench.controller.masks["page 2"] == 0x280_0000)
         #expect(bench.controller.masks["LE"] == 0x000F_1A7F)
         #expect(information.hostBuffers == HostBuffers())
         #expect(bench.host.counters == HCICounters())
@@ -107,11 +107,22 @@ import Testing
             .connectionComplete, .advertisingReport, .connectionUpdateComplete, .readRemoteFeaturesComplete,
         ]
         #expect(LEEventMask(rawValue: bench.controller.masks["LE"] ?? 0) == always.union(events))
-        #expect(bench.controller.masks["page 2"] == 0)
+        #expect(bench.controller.masks["page 2"] == (features.contains(.encryption) ? 0x200_0000 : 0))
         // Whatever is asked for has a type, so that it can be read.
         for bit in 0..<64 where bench.controller.masks["LE"].map({ $0 >> UInt64(bit) & 1 == 1 }) ?? false {
             #expect(HCIEventRegistry.type(for: .leMeta, subevent: LESubevent(rawValue: UInt8(bit + 1))) != nil)
         }
+    }
+
+    // Encryption Change [v2] came with version 5.3.
+    @Test(arguments: [(SpecificationVersion.v5_2, 0x80_0000), (.v5_3, 0x280_0000)] as [(SpecificationVersion, UInt64)])
+    func theSizeOfTheKeyIsAskedForWhereItCanBeTold(version: SpecificationVersion, mask: UInt64) {
+        let bench = Bench()
+        bench.controller.version = version
+        bench.controller.leFeatures = [.encryption, .ping]
+        bench.up()
+        #expect(bench.controller.masks["page 2"] == mask)
+        #expect(bench.controller.masks["event"].map { $0 >> 7 & 1 } == 1, "the first version, for a controller without")
     }
 
     @Test func aControllerWithBREDRIsToldOfLEAndMayShareItsBuffers() throws {

@@ -264,6 +264,76 @@ import Testing
         #expect(!link.isEncrypted)
     }
 
+    private func giveKey(_ bench: Bench, _ handle: ConnectionHandle) {
+        bench.host.send(
+            LEEnableEncryption(handle: handle, random: 0, encryptedDiversifier: 0, longTermKey: pdu(16))
+        )
+        bench.run()
+    }
+
+    @Test func aConnectionTellsWhatBecomesOfItsEncryption() throws {
+        let bench = Bench()
+        bench.up()
+        let handle = ConnectionHandle(rawValue: 1)
+        let link = try #require(bench.connect(1))
+        var reports: [EncryptionReport] = []
+        var timeouts = 0
+        link.onEncryption = { reports.append($0) }
+        link.onAuthenticatedPayloadTimeout = { timeouts += 1 }
+        bench.inject(EncryptionChange(handle: handle, state: .on))
+        #expect(reports.isEmpty, "nobody gave a key")
+        giveKey(bench, handle)
+        bench.inject(EncryptionChange(status: .pinOrKeyMissing, handle: handle, state: .off))
+        #expect(reports == [.failed(.pinOrKeyMissing)] && !link.isEncrypted)
+        giveKey(bench, handle)
+        bench.inject(EncryptionChangeV2(handle: handle, state: .on, keySize: 16))
+        #expect(reports.last == .on && link.isEncrypted && link.encryptionKeySize == 16)
+        bench.inject(EncryptionKeyRefreshComplete(handle: handle))
+        #expect(reports.count == 2, "no other key was given")
+        giveKey(bench, handle)
+        bench.inject(EncryptionKeyRefreshComplete(handle: handle))
+        #expect(reports.last == .refreshed && link.encryptionKeySize == 16)
+        bench.inject(AuthenticatedPayloadTimeoutExpired(handle: handle))
+        bench.inject(AuthenticatedPayloadTimeoutExpired(handle: .init(rawValue: 2)))
+        #expect(timeouts == 1 && bench.host.counters.unknownHandles == 1)
+        bench.inject(EncryptionChangeV2(handle: handle, state: .off, keySize: 0))
+        #expect(reports.last == .off && link.encryptionKeySize == nil && !link.isEncrypted)
+        giveKey(bench, handle)
+        bench.inject(EncryptionChange(handle: handle, state: .on))
+        #expect(reports.last == .on && link.encryptionKeySize == nil, "the first version does not tell")
+    }
+
+    // A key that is refused does not take back the one before.
+    @Test func AB_H05_aRefusedKeyDoesNotUndoTheOneUnderWay() throws {
+        let bench = Bench()
+        bench.up()
+        let handle = ConnectionHandle(rawValue: 1)
+        let link = try #require(bench.connect(1))
+        giveKey(bench, handle)
+        bench.controller.reaction = { opcode in
+            .packets([HCIPacket(CommandStatus(status: .commandDisallowed, credits: 1, opcode: opcode))])
+        }
+        giveKey(bench, handle)
+        bench.inject(EncryptionChange(handle: handle, state: .on))
+        #expect(link.isEncrypted)
+    }
+
+    @Test func aConnectionAsksForItsKey() throws {
+        let bench = Bench()
+        bench.up()
+        let link = try #require(bench.connect(1, role: .peripheral))
+        var asked: [LELongTermKeyRequest] = []
+        link.onLongTermKeyRequest = { asked.append($0) }
+        let request = LELongTermKeyRequest(handle: link.handle, random: 7, encryptedDiversifier: 9)
+        bench.transport.sent = []
+        bench.inject(request)
+        #expect(asked.map(\.random) == [7] && asked.map(\.encryptedDiversifier) == [9])
+        #expect(bench.transport.commands.isEmpty)
+        link.onLongTermKeyRequest = nil
+        bench.inject(request)
+        #expect(bench.transport.commands == ["LE Long Term Key Request Negative Reply"])
+    }
+
     @Test func aConnectionKnowsItsParameters() throws {
         let bench = Bench()
         bench.up()

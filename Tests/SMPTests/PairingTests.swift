@@ -70,6 +70,7 @@ import Testing
     static func kind(_ prompt: PairingPrompt) -> String {
         switch prompt {
         case .confirmPairing: "confirm"
+        case .confirmReplacement: "replace"
         case .showPasskey: "show"
         case .enterPasskey: "enter"
         case .compare: "compare"

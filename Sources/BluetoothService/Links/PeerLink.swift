@@ -48,7 +48,11 @@ final class PeerLink {
         client = GATTClient(bearer: bearer)
         security = SecurityManager(
             channel: l2cap.register(.securityManager, maximumPayload: SecurityManager.maximumPayload),
-            role: role
+            role: role == .central ? .initiator : .responder,
+            ownAddress: connection.localResolvableAddress ?? .none,
+            peerAddress: connection.peerResolvableAddress ?? connection.peerAddress,
+            loop: system.loop,
+            random: system.random
         )
         served = system.attributes.attach(bearer, of: peer)
         listen()

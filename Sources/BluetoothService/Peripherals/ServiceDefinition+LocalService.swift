@@ -69,7 +69,8 @@ extension CharacteristicDefinition {
             local.uuid.attributeForm,
             properties: CharacteristicProperties(rawValue: properties),
             permissions: AttributePermissions(permissions),
-            subscription: notifiesEncrypted || indicatesEncrypted ? .encrypted : .none,
+            notification: notifiesEncrypted ? .encrypted : .none,
+            indication: indicatesEncrypted ? .encrypted : .none,
             source: local.value.map { .fixed($0) } ?? .asked,
             descriptors: descriptors
         )

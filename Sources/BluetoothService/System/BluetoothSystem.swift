@@ -29,7 +29,7 @@ public final class BluetoothSystem {
     let advertising = AdvertisingArbiter()
     let connector: Connector
     private let host: HCIHost
-    private let random: RandomSource
+    let random: RandomSource
     private let advertiser: Advertiser
     /// All apps together advertise one thing (behaviour 7.30).
     private let advertisement: AdvertisingSet

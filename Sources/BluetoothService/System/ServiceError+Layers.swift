@@ -69,6 +69,10 @@ extension ServiceError {
         case .databaseOutOfSync:
             // Behaviour 4.16.
             self.init(.invalidHandle, reason: "the peer's services have changed")
+        case .insufficientSecurity(let cause):
+            self.init(att: ATTStatus(rawValue: cause.rawValue), reason: "the link did not get secure")
+        case .noSigningKey:
+            self.init(.unknown, reason: "there is no key to sign with")
         case .queueFull:
             self.init(.outOfSpace, reason: "too many requests wait on this link")
         }

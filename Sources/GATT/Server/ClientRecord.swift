@@ -1,6 +1,6 @@
 /// What a server remembers of a bonded client between its connections (Core Vol 3 Part G 2.5.2.1, 3.3.3.3 and 7.2).
 ///
-/// Whoever stores bonds stores it with them: it comes with ``GATTServer/attach(_:security:record:)``, and
+/// Whoever stores bonds stores it with them: ``GATTServerSession/restore(_:)`` takes it up, and
 /// ``GATTServerDelegate/server(_:didChangeRecordOf:)`` tells when ``GATTServerSession/record`` is another one.
 public struct ClientRecord: Hashable, Sendable {
     /// What the client has chosen, by the handles of the values.

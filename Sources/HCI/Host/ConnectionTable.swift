@@ -18,6 +18,9 @@ final class ConnectionTable {
         case connected(HCIConnection, early: [ACLPacket])
         case connectionFailed(HCIStatus)
         case disconnected(HCIConnection, HCIStatus)
+        case encryption(HCIConnection, EncryptionReport)
+        case longTermKeyRequest(HCIConnection, LELongTermKeyRequest)
+        case authenticatedPayloadTimeout(HCIConnection)
     }
 
     private let loop: any EventLoop
@@ -134,11 +137,14 @@ final class ConnectionTable {
         case (DisconnectionComplete.eventCode, nil): return try disconnected(.reading(parameters))
         case (EncryptionChange.eventCode, nil):
             let event = try EncryptionChange.reading(parameters)
-            return encryptionChanged(event.status, event.handle, event.state)
+            return encryptionChanged(event.status, event.handle, event.state, keySize: nil)
         case (EncryptionChangeV2.eventCode, nil):
             let event = try EncryptionChangeV2.reading(parameters)
-            return encryptionChanged(event.status, event.handle, event.state)
+            return encryptionChanged(event.status, event.handle, event.state, keySize: Int(event.keySize))
         case (EncryptionKeyRefreshComplete.eventCode, nil): return try keyRefreshed(.reading(parameters))
+        case (AuthenticatedPayloadTimeoutExpired.eventCode, nil):
+            let event = try AuthenticatedPayloadTimeoutExpired.reading(parameters)
+            return connections[event.handle].map { .authenticatedPayloadTimeout($0) } ?? unknown()
         case (.leMeta, LEConnectionComplete.leSubevent):
             return connected(LEEnhancedConnectionComplete(try LEConnectionComplete.reading(parameters)))
         case (.leMeta, LEEnhancedConnectionComplete.leSubevent): return connected(try .reading(parameters))
@@ -160,7 +166,8 @@ final class ConnectionTable {
                 (connection.maxTxOctets, connection.maxRxOctets) = (event.maxTxOctets, event.maxRxOctets)
             }
         case (.leMeta, LELongTermKeyRequest.leSubevent):
-            return update(try LELongTermKeyRequest.reading(parameters).handle, .success) { _ in }
+            let event = try LELongTermKeyRequest.reading(parameters)
+            return connections[event.handle].map { .longTermKeyRequest($0, event) } ?? unknown()
         case (.leMeta, LERemoteConnectionParameterRequest.leSubevent):
             return update(try LERemoteConnectionParameterRequest.reading(parameters).handle, .success) { _ in }
         default: return .noted
@@ -169,19 +176,20 @@ final class ConnectionTable {
 
     /// Notes that this host gives the controller a key for a link.
     func note(_ command: some HCICommand) {
-        switch command {
-        case let command as LEEnableEncryption: connections[command.handle]?.awaitsEncryption = true
-        case let command as LELongTermKeyRequestReply: connections[command.handle]?.awaitsEncryption = true
-        default: break
-        }
+        if let connection = receiver(of: command) { connection.keysGiven += 1 }
     }
 
-    /// Notes that the controller has not taken the key after all.
+    /// Notes that the controller has not taken the key after all. Another one that it took before still counts.
     func noteRefusal(of command: some HCICommand) {
+        if let connection = receiver(of: command), connection.keysGiven > 0 { connection.keysGiven -= 1 }
+    }
+
+    /// The link that a command gives a key for.
+    private func receiver(of command: some HCICommand) -> HCIConnection? {
         switch command {
-        case let command as LEEnableEncryption: connections[command.handle]?.awaitsEncryption = false
-        case let command as LELongTermKeyRequestReply: connections[command.handle]?.awaitsEncryption = false
-        default: break
+        case let command as LEEnableEncryption: connections[command.handle]
+        case let command as LELongTermKeyRequestReply: connections[command.handle]
+        default: nil
         }
     }
 
@@ -217,32 +225,35 @@ final class ConnectionTable {
     private func encryptionChanged(
         _ status: HCIStatus,
         _ handle: ConnectionHandle,
-        _ state: EncryptionState
+        _ state: EncryptionState,
+        keySize: Int?
     ) -> Outcome {
         guard let connection = connections[handle] else { return unknown() }
-        defer { connection.awaitsEncryption = false }
-        guard status == .success else { return .noted }
+        defer { connection.keysGiven = 0 }
+        guard status == .success else { return .encryption(connection, .failed(status)) }
         if state == .off {
             connection.isEncrypted = false
-            return .noted
+            connection.encryptionKeySize = nil
+            return .encryption(connection, .off)
         }
         // The only way in which an LE link is encrypted is `on`.
-        guard state == .on, connection.awaitsEncryption || connection.isEncrypted else {
+        guard state == .on, connection.keysGiven > 0 || connection.isEncrypted else {
             counters.unexpectedEncryption += 1
             return .rejected
         }
         connection.isEncrypted = true
-        return .noted
+        connection.encryptionKeySize = keySize
+        return .encryption(connection, .on)
     }
 
     private func keyRefreshed(_ event: EncryptionKeyRefreshComplete) -> Outcome {
         guard let connection = connections[event.handle] else { return unknown() }
-        defer { connection.awaitsEncryption = false }
-        guard connection.isEncrypted, connection.awaitsEncryption else {
+        defer { connection.keysGiven = 0 }
+        guard connection.isEncrypted, connection.keysGiven > 0 else {
             counters.unexpectedEncryption += 1
             return .rejected
         }
-        return .noted
+        return .encryption(connection, event.status == .success ? .refreshed : .failed(event.status))
     }
 
     private func update(

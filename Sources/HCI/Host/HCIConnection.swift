@@ -37,11 +37,25 @@ public final class HCIConnection: ACLLink {
     public internal(set) var rxPHY = LEPHY.le1M
     /// Whether the link is encrypted. It only becomes so after this host gave a key for it (AB-H05).
     public internal(set) var isEncrypted = false
+    /// Octets of the key that the link is encrypted under, if the controller has told: it knows Encryption Change [v2].
+    /// A link layer always uses 16, and does not know how many of them were agreed upon in pairing.
+    public internal(set) var encryptionKeySize: Int?
     /// Whether the connection is still there.
     public internal(set) var isOpen = true
 
-    /// Whether the host gave the controller a key for this link and has not heard of the outcome.
-    var awaitsEncryption = false
+    /// Called when the encryption of the link has begun, changed its key, ended or failed, after ``isEncrypted`` has
+    /// changed. What the host does not believe does not come here (AB-H05).
+    public var onEncryption: ((EncryptionReport) -> Void)?
+    /// Called when the peer wants to encrypt the link and the controller needs the key, for a peripheral. The owner answers
+    /// with ``LELongTermKeyRequestReply`` or ``LELongTermKeyRequestNegativeReply``; while nobody has set this or
+    /// subscribed to ``LELongTermKeyRequest``, the host answers with the latter.
+    public var onLongTermKeyRequest: ((LELongTermKeyRequest) -> Void)?
+    /// Called when no authenticated packet has come from the peer for the time that
+    /// ``WriteAuthenticatedPayloadTimeout`` sets. The link lives on.
+    public var onAuthenticatedPayloadTimeout: (() -> Void)?
+
+    /// Keys for this link that the host gave the controller and has not heard of the outcome.
+    var keysGiven = 0
 
     /// Told how many packets that had waited for ``onReceive`` the host is done with.
     var onClaim: ((Int) -> Void)?
@@ -135,6 +149,9 @@ public final class HCIConnection: ACLLink {
         unclaimed = []
         onReceive = nil
         onDrain = nil
+        onEncryption = nil
+        onLongTermKeyRequest = nil
+        onAuthenticatedPayloadTimeout = nil
         onClaim = nil
         sender = nil
     }

@@ -76,6 +76,9 @@ extension HCIHost {
             for packet in early { table.deliver(packet, to: connection) }
         case .connectionFailed(let status): onConnectionFailed?(status)
         case .disconnected(let connection, let reason): onDisconnection?(connection, reason)
+        case .encryption(let connection, let report): connection.onEncryption?(report)
+        case .longTermKeyRequest(let connection, let request): ask(connection, request)
+        case .authenticatedPayloadTimeout(let connection): connection.onAuthenticatedPayloadTimeout?()
         }
         guard self.generation == generation, try !subscriptions.deliver(packet) else { return }
         if HCIEventRegistry.type(for: packet.code, subevent: packet.subevent) == nil {
@@ -83,12 +86,16 @@ extension HCIHost {
         }
     }
 
+    /// Asks the owner of a link for its key. Where nobody knows one, the peer is told so.
+    private func ask(_ connection: HCIConnection, _ request: LELongTermKeyRequest) {
+        if let ask = connection.onLongTermKeyRequest { return ask(request) }
+        guard !subscriptions.contains(LELongTermKeyRequest.self) else { return }
+        send(LELongTermKeyRequestNegativeReply(handle: connection.handle))
+    }
+
     /// Answers a request that nobody subscribed to, so that the peer does not wait until it gives the link up.
     private func answerForNobody(_ packet: EventPacket) {
         switch packet.subevent {
-        case LELongTermKeyRequest.leSubevent where !subscriptions.contains(LELongTermKeyRequest.self):
-            guard let event = try? LELongTermKeyRequest.reading(packet.eventParameters) else { return }
-            send(LELongTermKeyRequestNegativeReply(handle: event.handle))
         case LERemoteConnectionParameterRequest.leSubevent
         where !subscriptions.contains(LERemoteConnectionParameterRequest.self):
             guard let event = try? LERemoteConnectionParameterRequest.reading(packet.eventParameters) else { return }

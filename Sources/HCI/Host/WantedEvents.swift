@@ -9,10 +9,16 @@ extension EventMask {
 }
 
 extension EventMaskPage2 {
-    /// The events that this host has a use for, of those that the controller knows. Not the second version of Encryption
-    /// Change: it comes in place of the first.
+    /// The events that this host has a use for, of those that the controller knows. The second version of Encryption
+    /// Change, of 5.3, comes in place of the first, which stays in its mask for a controller that lacks the second.
     static func wanted(by controller: ControllerInformation) -> EventMaskPage2 {
-        controller.leFeatures.contains(.ping) ? [.authenticatedPayloadTimeoutExpired] : []
+        let features = controller.leFeatures
+        var mask: EventMaskPage2 = []
+        if features.contains(.ping) { mask.insert(.authenticatedPayloadTimeoutExpired) }
+        if features.contains(.encryption), controller.version >= .v5_3 {
+            mask.insert(.encryptionChangeV2)
+        }
+        return mask
     }
 }
 

@@ -39,8 +39,10 @@ struct CommandTable {
         addExtendedAdvertisingCommands()
         addExtendedScanningCommands()
         addExtendedInitiatingCommands()
+        addPrivacyCommands()
         addLinkCommands()
         addProcedureCommands()
+        addEncryptionCommands()
         addHostFlowCommands()
     }
 

@@ -180,7 +180,11 @@ final class Explorer {
         self.l2cap = l2cap
         security = SecurityManager(
             channel: l2cap.register(.securityManager, maximumPayload: SecurityManager.maximumPayload),
-            role: .central
+            role: .initiator,
+            ownAddress: connection.localResolvableAddress ?? .none,
+            peerAddress: connection.peerResolvableAddress ?? connection.peerAddress,
+            loop: loop,
+            random: random
         )
         bearer.onClose = { [weak self] closure in
             guard closure != .linkLost else { return }
