@@ -55,6 +55,7 @@ import Testing
         // Nor does it when it goes on asking.
         for _ in 0..<50 { bench.peripheral.link.inject([0x0B, bits], on: 6) }
         bench.run()
+        #expect(bench.central.failures == [.peerLostKey])
         #expect(bench.central.manager.keys == keys.0 && bench.central.prompts.isEmpty)
         #expect(bench.central.takeSent().isEmpty)
     }

@@ -207,6 +207,21 @@ import Testing
         #expect(steps >= 3)
     }
 
+    @Test(arguments: Securing.both)
+    func AB_S12_who_may_not_pair_now_is_turned_away_before_anything_begins(role: PairingRole) {
+        let bench = Securing.bench()
+        bench[role].isPermitted = false
+        let outcome = bench.secure(.encrypted)
+        #expect(bench.central.prompts.isEmpty && bench.peripheral.prompts.isEmpty)
+        #expect(outcome.error == (role == .initiator ? .notAllowed : .pairing(.refusedByPeer(.repeatedAttempts))))
+        #expect(bench[role].failures == [.notAllowed])
+        #expect(bench.peripheral.takeSent() == (role == .initiator ? [] : [.failed(PairingFailed(.repeatedAttempts))]))
+        #expect(bench.central.takeSent().isEmpty == (role == .initiator))
+        // Later it may.
+        bench[role].isPermitted = true
+        #expect(bench.secure(.encrypted).isSuccess)
+    }
+
     @Test func a_device_that_is_not_pairable_still_encrypts_with_the_bond_it_has() throws {
         let keys = try Securing.bond()
         for role in Securing.both {

@@ -65,11 +65,15 @@ struct SecurityMachine {
     let role: PairingRole
     var pairing: PairingMachine
     /// The keys of the bond.
-    var keys: PeerKeys?
+    var keys: PeerKeys? {
+        didSet { hasPeerLostKeys = false }
+    }
     private(set) var state = State.idle
     private(set) var encryption = LinkEncryption()
     /// Whether the key in use is the bond's, or comes of a pairing on this link.
     private(set) var isProven = false
+    /// Whether the peer has said on this link that it has no such key. Its wishes are not heard any more then.
+    private var hasPeerLostKeys = false
     private var pending: PendingKey?
     private var waiters: [Waiter] = []
 
@@ -181,7 +185,7 @@ extension SecurityMachine {
 
     /// The peripheral wants security (2.4.6).
     private mutating func requested(_ requirements: AuthenticationRequirements) -> [Action] {
-        guard state == .idle else { return [] }
+        guard state == .idle, !hasPeerLostKeys else { return [] }
         let configuration = pairing.configuration
         guard keys?.peerKey != nil || configuration.isPairable else {
             return [.send(.failed(PairingFailed(.pairingNotSupported)))]
@@ -300,7 +304,9 @@ extension SecurityMachine {
             state = .idle
             // The bond stays, and no pairing takes its place (behaviour 6.12).
             switch failure {
-            case .keyMissing: return fail(.peerLostKey)
+            case .keyMissing:
+                hasPeerLostKeys = true
+                return fail(.peerLostKey)
             case .timedOut: return fail(.encryptionTimedOut)
             case .other: return fail(.encryptionFailed)
             }
