@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func a_shorter_key_does_not_take_the_place_of_a_longer_one_AB_S10() throws {
+    @Test func AB_S10_a_shorter_key_does_not_take_the_place_of_a_longer_one() throws {
         var short = Securing.configuration()
         short.maximumKeySize = 10
         short.minimumKeySize = 7

@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(arguments: both)
-    func a_person_who_is_not_there_ends_it_with_the_timeout_behaviour_6_6(absent: PairingRole) {
+    func behaviour_6_6_a_person_who_is_not_there_ends_it_with_the_timeout(absent: PairingRole) {
         let bench = Self.bench()
         bench[absent].delay = nil
         let outcome = bench.secure(.encrypted)

@@ -6,7 +6,7 @@ import L2CAP
 @testable import SMP
 
 /// Two security managers, the wire between them, and somebody who changes what goes over it while it is not encrypted: on an
-/// encrypted link a change ends the link.
+/// encrypted link a change ends the link, unless it is one of the two who says something else.
 final class Conversation {
     /// Commands that one conversation may take: no pairing takes as many.
     private static let maximumCommands = 400
@@ -20,6 +20,8 @@ final class Conversation {
     private var isChanged = false
     private var commands = 0
     private let begins: UInt8
+    /// Whether it is one of the two who changes commands: then they change on the encrypted link as well.
+    private var isPeerHostile: Bool { begins & 8 != 0 }
 
     init(_ input: FuzzInput) {
         var input = input
@@ -67,7 +69,7 @@ final class Conversation {
     private func carry(_ item: (to: Side, octets: PacketBuffer)) {
         commands += 1
         let isEncrypted = central.manager.encryption.isEncrypted || peripheral.manager.encryption.isEncrypted
-        let change = isEncrypted ? 0 : input.octet() & 7
+        let change = isEncrypted && !isPeerHostile ? 0 : input.octet() & 7
         if change != 0 { isChanged = true }
         switch change {
         case 1: break

@@ -103,10 +103,11 @@ enum SMPSeeds {
             for peripheral in [0, 1, 2, 3, 4, 8, 32, 64] as [UInt8] {
                 seeds.append([central, peripheral, 7])
             }
-            // A change at each place.
-            for place in 0..<12 {
+            // A change at each place, before the link is encrypted and after.
+            for place in 0..<18 {
                 for change in 1..<8 as Range<UInt8> {
-                    seeds.append([central, central, 3] + [UInt8](repeating: 0, count: place) + [change, 9, 9, 9])
+                    let begins: UInt8 = place < 9 ? 3 : 9
+                    seeds.append([central, central, begins] + [UInt8](repeating: 0, count: place) + [change, 9, 9, 9])
                 }
             }
         }
