@@ -134,7 +134,7 @@ let package = Package(
             name: "harald",
             dependencies: [
                 "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCITransports", "LinkLayer", "L2CAP", "ATT", "GATT",
-                "SMP", "GAP", "BluetoothService", "CoreBluetooth", "BluetoothSimulation",
+                "Cryptography", "SMP", "Bonds", "GAP", "BluetoothService", "CoreBluetooth", "BluetoothSimulation",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
