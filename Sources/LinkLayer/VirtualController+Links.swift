@@ -201,7 +201,15 @@ extension VirtualController: LinkOwner {
         case .clockAccuracy(let status, let accuracy):
             let code = LEClockAccuracy(rawValue: accuracy.code)
             host.send(LERequestPeerSCAComplete(status: status, handle: link.handle, accuracy: code))
+        case .encryption(let status): reportEncryption(status, link)
+        case .keyRefresh(let status): host.send(EncryptionKeyRefreshComplete(status: status, handle: link.handle))
+        case .longTermKeyRequest(let random, let diversifier):
+            host.send(LELongTermKeyRequest(handle: link.handle, random: random, encryptedDiversifier: diversifier))
         }
+    }
+
+    func linkIsSilent(_ link: Link) {
+        host.send(AuthenticatedPayloadTimeoutExpired(handle: link.handle))
     }
 }
 
@@ -221,7 +229,9 @@ extension VirtualController {
             dataLength: receiveLength,
             accuracy: .init(code: configuration.clockAccuracy.rawValue),
             firstPHY: parameters.start.phy,
-            hostAnswersParameters: { [unowned host] in host.isWanted(LERemoteConnectionParameterRequest.self) }
+            random: random,
+            hostAnswersParameters: { [unowned host] in host.isWanted(LERemoteConnectionParameterRequest.self) },
+            hostHasKeys: { [unowned host] in host.isWanted(LELongTermKeyRequest.self) }
         )
         let link = Link(
             parameters,

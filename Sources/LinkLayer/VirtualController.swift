@@ -10,7 +10,7 @@ import Radio
 public final class VirtualController {
     /// What the link layer can do, as LE Read Local Supported Features tells it.
     public static let supportedFeatures: LEFeatures = [
-        .connectionParametersRequest, .extendedReject, .peripheralInitiatedFeaturesExchange, .ping,
+        .encryption, .connectionParametersRequest, .extendedReject, .peripheralInitiatedFeaturesExchange, .ping,
         .dataLengthExtension, .phy2M, .phyCoded, .extendedAdvertising, .channelSelectionAlgorithm2,
         .minimumUsedChannels, .sleepClockAccuracyUpdates, .privacy, .extendedScannerFilterPolicies,
     ]

@@ -21,7 +21,9 @@ import Testing
             phys: [.le1M, .le2M, .coded],
             dataLength: DataLength(rxOctets: 251, rxTime: 17_040),
             accuracy: .init(code: 5),
-            hostAnswersParameters: { asksHost }
+            random: RandomSource(seed: 4),
+            hostAnswersParameters: { asksHost },
+            hostHasKeys: { asksHost }
         )
         var machine = LinkControl(setup, timing: .init(interval: 24, latency: 0, timeout: 100))
         _ = machine.begin(counter: counter)

@@ -42,6 +42,7 @@ struct CommandTable {
         addPrivacyCommands()
         addLinkCommands()
         addProcedureCommands()
+        addEncryptionCommands()
         addHostFlowCommands()
     }
 

@@ -18,9 +18,6 @@ extension CommandTable {
             controller.randomAddress = BluetoothAddress(command.address.value, kind: .randomDevice)
             return .success
         }
-        add(LERand.self) { controller, _ in
-            LERand.Response(number: controller.random.next())
-        }
         addHostCommands()
         addAcceptListCommands()
     }

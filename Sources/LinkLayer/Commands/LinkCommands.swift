@@ -27,18 +27,7 @@ extension CommandTable {
             }
             return .init(handle: command.handle, txPHY: link.control.txPHY, rxPHY: link.control.rxPHY)
         }
-        add(ReadAuthenticatedPayloadTimeout.self) { controller, command in
-            guard let link = controller.link(command.handle) else {
-                return .init(status: .unknownConnection, handle: command.handle, timeout: 0)
-            }
-            return .init(handle: command.handle, timeout: link.authenticatedPayloadTimeout)
-        }
-        add(WriteAuthenticatedPayloadTimeout.self) { controller, command in
-            .init(controller.setAuthenticatedPayloadTimeout(command), handle: command.handle)
-        }
         addDefaultCommands()
-        require(.ping, for: ReadAuthenticatedPayloadTimeout.self)
-        require(.ping, for: WriteAuthenticatedPayloadTimeout.self)
         require(.dataLengthExtension, for: LEReadSuggestedDefaultDataLength.self)
         require(.dataLengthExtension, for: LEWriteSuggestedDefaultDataLength.self)
         require(.dataLengthExtension, for: LEReadMaximumDataLength.self)
@@ -114,17 +103,6 @@ extension VirtualController {
             return .failure(.init(status: .unsupportedFeatureOrParameter))
         }
         return .success(PHYPreferences(tx: wantedTx, rx: wantedRx))
-    }
-
-    /// It has to leave room for an event that the peripheral answers (7.3.94). Nothing is authenticated on a link without
-    /// encryption, and so nothing runs out.
-    fileprivate func setAuthenticatedPayloadTimeout(_ command: WriteAuthenticatedPayloadTimeout) -> HCIStatus {
-        guard let link = link(command.handle) else { return .unknownConnection }
-        let timing = link.control.timing
-        let least = timing.intervalMicroseconds * (1 + Int64(timing.latency))
-        guard command.timeout > 0, Int64(command.timeout) * 10_000 >= least else { return .invalidParameters }
-        link.authenticatedPayloadTimeout = command.timeout
-        return .success
     }
 
     fileprivate func disconnect(_ command: Disconnect) -> HCIStatus {

@@ -12,14 +12,16 @@ extension Link {
             hasRoom: hasRoom(for: header.content, payload)
         )
         if outcome.isAcknowledged { complete() }
-        if outcome.isNew, isAwake { deliver(header.content, payload) }
+        guard outcome.isNew, isAwake else { return }
+        guard let payload = open(header, payload) else { return end(.terminatedByMICFailure) }
+        deliver(header.content, payload)
     }
 
     /// Whether a new PDU can be taken. A peer that asks and never takes the answers is held up here, and so is one that
     /// sends more than the host can take (AB-L05, AB-L09).
     private func hasRoom(for content: DataHeader.Content, _ payload: PacketBuffer) -> Bool {
         switch content {
-        case .control: queue.hasRoom
+        case .control: queue.hasRoom && control.hasRoom
         case .reserved: true
         case .start, .continuation: payload.isEmpty || takesData
         }
@@ -32,10 +34,13 @@ extension Link {
         guard let outgoing = queue.acknowledged() else { return }
         if outgoing.endsPacket { owner.link(self, completed: 1) }
         let isTermination = outgoing.payload.first == ControlOpcode.terminateInd.rawValue
-        if outgoing.content == .control, isTermination, ending == .awaitsAcknowledgement { end(.localHostTerminated) }
+        guard outgoing.content == .control, isTermination, case .awaitsAcknowledgement(let reason) = ending else { return }
+        end(reason)
     }
 
     private func deliver(_ content: DataHeader.Content, _ payload: PacketBuffer) {
+        // AB-L07: data that cannot come from an honest peer are not delivered.
+        guard content == .control || payload.isEmpty || control.admitsData else { return end(.terminatedByMICFailure) }
         switch content {
         case .reserved:
             // AB-L01: the numbers have moved on, so the link goes on; the content is nothing.
@@ -70,8 +75,20 @@ extension Link {
         case .send(let pdu):
             guard ending == nil else { return }
             queue.add(control: pdu.encoded())
-            if pdu.opcode == .terminateInd { awaitTermination() }
+            if pdu.opcode == .terminateInd { awaitTermination(.localHostTerminated) }
             listenSooner()
+        case .terminate(let reason):
+            guard ending == nil else { return }
+            queue.add(control: ControlPDU.terminate(.init(reason)).encoded())
+            awaitTermination(reason)
+            listenSooner()
+        case .hold: queue.hold()
+        case .release: queue.release()
+        case .transmit(let session):
+            transmitCipher = session.map { PacketCipher($0, isFromCentral: isCentral) }
+        case .receive(let session):
+            receiveCipher = session.map { PacketCipher($0, isFromCentral: !isCentral) }
+            watchPayloads()
         case .report(let report):
             acceptedOctets = max(acceptedOctets, Int(control.dataLength.rxOctets))
             owner.link(self, reports: report)
@@ -92,17 +109,17 @@ extension Link {
     }
 
     /// A peer that never acknowledges LL_TERMINATE_IND is given up after the supervision timeout (5.1.6).
-    private func awaitTermination() {
-        ending = .awaitsAcknowledgement
+    private func awaitTermination(_ reason: HCIStatus) {
+        ending = .awaitsAcknowledgement(reason)
         if let procedureTimer { loop.cancel(procedureTimer) }
         procedureTimer = loop.schedule(after: control.timing.timeoutDuration) { [unowned self] in
-            end(.localHostTerminated)
+            end(reason)
         }
     }
 
     /// The peer has 40 s for each answer (Core Vol 6 Part B 5.2).
     private func updateProcedureTimer() {
-        guard ending != .awaitsAcknowledgement else { return }
+        if case .awaitsAcknowledgement = ending { return }
         guard control.awaitsPeer, ending == nil, supervision != nil else {
             if let procedureTimer { loop.cancel(procedureTimer) }
             procedureTimer = nil

@@ -70,7 +70,9 @@ extension Link {
     private var skippable: Int {
         let latency = Int(control.timing.latency)
         guard !isCentral, latency > 0, isEstablished, ending == nil, !queue.hasWork, !peerHasMore else { return 0 }
-        guard lastHeard >= anchor, control.pending == nil, !control.awaitsPeer else { return 0 }
+        guard lastHeard >= anchor, control.pending == nil, !control.awaitsPeer, !control.encryption.isBusy else {
+            return 0
+        }
         return latency
     }
 
@@ -160,7 +162,7 @@ extension Link {
         var reader = FieldReader(PacketBuffer(frame.frame.pdu))
         var header = DataHeader()
         guard (try? header.code(&reader)) != nil, Int(header.length) == reader.remaining,
-            Int(header.length) <= acceptedOctets
+            Int(header.length) <= acceptedOctets + openOctets
         else { return nil }
         return (header, reader.bytes.rest())
     }
@@ -176,18 +178,25 @@ extension Link {
     }
 
     private func sendNow() {
-        let outgoing = queue.next(limit: payloadLimit(at: loop.now))
+        let isNew = queue.inFlight == nil
+        var outgoing = queue.next(limit: payloadLimit(at: loop.now))
+        if isNew, transmitCipher != nil, !outgoing.payload.isEmpty {
+            guard let sealed = seal(outgoing) else { return end(.terminatedByMICFailure) }
+            queue.seal(sealed)
+            outgoing.sealed = sealed
+        }
+        let payload = outgoing.air
         let header = DataHeader(
             outgoing.content,
             nextExpected: acknowledgement.nextExpected,
             sequence: acknowledgement.sequence,
             moreData: queue.hasMore,
-            length: UInt8(truncatingIfNeeded: outgoing.payload.count)
+            length: UInt8(truncatingIfNeeded: payload.count)
         )
         sentMoreData = queue.hasMore
-        var pdu = PacketBuffer(headroom: 0, capacity: DataHeader.size + outgoing.payload.count)
+        var pdu = PacketBuffer(headroom: 0, capacity: DataHeader.size + payload.count)
         header.write(to: &pdu)
-        pdu.append(contentsOf: outgoing.payload)
+        pdu.append(contentsOf: payload)
         arbiter.node.send(
             RadioFrame(
                 channel: channel,
@@ -230,7 +239,9 @@ extension Link {
     /// What the first exchange of an event takes at most when somebody else waits, in microseconds: 27 octets each way.
     private var firstExchange: Int64 {
         let octets = DataHeader.size + Int(DataLength.minimumOctets)
-        let exchange = txPHY.airTimeMicroseconds(octets: octets) + rxPHY.airTimeMicroseconds(octets: octets)
+        let exchange =
+            txPHY.airTimeMicroseconds(octets: octets + sealOctets)
+            + rxPHY.airTimeMicroseconds(octets: octets + openOctets)
         let uncertainty = isCentral ? 0 : 2 * widening + window.microseconds
         return exchange + LinkTiming.interFrameSpace + uncertainty
     }
@@ -238,7 +249,7 @@ extension Link {
     /// Whether one more exchange fits. The central counts with an empty answer; the peripheral always answers the first
     /// PDU of an event.
     private func hasTime(from start: Instant) -> Bool {
-        let own = queue.inFlight.map { airTime($0.payload.count) } ?? airTime(0)
+        let own = queue.inFlight.map { airTime($0.air.count) } ?? airTime(0)
         if isCentral {
             let answer = rxPHY.airTimeMicroseconds(octets: DataHeader.size)
             return start + .microseconds(own + LinkTiming.interFrameSpace + answer) <= latestEnd
@@ -262,7 +273,7 @@ extension Link {
     private func payloadLimit(at start: Instant) -> Int {
         let agreed = min(
             Int(control.dataLength.txOctets),
-            txPHY.longestPayload(within: Int64(control.dataLength.txTime(txPHY)))
+            txPHY.longestPayload(within: Int64(control.dataLength.txTime(txPHY))) - sealOctets
         )
         let wanted = min(agreed, queue.nextLength ?? agreed)
         let least = Int(DataLength.minimumOctets)
@@ -279,8 +290,10 @@ extension Link {
 
     /// The longest payload that is over before `end`, with a PDU of the peer behind it if that has to answer.
     private func fittingPayload(from start: Instant, to end: Instant, answer: Int) -> Int {
-        let peer = LinkTiming.interFrameSpace + rxPHY.airTimeMicroseconds(octets: DataHeader.size + answer)
-        return txPHY.longestPayload(within: (end - start).microseconds - (isCentral ? peer : 0))
+        let code = answer > 0 ? openOctets : 0
+        let peer = LinkTiming.interFrameSpace + rxPHY.airTimeMicroseconds(octets: DataHeader.size + answer + code)
+        let longest = txPHY.longestPayload(within: (end - start).microseconds - (isCentral ? peer : 0))
+        return max(0, longest - sealOctets)
     }
 
     private func airTime(_ payload: Int) -> Int64 {

@@ -13,6 +13,8 @@ protocol LinkOwner: AnyObject {
     func link(_ link: Link, completed packets: Int)
     /// A control procedure has something for the host.
     func link(_ link: Link, reports report: LinkControl.Report)
+    /// No authenticated packet has come for as long as the host wants to wait.
+    func linkIsSilent(_ link: Link)
     /// The link is gone.
     func link(_ link: Link, endedWith reason: HCIStatus)
 }
@@ -58,6 +60,14 @@ final class Link: RadioUser {
     var codedPHY = RadioPHY.codedS8
     /// How long an encrypted link may be without an authenticated packet, in units of 10 ms: 30 s at first.
     var authenticatedPayloadTimeout: UInt16 = 3_000
+    /// What is sent with, and what comes is opened with, on an encrypted link.
+    var transmitCipher: PacketCipher?
+    var receiveCipher: PacketCipher?
+    /// When an authenticated packet came last, or its absence was told.
+    var lastAuthenticated: Instant
+    /// Whether the peer has been asked for one since.
+    var hasPinged = false
+    var payloadTimer: ScheduledTask?
     /// The strength of the last good PDU, in dBm.
     var rssi: Int8 = 127
 
@@ -95,8 +105,8 @@ final class Link: RadioUser {
 
     /// How a link that still lives is coming to its end.
     enum Ending: Hashable {
-        /// LL_TERMINATE_IND has to arrive at the peer.
-        case awaitsAcknowledgement
+        /// LL_TERMINATE_IND has to arrive at the peer; then the host is told this.
+        case awaitsAcknowledgement(HCIStatus)
         /// The peer has ended the link, and has to be told that this has arrived.
         case owesAnswer(HCIStatus)
     }
@@ -127,6 +137,7 @@ final class Link: RadioUser {
         window = .microseconds(Int64(data.windowSize) * LinkTiming.unit)
         lastSync = parameters.start.end
         lastHeard = parameters.start.end
+        lastAuthenticated = parameters.start.end
     }
 
     var owesAnswer: Bool {
@@ -157,8 +168,8 @@ final class Link: RadioUser {
 
     /// Ends the link at once, without a word to anybody.
     func drop() {
-        for task in [timer, supervision, procedureTimer].compactMap({ $0 }) { loop.cancel(task) }
-        (timer, supervision, procedureTimer) = (nil, nil, nil)
+        for task in [timer, supervision, procedureTimer, payloadTimer].compactMap({ $0 }) { loop.cancel(task) }
+        (timer, supervision, procedureTimer, payloadTimer) = (nil, nil, nil, nil)
         _ = event.close()
         isAwake = false
         held = nil
@@ -198,7 +209,7 @@ final class Link: RadioUser {
             let deadline = lastHeard + limit
             if deadline > loop.now { return superviseUntil(deadline) }
             switch ending {
-            case .awaitsAcknowledgement: end(.localHostTerminated)
+            case .awaitsAcknowledgement(let reason): end(reason)
             case .owesAnswer(let reason): end(reason)
             case nil: end(isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished)
             }

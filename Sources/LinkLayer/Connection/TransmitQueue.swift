@@ -13,7 +13,18 @@ struct TransmitQueue {
         var payload: PacketBuffer
         /// The last PDU of a packet of the host.
         var endsPacket = false
+        /// The payload as it goes on the air, when the link is encrypted.
+        var sealed: PacketBuffer?
+
+        /// What goes on the air.
+        var air: PacketBuffer { sealed ?? payload }
     }
+
+    /// What may be sent while encryption is begun or paused (Core Vol 6 Part B 5.1.3).
+    private static let sentDuringEncryption: Set<ControlOpcode> = [
+        .terminateInd, .encReq, .encRsp, .startEncReq, .startEncRsp, .pauseEncReq, .pauseEncRsp, .rejectInd,
+        .rejectExtInd, .unknownRsp,
+    ]
 
     private struct Packet {
         var payload: PacketBuffer
@@ -22,26 +33,47 @@ struct TransmitQueue {
 
     private var control = Deque<PacketBuffer>()
     private var packets = Deque<Packet>()
+    /// Control PDUs that have to wait with the data.
+    private var waiting: Deque<PacketBuffer>?
     /// What has been sent and not yet acknowledged.
     private(set) var inFlight: Outgoing?
 
     /// Whether a control PDU from the peer may be taken.
-    var hasRoom: Bool { control.count < Self.maximumControlPDUs }
+    var hasRoom: Bool { control.count + (waiting?.count ?? 0) < Self.maximumControlPDUs }
+    /// Whether only what belongs to the encryption procedures is sent.
+    var isHeld: Bool { waiting != nil }
     /// Packets of the host that have not been sent whole.
     var packetCount: Int { packets.count + (inFlight?.endsPacket == true ? 1 : 0) }
     /// Whether anything but an empty PDU waits, sent or not.
     var hasWork: Bool { hasMore || !(inFlight?.payload.isEmpty ?? true) }
     /// Whether something waits behind the PDU in flight: the MD bit.
-    var hasMore: Bool { !control.isEmpty || !packets.isEmpty }
+    var hasMore: Bool { !control.isEmpty || !packets.isEmpty && !isHeld }
 
     /// Octets of what would be sent next if there were no limit; nil for nothing.
     var nextLength: Int? {
         if let inFlight { return inFlight.payload.count }
-        return control.first?.count ?? packets.first?.payload.count
+        return control.first?.count ?? (isHeld ? nil : packets.first?.payload.count)
     }
 
     mutating func add(control pdu: PacketBuffer) {
-        control.append(pdu)
+        let mayGo = pdu.first.map { Self.sentDuringEncryption.contains(ControlOpcode(rawValue: $0)) } ?? false
+        if isHeld, !mayGo { waiting?.append(pdu) } else { control.append(pdu) }
+    }
+
+    /// From now on nothing is sent but what waits among the control PDUs, and those of the encryption procedures.
+    mutating func hold() {
+        if waiting == nil { waiting = [] }
+    }
+
+    /// All is sent again, in the old order.
+    mutating func release() {
+        control.append(contentsOf: waiting ?? [])
+        waiting = nil
+    }
+
+    /// What the PDU in flight looks like on the air, now and whenever it is sent again.
+    mutating func seal(_ payload: PacketBuffer) {
+        inFlight?.sealed = payload
     }
 
     mutating func add(_ payload: PacketBuffer, isStart: Bool) {
@@ -71,7 +103,7 @@ struct TransmitQueue {
             control.removeFirst()
             return Outgoing(content: .control, payload: pdu)
         }
-        guard var packet = packets.popFirst() else { return nil }
+        guard !isHeld, var packet = packets.popFirst() else { return nil }
         let payload = packet.payload.prefix(upTo: limit)
         let rest = packet.payload.suffix(after: limit)
         let content: DataHeader.Content = packet.isStart ? .start : .continuation

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import DequeModule
+import EventLoops
 import HCI
 import Radio
 
@@ -17,6 +18,8 @@ struct LinkControl {
         case parameters(ConnectionParameters)
         case channelMap(ChannelMap)
         case clockAccuracy
+        case encrypt(EncryptionMachine.Start)
+        case ping
         case terminate(HCIStatus)
     }
 
@@ -29,6 +32,15 @@ struct LinkControl {
         case applyChannelMap(ChannelMap)
         /// The peer's sleep clock is as good as this.
         case applyPeerAccuracy(ClockAccuracy)
+        /// Only PDUs of the encryption procedures are sent, until ``release``.
+        case hold
+        case release
+        /// Whether and how what is sent from now on is encrypted.
+        case transmit(EncryptionSession?)
+        /// The same for what comes.
+        case receive(EncryptionSession?)
+        /// The link is over as soon as the peer has been told so.
+        case terminate(HCIStatus)
         /// The link is over.
         case end(HCIStatus)
         /// The link is over as soon as the peer can know that its PDU has come.
@@ -44,6 +56,9 @@ struct LinkControl {
         case parameters(HCIStatus)
         case parameterRequest(ConnectionParameters)
         case clockAccuracy(HCIStatus, ClockAccuracy)
+        case encryption(HCIStatus)
+        case keyRefresh(HCIStatus)
+        case longTermKeyRequest(_ random: UInt64, _ diversifier: UInt16)
     }
 
     /// A procedure that this device has begun, and what it waits for.
@@ -52,6 +67,7 @@ struct LinkControl {
         case features
         case length
         case clockAccuracy
+        case ping
         /// The central has asked; the peripheral's answer is due.
         case parametersAwaitingResponse(ConnectionParameters)
         /// The central has asked; the peripheral's answer is due.
@@ -96,8 +112,12 @@ struct LinkControl {
         var accuracy: ClockAccuracy
         /// The PHY that the connection begins with.
         var firstPHY = LEPHY.le1M
+        /// For what the keys of a session are made from.
+        var random: RandomSource
         /// Whether the host wants to be asked about connection parameters.
         var hostAnswersParameters: () -> Bool
+        /// Whether the host wants to be asked for keys.
+        var hostHasKeys: () -> Bool
     }
 
     /// Requests that wait, at most; a channel map may come on top.
@@ -108,6 +128,9 @@ struct LinkControl {
     let setup: Setup
     var local: Local?
     var remote: Remote?
+    var encryption = EncryptionMachine()
+    /// PDUs of the peer that wait for the end of the encryption procedure.
+    var postponed = Deque<PacketBuffer>()
     var requests = Deque<Request>()
     var pending: (instant: UInt16, change: Change)?
     /// Whether the peer has already answered in the own procedure that waits for its instant.
@@ -136,10 +159,11 @@ struct LinkControl {
 
     /// Whether the peer owes a PDU, so that its time runs.
     var awaitsPeer: Bool {
+        if encryption.isBusy { return !encryption.awaitsHost }
         switch (local, remote) {
         case (nil, _), (.awaitingInstant?, _):
-            remote == .parametersAwaitingIndication || remote == .phyAwaitingIndication
-        default: true
+            return remote == .parametersAwaitingIndication || remote == .phyAwaitingIndication
+        default: return true
         }
     }
 
@@ -165,13 +189,29 @@ struct LinkControl {
     /// Takes a control PDU of the peer.
     mutating func receive(_ bytes: PacketBuffer) -> [Action] {
         progress &+= 1
-        if let pdu = try? ControlPDU(reading: bytes), knows(pdu) {
-            take(pdu)
-        } else if let opcode = bytes.first {
-            takeUnknown(ControlOpcode(rawValue: opcode), length: bytes.count)
+        switch encryption.verdict(on: encryption.isBusy ? understood(bytes) : nil) {
+        case .take: takeWhole(bytes)
+        case .postpone: postponed.append(bytes)
+        case .violation: actions.append(.end(.terminatedByMICFailure))
         }
         startNext()
         return flush()
+    }
+
+    /// The PDU, if this device takes such a one.
+    private func understood(_ bytes: PacketBuffer) -> ControlPDU? {
+        guard let pdu = try? ControlPDU(reading: bytes), knows(pdu) else { return nil }
+        return pdu
+    }
+
+    /// Takes a control PDU whose turn it is.
+    mutating func takeWhole(_ bytes: PacketBuffer) {
+        if let pdu = understood(bytes) {
+            // A refusal while an encryption procedure runs is about that.
+            if encryption.isBusy, pdu.opcode != .terminateInd { takeEncryption(pdu) } else { take(pdu) }
+        } else if let opcode = bytes.first {
+            takeUnknown(ControlOpcode(rawValue: opcode), length: bytes.count)
+        }
     }
 
     /// The event with this counter begins.
@@ -212,6 +252,9 @@ struct LinkControl {
         case .connectionParameterRequest: return features.contains(.connectionParametersRequest)
         case .connectionParameterResponse: return isCentral && features.contains(.connectionParametersRequest)
         case .pingRequest: return features.contains(.ping)
+        case .encryptionRequest, .pauseEncryptionRequest: return !isCentral && features.contains(.encryption)
+        case .encryptionResponse, .startEncryptionRequest: return isCentral && features.contains(.encryption)
+        case .startEncryptionResponse, .pauseEncryptionResponse: return features.contains(.encryption)
         case .lengthRequest: return features.contains(.dataLengthExtension)
         case .phyRequest: return !features.isDisjoint(with: [.phy2M, .phyCoded])
         case .clockAccuracyRequest(let body), .clockAccuracyResponse(let body):
@@ -236,7 +279,10 @@ struct LinkControl {
         case .connectionParameterRequest(let body): takeParameterRequest(body)
         case .connectionParameterResponse(let body): takeParameterResponse(body)
         case .pingRequest: actions.append(.send(.pingResponse))
-        case .pingResponse: break
+        case .pingResponse: takePingResponse()
+        case .encryptionRequest, .encryptionResponse, .startEncryptionRequest, .startEncryptionResponse,
+            .pauseEncryptionRequest, .pauseEncryptionResponse:
+            takeEncryption(pdu)
         case .lengthRequest(let body): takeLength(body, isRequest: true)
         case .lengthResponse(let body): takeLength(body, isRequest: false)
         case .phyRequest(let body): takePHYRequest(body)
@@ -251,9 +297,9 @@ struct LinkControl {
 
     /// Begins the next procedure if none runs that it would collide with.
     private mutating func startNext() {
-        while local == nil, let request = requests.first {
+        while local == nil, !encryption.isBusy, let request = requests.first {
             switch request {
-            case .phy, .parameters, .channelMap:
+            case .phy, .parameters, .channelMap, .encrypt:
                 guard remote == nil, pending == nil else { return }
             default:
                 break
@@ -272,11 +318,13 @@ struct LinkControl {
         case .parameters(let parameters): startParameters(parameters)
         case .channelMap(let map): startChannelMap(map)
         case .clockAccuracy: startClockAccuracy()
+        case .encrypt(let start): startEncryption(start)
+        case .ping: startPing()
         case .terminate: break
         }
     }
 
-    private mutating func flush() -> [Action] {
+    mutating func flush() -> [Action] {
         if actions.isEmpty { return [] }
         if actions.contains(where: { if case .send = $0 { true } else { false } }) { progress &+= 1 }
         defer { actions = [] }
@@ -305,7 +353,7 @@ struct LinkControl {
         case (.features?, .featureReq?), (.features?, .peripheralFeatureReq?), (.features?, nil):
             local = nil
             report(.features(error, []))
-        case (.length?, .lengthReq?), (.length?, nil):
+        case (.length?, .lengthReq?), (.length?, nil), (.ping?, .pingReq?), (.ping?, nil):
             local = nil
         case (.version?, .versionInd?):
             local = nil

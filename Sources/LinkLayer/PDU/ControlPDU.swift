@@ -8,9 +8,14 @@ struct ControlOpcode: WireValue {
     static let channelMapInd = ControlOpcode(rawValue: 0x01)
     static let terminateInd = ControlOpcode(rawValue: 0x02)
     static let encReq = ControlOpcode(rawValue: 0x03)
+    static let encRsp = ControlOpcode(rawValue: 0x04)
+    static let startEncReq = ControlOpcode(rawValue: 0x05)
+    static let startEncRsp = ControlOpcode(rawValue: 0x06)
     static let unknownRsp = ControlOpcode(rawValue: 0x07)
     static let featureReq = ControlOpcode(rawValue: 0x08)
     static let featureRsp = ControlOpcode(rawValue: 0x09)
+    static let pauseEncReq = ControlOpcode(rawValue: 0x0A)
+    static let pauseEncRsp = ControlOpcode(rawValue: 0x0B)
     static let versionInd = ControlOpcode(rawValue: 0x0C)
     static let rejectInd = ControlOpcode(rawValue: 0x0D)
     static let peripheralFeatureReq = ControlOpcode(rawValue: 0x0E)
@@ -34,9 +39,15 @@ enum ControlPDU: Hashable {
     case connectionUpdate(ConnectionUpdateIndication)
     case channelMap(ChannelMapIndication)
     case terminate(ErrorIndication)
+    case encryptionRequest(EncryptionRequest)
+    case encryptionResponse(EncryptionResponse)
+    case startEncryptionRequest
+    case startEncryptionResponse
     case unknown(UnknownResponse)
     case featureRequest(FeatureExchange)
     case featureResponse(FeatureExchange)
+    case pauseEncryptionRequest
+    case pauseEncryptionResponse
     case version(VersionIndication)
     case reject(ErrorIndication)
     case peripheralFeatureRequest(FeatureExchange)
@@ -64,9 +75,15 @@ enum ControlPDU: Hashable {
         case .connectionUpdateInd: self = .connectionUpdate(try .init(reading: data))
         case .channelMapInd: self = .channelMap(try .init(reading: data))
         case .terminateInd: self = .terminate(try .init(reading: data))
+        case .encReq: self = .encryptionRequest(try .init(reading: data))
+        case .encRsp: self = .encryptionResponse(try .init(reading: data))
+        case .startEncReq: self = try Self.startEncryptionRequest.empty(data)
+        case .startEncRsp: self = try Self.startEncryptionResponse.empty(data)
         case .unknownRsp: self = .unknown(try .init(reading: data))
         case .featureReq: self = .featureRequest(try .init(reading: data))
         case .featureRsp: self = .featureResponse(try .init(reading: data))
+        case .pauseEncReq: self = try Self.pauseEncryptionRequest.empty(data)
+        case .pauseEncRsp: self = try Self.pauseEncryptionResponse.empty(data)
         case .versionInd: self = .version(try .init(reading: data))
         case .rejectInd: self = .reject(try .init(reading: data))
         case .peripheralFeatureReq: self = .peripheralFeatureRequest(try .init(reading: data))
@@ -93,9 +110,15 @@ enum ControlPDU: Hashable {
         case .connectionUpdate: .connectionUpdateInd
         case .channelMap: .channelMapInd
         case .terminate: .terminateInd
+        case .encryptionRequest: .encReq
+        case .encryptionResponse: .encRsp
+        case .startEncryptionRequest: .startEncReq
+        case .startEncryptionResponse: .startEncRsp
         case .unknown: .unknownRsp
         case .featureRequest: .featureReq
         case .featureResponse: .featureRsp
+        case .pauseEncryptionRequest: .pauseEncReq
+        case .pauseEncryptionResponse: .pauseEncRsp
         case .version: .versionInd
         case .reject: .rejectInd
         case .peripheralFeatureRequest: .peripheralFeatureReq
@@ -129,6 +152,10 @@ enum ControlPDU: Hashable {
         case .connectionUpdate(let body): body
         case .channelMap(let body): body
         case .terminate(let body), .reject(let body): body
+        case .encryptionRequest(let body): body
+        case .encryptionResponse(let body): body
+        case .startEncryptionRequest, .startEncryptionResponse: nil
+        case .pauseEncryptionRequest, .pauseEncryptionResponse: nil
         case .unknown(let body): body
         case .featureRequest(let body), .featureResponse(let body), .peripheralFeatureRequest(let body): body
         case .version(let body): body

@@ -31,6 +31,9 @@ struct DataHeader: PacketFields, Hashable {
         self.moreData = moreData
     }
 
+    /// The first octet without NESN, SN and MD: what is authenticated of the header (Core Vol 6 Part E 2.3).
+    var authenticated: UInt8 { flags & 0b1110_0011 }
+
     /// LLID.
     var content: Content { Content(rawValue: flags & 0b11) ?? .reserved }
 

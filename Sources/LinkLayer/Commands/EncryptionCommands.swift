@@ -1,0 +1,89 @@
+import BluetoothTypes
+import Cryptography
+import EventLoops
+import HCI
+
+/// Commands of encryption (Core Vol 4 Part E 7.8.22 to 7.8.26, 7.3.93, 7.3.94).
+extension CommandTable {
+    mutating func addEncryptionCommands() {
+        add(LEEncrypt.self) { _, command in
+            guard let key = Key128(littleEndian: command.key), let block = Block128(command.plaintext.reversed()) else {
+                return .init(status: .invalidParameters, ciphertext: PacketBuffer([UInt8](repeating: 0, count: 16)))
+            }
+            return .init(ciphertext: PacketBuffer(Key128(AES128(key).encrypt(block)).littleEndianBytes))
+        }
+        add(LERand.self) { controller, _ in .init(number: controller.random.next()) }
+        add(LEEnableEncryption.self) { controller, command in controller.enableEncryption(command) }
+        add(LELongTermKeyRequestReply.self) { controller, command in
+            let key = Key128(littleEndian: command.longTermKey)
+            return .init(controller.answer(command.handle, key: key), handle: command.handle)
+        }
+        add(LELongTermKeyRequestNegativeReply.self) { controller, command in
+            .init(controller.answer(command.handle, key: nil), handle: command.handle)
+        }
+        add(ReadAuthenticatedPayloadTimeout.self) { controller, command in
+            guard let link = controller.link(command.handle) else {
+                return .init(status: .unknownConnection, handle: command.handle, timeout: 0)
+            }
+            return .init(handle: command.handle, timeout: link.authenticatedPayloadTimeout)
+        }
+        add(WriteAuthenticatedPayloadTimeout.self) { controller, command in
+            .init(controller.setAuthenticatedPayloadTimeout(command), handle: command.handle)
+        }
+        require(.encryption, for: LEEnableEncryption.self)
+        require(.encryption, for: LELongTermKeyRequestReply.self)
+        require(.encryption, for: LELongTermKeyRequestNegativeReply.self)
+        require(.ping, for: ReadAuthenticatedPayloadTimeout.self)
+        require(.ping, for: WriteAuthenticatedPayloadTimeout.self)
+    }
+}
+
+extension VirtualController {
+    /// Only the central begins, and not again before the outcome is known (7.8.24).
+    fileprivate func enableEncryption(_ command: LEEnableEncryption) -> HCIStatus {
+        guard let link = link(command.handle) else { return .unknownConnection }
+        guard let key = Key128(littleEndian: command.longTermKey) else { return .invalidParameters }
+        guard link.isCentral, link.ending == nil, !link.control.encryptionIsRequested else { return .commandDisallowed }
+        let actions = link.control.requestEncryption(
+            key: key,
+            random: command.random,
+            diversifier: command.encryptedDiversifier
+        )
+        guard let actions else { return .controllerBusy }
+        link.perform(actions)
+        return .success
+    }
+
+    fileprivate func answer(_ handle: ConnectionHandle, key: Key128?) -> HCIStatus {
+        guard let link = link(handle) else { return .unknownConnection }
+        guard let actions = link.control.answer(key: key) else { return .commandDisallowed }
+        link.perform(actions)
+        return .success
+    }
+
+    /// It has to leave room for an event that the peripheral answers (7.3.94).
+    fileprivate func setAuthenticatedPayloadTimeout(_ command: WriteAuthenticatedPayloadTimeout) -> HCIStatus {
+        guard let link = link(command.handle) else { return .unknownConnection }
+        let timing = link.control.timing
+        let least = timing.intervalMicroseconds * (1 + Int64(timing.latency))
+        guard command.timeout > 0, Int64(command.timeout) * 10_000 >= least else { return .invalidParameters }
+        link.authenticatedPayloadTimeout = command.timeout
+        link.watchPayloads()
+        return .success
+    }
+}
+
+// What a link has for the host.
+extension VirtualController {
+    /// Encryption Change: the second version for a host that wants it, from 5.3 on (7.7.8). The key of a link always has
+    /// 16 octets; how many of them are secret only the hosts know.
+    func reportEncryption(_ status: HCIStatus, _ link: Link) {
+        let state: EncryptionState = status == .success ? .on : .off
+        let knowsKeySize = configuration.version >= .v5_3 && host.isWanted(EncryptionChangeV2.self)
+        guard knowsKeySize else {
+            return host.send(EncryptionChange(status: status, handle: link.handle, state: state))
+        }
+        let keySize: UInt8 = status == .success ? 16 : 0
+        host.send(EncryptionChangeV2(status: status, handle: link.handle, state: state, keySize: keySize))
+    }
+}

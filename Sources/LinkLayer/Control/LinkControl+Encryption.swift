@@ -1,0 +1,102 @@
+import BluetoothTypes
+import Cryptography
+import DequeModule
+import EventLoops
+import HCI
+
+/// How encryption goes together with the other procedures (Core Vol 6 Part B 5.1.3), and LE Ping (5.1.8).
+extension LinkControl {
+    /// PDUs of the peer that wait until the encryption procedure has ended, at most. A peer that sends more has to wait
+    /// with them.
+    static let maximumPostponedPDUs = 8
+
+    /// Whether another control PDU of the peer may be taken.
+    var hasRoom: Bool { postponed.count < Self.maximumPostponedPDUs }
+
+    /// Whether data may come now. If not, the link ends as with a forged PDU (5.1.3.1; AB-L07).
+    var admitsData: Bool { !encryption.isStrict }
+
+    /// Whether the host has asked for encryption and not heard of the outcome.
+    var encryptionIsRequested: Bool {
+        encryption.isBusy || requests.contains { if case .encrypt = $0 { true } else { false } }
+    }
+
+    // MARK: Inputs
+
+    /// What the central's host gives for the encryption of the link.
+    mutating func requestEncryption(key: Key128, random: UInt64, diversifier: UInt16) -> [Action]? {
+        var request = EncryptionRequest()
+        (request.random, request.diversifier) = (random, diversifier)
+        request.keyDiversifier = setup.random.next()
+        request.vector = UInt32(truncatingIfNeeded: setup.random.next())
+        return self.request(.encrypt(.init(longTermKey: key, request: request)))
+    }
+
+    /// The peripheral's host has the key, or none. Nil when it was not asked.
+    mutating func answer(key: Key128?) -> [Action]? {
+        guard encryption.awaitsHost else { return nil }
+        carryOut(encryption.handle(.key(key)))
+        return flush()
+    }
+
+    mutating func startEncryption(_ start: EncryptionMachine.Start) {
+        if let remoteFeatures, !remoteFeatures.contains(.encryption) {
+            return report(.encryption(.unsupportedRemoteFeature))
+        }
+        carryOut(encryption.handle(.start(start)))
+    }
+
+    private mutating func takeRequest(_ request: EncryptionRequest) {
+        var response = EncryptionResponse()
+        response.keyDiversifier = setup.random.next()
+        response.vector = UInt32(truncatingIfNeeded: setup.random.next())
+        carryOut(encryption.handle(.requested(request, response)))
+        // A host that does not listen to the event has no keys.
+        if encryption.awaitsHost, !setup.hostHasKeys() { carryOut(encryption.handle(.key(nil))) }
+    }
+
+    /// Takes a PDU of the encryption procedures, or a refusal of one.
+    mutating func takeEncryption(_ pdu: ControlPDU) {
+        if case .encryptionRequest(let request) = pdu { return takeRequest(request) }
+        carryOut(encryption.handle(.received(pdu)))
+    }
+
+    // MARK: LE Ping
+
+    mutating func startPing() {
+        if let remoteFeatures, !remoteFeatures.contains(.ping) { return }
+        local = .ping
+        send(.pingRequest)
+    }
+
+    mutating func takePingResponse() {
+        if local == .ping { local = nil }
+    }
+
+    // MARK: Outputs
+
+    private mutating func carryOut(_ steps: [EncryptionMachine.Action]) {
+        for step in steps {
+            switch step {
+            case .hold: actions.append(.hold)
+            case .release:
+                actions.append(.release)
+                takePostponed()
+            case .send(let pdu): send(pdu)
+            case .refuse(let error): refuse(.encReq, error)
+            case .transmit(let session): actions.append(.transmit(session))
+            case .receive(let session): actions.append(.receive(session))
+            case .terminate(let reason): actions.append(.terminate(reason))
+            case .end(let reason): actions.append(.end(reason))
+            case .reportChange(let status): report(.encryption(status))
+            case .reportRefresh(let status): report(.keyRefresh(status))
+            case .askForKey(let request): report(.longTermKeyRequest(request.random, request.diversifier))
+            }
+        }
+    }
+
+    /// What the peer asked for while it could not be answered.
+    private mutating func takePostponed() {
+        while let bytes = postponed.popFirst() { takeWhole(bytes) }
+    }
+}
