@@ -187,7 +187,7 @@ let package = Package(
         ),
         tests("L2CAP", ["BluetoothTypes", "EventLoops", "HCI", "LoopbackLinks"]),
         tests("ATT", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
-        tests("GATT", ["ATT", "BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
+        tests("GATT", ["ATT", "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "L2CAP", "LoopbackLinks", "SMP"]),
         tests("SMP", ["BluetoothTypes", "Cryptography", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
         tests("Bonds", ["BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP"]),
         tests("Cryptography", ["BluetoothTypes"]),

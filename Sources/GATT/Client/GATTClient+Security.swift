@@ -7,7 +7,7 @@ extension GATTClient {
     /// Why nothing may be asked of the peer and nothing taken from it now; nil when all is well. A peer that there is a key
     /// for is believed to be that peer when the link is encrypted (AB-A10).
     var refusal: ATTErrorCode? {
-        security.refusal(of: security.hasKey ? max(requirement, .encrypted) : requirement)
+        security.hasKey && !security.isEncrypted ? .insufficientEncryption : security.refusal(of: requirement)
     }
 
     /// A procedure has ended, for its owner or for now.
