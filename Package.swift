@@ -189,7 +189,13 @@ let package = Package(
         tests("ATT", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
         tests("GATT", ["ATT", "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "L2CAP", "LoopbackLinks", "SMP"]),
         tests("SMP", ["BluetoothTypes", "Cryptography", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
-        tests("Bonds", ["BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP"]),
+        .executableTarget(
+            name: "BondKillPoints",
+            dependencies: ["BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP", "Bonds"],
+            path: "Tests/BondKillPoints",
+            swiftSettings: settings
+        ),
+        tests("Bonds", ["BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP", "BondKillPoints"]),
         tests("Cryptography", ["BluetoothTypes"]),
         tests("Radio", ["EventLoops"]),
         tests(
