@@ -31,7 +31,7 @@ extension SecureLink: SecurityManagerDelegate {
         case .confirmReplacement:
             // Who has the key uses it: this peer has lost it, or is somebody else (AB-S09).
             bondIsLost()
-            guard device.policy.lostBonds == .asked else {
+            guard lostBonds == .asked else {
                 isReplacementRefused = true
                 return answer(.refuse)
             }
