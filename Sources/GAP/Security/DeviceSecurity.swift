@@ -23,8 +23,6 @@ public final class DeviceSecurity {
     public var policy = SecurityPolicy()
     /// Who asks persons; without it, whatever would be asked is refused (AB-A14).
     public weak var prompter: (any PairingPrompter)?
-    /// Finds the bond behind a resolvable private address. Without it each key of the store is tried.
-    public var resolver: ((BluetoothAddress) -> Bond?)?
     /// What recognises bonded peers by their private addresses, and remembers whose is whose. It is told of the bonds.
     public weak var privacy: DevicePrivacy? {
         didSet { tellPrivacy() }
@@ -140,7 +138,6 @@ extension DeviceSecurity {
         let address = address.plain
         if let bond = bonds.bond(identity: address) { return bond }
         guard address.randomKind == .resolvable else { return nil }
-        if let resolver { return resolver(address) }
         if let privacy { return privacy.peer(at: address).flatMap { bonds.bond(identity: $0.identity) } }
         return bonds.bonds.first { $0.keys.identityKey.map { address.isResolved(by: $0) } ?? false }
     }
@@ -149,14 +146,16 @@ extension DeviceSecurity {
         OutOfBand(peer: outOfBand.first { $0.peer == peer }?.data, own: ownOutOfBand)
     }
 
-    /// Who this device says it is on a link: the address that the peer sees, unless that is one that changes.
+    /// Who this device says it is on a link. An address that stays is its own identity, and has no key: a peer that had one
+    /// would wait for private addresses (Core Vol 3 Part H 2.4.2.1, Vol 6 Part B 6).
     func identity(for ownAddress: BluetoothAddress) -> LocalIdentity? {
-        guard var identity else { return nil }
-        if ownAddress.canStay { identity.address = ownAddress.plain }
-        return identity
+        ownAddress.canStay ? identity.map { _ in LocalIdentity(address: ownAddress.plain, key: .zero) } : identity
     }
 
     func mayPair(with peer: BluetoothAddress) -> Bool { backOff.mayTry(peer, at: loop.now) }
+
+    /// Lets those whose pairings have failed try again at once, as a person may want it.
+    public func forgiveAll() { backOff = PairingBackOff() }
 
     func pairingFailed(with peer: BluetoothAddress) { backOff.failed(peer, at: loop.now) }
 
