@@ -189,7 +189,13 @@ let package = Package(
         tests("ATT", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
         tests("GATT", ["ATT", "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "L2CAP", "LoopbackLinks", "SMP"]),
         tests("SMP", ["BluetoothTypes", "Cryptography", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
-        tests("Bonds", ["BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP"]),
+        .executableTarget(
+            name: "BondKillPoints",
+            dependencies: ["BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP", "Bonds"],
+            path: "Tests/BondKillPoints",
+            swiftSettings: settings
+        ),
+        tests("Bonds", ["BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP", "BondKillPoints"]),
         tests("Cryptography", ["BluetoothTypes"]),
         tests("Radio", ["EventLoops"]),
         tests(
@@ -217,8 +223,8 @@ if Context.environment["HARALD_FUZZING"] != nil {
         .executableTarget(
             name: "HaraldFuzzing",
             dependencies: [
-                "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCITransports", "LinkLayer", "L2CAP", "ATT", "GATT",
-                "GAP", "BluetoothService", "CoreBluetooth", "LoopbackLinks",
+                "BluetoothTypes", "Cryptography", "EventLoops", "Radio", "HCI", "HCITransports", "LinkLayer", "L2CAP",
+                "ATT", "GATT", "SMP", "GAP", "BluetoothService", "CoreBluetooth", "LoopbackLinks",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Fuzzing/HaraldFuzzing",

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import BondKillPoints
 import Bonds
 import Cryptography
 import EventLoops

@@ -14,17 +14,19 @@ public struct ClientRecord: Hashable, Sendable {
     /// The changes that the client has not confirmed.
     var missed = HandleRanges()
 
-    /// A client that has chosen nothing.
+    /// A client that has chosen nothing, or what is known of one.
     public init(
         configurations: [UInt16: ClientConfiguration] = [:],
         features: ClientFeatures = [],
         databaseHash: DatabaseHash? = nil,
-        isChangeAware: Bool = true
+        isChangeAware: Bool = true,
+        missedChanges: [ClosedRange<UInt16>] = []
     ) {
         self.configurations = configurations
         self.features = features
         self.databaseHash = databaseHash
         self.isChangeAware = isChangeAware
+        for handles in missedChanges { missed.insert(handles) }
     }
 
     /// The ranges of handles whose change the client has not confirmed, in order.
