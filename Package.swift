@@ -109,7 +109,7 @@ let package = Package(
         room(
             "BluetoothService",
             [
-                "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "SMP", "GAP",
+                "BluetoothTypes", "Bonds", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "SMP", "GAP",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]
@@ -125,16 +125,15 @@ let package = Package(
         room(
             "BluetoothSimulation",
             [
-                "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "BluetoothService", "CoreBluetooth",
-                "LinkLayer",
-                "Radio", .product(name: "Logging", package: "swift-log"),
+                "BluetoothTypes", "Bonds", "EventLoops", "HCI", "HCITransports", "SMP", "GAP", "BluetoothService",
+                "CoreBluetooth", "LinkLayer", "Radio", .product(name: "Logging", package: "swift-log"),
             ]
         ),
         .executableTarget(
             name: "harald",
             dependencies: [
                 "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCITransports", "LinkLayer", "L2CAP", "ATT", "GATT",
-                "SMP", "GAP", "BluetoothService", "CoreBluetooth", "BluetoothSimulation",
+                "Cryptography", "SMP", "Bonds", "GAP", "BluetoothService", "CoreBluetooth", "BluetoothSimulation",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
@@ -152,7 +151,10 @@ let package = Package(
             path: "Benchmarks/HaraldBenchmarks",
             swiftSettings: settings
         ),
-        tests("BluetoothSimulation", ["CoreBluetooth", "EventLoops", "Radio", "HCI", "harald"]),
+        tests(
+            "BluetoothSimulation",
+            ["BluetoothService", "Bonds", "CoreBluetooth", "EventLoops", "GAP", "GATT", "HCI", "Radio", "SMP", "harald"]
+        ),
         tests("BluetoothTypes", ["EventLoops"]),
         tests("EventLoops"),
         tests(
@@ -175,7 +177,8 @@ let package = Package(
         tests(
             "BluetoothService",
             [
-                "BluetoothTypes", "EventLoops", "GAP", "HCI", "HCITransports", "ATT", "LinkLayer", "Radio",
+                "BluetoothTypes", "Bonds", "EventLoops", "GAP", "HCI", "HCITransports", "ATT", "LinkLayer", "Radio",
+                "SMP",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),

@@ -58,7 +58,7 @@ extension BluetoothAddress {
 
 extension LocalIdentity {
     /// An identity that nobody knows yet.
-    init(_ random: RandomSource) {
+    public init(_ random: RandomSource) {
         let key = Key128(Block128(high: random.next(), low: random.next()))
         self.init(address: .staticRandom(random), key: key)
     }

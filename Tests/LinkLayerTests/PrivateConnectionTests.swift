@@ -276,19 +276,22 @@ import Testing
 
     // MARK: The same two devices
 
-    @Test(arguments: CommandSet.allCases)
-    func aSecondLinkToTheSamePeerIsNone(commands: CommandSet) {
+    @Test(arguments: CommandSet.allCases, [OwnAddressKind.resolvableOrPublic, .resolvableOrRandom])
+    func aSecondLinkToTheSamePeerIsNone(commands: CommandSet, own: OwnAddressKind) {
         befriend()
+        central.setRandomAddress(0x4000_0000_0001)
         for host in [central, peripheral] { host.send(LESetResolvablePrivateAddressTimeout(timeout: 1)) }
         peripheral.advertise(commands, peer: central.address)
-        central.connect(commands, to: peripheral.address)
+        central.connect(commands, to: peripheral.address, as: own)
         world.run(.seconds(3))
         #expect(central.connections.count == 1)
-        #expect(central.connect(commands, to: peripheral.address) == .connectionAlreadyExists)
+        // A host may give itself other addresses beside those that the controller makes.
+        central.setRandomAddress(0x4000_0000_0002)
+        #expect(central.connect(commands, to: peripheral.address, as: own) == .connectionAlreadyExists)
         peripheral.advertise(commands, peer: central.address)
         // By the accept list it is not refused, and does not come about, with whatever addresses.
         central.send(LEAddDeviceToFilterAcceptList(address: peripheral.address))
-        #expect(central.connect(commands, to: nil) == .success)
+        #expect(central.connect(commands, to: nil, as: own) == .success)
         world.run(.seconds(5))
         #expect(central.connections.count == 1 && peripheral.connections.count == 1)
         #expect(

@@ -300,6 +300,21 @@ import Testing
         #expect(!scanner.reports.isEmpty)
     }
 
+    /// Nor is one that shows the identity of a scanner that hides.
+    @Test(arguments: [true, false])
+    func whoHidesDoesNotAskInItsOwnName(hides: Bool) {
+        advertiser.list(scanner, hasKey: false)
+        scanner.befriend(advertiser, hides: hides)
+        advertiser.advertiseExtended([.scannable, .directed], scanResponse: [2, 9, 65]) {
+            ($0.ownAddressKind, $0.peerAddress) = (.resolvableOrPublic, scanner.address)
+        }
+        scanner.scan(.extended, .active, as: .resolvableOrPublic)
+        world.run(.seconds(1))
+        #expect(log.targets == [scanner.address])
+        #expect(log.scanners == (hides ? [] : [scanner.address]))
+        #expect(scanner.heard(.extended) == [advertiser.address.identity])
+    }
+
     // MARK: The work
 
     /// A crowd of advertisers with private addresses, of which one is known.

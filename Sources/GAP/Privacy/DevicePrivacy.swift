@@ -32,7 +32,9 @@ public final class DevicePrivacy {
     let loop: any EventLoop
     let random: RandomSource
     let logger: Logger
-    let identity: LocalIdentity?
+    /// What bonded peers recognise this device by; nil for one that shows the same address all the time. Another one counts
+    /// from the next ``begin(_:on:)`` on.
+    public var identity: LocalIdentity?
     weak var advertiser: Advertiser?
     weak var scanner: Scanner?
     weak var connector: Connector?

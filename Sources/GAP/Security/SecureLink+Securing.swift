@@ -58,7 +58,7 @@ extension SecureLink {
 
     /// As central: the peer has no key. Asks whether to pair anew, if the policy is to ask.
     private func replaceLostBond(_ level: SecurityLevel, _ completion: @escaping Completion) {
-        guard device.policy.lostBonds == .asked, isOpen else { return completion(.failure(.peerLostKey)) }
+        guard lostBonds == .asked, isOpen else { return completion(.failure(.peerLostKey)) }
         let checked: Completion = { [weak self] result in
             guard case .success = result, let self, !manager.encryption.meets(level) else { return completion(result) }
             completion(.failure(.tooWeak))

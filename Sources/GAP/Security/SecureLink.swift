@@ -93,11 +93,20 @@ public final class SecureLink {
         PromptedPeer(link: number, address: peer, name: name ?? bond?.name, identifier: bond?.identifier ?? identifier)
     }
 
+    /// What is done when the peer does not have the bond any more.
+    var lostBonds: SecurityPolicy.LostBonds {
+        let ofCentrals = connection.role == .peripheral ? device.policy.lostBondsOfCentrals : nil
+        return ofCentrals ?? device.policy.lostBonds
+    }
+
     /// Follows the device's configuration.
     func reconfigure() {
         var configuration = device.configuration
         // Keys that nobody keeps are not promised to be kept.
         configuration.bonds = configuration.bonds && device.bonds != nil
+        if connection.role == .peripheral, let capability = device.policy.capabilityAsPeripheral {
+            configuration.ioCapability = capability
+        }
         manager.configuration = configuration
         manager.outOfBand = device.outOfBand(from: peer)
         update()

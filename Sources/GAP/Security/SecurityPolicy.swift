@@ -13,6 +13,12 @@ public struct SecurityPolicy: Hashable, Sendable {
 
     /// What is done when a peer does not have the bond any more.
     public var lostBonds = LostBonds.refused
+    /// The same for centrals that pair anew with this device as peripheral; nil for no difference. Whoever was forgotten there
+    /// comes like this (behaviour 6.14).
+    public var lostBondsOfCentrals: LostBonds?
+    /// What this device says as peripheral that it can show and take in; nil for what its configuration says. With a keyboard
+    /// alone the code is shown by the central and typed here, as on Apple's devices (behaviour 6.4).
+    public var capabilityAsPeripheral: IOCapability?
     /// Whether a person has to agree to pairings in which nothing is compared or entered (AB-A14). Without it a device
     /// that nobody sits at pairs with whoever asks.
     public var asksConsent = true
