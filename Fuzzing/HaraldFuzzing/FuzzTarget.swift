@@ -26,7 +26,7 @@ extension FuzzTarget {
     /// All targets, decoders first.
     static let all: [FuzzTarget] = [
         hciCommands, hciEvents, h4, advertisingData, l2cap, attPDUs, advertisingPDUs, linkPDUs, snoop,
-        creditChannels, gattServer, gattClient, linkControl, controller, host, stacks,
+        creditChannels, gattServer, gattClient, linkControl, linkEncryption, controller, host, stacks,
     ]
 }
 
