@@ -87,24 +87,29 @@ let package = Package(
         room(
             "GATT",
             [
-                "BluetoothTypes", "EventLoops", "ATT",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
+                "BluetoothTypes", "Cryptography", "EventLoops", "ATT",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]
         ),
         room("SMP", ["BluetoothTypes", "Cryptography", "EventLoops", "L2CAP"]),
         room(
+            "Bonds",
+            [
+                "BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]
+        ),
+        room(
             "GAP",
             [
-                "BluetoothTypes", "EventLoops", "HCI", "L2CAP", "ATT", "GATT",
+                "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "L2CAP", "ATT", "GATT", "SMP", "Bonds",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
         room(
             "BluetoothService",
             [
-                "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "SMP", "GAP",
+                "BluetoothTypes", "Bonds", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "SMP", "GAP",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]
@@ -120,16 +125,15 @@ let package = Package(
         room(
             "BluetoothSimulation",
             [
-                "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "BluetoothService", "CoreBluetooth",
-                "LinkLayer",
-                "Radio", .product(name: "Logging", package: "swift-log"),
+                "BluetoothTypes", "Bonds", "EventLoops", "HCI", "HCITransports", "SMP", "GAP", "BluetoothService",
+                "CoreBluetooth", "LinkLayer", "Radio", .product(name: "Logging", package: "swift-log"),
             ]
         ),
         .executableTarget(
             name: "harald",
             dependencies: [
                 "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCITransports", "LinkLayer", "L2CAP", "ATT", "GATT",
-                "SMP", "GAP", "BluetoothService", "CoreBluetooth", "BluetoothSimulation",
+                "Cryptography", "SMP", "Bonds", "GAP", "BluetoothService", "CoreBluetooth", "BluetoothSimulation",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
@@ -147,7 +151,10 @@ let package = Package(
             path: "Benchmarks/HaraldBenchmarks",
             swiftSettings: settings
         ),
-        tests("BluetoothSimulation", ["CoreBluetooth", "EventLoops", "Radio", "HCI", "harald"]),
+        tests(
+            "BluetoothSimulation",
+            ["BluetoothService", "Bonds", "CoreBluetooth", "EventLoops", "GAP", "GATT", "HCI", "Radio", "SMP", "harald"]
+        ),
         tests("BluetoothTypes", ["EventLoops"]),
         tests("EventLoops"),
         tests(
@@ -163,14 +170,15 @@ let package = Package(
         tests(
             "GAP",
             [
-                "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "LinkLayer", "Radio",
-                .product(name: "Logging", package: "swift-log"),
+                "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "SMP",
+                "Bonds", "LinkLayer", "Radio", .product(name: "Logging", package: "swift-log"),
             ]
         ),
         tests(
             "BluetoothService",
             [
-                "BluetoothTypes", "EventLoops", "GAP", "HCI", "HCITransports", "ATT", "LinkLayer", "Radio",
+                "BluetoothTypes", "Bonds", "EventLoops", "GAP", "HCI", "HCITransports", "ATT", "LinkLayer", "Radio",
+                "SMP",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -182,8 +190,15 @@ let package = Package(
         ),
         tests("L2CAP", ["BluetoothTypes", "EventLoops", "HCI", "LoopbackLinks"]),
         tests("ATT", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
-        tests("GATT", ["ATT", "BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
+        tests("GATT", ["ATT", "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "L2CAP", "LoopbackLinks", "SMP"]),
         tests("SMP", ["BluetoothTypes", "Cryptography", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
+        .executableTarget(
+            name: "BondKillPoints",
+            dependencies: ["BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP", "Bonds"],
+            path: "Tests/BondKillPoints",
+            swiftSettings: settings
+        ),
+        tests("Bonds", ["BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP", "BondKillPoints"]),
         tests("Cryptography", ["BluetoothTypes"]),
         tests("Radio", ["EventLoops"]),
         tests(
@@ -212,7 +227,7 @@ if Context.environment["HARALD_FUZZING"] != nil {
             name: "HaraldFuzzing",
             dependencies: [
                 "BluetoothTypes", "Cryptography", "EventLoops", "Radio", "HCI", "HCITransports", "LinkLayer", "L2CAP",
-                "ATT", "GATT", "GAP", "BluetoothService", "CoreBluetooth", "LoopbackLinks",
+                "ATT", "GATT", "SMP", "GAP", "BluetoothService", "CoreBluetooth", "LoopbackLinks",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Fuzzing/HaraldFuzzing",

@@ -25,8 +25,9 @@ struct FuzzTarget: Sendable {
 extension FuzzTarget {
     /// All targets, decoders first.
     static let all: [FuzzTarget] = [
-        hciCommands, hciEvents, h4, advertisingData, l2cap, attPDUs, advertisingPDUs, linkPDUs, snoop,
-        creditChannels, gattServer, gattClient, linkControl, linkEncryption, controller, host, stacks,
+        hciCommands, hciEvents, h4, advertisingData, l2cap, attPDUs, smpPDUs, advertisingPDUs, linkPDUs, snoop,
+        creditChannels, gattServer, gattClient, linkControl, linkEncryption, smpMachine, smpConversations, controller,
+        host, stacks,
     ]
 }
 

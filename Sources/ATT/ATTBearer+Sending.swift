@@ -60,6 +60,19 @@ extension ATTBearer {
     }
 }
 
+extension ATTBearer {
+    /// Sends a value with a signature and without an answer (Core Vol 3 Part F 3.4.5.4).
+    ///
+    /// - Returns: false when there is no room, or the PDU is longer than the MTU. Never taken on an enhanced bearer.
+    public func write(_ command: ATTSignedWriteCommand) -> Bool {
+        guard !isEnhanced, askForCommandRoom() else { return false }
+        let pdu = command.framed()
+        guard pdu.count <= mtu else { return false }
+        channel.send(pdu)
+        return true
+    }
+}
+
 // MARK: - Server
 
 extension ATTBearer {

@@ -58,6 +58,8 @@ public final class ATTBearer {
     /// As client: takes each indicated value, which the bearer has confirmed.
     public var onIndication: ((_ handle: UInt16, _ value: PacketBuffer) -> Void)?
 
+    /// As client: called once when the bearer is closed, by whomever, after everybody who waited has heard of it.
+    public var onClientClose: ((ATTBearerClosure) -> Void)?
     /// As client: called once when there is room for commands after ``askForCommandRoom()`` was answered no.
     public var onCommandRoom: (() -> Void)?
     /// As server: called once when there is room for notifications and indications after
@@ -141,6 +143,8 @@ public final class ATTBearer {
         let error = ATTBearerError.closed(closure)
         for request in requests.removeAll() { request.completion(.failure(error)) }
         for confirm in indications.removeAll() { confirm(.failure(error)) }
+        onClientClose?(closure)
+        onClientClose = nil
         handler?(closure)
         onRequest = nil
         onCommand = nil

@@ -58,6 +58,11 @@ public struct ATTErrorCode: WireValue, Error, CustomStringConvertible {
     /// The value is outside of the range of the profile.
     public static let outOfRange = ATTErrorCode(rawValue: 0xFF)
 
+    /// Whether a better link may help: pairing, encryption or a longer key (Core Vol 3 Part C 10.3.2).
+    public var isInsufficientSecurity: Bool {
+        self == .insufficientAuthentication || self == .insufficientEncryption || self == .encryptionKeySizeTooShort
+    }
+
     private static let names: [UInt8: String] = [
         0x01: "invalid handle", 0x02: "read not permitted", 0x03: "write not permitted", 0x04: "invalid PDU",
         0x05: "insufficient authentication", 0x06: "request not supported", 0x07: "invalid offset",

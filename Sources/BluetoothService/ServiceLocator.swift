@@ -46,15 +46,31 @@ public enum ServiceLocator {
         }
     }
 
+    /// Where a system on a real controller keeps its bonds: `harald/bonds` in the user's directory for state, as the XDG Base
+    /// Directory Specification has it.
+    ///
+    /// - Parameter environment: The environment variables of the process.
+    public static func bondDirectory(
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> String {
+        // A path that is not absolute does not count (XDG Base Directory Specification 0.8).
+        if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return state + "/harald/bonds" }
+        let home = environment["HOME"] ?? FileManager.default.homeDirectoryForCurrentUser.path
+        return home + "/.local/state/harald/bonds"
+    }
+
     /// A system on a loop of its own, which lives as long as the connection.
     private static func open(_ address: ControllerAddress, logger: Logger) -> any ServiceConnection {
         let made = Mutex<(any ServiceConnection)?>(nil)
         let loop = NIOEventLoop()
         loop.submitAndWait {
+            var configuration = SystemConfiguration()
+            configuration.store = .directory(bondDirectory())
             let system = BluetoothSystem(
                 transport: ControllerTransport(address, loop: loop),
                 loop: loop,
                 random: RandomSource(),
+                configuration: configuration,
                 logger: logger
             )
             system.start()

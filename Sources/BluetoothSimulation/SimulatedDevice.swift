@@ -1,5 +1,6 @@
 import BluetoothService
 import BluetoothTypes
+import Bonds
 import EventLoops
 import Foundation
 import HCI
@@ -28,16 +29,20 @@ public final class SimulatedDevice: Sendable {
     public let name: String
     /// The world that it is in.
     public let world: SimulatedWorld
+    /// Who answers when the device asks whether to pair.
+    public let person: SimulatedPerson
 
     final class Parts {
         let controller: VirtualController
         let system: BluetoothSystem
         let log: PacketLog
+        let attention: Attention
 
-        init(controller: VirtualController, system: BluetoothSystem, log: PacketLog) {
+        init(controller: VirtualController, system: BluetoothSystem, log: PacketLog, attention: Attention) {
             self.controller = controller
             self.system = system
             self.log = log
+            self.attention = attention
         }
     }
 
@@ -49,6 +54,9 @@ public final class SimulatedDevice: Sendable {
         in world: SimulatedWorld,
         at position: Position,
         hasExtendedAdvertising: Bool,
+        number controllerNumber: UInt64?,
+        configuration: SystemConfiguration,
+        bonds: (any BondStorage)?,
         capture: (@Sendable ([UInt8]) -> Void)?
     ) {
         self.name = name
@@ -60,7 +68,7 @@ public final class SimulatedDevice: Sendable {
         let line = InMemoryTransport.pair(loop: loop)
         // Locally administered, so that no maker's address is taken.
         var kind = VirtualControllerConfiguration(
-            publicAddress: .init(0x0248_5244_0000 + number, kind: .publicDevice)
+            publicAddress: .init(0x0248_5244_0000 + (controllerNumber ?? number), kind: .publicDevice)
         )
         if !hasExtendedAdvertising { kind.features.remove(.extendedAdvertising) }
         let controller = VirtualController(
@@ -71,9 +79,6 @@ public final class SimulatedDevice: Sendable {
             configuration: kind
         )
         let log = PacketLog(calendarStart: world.calendarStart, write: capture)
-        var configuration = SystemConfiguration()
-        configuration.deviceName = name
-        configuration.loopStart = world.calendarStart - SimulatedWorld.defaultCalendarStart
         var logger = Logger(label: "harald.\(name)")
         logger.logLevel = .warning
         let system = BluetoothSystem(
@@ -81,10 +86,15 @@ public final class SimulatedDevice: Sendable {
             loop: loop,
             random: random.split(2),
             configuration: configuration,
+            bonds: bonds,
             logger: logger
         )
+        let attention = Attention(at: name, loop: loop)
+        system.prompter = attention
+        system.onNotice = { [weak attention] in attention?.take($0.description) }
         system.start()
-        let parts = Parts(controller: controller, system: system, log: log)
+        let parts = Parts(controller: controller, system: system, log: log, attention: attention)
+        person = SimulatedPerson(attention, loop: loop)
         // The device stays in the world whether or not somebody holds this handle.
         state.devices.append(parts)
         self.parts = LoopBound(parts, loop: loop)

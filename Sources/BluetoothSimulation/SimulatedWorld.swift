@@ -1,4 +1,6 @@
+import BluetoothService
 import BluetoothTypes
+import Bonds
 import EventLoops
 import Foundation
 import Radio
@@ -62,22 +64,45 @@ public final class SimulatedWorld: Sendable {
     /// - Parameters:
     ///   - name: What it is called; its name in the Generic Access service.
     ///   - position: Where it is, in metres.
-    ///   - hasExtendedAdvertising: Whether its controller knows the advertising of version 5.0; without it the host drives it
-    ///     with the commands of version 4.0.
+    ///   - options: What kind of device it is.
     ///   - capture: Takes the octets of a btsnoop file with the device's HCI packets as they come, header first. Called on
     ///     the loop.
     public func addDevice(
         named name: String,
         at position: Position = Position(),
-        hasExtendedAdvertising: Bool = true,
+        options: DeviceOptions = DeviceOptions(),
         capture: (@Sendable ([UInt8]) -> Void)? = nil
     ) -> SimulatedDevice {
+        addDevice(named: name, at: position, options: options, capture: capture) { _ in }
+    }
+
+    /// The same, with a last word on how the system behaves.
+    ///
+    /// - Parameters:
+    ///   - number: Which controller it has: one number stands for one controller with one public address.
+    ///   - bonds: Where its bonds are, in place of what the configuration says.
+    func addDevice(
+        named name: String,
+        at position: Position = Position(),
+        options: DeviceOptions = DeviceOptions(),
+        number: UInt64? = nil,
+        bonds: LoopBound<any BondStorage>? = nil,
+        capture: (@Sendable ([UInt8]) -> Void)? = nil,
+        configure: @escaping @Sendable (inout SystemConfiguration) -> Void
+    ) -> SimulatedDevice {
         loop.waitFor { [self] in
-            SimulatedDevice(
+            var configuration = SystemConfiguration(options)
+            configuration.deviceName = name
+            configuration.loopStart = calendarStart - Self.defaultCalendarStart
+            configure(&configuration)
+            return SimulatedDevice(
                 named: name,
                 in: self,
                 at: position,
-                hasExtendedAdvertising: hasExtendedAdvertising,
+                hasExtendedAdvertising: options.hasExtendedAdvertising,
+                number: number,
+                configuration: configuration,
+                bonds: bonds?.value,
                 capture: capture
             )
         }

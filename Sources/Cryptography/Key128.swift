@@ -1,5 +1,5 @@
 /// 128 bits that stay secret: a key, or a value that a key is made from. It never prints what it holds.
-public struct Key128: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+public struct Key128: Hashable, Sendable {
     /// The bits.
     public let block: Block128
 
@@ -33,9 +33,13 @@ public struct Key128: Hashable, Sendable, CustomStringConvertible, CustomDebugSt
         cut += kept
         return Key128(cut) ?? .zero
     }
+}
 
+extension Key128: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The same, whatever the key is: secrets do not go into logs.
     public var description: String { "secret" }
     /// The same, whatever the key is.
     public var debugDescription: String { "secret" }
+    /// Without parts: `dump` does not show them either.
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

@@ -1,8 +1,10 @@
 import BluetoothTypes
+import Bonds
 import EventLoops
 import HCI
 import L2CAP
 import Logging
+import SMP
 
 /// The Generic Access Profile of one device for users of the host stack: a controller with its advertiser, scanner and
 /// connector, and the links that come of them (Core Vol 3 Part C). ``Broadcaster``, ``Observer``, ``Peripheral`` and
@@ -17,7 +19,7 @@ public final class GenericAccess {
         case off
         /// The controller is being brought up.
         case starting
-        /// All works, with this address on the air.
+        /// All works, with this address on the air; when it is private, others follow.
         case ready(OwnAddress)
         /// The controller cannot be used.
         case failed(HCIHostError)
@@ -37,6 +39,12 @@ public final class GenericAccess {
     public let advertiser: Advertiser
     /// Makes and ends links; ``Central`` is more comfortable.
     public let connector: Connector
+    /// The private addresses; tell it of the bonds.
+    public let privacy: DevicePrivacy
+    /// The services that take credit-based channels of peers.
+    public let channels = ChannelServers()
+    /// The security of all links: bonds, prompts, and how the device pairs.
+    public let security: DeviceSecurity
 
     let host: HCIHost
     private let scanner: Scanner
@@ -61,22 +69,45 @@ public final class GenericAccess {
     ///
     /// - Parameters:
     ///   - host: A host that nobody else uses; its callbacks are taken over.
-    ///   - random: For addresses.
+    ///   - random: For addresses and keys.
     ///   - policy: Which address is shown.
+    ///   - bonds: Where bonds are kept, and who this device is behind private addresses; without it, no pairing makes a bond.
+    ///   - pairing: How the device pairs.
+    ///   - interval: After how long a private address gives way to another one.
     public init(
         host: HCIHost,
         loop: any EventLoop,
         random: RandomSource,
         address policy: OwnAddressPolicy = .staticRandom,
+        bonds: BondStore? = nil,
+        pairing: PairingConfiguration = PairingConfiguration(),
+        privateAddressInterval interval: Duration = GAPTimer.privateAddressInterval,
         logger: Logger
     ) {
         self.host = host
         self.loop = loop
         self.random = random
         self.policy = policy
-        advertiser = Advertiser(host: host, loop: loop, random: random, logger: logger)
-        scanner = Scanner(host: host, loop: loop, logger: logger)
-        connector = Connector(host: host, loop: loop, logger: logger)
+        privacy = DevicePrivacy(
+            host: host,
+            loop: loop,
+            random: random,
+            identity: policy == .resolvablePrivate ? bonds?.identity ?? LocalIdentity(random) : nil,
+            interval: interval,
+            logger: logger
+        )
+        advertiser = Advertiser(host: host, loop: loop, random: random, logger: logger, privacy: privacy)
+        scanner = Scanner(host: host, loop: loop, logger: logger, privacy: privacy)
+        connector = Connector(host: host, loop: loop, logger: logger, privacy: privacy)
+        security = DeviceSecurity(
+            host: host,
+            loop: loop,
+            random: random,
+            bonds: bonds,
+            configuration: pairing,
+            logger: logger
+        )
+        security.privacy = privacy
         listen()
     }
 
@@ -85,6 +116,11 @@ public final class GenericAccess {
         host.onConnection = { [weak self] in self?.connected($0) }
         host.onConnectionFailed = { [weak self] in self?.connectionFailed($0) }
         host.onDisconnection = { [weak self] in self?.disconnected($0, $1) }
+        privacy.onFailed = { [weak self] error in
+            guard let self, case .refused(let opcode, let status) = error else { return }
+            host.stop()
+            leave(to: .failed(.commandRefused(opcode, status)))
+        }
         connector.onFailure = { [weak self] in self?.connectorFailed($0, $1) }
         connector.onParametersUpdated = { [weak self] event in
             self?.links.first { $0.connection.handle == event.handle }?.updated(event)
@@ -124,17 +160,11 @@ extension GenericAccess {
     }
 
     private func begin(_ controller: ControllerInformation) {
-        // The same each time that the controller comes back.
-        let own = ownAddress ?? OwnAddress(policy, publicAddress: controller.publicAddress, random: random)
-        ownAddress = own
+        // The same each time that the controller comes back, if it does not change anyway.
+        let address = ownAddress ?? OwnAddress(policy, publicAddress: controller.publicAddress, random: random)
+        ownAddress = address
         self.controller = controller
-        if own.address.kind.isRandom {
-            host.send(LESetRandomAddress(address: own.address)) { [weak self] result in
-                guard let self, case .failure(.refused(let opcode, let status)) = result else { return }
-                host.stop()
-                leave(to: .failed(.commandRefused(opcode, status)))
-            }
-        }
+        let own = privacy.begin(address, on: controller)
         advertiser.begin(own, on: controller)
         scanner.begin(own, on: controller)
         connector.begin(own, on: controller)
@@ -144,6 +174,7 @@ extension GenericAccess {
 
     private func leave(to new: State) {
         controller = nil
+        privacy.reset()
         advertiser.reset()
         scanner.reset()
         connector.reset()
@@ -202,7 +233,8 @@ extension GenericAccess {
     }
 
     private func connected(_ connection: HCIConnection) {
-        let link = AccessLink(connection, access: self)
+        let own = privacy.connected(connection) ?? ownAddress?.address ?? .none
+        let link = AccessLink(connection, ownAddress: own, access: self)
         links.append(link)
         if connection.role == .central {
             connector.connected(connection.peerAddress)
@@ -212,7 +244,7 @@ extension GenericAccess {
         }
         onLink?(link)
         guard connection.role == .central else { return }
-        for watcher in watchers { watcher.tell(.success(link), connection.peerAddress) }
+        for watcher in watchers { watcher.tell(.success(link), link.peer) }
     }
 
     private func connectionFailed(_ status: HCIStatus) {

@@ -1,24 +1,30 @@
 import BluetoothTypes
+import Cryptography
 import EventLoops
 import HCI
+import SMP
 
 /// Which address a device shows on the air.
-///
-/// Private addresses that others can resolve belong here too, once there are keys for peers to resolve them with (behaviour
-/// 6.17).
 public enum OwnAddressPolicy: Hashable, Sendable {
     /// The controller's public address; a static random one if it has none.
     case publicDevice
     /// A static random address, drawn anew each time the system is made (Core Vol 6 Part B 1.3.2.1).
     case staticRandom
+    /// Addresses that change, and that none but bonded devices recognise (behaviour 6.17). See ``DevicePrivacy``.
+    case resolvablePrivate
 }
 
 /// The address of this device on the air.
 public struct OwnAddress: Hashable, Sendable {
     /// The address.
     public var address: BluetoothAddress
+    /// Whether the controller makes a private address in its place for those on its resolving list.
+    var isMadeByController = false
     /// What commands call it.
-    public var kind: OwnAddressKind { address.kind.isRandom ? .randomDevice : .publicDevice }
+    public var kind: OwnAddressKind {
+        guard isMadeByController else { return address.kind.isRandom ? .randomDevice : .publicDevice }
+        return address.kind.isRandom ? .resolvableOrRandom : .resolvableOrPublic
+    }
 
     /// This address.
     public init(_ address: BluetoothAddress) {
@@ -47,5 +53,13 @@ extension BluetoothAddress {
     /// Part B 1.3.2.2).
     static func nonResolvablePrivate(_ random: RandomSource) -> BluetoothAddress {
         BluetoothAddress(1 + random.below(allRandomBitsSet - 1), kind: .randomDevice)
+    }
+}
+
+extension LocalIdentity {
+    /// An identity that nobody knows yet.
+    public init(_ random: RandomSource) {
+        let key = Key128(Block128(high: random.next(), low: random.next()))
+        self.init(address: .staticRandom(random), key: key)
     }
 }

@@ -8,6 +8,8 @@ public enum SecurityRequirement: Int, Hashable, Sendable, Comparable {
     case encrypted
     /// Encryption with a key that nobody in the middle can have: level 3.
     case authenticated
+    /// Encryption with such a key, made by LE Secure Connections: level 4.
+    case secureConnections
 
     /// Weaker first.
     public static func < (a: SecurityRequirement, b: SecurityRequirement) -> Bool { a.rawValue < b.rawValue }
@@ -22,29 +24,44 @@ public struct LinkSecurity: Hashable, Sendable {
     public var isEncrypted = false
     /// Whether the key that it is encrypted with is an authenticated one.
     public var isAuthenticated = false
+    /// Whether that key was made by LE Secure Connections.
+    public var isSecureConnections = false
     /// The length of that key, in octets.
     public var keySize = 16
     /// Whether there is a key for this peer, in use or not.
     public var hasKey = false
     /// Whether the user of this system lets the peer have what asks for that (Core Vol 3 Part C 10.5).
     public var isAuthorized = false
+    /// Whether this system is in Secure Connections Only mode: whatever asks for anything asks for level 4 (Core Vol 3
+    /// Part C 10.2.4).
+    public var isSecureConnectionsOnly = false
 
     /// No security.
     public init() {}
 
     /// The given security.
-    public init(isEncrypted: Bool, isAuthenticated: Bool = false, keySize: Int = 16, hasKey: Bool = true) {
+    public init(
+        isEncrypted: Bool,
+        isAuthenticated: Bool = false,
+        isSecureConnections: Bool = false,
+        keySize: Int = 16,
+        hasKey: Bool = true
+    ) {
         self.isEncrypted = isEncrypted
         self.isAuthenticated = isAuthenticated
+        self.isSecureConnections = isSecureConnections
         self.keySize = keySize
         self.hasKey = hasKey
     }
 
-    /// Why the link does not meet `requirement`; nil when it does (Core Vol 3 Part C 10.3.1).
+    /// Why the link does not meet `requirement`; nil when it does (Core Vol 3 Part C 10.3.1, table 10.2). As long as it is
+    /// not encrypted, how good the key is does not matter.
     public func refusal(of requirement: SecurityRequirement) -> ATTErrorCode? {
         guard requirement > .none else { return nil }
         guard isEncrypted else { return hasKey ? .insufficientEncryption : .insufficientAuthentication }
+        let requirement = isSecureConnectionsOnly ? .secureConnections : requirement
         guard requirement < .authenticated || isAuthenticated else { return .insufficientAuthentication }
+        guard requirement < .secureConnections || isSecureConnections else { return .insufficientAuthentication }
         return keySize < Self.minimumKeySize ? .encryptionKeySizeTooShort : nil
     }
 }

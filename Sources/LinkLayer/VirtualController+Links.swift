@@ -13,7 +13,12 @@ extension VirtualController: AdvertiserOwner {
     func advertiser(_ advertiser: Advertiser, canAccept request: ConnectIndication) -> Bool {
         // AB-L03: a connection that cannot be is not begun.
         request.link.isValid && links.count < configuration.maximumLinks
-            && !isConnected(request.advertiser, request.initiator)
+            && !isConnected(lastingAddress(of: advertiser.set), heard(request.initiator).identity)
+    }
+
+    /// A device whose request has been accepted.
+    private func heard(_ address: BluetoothAddress) -> HeardDevice {
+        privacy.device(address) ?? HeardDevice(address: address, identity: address)
     }
 
     func advertiser(_ advertiser: Advertiser, accepts request: ConnectIndication, at end: Instant) {
@@ -35,7 +40,12 @@ extension VirtualController: AdvertiserOwner {
                 peerAccuracy: .init(code: request.link.clockAccuracy),
                 transmitPower: advertiser.power,
                 drift: configuration.clockDrift,
-                start: start
+                start: start,
+                identities: .init(
+                    own: lastingAddress(of: set),
+                    ownPrivate: set.isPrivate ? request.advertiser : nil,
+                    peer: heard(request.initiator)
+                )
             )
         )
         reportEnd(of: set, .success, handle: handle, completed: completed)
@@ -43,7 +53,13 @@ extension VirtualController: AdvertiserOwner {
 
     func advertiser(_ advertiser: Advertiser, wasAskedBy scanner: BluetoothAddress) {
         guard let handle = advertiser.set.handle, advertiser.set.parameters.notifiesScanRequests else { return }
-        host.send(LEScanRequestReceived(set: handle, scannerAddress: scanner))
+        host.send(LEScanRequestReceived(set: handle, scannerAddress: heard(scanner).identity))
+    }
+
+    func advertiserChangedAddress(_ advertiser: Advertiser) {
+        privacy.list.note(advertiser.set.ownAddress, towards: advertiser.set.target)
+        // With the old DID everybody would know that it is the same set.
+        if !advertiser.set.isLegacy { renewDataIdentifier(advertiser) }
     }
 
     func advertiser(_ advertiser: Advertiser, ended end: Advertiser.End) {
@@ -69,6 +85,10 @@ extension VirtualController: ScannerOwner {
         host.send(LEAdvertisingReport(reports: [report]))
     }
 
+    func scanner(_ scanner: Scanner, reports report: DirectedAdvertisingReport) {
+        host.send(LEDirectedAdvertisingReport(reports: [report]))
+    }
+
     func scanner(_ scanner: Scanner, reports report: ExtendedAdvertisingReport) {
         host.send(LEExtendedAdvertisingReport(reports: [report]))
     }
@@ -81,13 +101,13 @@ extension VirtualController: ScannerOwner {
 extension VirtualController: InitiatorOwner {
     func initiator(
         _ initiator: Initiator,
-        prepares advertiser: BluetoothAddress,
+        prepares advertiser: HeardDevice,
         parameters: PHYConnectionParameters,
         start: LinkStart
     ) -> ConnectionData? {
-        guard links.count < configuration.maximumLinks, !isConnected(initiator.ownAddress, advertiser) else {
-            return nil
-        }
+        guard links.count < configuration.maximumLinks,
+            !isConnected(lasting(initiator, advertiser), advertiser.identity)
+        else { return nil }
         var data = ConnectionData()
         data.accessAddress = AccessAddress.random(random)
         data.crcInit = UInt32(truncatingIfNeeded: random.next() >> 40)
@@ -109,6 +129,7 @@ extension VirtualController: InitiatorOwner {
     func initiator(
         _ initiator: Initiator,
         requested request: ConnectIndication,
+        to advertiser: HeardDevice,
         usesAlgorithm2: Bool,
         start: LinkStart
     ) {
@@ -124,9 +145,18 @@ extension VirtualController: InitiatorOwner {
                 peerAccuracy: .init(code: 0),
                 transmitPower: power,
                 drift: configuration.clockDrift,
-                start: start
+                start: start,
+                identities: .init(
+                    own: lasting(initiator, advertiser),
+                    ownPrivate: request.initiator == initiator.own.fallback ? nil : request.initiator,
+                    peer: advertiser
+                )
             )
         )
+    }
+
+    private func lasting(_ initiator: Initiator, _ peer: HeardDevice) -> BluetoothAddress? {
+        privacy.lastingAddress(initiator.own, towards: peer.identity)
     }
 
     func initiator(_ initiator: Initiator, overheard pdu: AdvertisingPDU, _ frame: ReceivedFrame, on phy: LEPHY) {
@@ -237,7 +267,10 @@ extension VirtualController {
         var event = LEEnhancedConnectionComplete()
         event.handle = link.handle
         event.role = link.isCentral ? .central : .peripheral
-        event.peerAddress = link.parameters.peer
+        let identities = link.parameters.identities
+        event.peerAddress = identities.peer.identity
+        if let address = identities.ownPrivate { event.localResolvableAddress = address }
+        if let address = identities.peerPrivate { event.peerResolvableAddress = address }
         event.interval = timing.interval
         event.latency = timing.latency
         event.supervisionTimeout = timing.timeout
@@ -265,7 +298,8 @@ extension VirtualController {
         plain.status = event.status
         plain.handle = event.handle
         plain.role = event.role
-        plain.peerAddress = event.peerAddress
+        // This one knows nothing of identities: it has the address on the air (7.7.65.1).
+        plain.peerAddress = event.peerAddress.kind.isIdentity ? event.peerResolvableAddress : event.peerAddress
         plain.interval = event.interval
         plain.latency = event.latency
         plain.supervisionTimeout = event.supervisionTimeout

@@ -12,7 +12,7 @@ public final class VirtualController {
     public static let supportedFeatures: LEFeatures = [
         .encryption, .connectionParametersRequest, .extendedReject, .peripheralInitiatedFeaturesExchange, .ping,
         .dataLengthExtension, .phy2M, .phyCoded, .extendedAdvertising, .channelSelectionAlgorithm2,
-        .minimumUsedChannels, .sleepClockAccuracyUpdates,
+        .minimumUsedChannels, .sleepClockAccuracyUpdates, .privacy, .extendedScannerFilterPolicies,
     ]
 
     /// What the controller is like.
@@ -36,6 +36,7 @@ public final class VirtualController {
     var advertisingCommands = AdvertisingCommands.none
     var randomAddress: BluetoothAddress?
     var acceptList: AcceptList
+    let privacy: LinkPrivacy
     var channelMap = ChannelMap.all {
         didSet { for advertiser in advertisers.values { advertiser.secondary.map = channelMap } }
     }
@@ -74,6 +75,7 @@ public final class VirtualController {
         host = HostPort(transport: transport)
         arbiter = RadioArbiter(node: node, loop: loop)
         acceptList = AcceptList(size: configuration.acceptListSize)
+        privacy = LinkPrivacy(size: configuration.resolvingListSize, loop: loop, random: random)
         defaultPHYs = .init()
         defaultPHYs = PHYPreferences(tx: supportedPHYs, rx: supportedPHYs)
         advertiser = makeAdvertiser(AdvertisingSet())
@@ -154,6 +156,7 @@ public final class VirtualController {
         host.reset()
         randomAddress = nil
         acceptList.clear()
+        privacy.reset()
         channelMap = .all
         (suggestedOctets, suggestedTime) = (DataLength.minimumOctets, DataLength.minimumTime)
         defaultPHYs = PHYPreferences(tx: supportedPHYs, rx: supportedPHYs)
@@ -206,9 +209,9 @@ public final class VirtualController {
         links.first { $0.handle == handle }
     }
 
-    /// Whether there is a link between these two addresses already.
-    func isConnected(_ own: BluetoothAddress, _ peer: BluetoothAddress) -> Bool {
-        links.contains { $0.parameters.own == own && $0.parameters.peer == peer }
+    /// Whether there is a link between these two devices already.
+    func isConnected(_ own: BluetoothAddress?, _ peer: BluetoothAddress) -> Bool {
+        links.contains { $0.parameters.identities.areThose(of: own, and: peer) }
     }
 
     /// A handle that no link has. Handles come round late, so that a stale one is noticed.
@@ -219,8 +222,8 @@ public final class VirtualController {
         return ConnectionHandle(rawValue: lastHandle)
     }
 
-    /// The address on the air for a kind; nil when the host has not set it.
-    func ownAddress(_ kind: OwnAddressKind) -> BluetoothAddress? {
-        kind == .randomDevice ? randomAddress : configuration.publicAddress
+    /// The address on the air for a kind, unless it is a private one of the controller's making.
+    func ownAddress(_ kind: OwnAddressKind) -> OwnAddress {
+        OwnAddress(kind: kind, fallback: kind.isRandom ? randomAddress : configuration.publicAddress)
     }
 }

@@ -21,6 +21,8 @@ public struct VirtualControllerConfiguration: Sendable {
     public var maximumLinks = 20
     /// Devices on the accept list.
     public var acceptListSize: UInt8 = 32
+    /// Peers on the resolving list.
+    public var resolvingListSize: UInt8 = 32
     /// The transmit power in dBm, -127 to 20.
     public var transmitPower: Int8 = 0
     /// How good the sleep clock is; others widen their windows by it.

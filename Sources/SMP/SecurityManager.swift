@@ -1,46 +1,238 @@
 import BluetoothTypes
+import Cryptography
+import EventLoops
 import L2CAP
 
-/// The Security Manager of a system that does not pair: whoever asks is told so, and all else is ignored.
+/// The Security Manager of one link (Core Vol 3 Part H): the shell around the machines. It has the channel and the timer;
+/// the controller, persons and the store of bonds are its delegate's.
 public final class SecurityManager {
-    /// Payloads of the channel while there are no Secure Connections (Core Vol 3 Part H 3.2).
-    public static let maximumPayload = 23
+    /// Octets of the longest command: a public key (Core Vol 3 Part H 3.2). Shorter ones go over links without LE Secure
+    /// Connections too.
+    public static let maximumPayload = 1 + SMPCommand.longest
 
-    /// Called when the peer asked for pairing or security and was refused.
-    public var onRefusal: (() -> Void)?
-
-    private let channel: any L2CAPChannel
-    private let machine: SecurityMachine
-
-    /// A security manager on `channel`, whose callbacks it takes over.
-    public init(channel: any L2CAPChannel, role: L2CAPConnection.Role) {
-        self.channel = channel
-        machine = SecurityMachine(role: role)
-        channel.onReceive = { [weak self] payload in self?.receive(payload) }
+    /// Who performs what the manager cannot. Without one pairing is refused.
+    public weak var delegate: (any SecurityManagerDelegate)? {
+        didSet { updatePairable() }
     }
 
-    private func receive(_ payload: PacketBuffer) {
-        guard let answer = machine.answer(to: payload) else { return }
-        channel.send(answer.framed())
-        onRefusal?()
+    private let channel: any L2CAPChannel
+    private let loop: any EventLoop
+    private(set) var machine: SecurityMachine
+    private var events: [SecurityMachine.Event] = []
+    private var isHandling = false
+    private var timer: ScheduledTask?
+    private var completions: [Int: (Result<Void, SecurityError>) -> Void] = [:]
+    private var lastNumber = 0
+    /// Counts prompts, so that an answer to one that is over is known.
+    private var prompt = 0
+
+    /// A security manager on `channel`, whose callbacks it takes over.
+    ///
+    /// - Parameters:
+    ///   - role: what the link makes of this device: the central is the initiator.
+    ///   - ownAddress: the address that this device has on the air on this link, private or not: it enters the values
+    ///     that pairing compares.
+    ///   - peerAddress: the peer's address on the air, likewise.
+    ///   - identity: what the peer learns when it pairs; nil when there is nothing behind the address.
+    ///   - keys: what is kept of the peer, if it is known already.
+    public init(
+        channel: any L2CAPChannel,
+        role: PairingRole,
+        ownAddress: BluetoothAddress,
+        peerAddress: BluetoothAddress,
+        loop: any EventLoop,
+        random: RandomSource,
+        configuration: PairingConfiguration = PairingConfiguration(),
+        identity: LocalIdentity? = nil,
+        keys: PeerKeys? = nil
+    ) {
+        self.channel = channel
+        self.loop = loop
+        self.configuration = configuration
+        var context = PairingMachine.Context(
+            initiatorAddress: role == .initiator ? ownAddress : peerAddress,
+            responderAddress: role == .initiator ? peerAddress : ownAddress,
+            random: random
+        )
+        context.ownIdentity = identity.map { .init(key: $0.key, address: $0.address) }
+        let pairing = PairingMachine(role: role, configuration: configuration, context: context)
+        machine = SecurityMachine(pairing, keys: keys)
+        updatePairable()
+        channel.onReceive = { [weak self] payload in self?.handle(.received(payload)) }
+    }
+
+    /// How this device pairs. What is under way is not changed.
+    public var configuration: PairingConfiguration {
+        didSet { updatePairable() }
+    }
+
+    /// What has come another way than over the link.
+    public var outOfBand: OutOfBand {
+        get { OutOfBand(peer: machine.pairing.context.peerData, own: machine.pairing.context.ownData) }
+        set {
+            machine.pairing.context.peerData = newValue.peer
+            machine.pairing.context.ownData = newValue.own
+        }
+    }
+
+    /// What is kept of the peer. To be set when it becomes known who it is, and to nil when the bond is removed.
+    public var keys: PeerKeys? {
+        get { machine.keys }
+        set { machine.keys = newValue }
+    }
+
+    /// Whether the link is encrypted, and how well.
+    public var encryption: LinkEncryption { machine.encryption }
+
+    /// Which side of a pairing this device is.
+    public var role: PairingRole { machine.role }
+
+    private func updatePairable() {
+        machine.pairing.configuration = configuration
+        machine.pairing.configuration.isPairable = configuration.isPairable && delegate != nil
     }
 }
 
-/// What is answered to a command (Core Vol 3 Part H 2.3 and 2.4.6). Nothing is ever under way, so there is one state.
-struct SecurityMachine {
-    let role: L2CAPConnection.Role
+// MARK: - What callers want
 
-    /// Nil when the command is not for this role, malformed, or part of a pairing that never began.
-    func answer(to payload: PacketBuffer) -> PairingFailed? {
-        guard let first = payload.first else { return nil }
-        let fields = payload.suffix(after: 1)
-        let isForUs =
-            switch (SMPCode(rawValue: first), role) {
-            // Only the central starts pairing, and only the peripheral asks it to.
-            case (.pairingRequest, .peripheral): (try? PairingRequest(reading: fields)) != nil
-            case (.securityRequest, .central): (try? SecurityRequest(reading: fields)) != nil
-            default: false
-            }
-        return isForUs ? PairingFailed(.pairingNotSupported) : nil
+extension SecurityManager {
+    /// Makes the link as secure as `level` says, if it is not.
+    ///
+    /// As central it is encrypted with the key of the bond, and paired if that key is not good enough or there is none. As
+    /// peripheral the central is asked to. Several callers wait for the same procedure.
+    public func secure(
+        _ level: SecurityLevel,
+        completion: @escaping (Result<Void, SecurityError>) -> Void = { _ in }
+    ) {
+        handle(.wanted(waiter(level, completion)))
+    }
+
+    /// Pairs, whatever keys there are. As peripheral the central is asked to, which may do no more than encrypt: then the
+    /// caller waits until ``PairingMachine/timeout`` has passed.
+    public func pair(completion: @escaping (Result<Void, SecurityError>) -> Void = { _ in }) {
+        handle(.wanted(waiter(nil, completion)))
+    }
+
+    /// Ends a pairing that is under way. Who waits is told.
+    public func cancel() { handle(.cancel) }
+
+    private func waiter(
+        _ level: SecurityLevel?,
+        _ completion: @escaping (Result<Void, SecurityError>) -> Void
+    ) -> SecurityMachine.Waiter {
+        lastNumber &+= 1
+        completions[lastNumber] = completion
+        return SecurityMachine.Waiter(number: lastNumber, level: level)
+    }
+}
+
+// MARK: - Signatures
+
+extension SecurityManager {
+    /// Octets of a signature.
+    public static let signatureLength = Signature.length
+
+    /// The signature under `message`, of ``signatureLength`` octets as on the air (Core Vol 3 Part H 2.4.5); nil when the
+    /// peer has no key of ours. The delegate has stored the number that it took when this returns.
+    public func sign(_ message: PacketBuffer) -> PacketBuffer? {
+        guard let signature = machine.keys?.sign(message) else { return nil }
+        delegate?.securityManagerKeysChanged(self)
+        return signature
+    }
+
+    /// Whether the peer has signed `message`: with its key, and for the first time. A signature counts once.
+    public func verify(_ message: PacketBuffer, signature: PacketBuffer) -> Bool {
+        guard machine.keys?.verify(message, signature: signature) == true else { return false }
+        delegate?.securityManagerKeysChanged(self)
+        return true
+    }
+}
+
+// MARK: - What the controller says
+
+extension SecurityManager {
+    /// As peripheral: the key for what the central has shown; nil when there is none, and the controller is to be told so.
+    public func longTermKey(random: UInt64, diversifier: UInt16) -> Key128? {
+        machine.longTermKey(random: random, diversifier: diversifier)
+    }
+
+    /// Encryption is another one, or could not be had.
+    public func encryptionChanged(_ report: EncryptionChangeReport) { handle(.encryption(report)) }
+
+    /// The link is gone. Who waits is told.
+    public func linkLost() { handle(.linkLost) }
+}
+
+// MARK: - Events and actions
+
+extension SecurityManager {
+    /// One event after another: what a delegate does in a callback comes after what it was called for.
+    private func handle(_ event: SecurityMachine.Event) {
+        events.append(event)
+        guard !isHandling else { return }
+        isHandling = true
+        defer { isHandling = false }
+        while !events.isEmpty {
+            let next = events.removeFirst()
+            for action in machine.handle(next) { perform(action) }
+        }
+    }
+
+    private func perform(_ action: SecurityMachine.Action) {
+        switch action {
+        case .send(let command): channel.send(command.framed())
+        case .askPermission: handle(.permitted(delegate?.securityManagerMayPair(self) ?? false))
+        case .ask(let prompt): ask(prompt)
+        case .closePrompt: closePrompt()
+        case .peerPressedKey(let kind): delegate?.securityManager(self, peerPressedKey: kind)
+        case .encrypt(let key): delegate?.securityManager(self, encryptWith: key)
+        case .startTimer: startTimer()
+        case .stopTimer: stopTimer()
+        case .store(let keys, let isBonding): store(keys, isBonding: isBonding)
+        case .encryptionChanged: delegate?.securityManagerChangedEncryption(self)
+        case .finish(let number, let error):
+            completions.removeValue(forKey: number)?(error.map(Result.failure) ?? .success(()))
+        case .fail(let error): delegate?.securityManager(self, didFail: error)
+        }
+    }
+
+    private func store(_ keys: PeerKeys, isBonding: Bool) {
+        do {
+            guard let delegate else { return handle(.stored(false)) }
+            try delegate.securityManager(self, didPair: keys, isBonding: isBonding)
+            handle(.stored(true))
+        } catch {
+            handle(.stored(false))
+        }
+    }
+
+    private func ask(_ question: PairingPrompt) {
+        prompt &+= 1
+        let number = prompt
+        // Nobody to ask is a no.
+        guard let delegate else { return handle(.answered(.refuse)) }
+        delegate.securityManager(self, ask: question) { [weak self] answer in
+            guard let self, prompt == number else { return }
+            handle(.answered(answer))
+        }
+    }
+
+    private func closePrompt() {
+        prompt &+= 1
+        delegate?.securityManagerClosedPrompt(self)
+    }
+
+    private func startTimer() {
+        stopTimer()
+        timer = loop.schedule(after: PairingMachine.timeout) { [weak self] in
+            guard let self else { return }
+            timer = nil
+            handle(.timeout)
+        }
+    }
+
+    private func stopTimer() {
+        if let timer { loop.cancel(timer) }
+        timer = nil
     }
 }

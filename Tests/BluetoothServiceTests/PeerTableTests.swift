@@ -1,4 +1,5 @@
 import BluetoothTypes
+import Bonds
 import EventLoops
 import Foundation
 import Testing
@@ -15,6 +16,26 @@ import Testing
         #expect(table.see(BluetoothAddress(1, kind: .randomIdentity)).identifier == first.identifier)
         #expect(table.see(BluetoothAddress(1, kind: .publicDevice)).identifier != first.identifier)
         #expect(PeerTable(random: RandomSource(seed: 1))[first.identifier] == nil)
+    }
+
+    @Test func behaviour_6_18_aBondedPeerKeepsItsIdentifierWhateverAddressItShows() {
+        var table = PeerTable(random: RandomSource(seed: 1))
+        let stranger = table.see(address(1))
+        // It pairs, and its identity address becomes known.
+        let bonded = table.see(address(9), as: stranger.identifier)
+        #expect(bonded.identifier == stranger.identifier && bonded.address == address(9))
+        #expect(table.see(address(9)).identifier == stranger.identifier)
+        // Whoever shows the old private address now is somebody else.
+        #expect(table.see(address(1)).identifier != stranger.identifier)
+        #expect(table[stranger.identifier]?.address == address(9))
+    }
+
+    @Test func theNamesOfBondedPeersGoBothWays() {
+        for seed in 0..<20 as Range<UInt64> {
+            let uuid = UUID(random: RandomSource(seed: seed))
+            #expect(UUID(BondIdentifier(uuid)) == uuid)
+            #expect(BondIdentifier(uuid).description.uppercased() == uuid.uuidString)
+        }
     }
 
     @Test func behaviour_2_23_theDeviceNameWins() {

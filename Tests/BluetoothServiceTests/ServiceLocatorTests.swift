@@ -44,4 +44,13 @@ import Testing
             #expect(ServiceLocator.connect() as? InProcessConnection === app)
         }
     }
+
+    @Test func bondsAreWhereTheUsersStateIs() {
+        #expect(ServiceLocator.bondDirectory(environment: ["XDG_STATE_HOME": "/s", "HOME": "/h"]) == "/s/harald/bonds")
+        #expect(ServiceLocator.bondDirectory(environment: ["HOME": "/h"]) == "/h/.local/state/harald/bonds")
+        #expect(
+            ServiceLocator.bondDirectory(environment: ["XDG_STATE_HOME": "s", "HOME": "/h"])
+                == "/h/.local/state/harald/bonds"
+        )
+    }
 }

@@ -27,6 +27,8 @@ final class TestWorld {
     {
         var configuration = SystemConfiguration()
         configuration.deviceName = name
+        // The controllers of this air find each other by addresses that stay.
+        configuration.address = .staticRandom
         configure(&configuration)
         let (controller, transport) = air.addController()
         let system = BluetoothSystem(

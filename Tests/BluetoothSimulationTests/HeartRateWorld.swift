@@ -28,6 +28,7 @@ final class HeartRateWorld: Sendable {
         interference: [Interference] = [],
         isSniffed: Bool = false,
         rates: Int = 10,
+        pairs: Bool = true,
         hasExtendedAdvertising: Bool = true
     ) {
         var air = Radio.Configuration()
@@ -38,17 +39,18 @@ final class HeartRateWorld: Sendable {
             world.captureAir(at: Position(x: 0.5), to: nearCapture.add)
             world.captureAir(to: airCapture.add)
         }
-        phone = world.addDevice(
-            named: "Phone",
-            hasExtendedAdvertising: hasExtendedAdvertising,
-            capture: phoneCapture.add
-        )
+        let options = DeviceOptions(hasExtendedAdvertising: hasExtendedAdvertising, addressLifetime: .seconds(5))
+        phone = world.addDevice(named: "Phone", options: options, capture: phoneCapture.add)
         sensor = world.addDevice(
             named: "Harald HR",
             at: Position(x: 2, y: 1),
-            hasExtendedAdvertising: hasExtendedAdvertising,
+            options: options,
             capture: sensorCapture.add
         )
+        if pairs {
+            phone.person.behaves(.agrees(lookingAt: [sensor]), after: .seconds(1))
+            sensor.person.behaves(.agrees(lookingAt: [phone]), after: .seconds(1))
+        }
         launch(rates: rates)
     }
 

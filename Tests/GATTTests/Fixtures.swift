@@ -243,7 +243,7 @@ final class ConnectedClient {
     let serverLink: LoopbackLink
     let session: GATTServerSession
     let client: GATTClient
-    private let connections: [L2CAPConnection]
+    let connections: [L2CAPConnection]
     var values: [String] = []
 
     init(_ fixture: ServerFixture, mtu: Int, peerMTU: Int) {

@@ -366,7 +366,7 @@ final class Store: GATTClientStore {
                         0x2A4D,
                         properties: .notify,
                         permissions: AttributePermissions(),
-                        subscription: .encrypted
+                        notification: .encrypted
                     )
                 ]
             )

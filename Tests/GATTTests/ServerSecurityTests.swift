@@ -154,7 +154,7 @@ struct SecurityCase: Sendable {
                         0x2A4D,
                         properties: .notify,
                         permissions: AttributePermissions(),
-                        subscription: .encrypted
+                        notification: .encrypted
                     )
                 ]
             )

@@ -140,7 +140,7 @@ private let connectCases: [CommandCase] = [
     CommandCase(
         "a peer of no kind",
         .invalidParameters,
-        connecting { $0.peerAddress = BluetoothAddress(1, kind: .init(rawValue: 2)) }
+        connecting { $0.peerAddress = BluetoothAddress(1, kind: .init(rawValue: 4)) }
     ),
     CommandCase("window of 3", .invalidParameters, connecting(by: { $0.scanWindow = 3 })),
     CommandCase("window above interval", .invalidParameters, connecting(by: { $0.scanWindow = 0x11 })),

@@ -10,14 +10,20 @@ import Testing
     static let both = [PairingRole.initiator, .responder]
 
     static func bench(
-        _ initiator: IOCapability, _ responder: IOCapability, protection: Bool = true,
-        persons: (PairingBench.Person, PairingBench.Person) = (.init(), .init()), seed: UInt64 = 1,
+        _ initiator: IOCapability,
+        _ responder: IOCapability,
+        protection: Bool = true,
+        persons: (PairingBench.Person, PairingBench.Person) = (.init(), .init()),
+        seed: UInt64 = 1,
         change: (PairingRole, inout PairingMachine.Context) -> Void = { _, _ in }
     ) -> PairingBench {
         PairingBench(
             initiator: LegacyPairingTests.configuration(initiator, protection: protection),
             responder: LegacyPairingTests.configuration(responder, protection: protection),
-            initiatorPerson: persons.0, responderPerson: persons.1, seed: seed, change: change
+            initiatorPerson: persons.0,
+            responderPerson: persons.1,
+            seed: seed,
+            change: change
         )
     }
 
@@ -34,7 +40,10 @@ import Testing
     func SM_CEN_SCJW_BI_01_SM_PER_SCJW_BI_02_wrong_values_end_it(liar: PairingRole) {
         let last: [(SMPCode, PairingFailure)] =
             liar == .responder
-            ? [(.pairingConfirm, .confirmValueFailed), (.pairingRandom, .confirmValueFailed), (.pairingDHKeyCheck, .dhKeyCheckFailed)]
+            ? [
+                (.pairingConfirm, .confirmValueFailed), (.pairingRandom, .confirmValueFailed),
+                (.pairingDHKeyCheck, .dhKeyCheckFailed),
+            ]
             : [(.pairingRandom, .dhKeyCheckFailed), (.pairingDHKeyCheck, .dhKeyCheckFailed)]
         for (code, reason) in last {
             var bench = Self.bench(.noInputNoOutput, .noInputNoOutput)
@@ -64,7 +73,8 @@ import Testing
     func a_person_who_sees_another_number_ends_it(refuser: PairingRole) {
         let refuses = PairingBench.Person(accepts: false)
         var bench = Self.bench(
-            .displayYesNo, .displayYesNo,
+            .displayYesNo,
+            .displayYesNo,
             persons: refuser == .initiator ? (refuses, .init()) : (.init(), refuses)
         )
         bench.pair()
@@ -76,14 +86,18 @@ import Testing
     // MARK: Passkey
 
     @Test(arguments: [
-        (IOCapability.keyboardOnly, IOCapability.displayOnly), (.displayOnly, .keyboardOnly), (.keyboardOnly, .keyboardOnly),
+        (IOCapability.keyboardOnly, IOCapability.displayOnly), (.displayOnly, .keyboardOnly),
+        (.keyboardOnly, .keyboardOnly),
     ])
     func SM_CEN_SCPK_BV_01_SM_PER_SCPK_BV_02_a_passkey_gives_an_authenticated_key(
-        initiator: IOCapability, responder: IOCapability
+        initiator: IOCapability,
+        responder: IOCapability
     ) throws {
         for entered in [nil, 0, 1, 999_999, 524_288] as [UInt32?] where entered == nil || initiator == responder {
             var bench = Self.bench(
-                initiator, responder, persons: (.init(entered: entered), .init(entered: entered))
+                initiator,
+                responder,
+                persons: (.init(entered: entered), .init(entered: entered))
             )
             bench.pair()
             let result = try #require(bench.initiator.result)
@@ -97,7 +111,9 @@ import Testing
     func SM_CEN_SCPK_BI_02_SM_PER_SCPK_BI_04_one_wrong_bit_ends_it_in_its_round(bit: Int) {
         let right: UInt32 = 0x5_5555
         var bench = Self.bench(
-            .keyboardOnly, .keyboardOnly, persons: (.init(entered: right), .init(entered: right ^ 1 << UInt32(bit)))
+            .keyboardOnly,
+            .keyboardOnly,
+            persons: (.init(entered: right), .init(entered: right ^ 1 << UInt32(bit)))
         )
         guard right ^ 1 << UInt32(bit) <= 999_999 else { return }
         bench.pair()
@@ -110,7 +126,9 @@ import Testing
     func SM_CEN_SCPK_BI_01_SM_PER_SCPK_BI_03_a_person_who_gives_up_ends_it(quitter: PairingRole) {
         let quits = PairingBench.Person(accepts: false)
         var bench = Self.bench(
-            .keyboardOnly, .keyboardOnly, persons: quitter == .initiator ? (quits, .init()) : (.init(), quits)
+            .keyboardOnly,
+            .keyboardOnly,
+            persons: quitter == .initiator ? (quits, .init()) : (.init(), quits)
         )
         bench.pair()
         #expect(bench[quitter].error == .refused(.passkeyEntryFailed))
@@ -216,8 +234,10 @@ import Testing
     func SM_CEN_KDU_BI_01_SM_PER_KDU_BI_01_SM_CEN_KDU_BI_04_SM_PER_KDU_BI_04_AB_S01_a_key_off_the_curve_ends_it(
         liar: PairingRole
     ) {
-        for change in [{ $0[64] ^= 1 }, { $0.replaceSubrange(33..., with: [UInt8](repeating: 0, count: 32)) },
-            { $0.replaceSubrange(1..., with: [UInt8](repeating: 0, count: 64)) }, { $0[1] ^= 0x80 }] as [(inout [UInt8]) -> Void] {
+        for change in [
+            { $0[64] ^= 1 }, { $0.replaceSubrange(33..., with: [UInt8](repeating: 0, count: 32)) },
+            { $0.replaceSubrange(1..., with: [UInt8](repeating: 0, count: 64)) }, { $0[1] ^= 0x80 },
+        ] as [(inout [UInt8]) -> Void] {
             var bench = Self.bench(.displayYesNo, .displayYesNo)
             bench.tamper = { role, command in
                 var octets = command.framed().bytes
@@ -302,7 +322,7 @@ extension SecureConnectionsTests {
             bench.handle(.timeout, at: role)
             #expect(bench[role].error == .timedOut)
             let sent = bench[role].sent.count
-            bench.handle(.start, at: role)
+            bench.handle(.start(PairingDemand()), at: role)
             bench.inject(PairingRequest(PairingFeatures()).framed().bytes, to: role)
             bench.inject([0x0B, 0x09], to: role)
             #expect(bench[role].sent.count == sent)
@@ -311,7 +331,9 @@ extension SecureConnectionsTests {
 
     @Test func AB_S07_secure_connections_only_refuses_legacy_in_both_roles() {
         for strict in Self.both {
-            var sides = (LegacyPairingTests.configuration(.displayYesNo), LegacyPairingTests.configuration(.displayYesNo))
+            var sides = (
+                LegacyPairingTests.configuration(.displayYesNo), LegacyPairingTests.configuration(.displayYesNo)
+            )
             if strict == .initiator {
                 (sides.0.legacy, sides.1.legacy) = (.refused, .only)
             } else {
@@ -351,8 +373,7 @@ extension SecureConnectionsTests {
 
     @Test func a_responder_asks_for_security_and_the_initiator_hears_it_once() {
         var bench = Self.bench(.displayYesNo, .displayYesNo)
-        bench.handle(.start, at: .responder)
-        bench.run()
+        bench.inject(SecurityRequest([.bonding]).framed().bytes, to: .initiator)
         #expect(bench.initiator.securityRequests == 1)
     }
 }

@@ -79,6 +79,16 @@ public struct ATTSignedWriteCommand: ATTPacket {
     /// All zero and empty.
     public init() {}
 
+    /// A write of a whole value, and what shows who made it.
+    public init(handle: UInt16, value: PacketBuffer, signature: PacketBuffer) {
+        self.handle = handle
+        self.value = value
+        self.signature = signature
+    }
+
+    /// What is signed: the PDU up to the signature (Vol 3 Part F 3.3.1).
+    public var message: PacketBuffer { ATTPDU.frame(Self.opcode, handle, value) }
+
     /// Names the fields.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Attribute Handle", &handle)

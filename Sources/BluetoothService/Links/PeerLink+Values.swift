@@ -15,7 +15,7 @@ extension PeerLink {
             guard link.database.characteristic(at: handle) != nil else {
                 return finish(event(.failure(.unknown(handle))))
             }
-            link.client.read(handle) { finish(event($0.mapError(ServiceError.init))) }
+            link.client.read(handle) { finish(event($0.mapError(link.serviceError))) }
         }
     }
 
@@ -28,7 +28,7 @@ extension PeerLink {
             guard link.database.descriptor(at: handle) != nil else {
                 return finish(event(.failure(.unknown(handle))))
             }
-            link.client.read(handle) { finish(event($0.mapError(ServiceError.init))) }
+            link.client.read(handle) { finish(event($0.mapError(link.serviceError))) }
         }
     }
 
@@ -37,7 +37,7 @@ extension PeerLink {
         let event = { [peer] in Event.valueWritten(peer: peer, characteristic: handle, $0) }
         run(for: user, orFail: event) { link, finish in
             guard link.database.characteristic(at: handle) != nil else { return finish(event(.unknown(handle))) }
-            link.client.write(value, to: handle) { finish(event($0.serviceError)) }
+            link.client.write(value, to: handle) { finish(event($0.failure.map(link.serviceError))) }
         }
     }
 
@@ -51,7 +51,7 @@ extension PeerLink {
             guard descriptor.uuid != GATTUUID.clientConfiguration else {
                 return finish(event(ServiceError(.invalidParameters, reason: "the system writes this descriptor")))
             }
-            link.client.write(value, to: handle) { finish(event($0.serviceError)) }
+            link.client.write(value, to: handle) { finish(event($0.failure.map(link.serviceError))) }
         }
     }
 
@@ -132,7 +132,8 @@ extension PeerLink {
                 return done()
             }
             client.setNotifying(isEnabled, characteristic) { [weak self] result in
-                self?.configurationWritten(handle, result.mapError(ServiceError.init))
+                guard let self else { return done() }
+                configurationWritten(handle, result.mapError(serviceError))
                 done()
             }
         }
@@ -171,7 +172,7 @@ extension Event {
 
 extension Result where Failure == GATTError {
     /// The error alone.
-    fileprivate var serviceError: ServiceError? {
-        if case .failure(let error) = self { ServiceError(error) } else { nil }
+    fileprivate var failure: GATTError? {
+        if case .failure(let error) = self { error } else { nil }
     }
 }

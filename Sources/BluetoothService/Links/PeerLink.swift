@@ -25,10 +25,16 @@ final class PeerLink {
     /// Whether this side has asked for the end of the link: nobody can join it any more.
     private(set) var isEnding = false
 
+    /// Whether what the system does before anybody may use the link is done.
+    private(set) var isReady = false
+    /// The security of the link, and the bond with the peer.
+    let secured: SecureLink
+    /// Why the link could not be secured, for those whose requests were held for it; nil at all other times.
+    var securityFailure: SecurityError?
+    private(set) var served: GATTServerSession?
+
     private let l2cap: L2CAPConnection
     private let bearer: ATTBearer
-    private let security: SecurityManager
-    private var served: GATTServerSession?
     private var lingering: ScheduledTask?
     private var hasBegunExchange = false
     private var closure: ATTBearerClosure?
@@ -46,12 +52,10 @@ final class PeerLink {
             preferredMTU: mtu
         )
         client = GATTClient(bearer: bearer)
-        security = SecurityManager(
-            channel: l2cap.register(.securityManager, maximumPayload: SecurityManager.maximumPayload),
-            role: role
-        )
+        secured = system.security.attach(connection, l2cap, ownAddress: system.ownAddress(of: connection))
         served = system.attributes.attach(bearer, of: peer)
         listen()
+        followSecurity()
     }
 
     private func listen() {
@@ -90,6 +94,15 @@ final class PeerLink {
 // MARK: - Users
 
 extension PeerLink {
+    /// Does what comes before all use of the link: one to a bonded peer is encrypted, as central, or fails (behaviour 6.11,
+    /// AB-A10).
+    func prepare(_ completion: @escaping (Result<Void, SecurityError>) -> Void) {
+        secured.prepare { [weak self] result in
+            if case .success = result { self?.isReady = true }
+            completion(result)
+        }
+    }
+
     /// Adds a manager, which is connected from now on (behaviour 3.9).
     func attach(_ user: Attachment, _ info: PeerInfo) {
         if let lingering { system.loop.cancel(lingering) }
@@ -118,7 +131,7 @@ extension PeerLink {
         }
     }
 
-    private func disconnect() {
+    func disconnect() {
         guard !isEnding else { return }
         isEnding = true
         system.connector.disconnect(connection)
@@ -135,8 +148,10 @@ extension PeerLink {
         operations.close()
         commands.removeAll()
         subscriptions = [:]
+        keepCache()
         if let served { system.attributes.detach(served) }
         served = nil
+        secured.end()
         l2cap.close()
         return left
     }
@@ -181,6 +196,10 @@ extension PeerLink {
         }
         _ = operations.add { [weak self] done in
             guard let self else { return done() }
+            adoptCache(done)
+        }
+        _ = operations.add { [weak self] done in
+            guard let self else { return done() }
             loadServices { _ in done() }
         }
         _ = operations.add { [weak self] done in
@@ -199,7 +218,8 @@ extension PeerLink {
             guard let self, case .success(let values) = result, let value = values.first?.value else { return }
             let before = system.peers[peer]?.name
             let name = String(decoding: value, as: UTF8.self)
-            system.peers.setDeviceName(name, of: peer)
+            system.setName(name, of: peer)
+            secured.name = name
             guard name != before else { return }
             for user in users { user.emit(.nameChanged(peer: peer, name: name)) }
         }

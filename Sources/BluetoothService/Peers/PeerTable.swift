@@ -7,7 +7,8 @@ import GAP
 struct Peer {
     /// How apps name it. Given at first sight, and drawn by lot: it says nothing about the address (behaviour 6.19).
     let identifier: UUID
-    let address: BluetoothAddress
+    /// Its identity address if that is known, else the one that it had when it was seen.
+    var address: BluetoothAddress
     /// The name in its last advertisement that had one.
     var advertisedName: String?
     /// The name in its Generic Access service, once read.
@@ -41,10 +42,22 @@ struct PeerTable {
 
     /// The peer at `address`, known from now on.
     mutating func see(_ address: BluetoothAddress) -> Peer {
-        let known = identifiers[address.identity].flatMap { peers[$0] }
-        let peer = known ?? Peer(identifier: UUID(random: random), address: address.identity)
+        let known = identifiers[address.asDevice].flatMap { peers[$0] }
+        let peer = known ?? Peer(identifier: UUID(random: random), address: address.asDevice)
         identifiers[peer.address] = peer.identifier
         forget(peers.set(peer, for: peer.identifier)?.value)
+        return peer
+    }
+
+    /// The bonded peer that apps know by `identifier`, and that is now known to have this identity address: whatever
+    /// private address it shows, it stays who it is (behaviour 6.18).
+    mutating func see(_ identity: BluetoothAddress, as identifier: UUID) -> Peer {
+        var peer = peers[identifier] ?? Peer(identifier: identifier, address: identity.asDevice)
+        let address = identity.asDevice
+        if peer.address != address, identifiers[peer.address] == identifier { identifiers[peer.address] = nil }
+        peer.address = address
+        identifiers[peer.address] = identifier
+        forget(peers.set(peer, for: identifier)?.value)
         return peer
     }
 
@@ -71,7 +84,7 @@ struct PeerTable {
     }
 
     private mutating func forget(_ peer: Peer?) {
-        guard let peer else { return }
+        guard let peer, identifiers[peer.address] == peer.identifier else { return }
         identifiers[peer.address] = nil
     }
 }
@@ -79,21 +92,7 @@ struct PeerTable {
 extension BluetoothAddress {
     /// The address as connections and advertisements both name it: a controller that has resolved a private address says
     /// so in the kind.
-    fileprivate var identity: BluetoothAddress {
+    fileprivate var asDevice: BluetoothAddress {
         BluetoothAddress(value, kind: kind.isRandom ? .randomDevice : .publicDevice)
-    }
-}
-
-extension UUID {
-    /// A UUID of version 4 (RFC 9562 5.4).
-    init(random: RandomSource) {
-        var b = random.bytes(16)
-        b[6] = b[6] & 0x0F | 0x40
-        b[8] = b[8] & 0x3F | 0x80
-        self.init(
-            uuid: (
-                b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]
-            )
-        )
     }
 }

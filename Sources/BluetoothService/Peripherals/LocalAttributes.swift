@@ -17,6 +17,8 @@ final class LocalAttributes {
     private var sessions: [UUID: GATTServerSession] = [:]
     /// Called when queues that were full are no longer.
     var onRoom: (() -> Void)?
+    /// Called when there is something else to remember of a central, if it is bonded.
+    var onRecord: ((UUID, ClientRecord) -> Void)?
 
     /// The table with the services that the system has itself (behaviour 7.14).
     init(name: String, appearance: UInt16) {
@@ -120,6 +122,12 @@ extension LocalAttributes: GATTServerDelegate {
     ) {
         guard old.isEmpty != new.isEmpty, let owner = owners[handle], let central = central(session) else { return }
         owner.session.subscriptionChanged(of: central, to: owner.id, isSubscribed: !new.isEmpty)
+    }
+
+    /// Has it remembered what the central has chosen.
+    func server(_ server: GATTServer, didChangeRecordOf session: GATTServerSession) {
+        guard let central = centrals[ObjectIdentifier(session)] else { return }
+        onRecord?(central, session.record)
     }
 
     /// Lets the apps go on.

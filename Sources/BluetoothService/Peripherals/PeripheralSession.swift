@@ -112,7 +112,8 @@ final class PeripheralSession: ManagerSession {
             }
             included.append(other.published.handles.lowerBound)
         }
-        let definition = try ServiceDefinition(service, includedServices: included)
+        let trust = system.configuration.protectedValuesRequirement
+        let definition = try ServiceDefinition(service, includedServices: included, trust: trust)
         let ids = service.characteristics.map(\.id)
         let published = try system.attributes.add(definition, ids, of: self)
         for (id, characteristic) in zip(ids, published.characteristics) { handles[id] = characteristic.value }

@@ -5,6 +5,8 @@ import GATT
 private enum LocalProperties {
     static let notifyEncryptionRequired: UInt16 = 0x100
     static let indicateEncryptionRequired: UInt16 = 0x200
+    static let signedWrites: UInt16 = 0x40
+    static let writes: UInt16 = 0x4C
     /// What a value that never changes may not have (behaviour 7.4), and what no local characteristic has (behaviour 7.7).
     static let changing: UInt16 = 0x37C
     static let forbidden: UInt16 = 0x81
@@ -24,14 +26,16 @@ extension ServiceDefinition {
 
     /// What an app wants to publish, checked.
     ///
-    /// - Parameter includedServices: The first handles of the services that it includes.
-    init(_ service: LocalService, includedServices: [UInt16]) throws(ServiceError) {
+    /// - Parameters:
+    ///   - includedServices: The first handles of the services that it includes.
+    ///   - trust: What attributes that require encryption ask of the link (behaviour 6.9).
+    init(_ service: LocalService, includedServices: [UInt16], trust: SecurityRequirement) throws(ServiceError) {
         guard !Self.reserved.contains(service.uuid) else {
             throw ServiceError(.uuidNotAllowed, reason: "the system publishes \(service.uuid) itself")
         }
         var characteristics: [CharacteristicDefinition] = []
         for characteristic in service.characteristics {
-            characteristics.append(try CharacteristicDefinition(characteristic))
+            characteristics.append(try CharacteristicDefinition(characteristic, trust: trust))
         }
         self.init(
             service.uuid.attributeForm,
@@ -43,7 +47,7 @@ extension ServiceDefinition {
 }
 
 extension CharacteristicDefinition {
-    fileprivate init(_ local: LocalCharacteristic) throws(ServiceError) {
+    fileprivate init(_ local: LocalCharacteristic, trust: SecurityRequirement) throws(ServiceError) {
         guard local.properties & LocalProperties.forbidden == 0 else {
             throw ServiceError(
                 .invalidParameters,
@@ -65,11 +69,15 @@ extension CharacteristicDefinition {
         if indicatesEncrypted { properties |= CharacteristicProperties.indicate.rawValue }
         var descriptors: [DescriptorDefinition] = []
         for descriptor in local.descriptors { descriptors.append(try DescriptorDefinition(descriptor)) }
+        var granted = AttributePermissions(permissions, trust: trust)
+        // What can be written in no other way shows who wrote it.
+        granted.needsSignature = local.properties & LocalProperties.writes == LocalProperties.signedWrites
         self.init(
             local.uuid.attributeForm,
             properties: CharacteristicProperties(rawValue: properties),
-            permissions: AttributePermissions(permissions),
-            subscription: notifiesEncrypted || indicatesEncrypted ? .encrypted : .none,
+            permissions: granted,
+            notification: notifiesEncrypted ? trust : .none,
+            indication: indicatesEncrypted ? trust : .none,
             source: local.value.map { .fixed($0) } ?? .asked,
             descriptors: descriptors
         )
@@ -87,9 +95,9 @@ extension DescriptorDefinition {
 }
 
 extension AttributePermissions {
-    fileprivate init(_ bits: UInt8) {
+    fileprivate init(_ bits: UInt8, trust: SecurityRequirement) {
         func requirement(_ open: UInt8, _ encrypted: UInt8) -> SecurityRequirement? {
-            if bits & encrypted != 0 { return .encrypted }
+            if bits & encrypted != 0 { return trust }
             return bits & open != 0 ? SecurityRequirement.none : nil
         }
         self.init(

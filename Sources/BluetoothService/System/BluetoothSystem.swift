@@ -1,10 +1,12 @@
 import BluetoothTypes
+import Bonds
 import EventLoops
 import Foundation
 import GAP
 import HCI
 import L2CAP
 import Logging
+import SMP
 
 /// One Bluetooth system: a controller, and all apps that share it. What the system daemon of an Apple device does.
 ///
@@ -19,6 +21,13 @@ public final class BluetoothSystem {
     public private(set) var state = ManagerState.unknown
     /// Called when the controller has failed and could not be brought back; managers are then unsupported.
     public var onFailure: ((HCIHostError) -> Void)?
+    /// Asks the person whether and how to pair; without it, every answer is no (AB-A14). Not kept alive.
+    public var prompter: (any PairingPrompter)? {
+        get { security.prompter }
+        set { security.prompter = newValue }
+    }
+    /// Takes what the person is to be told besides.
+    public var onNotice: ((SystemNotice) -> Void)?
     /// The links that are up, the oldest first.
     private(set) var links: [PeerLink] = []
     /// The peers that this host knows.
@@ -28,8 +37,17 @@ public final class BluetoothSystem {
     let attributes: LocalAttributes
     let advertising = AdvertisingArbiter()
     let connector: Connector
+    let security: DeviceSecurity
+    let privacy: DevicePrivacy
+    let keeper: BondKeeper
+    /// The bonded peers, which are known for as long as they are.
+    var bonded: Set<UUID> = []
+    /// Who this system is while there are no bonds that say so.
+    var stranger: LocalIdentity?
+    /// The peers that somebody holds on to, how often, and the addresses that the scanner keeps for that.
+    private var held: [UUID: (count: Int, address: BluetoothAddress)] = [:]
     private let host: HCIHost
-    private let random: RandomSource
+    let random: RandomSource
     private let advertiser: Advertiser
     /// All apps together advertise one thing (behaviour 7.30).
     private let advertisement: AdvertisingSet
@@ -42,12 +60,15 @@ public final class BluetoothSystem {
 
     /// A system on the controller behind `transport`. It does nothing before ``start()``.
     ///
-    /// - Parameter random: For identifiers and the address.
+    /// - Parameters:
+    ///   - random: For identifiers, addresses and keys.
+    ///   - bonds: Where bonds are, in place of what the configuration says.
     public init(
         transport: any HCITransport,
         loop: any EventLoop,
         random: RandomSource,
         configuration: SystemConfiguration = SystemConfiguration(),
+        bonds: (any BondStorage)? = nil,
         logger: Logger
     ) {
         self.loop = loop
@@ -57,10 +78,32 @@ public final class BluetoothSystem {
         peers = PeerTable(random: random)
         attributes = LocalAttributes(name: configuration.deviceName, appearance: configuration.appearance)
         host = HCIHost(transport: transport, loop: loop, logger: logger)
-        advertiser = Advertiser(host: host, loop: loop, random: random, logger: logger)
+        keeper = BondKeeper(configuration, storage: bonds, random: random)
+        security = DeviceSecurity(
+            host: host,
+            loop: loop,
+            random: random,
+            configuration: configuration.pairing,
+            logger: logger
+        )
+        // As peripheral Apple's systems take a code in, and ask the person when a central has lost its bond.
+        if configuration.pairing.ioCapability == .keyboardDisplay {
+            security.policy.capabilityAsPeripheral = .keyboardOnly
+        }
+        security.policy.lostBondsOfCentrals = .asked
+        privacy = DevicePrivacy(
+            host: host,
+            loop: loop,
+            random: random,
+            identity: nil,
+            interval: configuration.privacyInterval,
+            logger: logger
+        )
+        advertiser = Advertiser(host: host, loop: loop, random: random, logger: logger, privacy: privacy)
         advertisement = advertiser.addSet()
-        scanner = GAP.Scanner(host: host, loop: loop, logger: logger)
-        connector = Connector(host: host, loop: loop, logger: logger)
+        scanner = GAP.Scanner(host: host, loop: loop, logger: logger, privacy: privacy)
+        connector = Connector(host: host, loop: loop, logger: logger, privacy: privacy)
+        security.privacy = privacy
         listen()
     }
 
@@ -78,6 +121,12 @@ public final class BluetoothSystem {
         advertisement.onStarted = { [weak self] in self?.advertising.started() }
         advertisement.onFailed = { [weak self] in self?.advertising.failed($0) }
         attributes.onRoom = { [weak self] in self?.peripherals.forEach { $0.pump() } }
+        attributes.onRecord = { [weak self] central, record in
+            self?.keeper.update(BondIdentifier(central)) { $0.record = record }
+        }
+        privacy.onFailed = { [weak self] in self?.addressRefused($0) }
+        security.onBondChange = { [weak self] _ in self?.followBonds() }
+        keeper.onNotice = { [weak self] in self?.tell($0) }
     }
 
     /// Brings the controller up.
@@ -89,6 +138,7 @@ public final class BluetoothSystem {
     public func stop() {
         leavePower(to: .unsupported)
         host.stop()
+        closeBonds()
     }
 
     /// The user's switch for Bluetooth (behaviours 1.9 to 1.14).
@@ -111,6 +161,12 @@ public final class BluetoothSystem {
     /// The time by the calendar, if there is one, in seconds since the beginning of 2001, UTC.
     var calendarTime: TimeInterval? {
         configuration.loopStart.map { $0 + Double(loop.now.nanoseconds) / 1_000_000_000 }
+    }
+
+    /// Tells the person something.
+    func tell(_ notice: SystemNotice) {
+        logger.notice("\(notice)")
+        onNotice?(notice)
     }
 
     /// Tells the developer of an app of a mistake (behaviour 1.26).
@@ -163,21 +219,25 @@ extension BluetoothSystem {
 
     private func controllerIsReady(_ controller: ControllerInformation) {
         guard isSwitchedOn else { return host.stop() }
-        let own =
+        openBonds(for: controller)
+        let fixed =
             address
             ?? OwnAddress(configuration.address, publicAddress: controller.publicAddress, random: random)
-        address = own
-        if own.address.kind.isRandom {
-            host.send(LESetRandomAddress(address: own.address)) { [logger] result in
-                if case .failure(let error) = result { logger.error("cannot set the random address: \(error)") }
-            }
-        }
+        address = fixed
+        let own = privacy.begin(fixed, on: controller)
         advertiser.begin(own, on: controller)
         scanner.begin(own, on: controller)
         connector.begin(own, on: controller)
         setState(.poweredOn)
         // Who advertised before goes on by himself (behaviour 1.14).
         advertising.apply()
+    }
+
+    /// A controller that takes no address is of no use.
+    private func addressRefused(_ error: HCICommandError) {
+        guard case .refused(let opcode, let status) = error else { return }
+        host.stop()
+        controllerFailed(.commandRefused(opcode, status))
     }
 
     /// A host that could not help itself gives up.
@@ -193,6 +253,7 @@ extension BluetoothSystem {
         advertiser.reset()
         scanner.reset()
         connector.reset()
+        privacy.reset()
         let ended = links
         links = []
         // The managers learn of the state alone; subscribers leave (behaviours 1.11, 7.40).
@@ -221,8 +282,14 @@ extension BluetoothSystem {
         links.first { $0.peer == peer }
     }
 
+    /// The address that this system has on a link: what pairing is computed with.
+    func ownAddress(of connection: HCIConnection) -> BluetoothAddress {
+        privacy.ownAddress(of: connection) ?? address?.address ?? .none
+    }
+
     private func connected(_ connection: HCIConnection) {
-        let peer = peers.see(connection.peerAddress)
+        privacy.connected(connection)
+        let peer = peer(at: connection.peerAddress)
         hold(peer.identifier)
         let link = PeerLink(connection, peer: peer.identifier, system: self)
         links.append(link)
@@ -232,9 +299,24 @@ extension BluetoothSystem {
             advertiser.centralConnected()
             connector.unwant(peer.address)
         }
-        for session in centrals { session.linkIsUp(link) }
-        // Whoever wanted it may have changed his mind while it was on its way.
-        link.endIfUnused()
+        link.prepare { [weak self, weak link] result in
+            if let self, let link { prepared(link, result) }
+        }
+    }
+
+    /// A link can be used, or not: a bonded peer that cannot show that it is who it was is refused (behaviour 6.12).
+    private func prepared(_ link: PeerLink, _ result: Result<Void, SecurityError>) {
+        switch result {
+        case .success:
+            for session in centrals { session.linkIsUp(link) }
+            // Whoever wanted it may have changed his mind while it was on its way.
+            link.endIfUnused()
+        // The disconnection says more.
+        case .failure(.linkLost): break
+        case .failure(let error):
+            for session in centrals { session.connectionFailed(to: link.peer, ServiceError(error)) }
+            link.disconnect()
+        }
     }
 
     private func disconnected(_ connection: HCIConnection, _ reason: HCIStatus) {
@@ -243,6 +325,9 @@ extension BluetoothSystem {
         guard let index = links.firstIndex(where: { $0.connection === connection }) else { return }
         let link = links.remove(at: index)
         let error = link.error(for: reason)
+        if !link.isReady, !link.isEnding, !reason.isOfTheAir {
+            for session in centrals { session.connectionFailed(to: link.peer, error) }
+        }
         let users = link.close()
         release(link.peer)
         for session in peripherals { session.centralLeft(link.peer) }
@@ -257,14 +342,23 @@ extension BluetoothSystem {
 
     /// Remembers a peer, however many others there are, until as many ``release(_:)`` have come (AB-G02).
     func hold(_ peer: UUID) {
+        guard let address = peers[peer]?.address else { return }
         peers.hold(peer)
-        if let address = peers[peer]?.address { scanner.keep(address) }
+        if let known = held[peer] {
+            held[peer] = (known.count + 1, known.address)
+        } else {
+            // Its address may be another one by the time that it is let go: it may be bonded meanwhile.
+            held[peer] = (1, address)
+            scanner.keep(address)
+        }
     }
 
     /// Takes one ``hold(_:)`` back.
     func release(_ peer: UUID) {
-        if let address = peers[peer]?.address { scanner.release(address) }
+        guard let known = held[peer] else { return }
         peers.release(peer)
+        held[peer] = known.count > 1 ? (known.count - 1, known.address) : nil
+        if known.count == 1 { scanner.release(known.address) }
     }
 
     func centralChanged(_ central: CentralInfo) {
@@ -282,7 +376,7 @@ extension BluetoothSystem {
 
     private func heard(_ sighting: Sighting) {
         guard sighting.isForApps else { return }
-        let identifier = peers.see(sighting.address).identifier
+        let identifier = peer(at: sighting.address).identifier
         peers.setAdvertisedName(sighting.data.localName?.text, of: identifier)
         guard let peer = peers[identifier] else { return }
         for session in centrals { session.heard(sighting, from: peer) }
@@ -291,7 +385,8 @@ extension BluetoothSystem {
     /// A manager wants to be connected to `peer`: joins the link that there is, or asks for one (behaviour 3.9).
     func connectionWanted(to peer: UUID) {
         if let link = link(to: peer), !link.isEnding {
-            for session in centrals { session.linkIsUp(link) }
+            // Before it is ready it is not for anybody, and then for all who want it.
+            if link.isReady { for session in centrals { session.linkIsUp(link) } }
         } else if link(to: peer) == nil, let address = peers[peer]?.address {
             connector.want(address)
         }
@@ -301,12 +396,18 @@ extension BluetoothSystem {
     func connectionUnwanted(to peer: UUID) {
         guard let address = peers[peer]?.address, !centrals.contains(where: { $0.wants(peer) }) else { return }
         connector.unwant(address)
+        link(to: peer)?.endIfUnused()
     }
 
     private func connectionFailed(_ address: BluetoothAddress, _ status: HCIStatus) {
-        let peer = peers.see(address).identifier
+        let peer = peer(at: address).identifier
         for session in centrals { session.connectionFailed(to: peer, ServiceError(connecting: status)) }
     }
+}
+
+extension HCIStatus {
+    /// Whether a link was lost for want of a radio path: the next attempt may do better.
+    fileprivate var isOfTheAir: Bool { self == .connectionTimeout || self == .connectionFailedToBeEstablished }
 }
 
 extension Sighting {

@@ -1,6 +1,7 @@
 import ATT
 import GATT
 import HCI
+import SMP
 
 extension ServiceError {
     /// Why a link is gone that this host did not end itself (behaviour 3.12).
@@ -28,6 +29,16 @@ extension ServiceError {
             self.init(.connectionLimitReached, reason: text)
         default:
             self.init(.connectionFailed, reason: text)
+        }
+    }
+
+    /// Why a link is not as secure as it has to be (behaviours 6.12, 6.13).
+    init(_ error: SecurityError) {
+        let text = "\(error)"
+        switch error {
+        case .peerLostKey: self.init(.peerRemovedPairingInformation, reason: text)
+        case .encryptionTimedOut: self.init(.encryptionTimedOut, reason: text)
+        default: self.init(.connectionFailed, reason: text)
         }
     }
 
@@ -69,6 +80,10 @@ extension ServiceError {
         case .databaseOutOfSync:
             // Behaviour 4.16.
             self.init(.invalidHandle, reason: "the peer's services have changed")
+        case .insufficientSecurity(let cause):
+            self.init(att: ATTStatus(rawValue: cause.rawValue), reason: "the link did not get secure")
+        case .noSigningKey:
+            self.init(.unknown, reason: "there is no key to sign with")
         case .queueFull:
             self.init(.outOfSpace, reason: "too many requests wait on this link")
         }

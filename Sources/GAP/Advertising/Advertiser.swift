@@ -13,6 +13,8 @@ public final class Advertiser {
     let loop: any EventLoop
     let random: RandomSource
     let logger: Logger
+    let privacy: DevicePrivacy?
+    private(set) var isPaused = false
     private var sets: [Weak] = []
     private var controller: ControllerInformation?
     private var ownAddress: OwnAddress?
@@ -23,12 +25,22 @@ public final class Advertiser {
 
     /// An advertiser that is off.
     ///
-    /// - Parameter random: For private addresses.
-    public init(host: HCIHost, loop: any EventLoop, random: RandomSource, logger: Logger) {
+    /// - Parameters:
+    ///   - random: For private addresses.
+    ///   - privacy: What gives the sets their addresses; nil for those of ``begin(_:on:)``.
+    public init(
+        host: HCIHost,
+        loop: any EventLoop,
+        random: RandomSource,
+        logger: Logger,
+        privacy: DevicePrivacy? = nil
+    ) {
         self.host = host
         self.loop = loop
         self.random = random
         self.logger = logger
+        self.privacy = privacy
+        privacy?.advertiser = self
         host.onEvent(LEAdvertisingSetTerminated.self) { [weak self] in self?.terminated($0) }
     }
 
@@ -53,6 +65,7 @@ public final class Advertiser {
     public func reset() {
         ownAddress = nil
         controller = nil
+        isPaused = false
         for set in activeSets { set.reset() }
     }
 
@@ -74,13 +87,60 @@ public final class Advertiser {
         for set in activeSets { set.handle(.tryAgain) }
     }
 
+    /// What the connectable set shows that is on the air, or was last.
+    var connectableAddress: BluetoothAddress? {
+        generation == .extended ? activeSets.first { $0.isConnectable }?.address : nil
+    }
+
     private var activeSets: [AdvertisingSet] { sets.compactMap(\.set) }
 
     private var generation: CommandGeneration? { controller.map { CommandGeneration($0) } }
 
     private func terminated(_ event: LEAdvertisingSetTerminated) {
         guard let set = activeSets.first(where: { $0.number == event.set }) else { return }
+        if event.status == .success, let address = set.address { privacy?.connected(event.handle, toSetAt: address) }
         set.handle(.terminated(event.status == .success ? .connected : .timeOver))
+    }
+}
+
+// MARK: - Private addresses
+
+extension Advertiser {
+    /// Takes all sets off the air for a while, and tells the privacy when that is done.
+    func pause() {
+        isPaused = true
+        for set in activeSets { set.handle(.pause) }
+        reviewPause()
+    }
+
+    /// Puts them on the air again.
+    func resume() {
+        isPaused = false
+        for set in activeSets { set.handle(.resume) }
+    }
+
+    /// A set is off the air, or gone.
+    func reviewPause() {
+        if isPaused, activeSets.allSatisfy(\.isQuiet) { privacy?.handle(.quiet(.advertiser)) }
+    }
+
+    /// What the sets ask of an address that they share with others: those of a controller with extended advertising have one
+    /// each.
+    func reviewAddressNeed() {
+        guard let privacy, generation == .legacy else { return }
+        switch activeSets.lazy.compactMap(\.addressWish).first {
+        case .device?: privacy.declare(.recognisable, of: .advertiser)
+        case .nonResolvablePrivate?: privacy.declare(.nonResolvable, of: .advertiser)
+        case nil: privacy.declare(.none, of: .advertiser)
+        }
+    }
+
+    /// What a set shows, of addresses of its own; nil for one that it shares with others.
+    func ownKind(of advertisement: Advertisement) -> SharedAddress.Kind? {
+        switch advertisement.address {
+        case .nonResolvablePrivate: privacy != nil && generation == .legacy ? nil : .nonResolvable
+        case .device: privacy?.isPrivate == true && generation == .extended ? .resolvable : nil
+        }
     }
 }
 
@@ -109,15 +169,22 @@ extension Advertiser {
         set: UInt8,
         privateAddress: BluetoothAddress?
     ) -> AdvertisingCommands? {
-        guard let ownAddress, let controller else { return nil }
+        guard let ownAddress = privacy?.sharedAddress ?? ownAddress, let controller else { return nil }
+        var shown = privateAddress.map { OwnAddress($0) } ?? ownAddress
+        shown.isMadeByController = false
+        var target = BluetoothAddress.none
+        if case .directed(let peer, _) = advertisement.kind {
+            (target, shown.isMadeByController) = privacy?.target(peer) ?? (peer, false)
+        }
         return AdvertisingCommands(
             generation: CommandGeneration(controller),
             version: controller.version,
             set: set,
             advertisement: advertisement,
             phase: phase,
-            ownAddress: ownAddress,
-            privateAddress: privateAddress
+            address: shown,
+            target: target,
+            setsAddress: privateAddress != nil
         )
     }
 

@@ -30,6 +30,10 @@ struct AdvertiserMachine {
         case limitReached
         /// The private address has been used for long enough.
         case addressExpired
+        /// The controller is not to advertise for now, whatever is wanted.
+        case pause
+        /// It may again.
+        case resume
         /// The controller is gone or new: it does not advertise.
         case reset
     }
@@ -48,6 +52,8 @@ struct AdvertiserMachine {
         case reportFailed(GAPError)
         /// It was, and is no longer; nothing is wanted any more.
         case reportEnded(AdvertisingEnd)
+        /// Nothing is on the air for now.
+        case reportPaused
     }
 
     /// How long to wait before a controller that could not advertise is asked again.
@@ -55,6 +61,8 @@ struct AdvertiserMachine {
 
     private(set) var state = State.off
     private(set) var wanted: Advertisement?
+    /// Whether the controller is not to advertise for now.
+    private(set) var isPaused = false
     private var phase = AdvertisingTempo.Phase.fast
 
     mutating func handle(_ event: Event) -> [Action] {
@@ -64,10 +72,12 @@ struct AdvertiserMachine {
         case .failed(let error, let isPassing): failed(error, isPassing: isPassing)
         case .stopped: state == .stopping ? ended() : []
         case .terminated(let end): terminated(end)
-        case .tryAgain: state == .blocked ? ended() : []
+        case .tryAgain: state == .blocked && !isPaused ? ended() : []
         case .fastPhaseOver: fastPhaseOver()
         case .limitReached: limitReached()
         case .addressExpired: addressExpired()
+        case .pause: pause()
+        case .resume: resume()
         case .reset: reset()
         }
     }
@@ -88,16 +98,31 @@ struct AdvertiserMachine {
             actions.append(.endTimers)
         }
         switch state {
-        case .off, .blocked: return actions + ended()
+        case .off, .blocked: return actions + (isPaused ? [] : ended())
         case .advertising: return actions + stop()
         case .starting, .stopping: return actions
         }
     }
 
+    private mutating func pause() -> [Action] {
+        isPaused = true
+        switch state {
+        case .off, .blocked: return [.reportPaused]
+        case .advertising: return stop()
+        case .starting, .stopping: return []
+        }
+    }
+
+    private mutating func resume() -> [Action] {
+        isPaused = false
+        return state == .off || state == .blocked ? ended() : []
+    }
+
     private mutating func started() -> [Action] {
         guard case .starting(let advertisement) = state else { return [] }
         state = .advertising(advertisement)
-        return wanted == advertisement ? [.reportStarted] : stop()
+        guard wanted == advertisement else { return stop() }
+        return [.reportStarted] + (isPaused ? stop() : [])
     }
 
     private mutating func failed(_ error: GAPError, isPassing: Bool) -> [Action] {
@@ -109,11 +134,11 @@ struct AdvertiserMachine {
         if isPassing {
             // Whoever asked need not know: he is heard when there is room (behaviour 7.26).
             state = .blocked
-            return [.startRetry, .reportStarted]
+            return [.startRetry, .reportStarted] + (isPaused ? [.reportPaused] : [])
         }
         state = .off
         wanted = nil
-        return [.endTimers, .reportFailed(error)]
+        return [.endTimers, .reportFailed(error)] + (isPaused ? [.reportPaused] : [])
     }
 
     private mutating func terminated(_ end: AdvertisingEnd) -> [Action] {
@@ -142,7 +167,7 @@ struct AdvertiserMachine {
         wanted = nil
         let actions: [Action] = [.endTimers, .reportEnded(.timeOver)]
         switch state {
-        case .off, .blocked: return actions + ended()
+        case .off, .blocked: return actions + (isPaused ? [] : ended())
         case .advertising: return actions + stop()
         case .starting, .stopping: return actions
         }
@@ -166,6 +191,7 @@ struct AdvertiserMachine {
     private mutating func reset() -> [Action] {
         state = .off
         wanted = nil
+        isPaused = false
         phase = .fast
         return [.endTimers]
     }
@@ -177,9 +203,9 @@ struct AdvertiserMachine {
 
     /// Nothing is on the air; begins what is wanted.
     private mutating func ended() -> [Action] {
-        guard let wanted else {
+        guard let wanted, !isPaused else {
             state = .off
-            return []
+            return isPaused ? [.reportPaused] : []
         }
         state = .starting(wanted)
         return [.start(wanted, phase)]

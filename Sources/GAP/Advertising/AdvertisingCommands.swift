@@ -16,10 +16,12 @@ struct AdvertisingCommands {
     let set: UInt8
     let advertisement: Advertisement
     let phase: AdvertisingTempo.Phase
-    /// The address of the device.
-    let ownAddress: OwnAddress
-    /// The private address, when one is to be shown.
-    let privateAddress: BluetoothAddress?
+    /// The address that is shown.
+    let address: OwnAddress
+    /// Whom it is for, if it is for one device.
+    let target: BluetoothAddress
+    /// Whether the address is one of the set's own.
+    let setsAddress: Bool
 
     /// Begins; the set is not on the air.
     var start: [any HCICommand] {
@@ -34,14 +36,6 @@ struct AdvertisingCommands {
             let part = AdvertisingSetEnable(set: set, duration: 0, maxEvents: 0)
             return [LESetExtendedAdvertisingEnable(isEnabled: false, sets: [part])]
         }
-    }
-
-    private var address: OwnAddress {
-        privateAddress.map { OwnAddress($0) } ?? ownAddress
-    }
-
-    private var target: BluetoothAddress {
-        if case .directed(let peer, _) = advertisement.kind { peer } else { .none }
     }
 
     private var isHighDutyCycle: Bool {
@@ -71,7 +65,7 @@ struct AdvertisingCommands {
         )
         var commands: [any HCICommand] = []
         // The controller has one random address for everything.
-        if let privateAddress { commands.append(LESetRandomAddress(address: privateAddress)) }
+        if setsAddress { commands.append(LESetRandomAddress(address: address.address)) }
         commands.append(parameters)
         if target == .none {
             commands.append(LESetAdvertisingData(data: advertisement.data.encoded))

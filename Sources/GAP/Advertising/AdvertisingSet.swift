@@ -22,29 +22,40 @@ public final class AdvertisingSet {
     private var limit: ScheduledTask?
     private var addressChange: ScheduledTask?
     private var privateAddress: BluetoothAddress?
+    private var privateKind: SharedAddress.Kind?
+    /// What was shown last.
+    private(set) var address: BluetoothAddress?
+    /// What was asked for to be shown; nil while nothing is wanted.
+    private(set) var addressWish: Advertisement.Address?
     /// Raised with every reset, so that what is still on its way is not mistaken for what comes after.
     private var life = 0
 
     init(_ number: UInt8, of advertiser: Advertiser) {
         self.number = number
         self.advertiser = advertiser
+        if advertiser.isPaused { _ = machine.handle(.pause) }
     }
 
     deinit {
         endTimers()
         endAddressChange()
-        guard isActive else { return }
+        guard isOnAir else { return }
         let commands =
             advertiser.stopCommands(set: number)
             + advertiser.cleanUpCommands(set: number, hadPrivateAddress: privateAddress != nil)
-        advertiser.host.send(inOrder: commands) { _ in }
+        advertiser.host.send(inOrder: commands) { [advertiser] _ in advertiser.reviewPause() }
     }
 
     /// What is wanted on the air.
     public var wanted: Advertisement? { machine.wanted }
 
-    /// Whether the controller advertises, or is about to.
-    var isActive: Bool {
+    /// Whether the controller advertises, or is about to, perhaps after a pause.
+    var isActive: Bool { isOnAir || machine.isPaused && machine.wanted != nil }
+
+    /// Whether it is off the air, and stays so until it is told otherwise.
+    var isQuiet: Bool { machine.isPaused && !isOnAir }
+
+    private var isOnAir: Bool {
         switch machine.state {
         case .off, .blocked: false
         case .starting, .advertising, .stopping: true
@@ -63,18 +74,27 @@ public final class AdvertisingSet {
             do throws(GAPError) {
                 try advertiser.check(advertisement, for: self)
             } catch {
+                ask(for: nil)
                 handle(.want(nil))
                 onFailed?(error)
                 return
             }
         }
+        ask(for: advertisement)
         handle(.want(advertisement))
+    }
+
+    /// What is to be advertised may need another address, which is set first.
+    private func ask(for advertisement: Advertisement?) {
+        guard addressWish != advertisement?.address else { return }
+        addressWish = advertisement?.address
+        advertiser.reviewAddressNeed()
     }
 
     /// The controller is gone; nothing is wanted any more.
     func reset() {
         life += 1
-        privateAddress = nil
+        (privateAddress, privateKind, address, addressWish) = (nil, nil, nil, nil)
         endAddressChange()
         handle(.reset)
     }
@@ -93,10 +113,13 @@ public final class AdvertisingSet {
         case .reportStarted: onStarted?()
         case .reportFailed(let error):
             cleanUp()
+            ask(for: machine.wanted)
             onFailed?(error)
         case .reportEnded(let end):
             cleanUp()
+            ask(for: machine.wanted)
             onEnded?(end)
+        case .reportPaused: advertiser.reviewPause()
         }
     }
 }
@@ -107,6 +130,7 @@ extension AdvertisingSet {
     private func start(_ advertisement: Advertisement, _ phase: AdvertisingTempo.Phase) {
         updatePrivateAddress(advertisement)
         guard let commands = commands(advertisement, phase) else { return handle(.failed(.notReady, isPassing: false)) }
+        address = commands.address.address
         send(commands.start) { [weak self] result in
             switch result {
             case .success: self?.handle(.started)
@@ -181,13 +205,15 @@ extension AdvertisingSet {
 
     /// A private address is drawn when there is none, and when the one that there was has expired.
     private func updatePrivateAddress(_ advertisement: Advertisement) {
-        guard advertisement.address == .nonResolvablePrivate else {
-            privateAddress = nil
-            return endAddressChange()
+        let kind = advertiser.ownKind(of: advertisement)
+        if kind != privateKind {
+            endAddressChange()
+            (privateAddress, privateKind) = (nil, kind)
         }
-        guard privateAddress == nil else { return }
-        privateAddress = .nonResolvablePrivate(advertiser.random)
-        addressChange = advertiser.loop.schedule(after: GAPTimer.privateAddressInterval) { [weak self] in
+        guard let kind, privateAddress == nil else { return }
+        privateAddress = advertiser.privacy?.drawAddress(kind) ?? .nonResolvablePrivate(advertiser.random)
+        let interval = advertiser.privacy?.interval ?? GAPTimer.privateAddressInterval
+        addressChange = advertiser.loop.schedule(after: interval) { [weak self] in
             self?.privateAddress = nil
             self?.addressChange = nil
             self?.handle(.addressExpired)

@@ -16,24 +16,32 @@ public final class Connector {
     public var onParametersUpdated: ((LEConnectionUpdateComplete) -> Void)?
 
     private let host: HCIHost
-    private let loop: any EventLoop
+    let loop: any EventLoop
     private let logger: Logger
+    let privacy: DevicePrivacy?
     private var machine = ConnectorMachine()
+    var seeker = SeekMachine()
+    var tries: [BluetoothAddress: ScheduledTask] = [:]
     private var ownAddress: OwnAddress?
     private var controller: ControllerInformation?
     private var turn: ScheduledTask?
 
     /// A connector that wants nobody.
-    public init(host: HCIHost, loop: any EventLoop, logger: Logger) {
+    ///
+    /// - Parameter privacy: What gives it its address and knows bonded peers behind theirs; nil for the address of
+    ///   ``begin(_:on:)``.
+    public init(host: HCIHost, loop: any EventLoop, logger: Logger, privacy: DevicePrivacy? = nil) {
         self.host = host
         self.loop = loop
         self.logger = logger
+        self.privacy = privacy
+        privacy?.connector = self
         host.onEvent(LERemoteConnectionParameterRequest.self) { [weak self] in self?.answer($0) }
         host.onEvent(LEConnectionUpdateComplete.self) { [weak self] in self?.onParametersUpdated?($0) }
     }
 
-    /// The peers that a connection is wanted to.
-    public var wanted: [BluetoothAddress] { machine.wanted }
+    /// The peers that a connection is wanted to; bonded ones by their identity addresses.
+    public private(set) var wanted: [BluetoothAddress] = []
 
     /// The controller is ready.
     public func begin(_ address: OwnAddress, on controller: ControllerInformation) {
@@ -46,22 +54,43 @@ public final class Connector {
     public func reset() {
         ownAddress = nil
         controller = nil
+        wanted = []
+        seek(.reset)
         handle(.reset)
     }
 
     /// Connects to a peer as soon as it is heard, without a time limit (behaviour 3.1). Before ``begin(_:on:)`` the wish waits.
+    /// A bonded peer is meant whatever address it shows, by whichever of them it is named.
     public func want(_ peer: BluetoothAddress) {
-        handle(.want(peer))
+        let peer = identity(of: peer)
+        guard !wanted.contains(peer) else { return }
+        guard wanted.count < ConnectorMachine.maximumWanted else {
+            onFailure?(peer, .connectionLimitExceeded)
+            return
+        }
+        wanted.append(peer)
+        reviewAddressNeed()
+        begin(peer)
     }
 
     /// Gives a wish up. A connection may come nevertheless, if it was on its way.
     public func unwant(_ peer: BluetoothAddress) {
+        let peer = identity(of: peer)
+        guard let index = wanted.firstIndex(of: peer) else { return }
+        wanted.remove(at: index)
+        seek(.unwant(peer))
         handle(.unwant(peer))
+        reviewAddressNeed()
     }
 
     /// The controller's attempt has led to a connection.
     public func connected(_ peer: BluetoothAddress) {
-        handle(.connected(peer))
+        let identity = identity(of: peer)
+        let address = seeker.address(of: identity) ?? (machine.wanted.contains(identity) ? identity : peer.plain)
+        wanted.removeAll { $0 == identity }
+        seek(.connected(identity))
+        handle(.connected(address))
+        reviewAddressNeed()
     }
 
     /// The controller's attempt has ended without one.
@@ -139,7 +168,7 @@ public final class Connector {
         host.send(ReadRSSI(handle: connection.handle)) { result in completion(result.map { Int($0.rssi) }) }
     }
 
-    private func handle(_ event: ConnectorMachine.Event) {
+    func handle(_ event: ConnectorMachine.Event) {
         for action in machine.handle(event) {
             switch action {
             case .connect(let peer): create(.peerAddress, peer)
@@ -151,9 +180,18 @@ public final class Connector {
             case .endTurn: endTurn()
             case .startRetry:
                 loop.schedule(after: ConnectorMachine.retryDelay) { [weak self] in self?.handle(.retry) }
-            case .reportFailure(let peer, let status): onFailure?(peer, status)
+            case .reportFailure(let address, let status): failed(address, status)
+            case .reportPaused: privacy?.handle(.quiet(.connector))
             }
         }
+    }
+
+    func failed(_ address: BluetoothAddress, _ status: HCIStatus) {
+        let peer = seeker.peer(at: address) ?? address
+        seek(.failed(peer))
+        wanted.removeAll { $0 == peer }
+        reviewAddressNeed()
+        onFailure?(peer, status)
     }
 
     /// All commands at once: a cancel that comes meanwhile has to come behind them.
@@ -164,14 +202,14 @@ public final class Connector {
                 guard let self, case .failure(let error) = result, !error.isOfHost else { return }
                 logger.warning("cannot wait for \(peer): \(error)")
                 handle(.unwant(peer))
-                onFailure?(peer, error.status ?? .unspecifiedError)
+                failed(peer, error.status ?? .unspecifiedError)
             }
         }
         create(.acceptList, .none)
     }
 
     private func create(_ policy: LEInitiatorFilterPolicy, _ peer: BluetoothAddress) {
-        guard let ownAddress, let controller else { return }
+        guard let ownAddress = privacy?.sharedAddress ?? ownAddress, let controller else { return }
         let attempt = ConnectionAttempt(policy: policy, peer: peer, ownAddress: ownAddress, settings: settings)
         switch CommandGeneration(controller) {
         case .legacy: send(attempt.legacyCommand)

@@ -27,6 +27,10 @@ struct ConnectorMachine {
         case turnOver
         /// Time to ask a controller again that could not before.
         case retry
+        /// The controller is not to look for peers for now, whoever is wanted.
+        case pause
+        /// It may again.
+        case resume
         /// The controller can make connections, with a list of so many entries.
         case ready(acceptListSize: Int)
         /// The controller is gone or new: it does not try to connect.
@@ -44,6 +48,8 @@ struct ConnectorMachine {
         case startRetry
         /// The controller will not make this connection.
         case reportFailure(BluetoothAddress, HCIStatus)
+        /// The controller does not look for anybody for now.
+        case reportPaused
     }
 
     /// How long the controller listens for one selection when there are more wanted peers than its list holds.
@@ -56,6 +62,7 @@ struct ConnectorMachine {
     private(set) var state = State.idle
     private(set) var wanted: [BluetoothAddress] = []
     private var capacity = 0
+    private var isPaused = false
 
     mutating func handle(_ event: Event) -> [Action] {
         switch event {
@@ -65,6 +72,8 @@ struct ConnectorMachine {
         case .ended(let status): ended(status)
         case .turnOver: turnOver()
         case .retry: retry()
+        case .pause: pause()
+        case .resume: resume()
         case .ready(let size): ready(size)
         case .reset: reset()
         }
@@ -87,13 +96,29 @@ struct ConnectorMachine {
     private mutating func connected(_ address: BluetoothAddress) -> [Action] {
         wanted.removeAll { $0 == address }
         state = .idle
-        return [.endTurn] + begin()
+        return [.endTurn] + rest()
+    }
+
+    private mutating func pause() -> [Action] {
+        isPaused = true
+        switch state {
+        case .idle, .waiting: return [.reportPaused]
+        case .cancelling: return []
+        case .initiating:
+            state = .cancelling
+            return [.endTurn, .cancel]
+        }
+    }
+
+    private mutating func resume() -> [Action] {
+        isPaused = false
+        return state == .idle ? begin() : []
     }
 
     private mutating func ended(_ status: HCIStatus) -> [Action] {
         guard case .initiating(let selection) = state else {
             state = .idle
-            return begin()
+            return rest()
         }
         guard status != .commandDisallowed && status != .controllerBusy else {
             state = .waiting
@@ -102,7 +127,7 @@ struct ConnectorMachine {
         state = .idle
         // Nobody cancelled: the controller cannot do it, and asking again at once would go round in circles.
         wanted.removeAll { selection.contains($0) }
-        return [.endTurn] + selection.map { .reportFailure($0, status) } + begin()
+        return [.endTurn] + selection.map { .reportFailure($0, status) } + rest()
     }
 
     private mutating func turnOver() -> [Action] {
@@ -127,7 +152,13 @@ struct ConnectorMachine {
         state = .idle
         wanted = []
         capacity = 0
+        isPaused = false
         return [.endTurn]
+    }
+
+    /// The controller does not look for anybody; it goes on, unless it is not to.
+    private mutating func rest() -> [Action] {
+        isPaused ? [.reportPaused] : begin()
     }
 
     /// What is wanted is no longer what the controller listens for.
@@ -147,7 +178,7 @@ struct ConnectorMachine {
     }
 
     private mutating func begin() -> [Action] {
-        guard capacity > 0, let first = wanted.first else { return [] }
+        guard capacity > 0, !isPaused, let first = wanted.first else { return [] }
         let selection = Array(wanted.prefix(capacity))
         state = .initiating(selection)
         let turns: [Action] = wanted.count > capacity ? [.startTurn] : []

@@ -7,8 +7,10 @@ import L2CAP
 public final class AccessLink {
     /// The link as HCI knows it.
     public let connection: HCIConnection
-    /// The channels on it. Whoever wants one registers it in ``GenericAccess/onLink``.
+    /// The channels on it. Whoever wants one registers it in ``GenericAccess/onLink``; that of the Security Manager is there.
     public let l2cap: L2CAPConnection
+    /// How well the link is protected, and how it becomes so.
+    public let security: SecureLink
     /// Whether to follow a peer that asks for other parameters, in whichever way. What is not legal is refused whatever this
     /// says (AB-C10).
     public var parameterPolicy: (ConnectionParameters) -> Bool = { _ in true }
@@ -33,14 +35,16 @@ public final class AccessLink {
         case l2cap
     }
 
-    init(_ connection: HCIConnection, access: GenericAccess) {
+    init(_ connection: HCIConnection, ownAddress: BluetoothAddress, access: GenericAccess) {
         self.connection = connection
         self.access = access
         l2cap = L2CAPConnection(
             link: connection,
             role: connection.role == .central ? .central : .peripheral,
-            loop: access.loop
+            loop: access.loop,
+            servers: access.channels
         )
+        security = access.security.attach(connection, l2cap, ownAddress: ownAddress)
         l2cap.parameterPolicy = { [weak self] in self?.parameterPolicy($0) ?? false }
         l2cap.onParametersAccepted = { [weak self] parameters in
             guard let self else { return }
@@ -48,8 +52,10 @@ public final class AccessLink {
         }
     }
 
-    /// The peer.
-    public var peer: BluetoothAddress { connection.peerAddress }
+    /// The peer: by its identity address when it is bonded.
+    public var peer: BluetoothAddress {
+        access?.privacy.identity(of: connection.peerAddress) ?? connection.peerAddress.plain
+    }
 
     /// Ends the link (Core Vol 3 Part C 9.3.10).
     public func terminate() {
@@ -140,6 +146,7 @@ public final class AccessLink {
         guard isOpen else { return }
         isOpen = false
         perform(update.handle(.linkEnded(reason)))
+        security.end()
         l2cap.close()
         onEnd?(reason)
     }

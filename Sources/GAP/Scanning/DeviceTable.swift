@@ -90,6 +90,8 @@ struct DeviceTable {
         sighting.phys = packet.phys
         sighting.txPower = packet.txPower
         sighting.isTruncated = packet.isTruncated
+        sighting.isResolved = packet.isResolved
+        sighting.privateAddress = packet.privateAddress
         return sighting
     }
 }

@@ -11,11 +11,16 @@ struct HeardPacket: Hashable {
     var phys: Sighting.PHYs?
     var txPower: Int?
     var isTruncated = false
+    /// Whether the advertiser was recognised behind a private address.
+    var isResolved: Bool
+    /// The private address that was recognised, when the host did it.
+    var privateAddress: BluetoothAddress?
 
     /// A packet of this kind.
     init(_ kind: AdvertisingKind, from address: BluetoothAddress, data: PacketBuffer, rssi: Int) {
         self.kind = kind
-        advertiser = AdvertiserKey(address)
+        advertiser = AdvertiserKey(address.plain)
+        isResolved = address.isResolvedByController
         self.data = data
         self.rssi = rssi
     }
@@ -42,12 +47,26 @@ struct HeardPacket: Hashable {
         let isLegacy = report.kind.contains(.legacy)
         self.init(kind, from: report.advertiser.address, data: report.data, rssi: Int(report.rssi))
         advertiser = report.advertiser
+        advertiser.address = advertiser.address.plain
         if kind.contains(.isDirected) { target = report.directAddress }
         if !isLegacy { phys = Sighting.PHYs(primary: report.primaryPHY, secondary: report.secondaryPHY) }
         txPower = report.txPower == Self.unknownPower ? nil : Int(report.txPower)
     }
 
     private static let unknownPower: Int8 = 127
+
+    /// Names the advertiser by its identity.
+    mutating func resolve(to identity: BluetoothAddress) {
+        guard advertiser.address != identity else { return }
+        privateAddress = advertiser.address
+        advertiser.address = identity
+        isResolved = true
+    }
+}
+
+extension BluetoothAddress {
+    /// Whether the controller tells an identity in the place of a private address (Core Vol 4 Part E 7.7.65.13).
+    fileprivate var isResolvedByController: Bool { kind == .publicIdentity || kind == .randomIdentity }
 }
 
 extension AdvertisingKind {

@@ -15,6 +15,9 @@ public struct ScanSettings: Hashable, Sendable {
     public var advertisers: [BluetoothAddress]?
     /// For how long; nil until told otherwise.
     public var limit: Duration?
+    /// Which address is shown to those who are asked for their scan responses. One that says nothing needs a
+    /// ``DevicePrivacy``, and gives way to that of the device while a connection is being made.
+    public var address = Advertisement.Address.device
 
     /// How to listen, on 1M and to everybody.
     public init(isActive: Bool, interval: UInt16 = 96, window: UInt16 = 48) {

@@ -17,21 +17,37 @@ public final class Scanner {
     private let host: HCIHost
     private let loop: any EventLoop
     private let logger: Logger
+    private let privacy: DevicePrivacy?
+    /// How the owner wants to listen.
+    private var asked: ScanSettings?
+    /// How to listen for bonded peers that are to be connected to.
+    private var sought: ScanSettings?
+    /// Takes the connectable packets of bonded peers while they are sought: who it is, and where.
+    var onHeard: ((_ identity: BluetoothAddress, _ address: BluetoothAddress) -> Void)?
+    /// Called when the controller will not listen for those who are sought.
+    var onSeekFailed: ((GAPError) -> Void)?
     private var machine = ScannerMachine()
     private var devices = DeviceTable()
     private var assembler = ReportAssembler()
     private var assemblyTimer: ScheduledTask?
     private var limit: ScheduledTask?
+    /// When the time of what was asked for is over, once it has begun.
+    private var deadline: Instant?
     private var ownAddress: OwnAddress?
     private var controller: ControllerInformation?
     /// Raised with every reset, so that what is still on its way is not mistaken for what comes after.
     private var life = 0
 
     /// A scanner that is off. It takes the advertising reports of `host`.
-    public init(host: HCIHost, loop: any EventLoop, logger: Logger) {
+    ///
+    /// - Parameter privacy: What gives it its address and recognises bonded peers; nil for the address of ``begin(_:on:)``
+    ///   and none to be recognised.
+    public init(host: HCIHost, loop: any EventLoop, logger: Logger, privacy: DevicePrivacy? = nil) {
         self.host = host
         self.loop = loop
         self.logger = logger
+        self.privacy = privacy
+        privacy?.scanner = self
         host.onEvent(LEAdvertisingReport.self) { [weak self] in self?.receive($0.reports.compactMap { HeardPacket($0) })
         }
         host.onEvent(LEDirectedAdvertisingReport.self) { [weak self] in
@@ -42,12 +58,13 @@ public final class Scanner {
     }
 
     /// How the controller is wanted to listen.
-    public var wanted: ScanSettings? { machine.wanted }
+    public var wanted: ScanSettings? { asked }
 
     /// The controller is ready.
     public func begin(_ address: OwnAddress, on controller: ControllerInformation) {
         ownAddress = address
         self.controller = controller
+        update()
     }
 
     /// The controller is gone; nobody listens any more.
@@ -55,6 +72,7 @@ public final class Scanner {
         ownAddress = nil
         controller = nil
         life += 1
+        (asked, sought, deadline) = (nil, nil, nil)
         forget()
         endLimit()
         handle(.reset)
@@ -63,19 +81,28 @@ public final class Scanner {
     /// Listens like this, in the place of what was wanted before; nil when nobody wants to. What the specification or the
     /// controller does not allow fails at once. Without a controller nothing happens but ``onFailed``.
     public func want(_ settings: ScanSettings?) {
-        guard settings != machine.wanted else { return }
+        guard settings != asked else { return }
+        deadline = nil
         if let settings {
             do throws(GAPError) {
                 try check(settings)
             } catch {
-                handle(.want(nil))
+                asked = nil
+                update()
                 onFailed?(error)
                 return
             }
         } else {
             forget()
         }
-        handle(.want(settings))
+        asked = settings
+        update()
+    }
+
+    /// Listens for bonded peers besides, whatever the owner wants; nil for no longer.
+    func seek(_ settings: ScanSettings?) {
+        sought = settings
+        update()
     }
 
     /// Remembers what a device advertises, however many others there are, until ``release(_:)`` (AB-G02).
@@ -90,12 +117,64 @@ public final class Scanner {
 
     private func check(_ settings: ScanSettings) throws(GAPError) {
         guard let controller else { throw .notReady }
+        if settings.address == .nonResolvablePrivate, privacy == nil {
+            throw .impossible("a scan with an address of its own needs private addresses; use the device's own")
+        }
         try settings.check(for: CommandGeneration(controller), acceptListSize: controller.acceptListSize)
     }
 
     private func forget() {
         devices.removeAll()
         assembler.removeAll()
+    }
+}
+
+// MARK: - What the controller is to do
+
+extension Scanner {
+    /// The shortest time that a scan is begun for.
+    private static let shortestLimit = Duration.milliseconds(10)
+
+    /// The controller is to do what the owner wants, and to listen for those who are sought.
+    private func update() {
+        guard controller != nil else { return }
+        let settings = combined
+        privacy?.declare(addressNeed(of: settings), of: .scanner)
+        handle(.want(settings))
+    }
+
+    private var combined: ScanSettings? {
+        guard var settings = asked else { return sought }
+        if let sought {
+            settings.limit = nil
+            settings.advertisers = nil
+            settings.phys.formUnion(sought.phys)
+        } else if settings.advertisers?.contains(where: { privacy?.isResolvedByHost($0) ?? false }) == true {
+            // The list would have to hold addresses that are not known before they are heard.
+            settings.advertisers = nil
+        }
+        return settings
+    }
+
+    private func addressNeed(of settings: ScanSettings?) -> AddressNeed {
+        guard let settings else { return .none }
+        return settings.address == .nonResolvablePrivate ? .nonResolvable : .any
+    }
+
+    /// What the owner wanted has come to its end.
+    private func finish() {
+        (asked, deadline) = (nil, nil)
+        update()
+    }
+
+    /// Stops for a while, and tells the privacy when it has.
+    func pause() {
+        handle(.pause)
+    }
+
+    /// Goes on.
+    func resume() {
+        handle(.resume)
     }
 }
 
@@ -110,14 +189,27 @@ extension Scanner {
             case .startRetry:
                 loop.schedule(after: ScannerMachine.retryDelay) { [weak self] in self?.handle(.retry) }
             case .reportStarted: onStarted?()
-            case .reportFailed(let error): onFailed?(error)
-            case .reportEnded: onEnded?()
+            case .reportFailed(let error):
+                let wasAsked = asked != nil
+                (asked, sought, deadline) = (nil, nil, nil)
+                update()
+                if wasAsked { onFailed?(error) }
+                onSeekFailed?(error)
+            case .reportEnded:
+                finish()
+                onEnded?()
+            case .reportPaused: privacy?.handle(.quiet(.scanner))
             }
         }
     }
 
     private func commands(_ settings: ScanSettings) -> ScanCommands? {
-        guard let ownAddress, let controller else { return nil }
+        guard let ownAddress = privacy?.sharedAddress ?? ownAddress, let controller else { return nil }
+        var settings = settings
+        // What is left of it, when it begins anew.
+        if let deadline, settings.limit != nil {
+            settings.limit = max(deadline - loop.now, Self.shortestLimit)
+        }
         return ScanCommands(
             generation: CommandGeneration(controller),
             settings: settings,
@@ -155,11 +247,21 @@ extension Scanner {
     /// command can say.
     private func startLimit(_ commands: ScanCommands) {
         endLimit()
-        guard let time = commands.settings.limit, !commands.isTimedByController else { return }
-        limit = loop.schedule(after: time) { [weak self] in
+        guard let time = asked?.limit else { return }
+        let end = deadline ?? loop.now + time
+        deadline = end
+        guard !commands.isTimedByController else { return }
+        limit = loop.schedule(at: end) { [weak self] in
             self?.limit = nil
-            self?.handle(.limitReached(hasStopped: false))
+            self?.limitReached()
         }
+    }
+
+    private func limitReached() {
+        guard sought != nil else { return handle(.limitReached(hasStopped: false)) }
+        // It goes on for those who are sought.
+        finish()
+        onEnded?()
     }
 
     private func endLimit() {
@@ -173,8 +275,24 @@ extension Scanner {
 extension Scanner {
     private func receive(_ packets: [HeardPacket]) {
         for packet in packets where machine.wanted != nil {
+            var packet = packet
+            if let privacy, packet.advertiser.address != .none {
+                packet.resolve(to: privacy.identity(of: packet.advertiser.address))
+                if packet.kind.contains(.isConnectable) { noteConnectable(packet) }
+            }
+            guard let asked, asked.advertisers?.contains(packet.advertiser.address) ?? true else { continue }
             if let sighting = devices.receive(packet) { onSighting?(sighting) }
         }
+    }
+
+    /// A bonded peer that shows its identity address where it should not is not connected to, for anybody can show it.
+    private func noteConnectable(_ packet: HeardPacket) {
+        guard let peer = privacy?.bonded(packet.advertiser.address), packet.isResolved || peer.mayShowIdentity else {
+            return
+        }
+        let address = packet.privateAddress ?? packet.advertiser.address
+        privacy?.heard(peer.identity, at: address)
+        if sought != nil { onHeard?(peer.identity, address) }
     }
 
     private func receive(_ event: LEExtendedAdvertisingReport) {

@@ -22,6 +22,10 @@ struct ScannerMachine {
         case retry
         /// The time of the scan is over; the controller may have noticed by itself.
         case limitReached(hasStopped: Bool)
+        /// The controller is not to scan for now, whatever is wanted.
+        case pause
+        /// It may again.
+        case resume
         /// The controller is gone or new: it does not scan.
         case reset
     }
@@ -37,6 +41,8 @@ struct ScannerMachine {
         case reportFailed(GAPError)
         /// Its time is over; nothing is wanted any more.
         case reportEnded
+        /// It does not for now.
+        case reportPaused
     }
 
     /// How long to wait before a controller that could not scan is asked again.
@@ -44,6 +50,7 @@ struct ScannerMachine {
 
     private(set) var state = State.off
     private(set) var wanted: ScanSettings?
+    private var isPaused = false
 
     mutating func handle(_ event: Event) -> [Action] {
         switch event {
@@ -51,13 +58,16 @@ struct ScannerMachine {
         case .started:
             guard case .starting(let settings) = state else { return [] }
             state = .scanning(settings)
-            return wanted == settings ? [.reportStarted] : stop()
+            guard wanted == settings else { return stop() }
+            return [.reportStarted] + (isPaused ? stop() : [])
         case .failed(let error, let isPassing): return failed(error, isPassing: isPassing)
         case .stopped: return state == .stopping ? ended() : []
-        case .retry: return state == .blocked ? ended() : []
+        case .retry: return state == .blocked && !isPaused ? ended() : []
         case .limitReached(let hasStopped): return limitReached(hasStopped: hasStopped)
+        case .pause: return pause()
+        case .resume: return resume()
         case .reset:
-            (state, wanted) = (.off, nil)
+            (state, wanted, isPaused) = (.off, nil, false)
             return []
         }
     }
@@ -66,10 +76,24 @@ struct ScannerMachine {
         guard settings != wanted else { return [] }
         wanted = settings
         switch state {
-        case .off, .blocked: return ended()
+        case .off, .blocked: return isPaused ? [] : ended()
         case .scanning: return stop()
         case .starting, .stopping: return []
         }
+    }
+
+    private mutating func pause() -> [Action] {
+        isPaused = true
+        switch state {
+        case .off, .blocked: return [.reportPaused]
+        case .scanning: return stop()
+        case .starting, .stopping: return []
+        }
+    }
+
+    private mutating func resume() -> [Action] {
+        isPaused = false
+        return state == .off || state == .blocked ? ended() : []
     }
 
     private mutating func failed(_ error: GAPError, isPassing: Bool) -> [Action] {
@@ -77,10 +101,10 @@ struct ScannerMachine {
         guard wanted == settings else { return ended() }
         if isPassing {
             state = .blocked
-            return [.startRetry]
+            return [.startRetry] + (isPaused ? [.reportPaused] : [])
         }
         (state, wanted) = (.off, nil)
-        return [.reportFailed(error)]
+        return [.reportFailed(error)] + (isPaused ? [.reportPaused] : [])
     }
 
     private mutating func limitReached(hasStopped: Bool) -> [Action] {
@@ -97,9 +121,9 @@ struct ScannerMachine {
 
     /// The controller does not scan; begins what is wanted.
     private mutating func ended() -> [Action] {
-        guard let wanted else {
+        guard let wanted, !isPaused else {
             state = .off
-            return []
+            return isPaused ? [.reportPaused] : []
         }
         state = .starting(wanted)
         return [.start(wanted)]

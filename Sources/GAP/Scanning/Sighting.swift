@@ -48,7 +48,8 @@ public struct AdvertiserKey: Hashable, Sendable {
 
 /// One advertisement, with what the other packets of its advertiser said.
 public struct Sighting: Hashable, Sendable {
-    /// Who sent it; ``BluetoothAddress/none`` when ``isAnonymous``.
+    /// Who sent it: the identity address of a bonded device, whatever address it shows, and the address on the air of
+    /// another one; ``BluetoothAddress/none`` when ``isAnonymous``.
     public var address: BluetoothAddress
     /// The data of the advertisement, and of the scan response once there was one.
     public var data: AdvertisingData
@@ -70,6 +71,11 @@ public struct Sighting: Hashable, Sendable {
     public var txPower: Int?
     /// Whether the controller lost the end of the data; what is there may be read.
     public var isTruncated = false
+    /// Whether ``address`` is the identity behind a private address. The address may have been copied from a packet of that
+    /// device: who it is is certain once a link is encrypted (AB-G03).
+    public var isResolved = false
+    /// The private address on the air, when it was resolved by the host and not by the controller.
+    public var privateAddress: BluetoothAddress?
 
     /// Where extended packets were heard.
     public struct PHYs: Hashable, Sendable {

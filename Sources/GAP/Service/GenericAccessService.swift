@@ -25,6 +25,9 @@ public final class GenericAccessService {
         /// Whether the device shows nothing but resolvable private addresses to those who are bonded with it. The
         /// characteristic is there only if so (12.5).
         public var usesOnlyResolvableAddresses = false
+        /// The highest security that the services of the device require, for clients that want to see to it at once; empty
+        /// to leave the characteristic out (12.7). What the specification does not know is left out.
+        public var securityLevels: [LESecurity] = []
 
         /// A name that nobody can change, and an appearance.
         public init(deviceName: String) {
@@ -158,6 +161,8 @@ extension GenericAccessService.Configuration {
         if let resolvesAddresses { add(GATTUUID.centralAddressResolution, [resolvesAddresses ? 1 : 0], to: &service) }
         // 0: only resolvable private addresses are used (12.5). Other values are reserved.
         if usesOnlyResolvableAddresses { add(GATTUUID.resolvablePrivateAddressOnly, [0], to: &service) }
+        let levels = securityLevels.filter(\.isValid).flatMap(\.octets)
+        if !levels.isEmpty { add(GATTUUID.securityLevels, PacketBuffer(levels), to: &service) }
         return service
     }
 
@@ -175,4 +180,6 @@ extension GATTUUID {
     public static let centralAddressResolution: BluetoothUUID = 0x2AA6
     /// That a device uses nothing but resolvable private addresses.
     public static let resolvablePrivateAddressOnly: BluetoothUUID = 0x2AC9
+    /// The security that the services of a device require.
+    public static let securityLevels: BluetoothUUID = 0x2BF5
 }

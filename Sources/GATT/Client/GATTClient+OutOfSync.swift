@@ -17,13 +17,16 @@ extension GATTClient {
     /// says what has changed, and the server that this client knows (Core Vol 3 Part G 2.5.2.1).
     func refuse<P: GATTProcedure>(
         _ procedure: P,
+        _ attempt: GATTAttempt,
         _ completion: @escaping (Result<P.Output, GATTError>) -> Void
     ) {
         let mayRepeat = outOfSyncPolicy == .repeatIfUnchanged && cache?.hash != nil
         if mayRepeat {
             refused.append { [self] isUnchanged in
                 guard isUnchanged else { return completion(.failure(.databaseOutOfSync)) }
-                run(procedure, isRepeated: true, completion: completion)
+                var attempt = attempt
+                attempt.isInSync = true
+                run(procedure, attempt: attempt, completion: completion)
             }
         }
         recover(expecting: mayRepeat ? cache?.hash : nil)
@@ -34,7 +37,7 @@ extension GATTClient {
         guard !isRecovering else { return }
         isRecovering = true
         if hash == nil { forget(1...UInt16.max) }
-        run(DatabaseHashProcedure(), isRepeated: true) { [self] result in
+        run(DatabaseHashProcedure(), attempt: GATTAttempt(isInSync: true)) { [self] result in
             isRecovering = false
             let now = (try? result.get()) ?? nil
             let isUnchanged = hash != nil && now == hash

@@ -7,6 +7,10 @@ import DequeModule
 /// Procedures start in the order in which they were asked for; with one bearer each waits for the one before (behaviour
 /// 5.22), with several each takes the first that is free and keeps it. Each ends with exactly one call of its
 /// completion, also when its bearer is closed. Writes without response and incoming values do not wait for them.
+///
+/// A procedure that the server refuses because the link is not secure enough is held while the owner does something about
+/// it, and then repeated once (behaviour 6.1); others go on meanwhile. Nothing is asked of a bonded peer, and no value taken
+/// from it, before the link is encrypted (AB-A10).
 public final class GATTClient {
     /// Most services of a peer.
     public static let maximumServices = 256
@@ -44,7 +48,30 @@ public final class GATTClient {
     /// Where the peer's Service Changed is. Set by ``watchServices(completion:)``, or by an owner who remembers it.
     public var serviceChanged: UInt16?
 
+    /// The security of the link, kept up to date by the owner.
+    public var security = LinkSecurity() {
+        didSet { if security != oldValue { securityChanged() } }
+    }
+    /// What the link has to be before anything is asked of the peer, and any value taken from it. A peer that there is a key
+    /// for asks for encryption at least.
+    public var requirement = SecurityRequirement.none {
+        didSet { if requirement != oldValue { securityChanged() } }
+    }
+    /// Called when the link is not secure enough: for a request that the server refused, which is held meanwhile, or for all
+    /// that is to be asked of the peer, when ``requirement`` is not met. The owner secures the link and says how that ended,
+    /// once, also when the link is lost meanwhile: then what was held is repeated once, or fails for the first reason. Without
+    /// it everything fails at once.
+    public var onInsufficientSecurity: ((ATTErrorCode, _ retry: @escaping (_ isSecured: Bool) -> Void) -> Void)?
+    /// Signs a message with twelve octets, and uses up a value of the counter; nil when there is no key to do it with.
+    public var sign: ((_ message: PacketBuffer) -> PacketBuffer?)?
+
     private var waiting = Deque<WaitingProcedure>()
+    /// Those that were held and go first.
+    private var repeated = Deque<WaitingProcedure>()
+    var holding = HeldProcedures()
+    /// Whether the owner secures the link for those that wait.
+    var isSecuring = false
+    var wantsSecurityForCommands = false
     private var running: [(bearer: ATTBearer, isolation: GATTIsolation)] = []
     private var isStarting = false
     var configurationDescriptors: [UInt16: UInt16] = [:]
@@ -62,8 +89,9 @@ public final class GATTClient {
     /// ``remove(_:)`` when it is closed.
     public func add(_ bearer: ATTBearer) {
         bearers.append(bearer)
-        bearer.onNotification = { [weak self] handle, value in self?.onValue?(handle, value, .notification) }
-        bearer.onIndication = { [weak self] handle, value in self?.receive(handle, value) }
+        bearer.onNotification = { [weak self] handle, value in self?.receiveNotification(handle, value) }
+        bearer.onIndication = { [weak self] handle, value in self?.receiveIndication(handle, value) }
+        bearer.onClientClose = { [weak self] in self?.bearerClosed($0) }
         startNext()
     }
 
@@ -72,43 +100,62 @@ public final class GATTClient {
         bearers.removeAll { $0 === bearer }
         bearer.onNotification = nil
         bearer.onIndication = nil
+        bearer.onClientClose = nil
         startNext()
     }
 
+    var isClosed: Bool { bearers.allSatisfy { $0.closure != nil } }
+
     /// Adds a procedure to the queue.
     ///
-    /// - Parameter isRepeated: whether the server has refused it before because this client held old handles.
+    /// - Parameter attempt: why it has been refused before.
     func run<P: GATTProcedure>(
         _ procedure: P,
-        isRepeated: Bool = false,
+        attempt: GATTAttempt = GATTAttempt(),
         completion: @escaping (Result<P.Output, GATTError>) -> Void
     ) {
-        guard waiting.count < Self.maximumWaitingProcedures else { return completion(.failure(.queueFull)) }
+        let count = waiting.count + repeated.count + holding.count
+        guard attempt.isSecured || count < Self.maximumWaitingProcedures else {
+            return completion(.failure(.queueFull))
+        }
         let start = { [self] (bearer: ATTBearer) in
             RunningProcedure(procedure, bearer) { [self] result in
                 running.removeAll { $0.bearer === bearer }
-                if case .failure(.att(let error)) = result, error.code == .databaseOutOfSync, !isRepeated {
-                    refuse(procedure, completion)
-                } else {
-                    completion(result)
-                }
+                finish(procedure, attempt, result, completion)
                 startNext()
             }.start()
         }
-        waiting.append(WaitingProcedure(isolation: procedure.isolation, start: start))
+        let fail = { (error: GATTError) in completion(.failure(error)) }
+        let next = WaitingProcedure(isolation: procedure.isolation, start: start, fail: fail)
+        if attempt.isSecured { repeated.append(next) } else { waiting.append(next) }
         startNext()
     }
 
     /// Starts procedures as long as they end at once, without going deeper each time.
-    private func startNext() {
+    func startNext() {
         guard !isStarting else { return }
         isStarting = true
-        while let next = waiting.first, let bearer = freeBearer(for: next) {
-            waiting.removeFirst()
+        while let next = repeated.first ?? waiting.first, mayStart, let bearer = freeBearer(for: next) {
+            if repeated.isEmpty { waiting.removeFirst() } else { repeated.removeFirst() }
             running.append((bearer, next.isolation(bearer.mtu)))
             next.start(bearer)
         }
         isStarting = false
+        if !isClosed, !(repeated.isEmpty && waiting.isEmpty), let cause = refusal { askForSecurity(cause) }
+    }
+
+    /// Whether the link is good enough for what is to start. When it has just become better than it was for those that are
+    /// held, these are to go first.
+    private var mayStart: Bool {
+        isClosed || refusal == nil && (!repeated.isEmpty || holding.mayOvertake(at: security))
+    }
+
+    /// Everything that waits fails.
+    func failWaiting(_ error: GATTError) {
+        let failing = repeated + waiting
+        repeated = []
+        waiting = []
+        for procedure in failing { procedure.fail(error) }
     }
 
     /// Where a procedure can begin now. With no bearer left it begins on the first one, to fail there.
@@ -130,6 +177,15 @@ public final class GATTClient {
 private struct WaitingProcedure {
     let isolation: (_ mtu: Int) -> GATTIsolation
     let start: (ATTBearer) -> Void
+    let fail: (GATTError) -> Void
+}
+
+/// What has become of a procedure before.
+struct GATTAttempt {
+    /// It has been refused because this client held old handles.
+    var isInSync = false
+    /// It has been refused because the link was not secure enough.
+    var isSecured = false
 }
 
 /// A procedure on its way.
@@ -161,132 +217,6 @@ private final class RunningProcedure<P: GATTProcedure> {
                 }
             }
         }
-    }
-}
-
-// MARK: - Discovery
-
-extension GATTClient {
-    /// Finds all primary services, or those with a UUID (Core Vol 3 Part G 4.4).
-    public func discoverServices(
-        _ uuid: BluetoothUUID? = nil,
-        completion: @escaping (Result<[RemoteService], GATTError>) -> Void
-    ) {
-        guard let uuid else { return discover(ServiceDiscovery(uuid: nil), at: \.services, completion: completion) }
-        if let known = cache?.services { return completion(.success(known.filter { $0.uuid == uuid })) }
-        run(ServiceDiscovery(uuid: uuid), completion: completion)
-    }
-
-    /// Finds the services that a service includes (Vol 3 Part G 4.5.1).
-    public func discoverIncludedServices(
-        of service: RemoteService,
-        completion: @escaping (Result<[RemoteService], GATTError>) -> Void
-    ) {
-        discover(IncludeDiscovery(of: service), at: \.includes[service.handles.lowerBound], completion: completion)
-    }
-
-    /// Finds all characteristics of a service, or those with a UUID (Vol 3 Part G 4.6).
-    public func discoverCharacteristics(
-        _ uuid: BluetoothUUID? = nil,
-        of service: RemoteService,
-        completion: @escaping (Result<[RemoteCharacteristic], GATTError>) -> Void
-    ) {
-        let path = \AttributeCache.characteristics[service.handles.lowerBound]
-        guard let uuid else {
-            return discover(CharacteristicDiscovery(in: service.handles, uuid: nil), at: path, completion: completion)
-        }
-        if let known = cache?[keyPath: path] { return completion(.success(known.filter { $0.uuid == uuid })) }
-        run(CharacteristicDiscovery(in: service.handles, uuid: uuid), completion: completion)
-    }
-
-    /// Finds all descriptors of a characteristic (Vol 3 Part G 4.7.1).
-    public func discoverDescriptors(
-        of characteristic: RemoteCharacteristic,
-        completion: @escaping (Result<[RemoteDescriptor], GATTError>) -> Void
-    ) {
-        discover(
-            DescriptorDiscovery(in: characteristic.descriptors),
-            at: \.descriptors[characteristic.value],
-            completion: completion
-        )
-    }
-}
-
-// MARK: - Reading and writing
-
-extension GATTClient {
-    /// Agrees with the peer on an MTU; see ``ATTBearer/exchangeMTU(completion:)``.
-    public func exchangeMTU(completion: @escaping (Result<Int, GATTError>) -> Void) {
-        bearer.exchangeMTU { completion($0.mapError(GATTError.init)) }
-    }
-
-    /// Reads the whole value of a characteristic or descriptor, however long it is.
-    public func read(_ handle: UInt16, completion: @escaping (Result<PacketBuffer, GATTError>) -> Void) {
-        run(ReadProcedure(handle), completion: completion)
-    }
-
-    /// Reads a value from an octet on, which is an error when the value ends before it (Vol 3 Part G 4.8.3).
-    public func read(
-        _ handle: UInt16,
-        from offset: UInt16,
-        completion: @escaping (Result<PacketBuffer, GATTError>) -> Void
-    ) {
-        run(ReadProcedure(handle, offset: offset), completion: completion)
-    }
-
-    /// Reads the values of a type in a range of handles; long ones only their first part.
-    public func readValues(
-        of uuid: BluetoothUUID,
-        in handles: ClosedRange<UInt16> = 1...0xFFFF,
-        completion: @escaping (Result<[RemoteValue], GATTError>) -> Void
-    ) {
-        run(ReadByTypeProcedure(uuid, in: handles), completion: completion)
-    }
-
-    /// Reads two values or more whose lengths the caller knows; they come one behind the other.
-    public func readMultiple(
-        _ handles: [UInt16],
-        completion: @escaping (Result<PacketBuffer, GATTError>) -> Void
-    ) {
-        run(ReadMultipleProcedure(handles: handles), completion: completion)
-    }
-
-    /// Reads two values or more of any lengths. The last one may be cut, and some may be missing at the end.
-    public func readMultipleVariable(
-        _ handles: [UInt16],
-        completion: @escaping (Result<[PacketBuffer], GATTError>) -> Void
-    ) {
-        run(ReadMultipleVariableProcedure(handles: handles), completion: completion)
-    }
-
-    /// Writes a value of up to 512 octets; a long one in parts (behaviour 5.9).
-    public func write(
-        _ value: PacketBuffer,
-        to handle: UInt16,
-        completion: @escaping (Result<Void, GATTError>) -> Void
-    ) {
-        guard value.count <= ATTBearer.maximumAttributeLength else {
-            return completion(.failure(.valueTooLong(value.count)))
-        }
-        run(WriteProcedure(handle, value), completion: completion)
-    }
-
-    /// Writes several values, all or none, and checks what the server understood of them (Vol 3 Part G 4.9.5).
-    public func writeReliably(
-        _ writes: [(handle: UInt16, value: PacketBuffer)],
-        completion: @escaping (Result<Void, GATTError>) -> Void
-    ) {
-        if let long = writes.first(where: { $0.value.count > ATTBearer.maximumAttributeLength }) {
-            return completion(.failure(.valueTooLong(long.value.count)))
-        }
-        run(LongWriteProcedure(writes, checksEcho: true), completion: completion)
-    }
-
-    /// Writes a value without an answer, cut to what the MTU allows.
-    ///
-    /// - Returns: false when there is no room; see ``ATTBearer/write(_:withoutResponseTo:)``.
-    public func write(_ value: consuming PacketBuffer, withoutResponseTo handle: UInt16) -> Bool {
-        bearer.write(value, withoutResponseTo: handle)
     }
 }
 
@@ -343,8 +273,17 @@ extension GATTClient {
         }
     }
 
-    private func receive(_ handle: UInt16, _ value: PacketBuffer) {
+    /// What comes before the link is secure enough is dropped (Core Vol 3 Part C 10.3.2.2).
+    private func receiveNotification(_ handle: UInt16, _ value: PacketBuffer) {
+        guard refusal == nil else { return }
+        onValue?(handle, value, .notification)
+    }
+
+    /// The same for indications, which are confirmed already. A change of the database is believed whoever tells it: that
+    /// costs a discovery, while one that was confirmed and dropped is never told again.
+    private func receiveIndication(_ handle: UInt16, _ value: PacketBuffer) {
         guard handle == serviceChanged else {
+            guard refusal == nil else { return }
             onValue?(handle, value, .indication)
             return
         }

@@ -16,6 +16,11 @@ public enum GATTError: Error, Hashable, Sendable {
     case valueTooLong(Int)
     /// The server's database has changed, and what was known of it is forgotten: discover again.
     case databaseOutOfSync
+    /// The link did not get as secure as it has to be before anything is asked of this peer: nothing was sent, or the
+    /// answer is not to be believed.
+    case insufficientSecurity(ATTErrorCode)
+    /// There is no key to sign with.
+    case noSigningKey
     /// Too many procedures wait.
     case queueFull
 

@@ -7,8 +7,8 @@ struct Attribute {
     enum Source {
         case fixed(PacketBuffer)
         case asked
-        /// Each client's own choice about the value at `handle`, among `choices`.
-        case configuration(of: UInt16, choices: ClientConfiguration)
+        /// Each client's own choice about the value at `handle`.
+        case configuration(of: UInt16, SubscriptionRule)
         /// Each client's own features (Core Vol 3 Part G 7.2).
         case clientFeatures
         /// The hash of the database (Core Vol 3 Part G 7.3).
@@ -19,6 +19,8 @@ struct Attribute {
     var type: BluetoothUUID
     var permissions: AttributePermissions
     var source: Source
+    /// Whether the value may be written with a signature.
+    var takesSignedWrites = false
     /// The last handle of the group that the attribute begins, else the attribute itself.
     var groupEnd: UInt16
 
@@ -29,9 +31,14 @@ struct Attribute {
     }
 
     /// Why the attribute cannot be written over a link; nil when it can.
-    func refusalOfWriting(_ security: LinkSecurity) -> ATTErrorCode? {
+    ///
+    /// - Parameter isSigned: whether the write has a signature that is right.
+    func refusalOfWriting(_ security: LinkSecurity, isSigned: Bool = false) -> ATTErrorCode? {
         guard let requirement = permissions.write else { return .writeNotPermitted }
-        return security.refusal(of: requirement) ?? refusalWithoutAuthorization(security)
+        if let refusal = security.refusal(of: requirement) { return refusal }
+        // Encryption does for a signature (Core Vol 3 Part C 10.4.2).
+        if permissions.needsSignature, !isSigned, !security.isEncrypted { return .insufficientAuthentication }
+        return refusalWithoutAuthorization(security)
     }
 
     private func refusalWithoutAuthorization(_ security: LinkSecurity) -> ATTErrorCode? {

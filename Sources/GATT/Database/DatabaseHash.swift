@@ -1,6 +1,5 @@
 import BluetoothTypes
-import Crypto
-import CryptoExtras
+import Cryptography
 
 /// Sixteen octets that stand for the definitions of a database (Core Vol 3 Part G 7.3).
 public struct DatabaseHash: Hashable, Sendable, CustomStringConvertible {
@@ -20,14 +19,9 @@ public struct DatabaseHash: Hashable, Sendable, CustomStringConvertible {
 extension DatabaseHash {
     /// The hash of attributes in the order of their handles: AES-CMAC with a key of zeros (Vol 3 Part G 7.3.1).
     init(of attributes: some Sequence<Attribute>) {
-        let zeros = [UInt8](repeating: 0, count: 16)
-        // A key of sixteen octets is one that the function takes.
-        guard var code = try? AES.CMAC(key: SymmetricKey(data: zeros)) else {
-            octets = zeros
-            return
-        }
-        for attribute in attributes { code.update(data: Self.message(attribute)) }
-        octets = code.finalize().reversed()
+        var message: [UInt8] = []
+        for attribute in attributes { message += Self.message(attribute) }
+        octets = AESCMAC.code(for: message, key: .zero).bytes.reversed()
     }
 
     /// What of an attribute is hashed: declarations and extended properties with their values, other descriptors that

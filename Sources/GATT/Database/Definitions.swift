@@ -6,6 +6,9 @@ public struct AttributePermissions: Hashable, Sendable {
     public var read: SecurityRequirement?
     /// What writing asks of the link; nil when nobody writes.
     public var write: SecurityRequirement?
+    /// Whether writing asks for a signature as long as the link is not encrypted: LE security mode 2 (Core Vol 3 Part C
+    /// 10.2.2). The characteristic's properties have to allow signed writes.
+    public var needsSignature: Bool
     /// Whether both ask for the word of this system's user besides.
     public var needsAuthorization: Bool
 
@@ -13,10 +16,12 @@ public struct AttributePermissions: Hashable, Sendable {
     public init(
         read: SecurityRequirement? = nil,
         write: SecurityRequirement? = nil,
+        needsSignature: Bool = false,
         needsAuthorization: Bool = false
     ) {
         self.read = read
         self.write = write
+        self.needsSignature = needsSignature
         self.needsAuthorization = needsAuthorization
     }
 
@@ -65,8 +70,10 @@ public struct CharacteristicDefinition: Hashable, Sendable {
     public var properties: CharacteristicProperties
     /// Who may read and write its value.
     public var permissions: AttributePermissions
-    /// What subscribing asks of the link.
-    public var subscription: SecurityRequirement
+    /// What notifications ask of the link, to be chosen and to be sent (behaviour 6.15).
+    public var notification: SecurityRequirement
+    /// What indications ask of the link, to be chosen and to be sent.
+    public var indication: SecurityRequirement
     /// Where its value comes from.
     public var source: AttributeSource
     /// Properties beyond the eight, which bring an Extended Properties descriptor (Core Vol 3 Part G 3.3.3.1). A name for
@@ -81,7 +88,8 @@ public struct CharacteristicDefinition: Hashable, Sendable {
         _ uuid: BluetoothUUID,
         properties: CharacteristicProperties,
         permissions: AttributePermissions,
-        subscription: SecurityRequirement = .none,
+        notification: SecurityRequirement = .none,
+        indication: SecurityRequirement = .none,
         source: AttributeSource = .asked,
         extendedProperties: ExtendedProperties = [],
         descriptors: [DescriptorDefinition] = []
@@ -89,7 +97,8 @@ public struct CharacteristicDefinition: Hashable, Sendable {
         self.uuid = uuid
         self.properties = properties
         self.permissions = permissions
-        self.subscription = subscription
+        self.notification = notification
+        self.indication = indication
         self.source = source
         self.extendedProperties = extendedProperties
         self.descriptors = descriptors

@@ -71,9 +71,9 @@ extension GATTDatabase {
     }
 
     /// What it asks of a link to be told of the value at `handle`; nil when nobody is told.
-    func requirement(ofConfiguring handle: UInt16) -> SecurityRequirement? {
+    func subscriptionRule(of handle: UInt16) -> SubscriptionRule? {
         for attribute in attributes[position(of: handle)...] {
-            if case .configuration(handle, _) = attribute.source { return attribute.permissions.write }
+            if case .configuration(handle, let rule) = attribute.source { return rule }
             if attribute.type == GATTUUID.characteristic { return nil }
         }
         return nil

@@ -23,8 +23,8 @@ struct ServiceLayout {
             var attribute = attribute
             attribute.handle += start
             attribute.groupEnd += start
-            if case .configuration(let value, let choices) = attribute.source {
-                attribute.source = .configuration(of: value + start, choices: choices)
+            if case .configuration(let value, let rule) = attribute.source {
+                attribute.source = .configuration(of: value + start, rule)
             }
             if attribute.type == GATTUUID.characteristic, case .fixed(let value) = attribute.source {
                 attribute.source = .fixed(Self.shiftDeclaration(value, to: attribute.handle + 1))
@@ -64,6 +64,7 @@ struct ServiceLayout {
         declaration.append(contentsOf: definition.uuid.attributeForm.littleEndianBytes)
         append(GATTUUID.characteristic, .readable, .fixed(declaration))
         let value = append(definition.uuid, definition.permissions, Attribute.Source(definition.source))
+        attributes[Int(value)].takesSignedWrites = definition.properties.contains(.authenticatedSignedWrites)
         if definition.uuid == GATTUUID.clientSupportedFeatures { attributes[Int(value)].source = .clientFeatures }
         if definition.uuid == GATTUUID.databaseHash { attributes[Int(value)].source = .databaseHash }
 
@@ -98,9 +99,14 @@ struct ServiceLayout {
         if definition.properties.contains(.notify) { choices.insert(.notify) }
         if definition.properties.contains(.indicate) { choices.insert(.indicate) }
         guard !choices.isEmpty else { return nil }
-        // Reading it never asks for security (Vol 3 Part G 3.3.3.3).
-        let permissions = AttributePermissions(read: SecurityRequirement.none, write: definition.subscription)
-        return append(GATTUUID.clientConfiguration, permissions, .configuration(of: value, choices: choices))
+        let rule = SubscriptionRule(
+            choices: choices,
+            notification: definition.notification,
+            indication: definition.indication
+        )
+        // Reading it never asks for security (Vol 3 Part G 3.3.3.3). What writing asks for depends on what is written.
+        let permissions = AttributePermissions(read: SecurityRequirement.none, write: rule.least)
+        return append(GATTUUID.clientConfiguration, permissions, .configuration(of: value, rule))
     }
 
     @discardableResult

@@ -1,6 +1,6 @@
 /// What a server remembers of a bonded client between its connections (Core Vol 3 Part G 2.5.2.1, 3.3.3.3 and 7.2).
 ///
-/// Whoever stores bonds stores it with them: it comes with ``GATTServer/attach(_:security:record:)``, and
+/// Whoever stores bonds stores it with them: ``GATTServerSession/restore(_:)`` takes it up, and
 /// ``GATTServerDelegate/server(_:didChangeRecordOf:)`` tells when ``GATTServerSession/record`` is another one.
 public struct ClientRecord: Hashable, Sendable {
     /// What the client has chosen, by the handles of the values.
@@ -14,17 +14,19 @@ public struct ClientRecord: Hashable, Sendable {
     /// The changes that the client has not confirmed.
     var missed = HandleRanges()
 
-    /// A client that has chosen nothing.
+    /// A client that has chosen nothing, or what is known of one.
     public init(
         configurations: [UInt16: ClientConfiguration] = [:],
         features: ClientFeatures = [],
         databaseHash: DatabaseHash? = nil,
-        isChangeAware: Bool = true
+        isChangeAware: Bool = true,
+        missedChanges: [ClosedRange<UInt16>] = []
     ) {
         self.configurations = configurations
         self.features = features
         self.databaseHash = databaseHash
         self.isChangeAware = isChangeAware
+        for handles in missedChanges { missed.insert(handles) }
     }
 
     /// The ranges of handles whose change the client has not confirmed, in order.

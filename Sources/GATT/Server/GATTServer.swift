@@ -50,6 +50,7 @@ public final class GATTServer {
         for targets: [GATTServerSession]? = nil
     ) -> Bool {
         let candidates = targets ?? sessions
+        for session in candidates { session.askForSecurity(toSend: handle) }
         guard candidates.allSatisfy({ !$0.wants(handle) || $0.valueBearer.askForNotificationRoom() }) else {
             return false
         }
@@ -69,6 +70,9 @@ public final class GATTServer {
         _ values: [(handle: UInt16, value: PacketBuffer)],
         for targets: [GATTServerSession]? = nil
     ) -> Bool {
+        for session in targets ?? sessions {
+            for (handle, _) in values { session.askForSecurity(toSend: handle) }
+        }
         let interested = (targets ?? sessions).filter { session in values.contains { session.wants($0.handle) } }
         guard interested.allSatisfy({ $0.valueBearer.askForNotificationRoom() }) else { return false }
         for session in interested { session.push(values) }

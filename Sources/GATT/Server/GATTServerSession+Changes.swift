@@ -12,7 +12,10 @@ extension GATTServerSession {
 
     func databaseChanged(_ handles: ClosedRange<UInt16>) {
         configurations = configurations.filter { !handles.contains($0.key) }
-        requirements = requirements.filter { !handles.contains($0.key) }
+        rules = rules.filter { !handles.contains($0.key) }
+        unserved = unserved.filter { !handles.contains($0) }
+        chosen = chosen.filter { !handles.contains($0) }
+        if let database { restored?.databaseChanged(handles, hash: database.hash) }
         prepared.invalidate(handles)
         awareness.databaseChanged()
         recordChanged()

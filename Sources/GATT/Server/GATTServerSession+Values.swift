@@ -7,15 +7,21 @@ extension GATTServerSession {
     /// Whether the client is to be told of the value at `handle`: it has asked for it, its link is as secure as that asks
     /// for, and it does not hold old handles.
     public func wants(_ handle: UInt16) -> Bool {
-        guard let configuration = configurations[handle], !configuration.isEmpty, !isHeldBack else { return false }
-        guard !requirements.isEmpty, let requirement = requirements[handle] else { return true }
-        return security.refusal(of: requirement) == nil
+        !ways(of: handle).isEmpty && !isHeldBack
+    }
+
+    /// How the client wants to be told of a value, as far as its link is secure enough for it now (Core Vol 3 Part C
+    /// 10.3.1.1).
+    private func ways(of handle: UInt16) -> ClientConfiguration {
+        guard let choice = configurations[handle] else { return [] }
+        guard !rules.isEmpty, let rule = rules[handle] else { return choice }
+        return rule.served(choice, over: security)
     }
 
     /// Sends a value as the client chose; the client decides (behaviour 7.45), and notifications go first when it
     /// chose both.
     func push(_ value: consuming PacketBuffer, of handle: UInt16) {
-        if configurations[handle]?.contains(.notify) == true {
+        if ways(of: handle).contains(.notify) {
             _ = valueBearer.notify(value, of: handle, mayJoin: features.contains(.multipleNotifications))
         } else {
             _ = valueBearer.indicate(value, of: handle) { _ in }
@@ -28,15 +34,43 @@ extension GATTServerSession {
         guard features.contains(.multipleNotifications) else {
             return wanted.forEach { push($0.value, of: $0.handle) }
         }
-        let isNotified = { [configurations] (handle: UInt16) in configurations[handle]?.contains(.notify) == true }
-        valueBearer.notify(wanted.filter { isNotified($0.handle) })
-        for (handle, value) in wanted where !isNotified(handle) { push(value, of: handle) }
+        valueBearer.notify(wanted.filter { ways(of: $0.handle).contains(.notify) })
+        for (handle, value) in wanted where !ways(of: handle).contains(.notify) { push(value, of: handle) }
     }
 
     func hasRoom() {
         indicateChange()
         guard let server else { return }
         server.delegate?.server(server, isReadyToUpdate: self)
+    }
+}
+
+// MARK: - Security
+
+extension GATTServerSession {
+    /// The client asks for a value that its link is not secure enough for.
+    func askForSecurity(toSend handle: UInt16) {
+        guard !rules.isEmpty, let rule = rules[handle], let choice = configurations[handle],
+            rule.served(choice, over: security).isEmpty
+        else { return }
+        askForSecurity(rule.requirement(of: choice))
+    }
+
+    func askForSecurity(_ requirement: SecurityRequirement) {
+        guard requirement > askedSecurity else { return }
+        askedSecurity = requirement
+        onSecurityNeeded?(security.isSecureConnectionsOnly ? .secureConnections : requirement)
+    }
+
+    func securityChanged() {
+        askedSecurity = .none
+        for handle in unserved.sorted() {
+            guard let choice = configurations[handle], let rule = rules[handle] else { continue }
+            guard !rule.served(choice, over: security).isEmpty else { continue }
+            unserved.remove(handle)
+            report(handle, from: [], to: choice)
+        }
+        recordChanged()
     }
 }
 
@@ -65,9 +99,11 @@ extension GATTServerSession {
             guard !value.isEmpty else { return .invalidAttributeValueLength }
             // A feature that was announced stays (Core Vol 3 Part G 7.2).
             return ClientFeatures(announced: value).isSuperset(of: features) ? nil : .valueNotAllowed
-        case .configuration(_, let choices):
+        case .configuration(let handle, let rule):
             guard let wanted = Self.configuration(value) else { return .invalidAttributeValueLength }
-            return choices.isSuperset(of: wanted) ? nil : .improperlyConfigured
+            guard rule.choices.isSuperset(of: wanted) else { return .improperlyConfigured }
+            // Giving up what was chosen asks for as much as choosing it.
+            return security.refusal(of: rule.requirement(of: wanted.union(configurations[handle] ?? [])))
         }
     }
 
@@ -81,22 +117,24 @@ extension GATTServerSession {
         case .configuration(let handle, _):
             let old = configurations[handle, default: []]
             let new = Self.configuration(value) ?? []
+            chosen.insert(handle)
             configure(handle, new)
             if old != new { recordChanged() }
         }
     }
 
-    /// Makes a choice about the value at `handle`, and tells of it.
+    /// Makes a choice about the value at `handle`, and tells of it when the link is as secure as it asks for.
     func configure(_ handle: UInt16, _ new: ClientConfiguration) {
         let old = configurations.removeValue(forKey: handle) ?? []
-        requirements[handle] = nil
-        if !new.isEmpty {
-            configurations[handle] = new
-            if let requirement = database?.requirement(ofConfiguring: handle), requirement > .none {
-                requirements[handle] = requirement
-            }
+        let reported = unserved.remove(handle) == nil ? old : []
+        rules[handle] = nil
+        guard !new.isEmpty else { return report(handle, from: reported, to: []) }
+        configurations[handle] = new
+        if let rule = database?.subscriptionRule(of: handle), !rule.isOpen {
+            rules[handle] = rule
+            if rule.served(new, over: security).isEmpty { unserved.insert(handle) }
         }
-        report(handle, from: old, to: new)
+        report(handle, from: reported, to: unserved.contains(handle) ? [] : new)
     }
 
     /// Reserved bits are not looked at (AB-A11).

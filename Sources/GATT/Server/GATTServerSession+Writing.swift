@@ -2,12 +2,23 @@ import ATT
 import BluetoothTypes
 
 extension GATTServerSession {
-    /// Takes a command of the client. What cannot be done is ignored (Core Vol 3 Part F 3.4.5.3). So are signed
-    /// writes: there is no key to check them with.
+    /// Takes a command of the client. What cannot be done is ignored (Core Vol 3 Part F 3.4.5.3).
     func serve(command pdu: ATTPDU) {
-        guard case .writeCommand(let command) = pdu, !isHeldBack else { return }
+        switch pdu {
+        case .writeCommand(let command) where !isHeldBack:
+            apply([GATTWrite(handle: command.handle, value: command.value)], expectsResponse: false) { _, _ in }
+        case .signedWriteCommand(let command): write(command)
+        default: break
+        }
+    }
+
+    /// Signed Write Command (Vol 3 Part F 3.4.5.4), never over an encrypted link (Part C 10.2.2; AB-A12). The signature is
+    /// looked at first: what is ignored for another reason has used its counter, and is worth nothing later.
+    private func write(_ command: ATTSignedWriteCommand) {
+        guard !security.isEncrypted, verifySignature?(command.message, command.signature) == true else { return }
+        guard !isHeldBack, database?[command.handle]?.takesSignedWrites == true else { return }
         let part = GATTWrite(handle: command.handle, value: command.value)
-        apply([part], expectsResponse: false) { _, _ in }
+        apply([part], expectsResponse: false, isSigned: true) { _, _ in }
     }
 
     /// Write (Vol 3 Part F 3.4.5.1).
@@ -52,13 +63,16 @@ extension GATTServerSession {
     private func apply(
         _ parts: [GATTWrite],
         expectsResponse: Bool,
+        isSigned: Bool = false,
         completion: @escaping (ATTErrorCode?, UInt16) -> Void
     ) {
         var asked: [GATTWrite] = []
         var own: [(source: Attribute.Source, handle: UInt16, value: PacketBuffer)] = []
         for part in parts {
             guard let attribute = database?[part.handle] else { return completion(.invalidHandle, part.handle) }
-            if let refusal = refusal(of: part, at: attribute) { return completion(refusal, part.handle) }
+            if let refusal = refusal(of: part, at: attribute, isSigned: isSigned) {
+                return completion(refusal, part.handle)
+            }
             if case .asked = attribute.source {
                 asked.append(part)
             } else if let index = own.firstIndex(where: { $0.handle == part.handle }) {
@@ -83,8 +97,8 @@ extension GATTServerSession {
     }
 
     /// AB-A01, AB-A02: permissions are looked at again when prepared parts are executed, and so is the length.
-    private func refusal(of part: GATTWrite, at attribute: Attribute) -> ATTErrorCode? {
-        if let refusal = attribute.refusalOfWriting(security) { return refusal }
+    private func refusal(of part: GATTWrite, at attribute: Attribute, isSigned: Bool) -> ATTErrorCode? {
+        if let refusal = attribute.refusalOfWriting(security, isSigned: isSigned) { return refusal }
         guard part.offset <= ATTBearer.maximumAttributeLength else { return .invalidOffset }
         return part.offset + part.value.count > ATTBearer.maximumAttributeLength ? .invalidAttributeValueLength : nil
     }

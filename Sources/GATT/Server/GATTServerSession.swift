@@ -19,8 +19,17 @@ public final class GATTServerSession {
     public let bearer: ATTBearer
     /// The bearers that are open, the first one first.
     public private(set) var bearers: [ATTBearer] = []
-    /// The security of its link, kept up to date by the owner.
-    public var security: LinkSecurity
+    /// The security of its link, kept up to date by the owner. With each change the client's choices are looked at again.
+    public var security: LinkSecurity {
+        didSet { if security != oldValue { securityChanged() } }
+    }
+    /// Called when a value should go to the client that asks for more security than its link has, at most once for a level
+    /// until ``security`` changes: the owner encrypts the link, or asks for it (Core Vol 3 Part C 10.3.1.1). Set before
+    /// ``restore(_:)``, which calls it too.
+    public var onSecurityNeeded: ((SecurityRequirement) -> Void)?
+    /// Whether a signature of twelve octets is right for a message, and has not been seen before. Without an answer no signed
+    /// write is taken.
+    public var verifySignature: ((_ message: PacketBuffer, _ signature: PacketBuffer) -> Bool)?
     /// What the client has chosen, by the handles of the values.
     public internal(set) var configurations: [UInt16: ClientConfiguration] = [:]
     /// What the client has announced (Core Vol 3 Part G 7.2).
@@ -33,9 +42,17 @@ public final class GATTServerSession {
     var missed = HandleRanges()
     var indicated: ClosedRange<UInt16>?
     /// What being told of a value asks of the link, where that is anything.
-    var requirements: [UInt16: SecurityRequirement] = [:]
+    var rules: [UInt16: SubscriptionRule] = [:]
+    /// Choices from an earlier connection that the link is not secure enough for yet.
+    var unserved: Set<UInt16> = []
+    /// Values about which the client has chosen in this session.
+    var chosen: Set<UInt16> = []
+    var askedSecurity = SecurityRequirement.none
+    /// What was remembered of the client, while nobody knows that this is the client.
+    var restored: ClientRecord?
     private var preparedTimer: ScheduledTask?
     private var recordTimer: ScheduledTask?
+    private var toldRecord: ClientRecord?
     private var lastRecord: ClientRecord?
 
     init(server: GATTServer, bearer: ATTBearer, security: LinkSecurity) {
@@ -55,7 +72,9 @@ public final class GATTServerSession {
         if recordTimer != nil { tellRecord() }
         recordTimer = nil
         lastRecord = record
-        let ended = configurations.sorted { $0.key < $1.key }
+        onSecurityNeeded = nil
+        verifySignature = nil
+        let ended = configurations.filter { !unserved.contains($0.key) }.sorted { $0.key < $1.key }
         configurations = [:]
         for (handle, old) in ended { report(handle, from: old, to: []) }
         server = nil
@@ -135,9 +154,15 @@ extension GATTServerSession {
 // MARK: - The record
 
 extension GATTServerSession {
-    /// What is to be remembered if the client is bonded. After the session's end, what it was then.
+    /// Whether the client is known to be who it says it is. A bonded one shows it by encrypting the link; before that it may be
+    /// anybody with its address (AB-A10).
+    var isProven: Bool { security.isEncrypted || !security.hasKey }
+
+    /// What is to be remembered if the client is bonded. After the session's end, what it was then. A client that has not
+    /// shown that it is the bonded one changes nothing of it.
     public var record: ClientRecord {
         if let lastRecord { return lastRecord }
+        guard isProven else { return restored ?? ClientRecord(databaseHash: database?.hash) }
         var record = ClientRecord(
             configurations: configurations,
             features: features,
@@ -149,18 +174,22 @@ extension GATTServerSession {
         return record
     }
 
-    /// Takes up what a bonded client was when it left, once it is known that this is the client. The delegate hears of
-    /// its choices, and the client of what has changed since.
+    /// Takes up what a bonded client was when it left, at any time in the session once it is known which client this is.
+    /// What it has chosen since it came counts more. The delegate hears of its choices as soon as the link is as secure as
+    /// they ask for, and the client of what has changed since.
     public func restore(_ record: ClientRecord) {
         guard let server else { return }
+        toldRecord = record
         let record = server.upToDate(record)
+        restored = record
         features.formUnion(record.features)
         if !record.isChangeAware { awareness.databaseChanged() }
-        for (handle, choice) in record.configurations.sorted(by: { $0.key < $1.key }) {
+        for (handle, choice) in record.configurations.sorted(by: { $0.key < $1.key }) where !chosen.contains(handle) {
             configure(handle, choice)
         }
         if tellsChanges { record.missed.ranges.forEach { missed.insert($0) } }
         indicateChange()
+        askForSecurity(unserved.map { rules[$0]?.requirement(of: configurations[$0] ?? []) ?? .none }.max() ?? .none)
     }
 
     /// AB-A11: however often a client changes its choices, the delegate is told at a bounded rate.
@@ -173,7 +202,9 @@ extension GATTServerSession {
     }
 
     private func tellRecord() {
-        guard let server else { return }
+        let record = record
+        guard let server, record != toldRecord else { return }
+        toldRecord = record
         server.delegate?.server(server, didChangeRecordOf: self)
     }
 }

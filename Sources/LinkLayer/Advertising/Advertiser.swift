@@ -1,10 +1,13 @@
 import BluetoothTypes
+import Cryptography
 import EventLoops
 import HCI
 import Radio
 
 /// What an advertiser asks of its controller.
 protocol AdvertiserOwner: AnyObject {
+    /// What is known of addresses.
+    var privacy: LinkPrivacy { get }
     /// Whether a device is on the accept list.
     func isAccepted(_ address: BluetoothAddress) -> Bool
     /// Whether there can be the link that somebody asks for.
@@ -13,6 +16,8 @@ protocol AdvertiserOwner: AnyObject {
     func advertiser(_ advertiser: Advertiser, accepts request: ConnectIndication, at end: Instant)
     /// Somebody has asked for the scan response.
     func advertiser(_ advertiser: Advertiser, wasAskedBy scanner: BluetoothAddress)
+    /// The set has another private address.
+    func advertiserChangedAddress(_ advertiser: Advertiser)
     /// Advertising has come to the end that was set for it.
     func advertiser(_ advertiser: Advertiser, ended end: Advertiser.End)
 }
@@ -73,6 +78,9 @@ final class Advertiser: RadioUser {
     /// What ``pace`` is for the set as it is.
     private var interval: Duration?
     private(set) var eventStart = Instant.zero
+    // The private addresses of the set, as far as it has any.
+    private var ownPrivate: RotatingAddress?
+    private var targetPrivate: RotatingAddress?
     private var pdu: [UInt8] = []
     private var channels: [UInt8] = []
     let arbiter: RadioArbiter
@@ -108,6 +116,42 @@ final class Advertiser: RadioUser {
 
     /// The power of every PDU, in dBm.
     var power: Double { Double(set.txPower) }
+
+    /// Fixes what the set has on the air.
+    ///
+    /// - Parameters:
+    ///   - address: the own address when there is no key for a private one.
+    ///   - ownKey: what private addresses of the set are made with.
+    ///   - targetKey: what those of the device are made with that the set is for.
+    func setAddresses(_ address: BluetoothAddress?, ownKey: Key128?, targetKey: Key128?) {
+        let rules = owner.privacy.rules
+        ownPrivate = ownKey.map { RotatingAddress($0, rules) }
+        targetPrivate = targetKey.map { RotatingAddress($0, rules) }
+        set.ownAddress = address ?? .none
+        set.isPrivate = ownPrivate != nil
+        set.privateTarget = nil
+        showPrivateAddresses()
+    }
+
+    /// Another private address is used from the next event on, before the time of this one is over.
+    func replaceAddress() {
+        ownPrivate?.renew(owner.privacy.rules)
+    }
+
+    /// Private addresses change between two events, so that an answer finds the address that was advertised.
+    private func rotateAddresses() {
+        guard ownPrivate != nil || targetPrivate != nil else { return }
+        let rules = owner.privacy.rules
+        let own = ownPrivate?.current(rules)
+        let target = targetPrivate?.current(rules)
+        if own ?? set.ownAddress != set.ownAddress || target != set.privateTarget { showPrivateAddresses() }
+    }
+
+    private func showPrivateAddresses() {
+        if let ownPrivate { set.ownAddress = ownPrivate.address }
+        set.privateTarget = targetPrivate?.address
+        if ownPrivate != nil { owner.advertiserChangedAddress(self) }
+    }
 
     /// Begins to advertise, with a first event now.
     ///
@@ -154,6 +198,7 @@ final class Advertiser: RadioUser {
             state = .awaitsRadio
             return arbiter.wait(self)
         }
+        rotateAddresses()
         guard set.isLegacy else { return beginExtendedEvent() }
         pdu = set.pdu.encoded()
         send(channel: 0)
@@ -251,18 +296,21 @@ final class Advertiser: RadioUser {
 
     func answers(_ request: ScanRequest) -> Bool {
         guard set.isScannable, request.advertiser == set.ownAddress else { return false }
-        if set.isDirected { return request.scanner == set.target }
         let policy = set.parameters.filterPolicy
-        let isFiltered = policy == .scanFromAcceptList || policy == .acceptListOnly
-        return !isFiltered || owner.isAccepted(request.scanner)
+        return isWelcome(request.scanner, isFiltered: policy == .scanFromAcceptList || policy == .acceptListOnly)
     }
 
     func accepts(_ request: ConnectIndication) -> Bool {
         guard set.isConnectable, request.advertiser == set.ownAddress else { return false }
-        if set.isDirected { return request.initiator == set.target }
         let policy = set.parameters.filterPolicy
-        let isFiltered = policy == .connectFromAcceptList || policy == .acceptListOnly
-        return !isFiltered || owner.isAccepted(request.initiator)
+        return isWelcome(request.initiator, isFiltered: policy == .connectFromAcceptList || policy == .acceptListOnly)
+    }
+
+    /// Whether somebody is answered: by who they are, not by the address that they have just now (6.2).
+    private func isWelcome(_ address: BluetoothAddress, isFiltered: Bool) -> Bool {
+        guard let device = owner.privacy.device(address) else { return false }
+        if set.isDirected { return device.identity.device == set.target }
+        return !isFiltered || owner.isAccepted(device.identity)
     }
 
     private func respond(_ request: ScanRequest, _ channel: Int) {

@@ -24,8 +24,14 @@ struct AdvertisingSet {
     var dataIdentifier: UInt16 = 0
     /// The random address that the host has set for this set alone.
     var randomAddress: BluetoothAddress?
-    /// The address on the air, fixed when advertising begins.
+    /// The address on the air, fixed when advertising begins, or the private one of the time.
     var ownAddress = BluetoothAddress.none
+    /// Whether the address on the air is a private one that the controller has made.
+    var isPrivate = false
+    /// The private address of ``target`` that is on the air in its place.
+    var privateTarget: BluetoothAddress?
+    /// Which changes of data make another private address necessary.
+    var addressChanges: LEAddressChangeReasons = []
     /// The transmit power in dBm.
     var txPower: Int8 = 0
     /// Whether the controller knows channel selection algorithm #2.
@@ -85,7 +91,7 @@ struct AdvertisingSet {
     /// The legacy PDU that goes on the air in each event.
     var pdu: AdvertisingPDU {
         if isDirected {
-            return .directed(.init(advertiser: ownAddress, target: target, knowsAlgorithm2: knowsAlgorithm2))
+            return .directed(.init(advertiser: ownAddress, target: airTarget, knowsAlgorithm2: knowsAlgorithm2))
         }
         var body = Advertisement(advertiser: ownAddress, data: data.bytes)
         switch (isConnectable, isScannable) {
@@ -97,13 +103,11 @@ struct AdvertisingSet {
         }
     }
 
-    /// The one device that a directed advertisement is for.
-    var target: BluetoothAddress {
-        BluetoothAddress(
-            parameters.peerAddress.value,
-            kind: .init(isRandom: parameters.peerAddress.kind.isRandom)
-        )
-    }
+    /// The one device that a directed advertisement is for, and whose keys others are made with.
+    var target: BluetoothAddress { parameters.peerAddress.device }
+
+    /// The same as it is on the air: by a private address when there is a key for it (Core Vol 6 Part B 6.2.2).
+    var airTarget: BluetoothAddress { privateTarget ?? target }
 
     /// ADI.
     var info: AdvertisingDataInfo { AdvertisingDataInfo(set: parameters.sid, data: dataIdentifier) }

@@ -93,7 +93,7 @@ extension AdvertisingSet {
     var auxiliaryHeader: ExtendedHeader {
         var header = ExtendedHeader()
         if !isAnonymous { header.advertiser = ownAddress }
-        if isDirected { header.target = target }
+        if isDirected { header.target = airTarget }
         header.info = info
         if parameters.properties.contains(.includeTxPower) { header.txPower = txPower }
         return header

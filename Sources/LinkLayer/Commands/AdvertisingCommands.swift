@@ -1,4 +1,5 @@
 import BluetoothTypes
+import Cryptography
 import HCI
 
 /// Legacy advertising commands (Core Vol 4 Part E 7.8.5 to 7.8.9).
@@ -37,7 +38,8 @@ extension VirtualController {
         let isDirected = command.kind == .directedHighDutyCycle || command.kind == .directedLowDutyCycle
         // Bits that are reserved do not count.
         guard command.kind.rawValue <= 4, command.filterPolicy.rawValue <= 3,
-            !command.channels.isDisjoint(with: .all), !isDirected || command.peerAddress.kind.rawValue <= 1
+            !command.channels.isDisjoint(with: .all),
+            !isDirected && !command.ownAddressKind.isPrivate || command.peerAddress.kind.rawValue <= 1
         else { return .invalidParameters }
         // High duty cycle has an interval of its own; what stands here does not count.
         if command.kind != .directedHighDutyCycle {
@@ -57,14 +59,43 @@ extension VirtualController {
             advertiser.stop()
             return .success
         }
-        guard let address = ownAddress(advertiser.set.parameters.ownAddressKind) else { return .invalidParameters }
-        guard !advertiser.set.isConnectable || links.count < configuration.maximumLinks else {
+        let set = advertiser.set
+        guard hasAddress(set) else { return .invalidParameters }
+        guard !set.isConnectable || links.count < configuration.maximumLinks else {
             return .connectionLimitExceeded
         }
         guard !advertiser.isEnabled else { return .success }
-        if advertiser.set.isDirected, isConnected(address, advertiser.set.target) { return .connectionAlreadyExists }
-        advertiser.set.ownAddress = address
-        advertiser.start(duration: advertiser.set.isHighDutyCycle ? Advertiser.highDutyCycleLimit : nil)
+        if set.isDirected, isConnected(lastingAddress(of: set), set.target) { return .connectionAlreadyExists }
+        setAddresses(of: advertiser)
+        advertiser.start(duration: set.isHighDutyCycle ? Advertiser.highDutyCycleLimit : nil)
         return .success
+    }
+
+    // MARK: Addresses
+
+    /// The address of a set that is not a private one of the controller's making.
+    private func ownAddress(of set: AdvertisingSet) -> BluetoothAddress? {
+        guard set.parameters.ownAddressKind.isRandom else { return configuration.publicAddress }
+        return set.handle == nil ? randomAddress : set.randomAddress
+    }
+
+    /// What a set's private addresses are made with, if they are to be private.
+    private func ownKey(of set: AdvertisingSet) -> Key128? {
+        set.parameters.ownAddressKind.isPrivate ? privacy.list.localKey(towards: set.target) : nil
+    }
+
+    /// By what address those who connect to a set tell this device from others; nil when they have a key for that.
+    func lastingAddress(of set: AdvertisingSet) -> BluetoothAddress? {
+        ownKey(of: set) == nil ? ownAddress(of: set) : nil
+    }
+
+    /// Whether a set can be on the air.
+    func hasAddress(_ set: AdvertisingSet) -> Bool { ownAddress(of: set) != nil || ownKey(of: set) != nil }
+
+    /// Fixes the addresses of a set that is about to be on the air.
+    func setAddresses(of advertiser: Advertiser) {
+        let set = advertiser.set
+        let targetKey = set.isDirected ? privacy.list.key(of: set.target) : nil
+        advertiser.setAddresses(ownAddress(of: set), ownKey: ownKey(of: set), targetKey: targetKey)
     }
 }

@@ -39,6 +39,7 @@ struct CommandTable {
         addExtendedAdvertisingCommands()
         addExtendedScanningCommands()
         addExtendedInitiatingCommands()
+        addPrivacyCommands()
         addLinkCommands()
         addProcedureCommands()
         addEncryptionCommands()

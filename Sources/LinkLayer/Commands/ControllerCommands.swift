@@ -141,8 +141,29 @@ extension VirtualController {
         switch kind {
         case .publicDevice, .randomDevice: nil
         // Resolvable addresses of the controller's own making need a resolving list.
-        case .resolvableOrPublic, .resolvableOrRandom: .unsupportedFeatureOrParameter
+        case .resolvableOrPublic, .resolvableOrRandom:
+            configuration.features.contains(.privacy) ? nil : .unsupportedFeatureOrParameter
         default: .invalidParameters
         }
+    }
+
+    /// Whether a scanner filter policy can be used: an error, or none.
+    func checkFilterPolicy(_ policy: LEScanFilterPolicy) -> HCIStatus? {
+        guard policy.rawValue <= 3 else { return .invalidParameters }
+        let isKnown = policy.rawValue <= 1 || configuration.features.contains(.extendedScannerFilterPolicies)
+        return isKnown ? nil : .unsupportedFeatureOrParameter
+    }
+
+    /// Whether a command may name a peer like this (7.8.12): by an identity only where those are resolved.
+    func canConnect(to peer: BluetoothAddress) -> Bool {
+        peer.kind.rawValue <= 1 || peer.kind.isIdentity && configuration.features.contains(.privacy)
+    }
+
+    /// Whether there is an address for requests to a peer, or to whoever it will be.
+    func hasAddress(_ own: OwnAddress, towards peer: BluetoothAddress?) -> Bool {
+        if own.fallback != nil { return true }
+        // Without a name the address of each is looked for when it is heard.
+        guard let peer else { return own.kind.isPrivate }
+        return own.kind.isPrivate && privacy.list.localKey(towards: peer) != nil
     }
 }

@@ -47,7 +47,7 @@ extension VirtualController {
         guard command.address.value != 0 else { return .invalidParameters }
         let address = BluetoothAddress(command.address.value, kind: .randomDevice)
         advertiser.set.randomAddress = address
-        if advertiser.isEnabled, advertiser.set.parameters.ownAddressKind == .randomDevice {
+        if advertiser.isEnabled, advertiser.set.parameters.ownAddressKind.isRandom, !advertiser.set.isPrivate {
             advertiser.set.ownAddress = address
         }
         return .success
@@ -87,12 +87,14 @@ extension VirtualController {
         guard let advertiser = advertisers[command.set] else { return .unknownAdvertisingIdentifier }
         let update = DataUpdate(operation: command.operation, data: command.data, isEnabled: advertiser.isEnabled)
         if let error = update.check(advertising: advertiser.set) { return error }
+        let before = advertiser.set.data.bytes
         if command.operation != .unchanged, let error = update.apply(to: &advertiser.set.data) { return error }
         if advertiser.isEnabled, let error = ExtendedParameterRules.checkLength(of: advertiser.set) {
             advertiser.set.data = .init()
             return error
         }
-        renew(advertiser)
+        renewDataIdentifier(advertiser)
+        if advertiser.set.data.bytes != before { dataChanged(.advertisingData, of: advertiser) }
         return .success
     }
 
@@ -100,17 +102,24 @@ extension VirtualController {
         guard let advertiser = advertisers[command.set] else { return .unknownAdvertisingIdentifier }
         let update = DataUpdate(operation: command.operation, data: command.data, isEnabled: advertiser.isEnabled)
         if let error = update.check(scanResponse: advertiser.set) { return error }
+        let before = advertiser.set.scanResponse.bytes
         if let error = update.apply(to: &advertiser.set.scanResponse) { return error }
         if let error = ExtendedParameterRules.checkLength(of: advertiser.set) {
             advertiser.set.scanResponse = .init()
             return error
         }
-        renew(advertiser)
+        renewDataIdentifier(advertiser)
+        if advertiser.set.scanResponse.bytes != before { dataChanged(.scanResponseData, of: advertiser) }
         return .success
     }
 
+    /// Who knows the old data should not know the new ones for those of the same device, if the host wants that (7.8.122).
+    private func dataChanged(_ reason: LEAddressChangeReasons, of advertiser: Advertiser) {
+        if advertiser.set.addressChanges.contains(reason) { advertiser.replaceAddress() }
+    }
+
     /// Other data have another DID (Core Vol 6 Part B 4.4.2.11).
-    private func renew(_ advertiser: Advertiser) {
+    func renewDataIdentifier(_ advertiser: Advertiser) {
         let old = advertiser.set.dataIdentifier
         repeat {
             advertiser.set.dataIdentifier = UInt16(truncatingIfNeeded: random.next() >> 52)
@@ -142,23 +151,21 @@ extension VirtualController {
         guard !set.data.isPartial, !set.scanResponse.isPartial else { return .commandDisallowed }
         if set.isScannable, !set.isLegacy, set.scanResponse.bytes.isEmpty { return .commandDisallowed }
         if let error = ExtendedParameterRules.checkLength(of: set) { return error }
-        guard let address = ownAddress(of: set) else { return .invalidParameters }
+        guard hasAddress(set) else { return .invalidParameters }
         guard !set.isConnectable || links.count < configuration.maximumLinks else { return .connectionLimitExceeded }
-        if set.isConnectable, set.isDirected, isConnected(address, set.target) { return .connectionAlreadyExists }
+        if set.isConnectable, set.isDirected, isConnected(lastingAddress(of: set), set.target) {
+            return .connectionAlreadyExists
+        }
         return nil
     }
 
     private func enable(_ entry: AdvertisingSetEnable) {
-        guard let advertiser = advertisers[entry.set], let address = ownAddress(of: advertiser.set) else { return }
-        advertiser.set.ownAddress = address
+        guard let advertiser = advertisers[entry.set] else { return }
+        setAddresses(of: advertiser)
         advertiser.start(
             duration: entry.duration == 0 ? nil : .milliseconds(Int64(entry.duration) * 10),
             maximumEvents: entry.maxEvents
         )
-    }
-
-    private func ownAddress(of set: AdvertisingSet) -> BluetoothAddress? {
-        set.parameters.ownAddressKind == .randomDevice ? set.randomAddress : configuration.publicAddress
     }
 
     // MARK: Removing

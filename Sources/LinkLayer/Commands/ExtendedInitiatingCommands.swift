@@ -19,7 +19,7 @@ extension VirtualController {
         guard command.le1M != nil || command.coded != nil else { return .invalidParameters }
         let phys = [command.le1M, command.le2M, command.coded].compactMap { $0 }
         let namesPeer = command.filterPolicy == .peerAddress
-        guard command.filterPolicy.rawValue <= 1, !namesPeer || command.peerAddress.kind.rawValue <= 1,
+        guard command.filterPolicy.rawValue <= 1, !namesPeer || canConnect(to: command.peerAddress),
             phys.allSatisfy({ RequestedParameters($0).isValid }),
             // Those of 2M do not count.
             [command.le1M, command.coded].compactMap({ $0 }).allSatisfy({
@@ -27,10 +27,13 @@ extension VirtualController {
             })
         else { return .invalidParameters }
         if let error = checkOwnAddress(command.ownAddressKind) { return error }
-        guard let address = ownAddress(command.ownAddressKind) else { return .invalidParameters }
-        if namesPeer, isConnected(address, command.peerAddress) { return .connectionAlreadyExists }
+        let own = ownAddress(command.ownAddressKind)
+        guard hasAddress(own, towards: namesPeer ? command.peerAddress : nil) else { return .invalidParameters }
+        if namesPeer, isConnected(privacy.lastingAddress(own, towards: command.peerAddress), command.peerAddress) {
+            return .connectionAlreadyExists
+        }
         guard links.count < configuration.maximumLinks else { return .connectionLimitExceeded }
-        initiator.start(command, isExtended: true, as: address)
+        initiator.start(command, isExtended: true, as: own)
         return .success
     }
 }

@@ -11,7 +11,7 @@ enum ExtendedParameterRules {
         let isDirected = command.properties.contains(.directed)
         // Bits that are reserved do not count.
         guard !command.channels.isDisjoint(with: .all), command.filterPolicy.rawValue <= 3, command.sid <= 0x0F,
-            !isDirected || command.peerAddress.kind.rawValue <= 1,
+            !isDirected && !command.ownAddressKind.isPrivate || command.peerAddress.kind.rawValue <= 1,
             command.txPower == 0x7F || (-127...20).contains(command.txPower)
         else { return .invalidParameters }
         // High duty cycle has an interval of its own; what stands here does not count.

@@ -20,8 +20,7 @@ extension VirtualController {
         guard !phys.isEmpty, command.filterPolicy.rawValue <= 3,
             phys.allSatisfy({ $0.kind.rawValue <= 1 && $0.scanWindow >= 4 && $0.scanWindow <= $0.scanInterval })
         else { return .invalidParameters }
-        // The two extended policies are about addresses that a resolving list makes.
-        guard command.filterPolicy.rawValue <= 1 else { return .unsupportedFeatureOrParameter }
+        if let error = checkFilterPolicy(command.filterPolicy) { return error }
         if let error = checkOwnAddress(command.ownAddressKind) { return error }
         scanner.settings = ScanSettings(command)
         return .success
@@ -38,11 +37,12 @@ extension VirtualController {
         // Without a duration the period does not count.
         let isPeriodic = isTimed && command.period > 0
         guard command.filterDuplicates.rawValue <= 2, command.filterDuplicates != .enabledPerPeriod || isPeriodic,
-            !isPeriodic || duration < period,
-            let address = ownAddress(scanner.settings.parameters.ownAddressKind)
+            !isPeriodic || duration < period
         else { return .invalidParameters }
+        let own = ownAddress(scanner.settings.parameters.ownAddressKind)
+        guard own.fallback != nil else { return .invalidParameters }
         // Enabling it again forgets what has been reported, and begins the duration anew.
-        scanner.ownAddress = address
+        scanner.own = own
         if !scanner.settings.isExtended { scanner.settings = scanner.settings.asExtended }
         scanner.start(
             ScanTiming(

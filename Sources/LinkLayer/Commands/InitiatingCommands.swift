@@ -51,13 +51,16 @@ extension VirtualController {
         let namesPeer = command.filterPolicy == .peerAddress
         guard requested.isValid, command.filterPolicy.rawValue <= 1,
             isScanTimingValid(interval: command.scanInterval, window: command.scanWindow),
-            !namesPeer || command.peerAddress.kind.rawValue <= 1
+            !namesPeer || canConnect(to: command.peerAddress)
         else { return .invalidParameters }
         if let error = checkOwnAddress(command.ownAddressKind) { return error }
-        guard let address = ownAddress(command.ownAddressKind) else { return .invalidParameters }
-        if namesPeer, isConnected(address, command.peerAddress) { return .connectionAlreadyExists }
+        let own = ownAddress(command.ownAddressKind)
+        guard hasAddress(own, towards: namesPeer ? command.peerAddress : nil) else { return .invalidParameters }
+        if namesPeer, isConnected(privacy.lastingAddress(own, towards: command.peerAddress), command.peerAddress) {
+            return .connectionAlreadyExists
+        }
         guard links.count < configuration.maximumLinks else { return .connectionLimitExceeded }
-        initiator.start(LEExtendedCreateConnection(command), isExtended: false, as: address)
+        initiator.start(LEExtendedCreateConnection(command), isExtended: false, as: own)
         return .success
     }
 

@@ -21,8 +21,7 @@ extension VirtualController {
         guard command.kind.rawValue <= 1, command.filterPolicy.rawValue <= 3,
             isScanTimingValid(interval: command.scanInterval, window: command.scanWindow)
         else { return .invalidParameters }
-        // The two extended policies are about addresses that a resolving list makes.
-        guard command.filterPolicy.rawValue <= 1 else { return .unsupportedFeatureOrParameter }
+        if let error = checkFilterPolicy(command.filterPolicy) { return error }
         if let error = checkOwnAddress(command.ownAddressKind) { return error }
         scanner.settings = ScanSettings(command)
         return .success
@@ -33,11 +32,10 @@ extension VirtualController {
             scanner.stop()
             return .success
         }
-        guard command.filterDuplicates.rawValue <= 1,
-            let address = ownAddress(scanner.settings.parameters.ownAddressKind)
-        else { return .invalidParameters }
+        let own = ownAddress(scanner.settings.parameters.ownAddressKind)
+        guard command.filterDuplicates.rawValue <= 1, own.fallback != nil else { return .invalidParameters }
         // Enabling it again forgets who has been reported.
-        scanner.ownAddress = address
+        scanner.own = own
         scanner.start(ScanTiming(filter: command.filterDuplicates))
         return .success
     }

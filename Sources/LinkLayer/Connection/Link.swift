@@ -38,6 +38,8 @@ final class Link: RadioUser {
         var drift = 0.0
         /// What the first window is counted from.
         var start: LinkStart
+        /// Who the two are, behind private addresses.
+        var identities: LinkIdentities
     }
 
     let parameters: Parameters

@@ -5,6 +5,8 @@ import Radio
 
 /// What an initiator asks of its controller, and tells it.
 protocol InitiatorOwner: AnyObject {
+    /// What is known of addresses.
+    var privacy: LinkPrivacy { get }
     /// Whether the controller knows channel selection algorithm #2.
     var knowsAlgorithm2: Bool { get }
     /// Whether a device is on the accept list.
@@ -12,7 +14,7 @@ protocol InitiatorOwner: AnyObject {
     /// What a new link will be like, if one to this device may be; `end` is when the request will have been sent.
     func initiator(
         _ initiator: Initiator,
-        prepares advertiser: BluetoothAddress,
+        prepares advertiser: HeardDevice,
         parameters: PHYConnectionParameters,
         start: LinkStart
     ) -> ConnectionData?
@@ -20,6 +22,7 @@ protocol InitiatorOwner: AnyObject {
     func initiator(
         _ initiator: Initiator,
         requested request: ConnectIndication,
+        to advertiser: HeardDevice,
         usesAlgorithm2: Bool,
         start: LinkStart
     )
@@ -56,6 +59,7 @@ final class Initiator: PrimaryListener {
     /// A request that is on its way, or waits for the answer.
     private struct Request {
         var pdu: ConnectIndication
+        var advertiser: HeardDevice
         var usesAlgorithm2: Bool
         var start: LinkStart
     }
@@ -65,7 +69,7 @@ final class Initiator: PrimaryListener {
     /// Whether it asked in an extended command.
     private(set) var isExtended = false
     /// The address on the air.
-    private(set) var ownAddress = BluetoothAddress.none
+    private(set) var own = OwnAddress()
 
     private var request: Request?
     private unowned let owner: any InitiatorOwner
@@ -88,10 +92,10 @@ final class Initiator: PrimaryListener {
     override var windowPriority: RadioPriority { .initiating }
 
     /// Begins to look for the device, or for those on the accept list.
-    func start(_ command: LEExtendedCreateConnection, isExtended: Bool, as address: BluetoothAddress) {
+    func start(_ command: LEExtendedCreateConnection, isExtended: Bool, as own: OwnAddress) {
         self.command = command
         self.isExtended = isExtended
-        ownAddress = address
+        self.own = own
         request = nil
         let le1M = command.le1M.map { ScanWindows(interval: $0.scanInterval, window: $0.scanWindow) }
         let coded = command.coded.map {
@@ -113,12 +117,12 @@ final class Initiator: PrimaryListener {
         guard !frame.isCorrupted, let pdu = try? AdvertisingPDU(reading: PacketBuffer(frame.frame.pdu)) else { return }
         let phy = primaryPHY
         if isExtended, case .extended(let body) = pdu, body.mode == .connectable,
-            body.extended.advertiser.map(isWanted) ?? true,
+            body.extended.advertiser.map({ wanted($0) != nil }) ?? true,
             let trail = AuxiliaryTrail(body, frame, primaryPHY: phy)
         {
             follow(trail)
-        } else if let (advertiser, knowsAlgorithm2) = connectable(pdu), isWanted(advertiser),
-            connect(advertiser, .advertising(channel: frame.frame.channel), knowsAlgorithm2)
+        } else if let found = connectable(pdu),
+            connect(found.device, .advertising(channel: frame.frame.channel), found.knowsAlgorithm2)
         {
             return
         }
@@ -130,27 +134,40 @@ final class Initiator: PrimaryListener {
             case .extended(let body) = pdu
         else { return }
         var whole = trail
-        if whole.take(body, frame), let advertiser = body.extended.advertiser, isWanted(advertiser),
-            body.extended.target == nil || body.extended.target == ownAddress,
-            connect(advertiser, .auxiliary(channel: frame.frame.channel, trail), true)
+        if whole.take(body, frame), let advertiser = body.extended.advertiser, let device = wanted(advertiser),
+            body.extended.target.map({ isForUs($0, from: device) }) ?? true,
+            connect(device, .auxiliary(channel: frame.frame.channel, trail), true)
         {
             return
         }
         owner.initiator(self, overheard: body, frame, on: trail)
     }
 
-    private func connectable(_ pdu: AdvertisingPDU) -> (BluetoothAddress, Bool)? {
+    private func connectable(_ pdu: AdvertisingPDU) -> (device: HeardDevice, knowsAlgorithm2: Bool)? {
         switch pdu {
-        case .connectableScannable(let body): (body.advertiser, body.knowsAlgorithm2)
-        case .directed(let body) where body.target == ownAddress: (body.advertiser, body.knowsAlgorithm2)
-        default: nil
+        case .connectableScannable(let body):
+            return wanted(body.advertiser).map { ($0, body.knowsAlgorithm2) }
+        case .directed(let body):
+            guard let device = wanted(body.advertiser), isForUs(body.target, from: device) else { return nil }
+            return (device, body.knowsAlgorithm2)
+        default:
+            return nil
         }
     }
 
-    private func isWanted(_ advertiser: BluetoothAddress) -> Bool {
-        if command.filterPolicy == .acceptList { return owner.isAccepted(advertiser) }
-        return advertiser.value == command.peerAddress.value
-            && advertiser.kind.isRandom == command.peerAddress.kind.isRandom
+    /// Who an advertiser is, if the host wants a connection to it.
+    private func wanted(_ advertiser: BluetoothAddress) -> HeardDevice? {
+        guard let device = owner.privacy.device(advertiser) else { return nil }
+        if command.filterPolicy == .acceptList { return owner.isAccepted(device.identity) ? device : nil }
+        let named = command.peerAddress
+        // An identity by name stands for its private addresses alone (Core Vol 4 Part E 7.8.12).
+        if named.kind.isIdentity { return device.identity == named ? device : nil }
+        return device.identity.device == named || advertiser == named ? device : nil
+    }
+
+    /// Whether a directed advertisement is for this device.
+    private func isForUs(_ target: BluetoothAddress, from advertiser: HeardDevice) -> Bool {
+        owner.privacy.mayAnswer(target, own, from: advertiser)
     }
 
     // MARK: Requests
@@ -162,7 +179,7 @@ final class Initiator: PrimaryListener {
     }
 
     /// Connects if there can be a link, and the radio has the time.
-    private func connect(_ advertiser: BluetoothAddress, _ place: Place, _ knowsAlgorithm2: Bool) -> Bool {
+    private func connect(_ advertiser: HeardDevice, _ place: Place, _ knowsAlgorithm2: Bool) -> Bool {
         let start: LinkStart
         let channel: UInt8
         var primary = LEPHY.le1M
@@ -181,16 +198,17 @@ final class Initiator: PrimaryListener {
         var later = start
         later.end = loop.now + .microseconds(LinkTiming.interFrameSpace + needed)
         guard let parameters = parameters(start.phy, primary: primary),
+            let address = owner.privacy.address(own, towards: advertiser),
             let data = owner.initiator(self, prepares: advertiser, parameters: parameters, start: later)
         else { return false }
         let pdu = ConnectIndication(
-            initiator: ownAddress,
-            advertiser: advertiser,
+            initiator: address,
+            advertiser: advertiser.address,
             link: data,
             // In AUX_CONNECT_REQ the bit is reserved (2.3.3.1).
             knowsAlgorithm2: !start.isAuxiliary && owner.knowsAlgorithm2
         )
-        request = Request(pdu: pdu, usesAlgorithm2: knowsAlgorithm2, start: later)
+        request = Request(pdu: pdu, advertiser: advertiser, usesAlgorithm2: knowsAlgorithm2, start: later)
         self.answer(.connect(pdu), on: channel, phy: start.phy)
         return true
     }
@@ -227,6 +245,7 @@ final class Initiator: PrimaryListener {
         owner.initiator(
             self,
             requested: request.pdu,
+            to: request.advertiser,
             usesAlgorithm2: request.usesAlgorithm2,
             start: request.start
         )

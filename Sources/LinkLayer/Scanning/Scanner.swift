@@ -5,10 +5,14 @@ import Radio
 
 /// What a scanner asks of its controller, and tells it.
 protocol ScannerOwner: AnyObject {
+    /// What is known of addresses.
+    var privacy: LinkPrivacy { get }
     /// Whether a device is on the accept list.
     func isAccepted(_ address: BluetoothAddress) -> Bool
     /// Something has been heard by a scanner of the legacy commands.
     func scanner(_ scanner: Scanner, reports report: AdvertisingReport)
+    /// A directed advertisement has been heard by a scanner of the legacy commands, and nobody knows for whom it is.
+    func scanner(_ scanner: Scanner, reports report: DirectedAdvertisingReport)
     /// Something has been heard by a scanner of the extended commands.
     func scanner(_ scanner: Scanner, reports report: ExtendedAdvertisingReport)
     /// The time of scanning is over.
@@ -26,7 +30,7 @@ final class Scanner: PrimaryListener {
     /// The parameters as the host gave them.
     var settings = ScanSettings()
     /// The address on the air, fixed when scanning begins.
-    var ownAddress = BluetoothAddress.none
+    var own = OwnAddress()
 
     /// Whether the host has it scan; between two periods it rests.
     private(set) var isActive = false
@@ -92,11 +96,13 @@ final class Scanner: PrimaryListener {
         guard !frame.isCorrupted, let pdu = try? AdvertisingPDU(reading: PacketBuffer(frame.frame.pdu)) else { return }
         let phy = primaryPHY
         overhear(pdu, frame, on: phy)
-        guard let (advertiser, kind) = scannable(pdu), settings.isActive(on: phy), passes(advertiser) else { return }
+        guard let (advertiser, kind) = scannable(pdu), settings.isActive(on: phy),
+            let device = accepted(advertiser), let address = owner.privacy.address(own, towards: device)
+        else { return }
         // SCAN_REQ 176, SCAN_RSP 376 at most.
         guard hasTime(176 + LinkTiming.interFrameSpace + 376), backoff.mayRequest() else { return }
         asked = .legacy(advertiser, kind)
-        let request = AdvertisingPDU.scanRequest(.init(scanner: ownAddress, advertiser: advertiser))
+        let request = AdvertisingPDU.scanRequest(.init(scanner: address, advertiser: advertiser))
         answer(request, on: frame.frame.channel, phy: .le1M)
     }
 
@@ -104,13 +110,13 @@ final class Scanner: PrimaryListener {
     func overhear(_ pdu: AdvertisingPDU, _ frame: ReceivedFrame, on phy: LEPHY) {
         guard isEnabled else { return }
         switch pdu {
-        case .connectableScannable(let body) where passes(body.advertiser):
+        case .connectableScannable(let body):
             report(.connectableScannable, body.advertiser, body.data, frame.rssi)
-        case .scannable(let body) where passes(body.advertiser):
+        case .scannable(let body):
             report(.scannable, body.advertiser, body.data, frame.rssi)
-        case .nonConnectable(let body) where passes(body.advertiser):
+        case .nonConnectable(let body):
             report(.nonConnectable, body.advertiser, body.data, frame.rssi)
-        case .directed(let body) where passes(body.advertiser) && body.target == ownAddress:
+        case .directed(let body):
             report(.directed, body.advertiser, [], frame.rssi, target: body.target)
         case .extended(let body) where settings.isExtended:
             take(body, frame, on: phy)
@@ -173,12 +179,15 @@ final class Scanner: PrimaryListener {
 
     /// Asks for the scan response.
     private func ask(_ trail: AuxiliaryTrail, _ frame: ReceivedFrame) {
-        guard let advertiser = trail.advertiser, settings.isActive(on: trail.primaryPHY) else { return }
+        guard let advertiser = trail.advertiser, settings.isActive(on: trail.primaryPHY),
+            let device = accepted(advertiser), let address = owner.privacy.address(own, towards: device),
+            trail.target.map({ owner.privacy.mayAnswer($0, own, from: device) }) ?? true
+        else { return }
         let phy = trail.secondaryPHY
         let needed = phy.radioPHY.airTimeMicroseconds(octets: 2 + 12) + LinkTiming.interFrameSpace
         guard hasTime(needed + phy.radioPHY.airTimeMicroseconds(octets: 2 + 255)), backoff.mayRequest() else { return }
         asked = .extended(trail.response())
-        let request = AdvertisingPDU.scanRequest(.init(scanner: ownAddress, advertiser: advertiser))
+        let request = AdvertisingPDU.scanRequest(.init(scanner: address, advertiser: advertiser))
         answer(request, on: frame.frame.channel, phy: phy)
     }
 
@@ -222,15 +231,28 @@ final class Scanner: PrimaryListener {
         }
     }
 
-    /// Whether the accept list lets an advertiser through; one that does not tell who it is has an entry of its own.
-    private func passes(_ advertiser: BluetoothAddress?) -> Bool {
+    /// Who an advertiser is, if the accept list lets it through; one that does not tell has an entry of its own.
+    private func accepted(_ advertiser: BluetoothAddress?) -> HeardDevice? {
+        let address = advertiser ?? .anonymous
+        guard let device = owner.privacy.device(address) else { return nil }
         let isFiltered = settings.filterPolicy.rawValue & 1 == 1
-        return !isFiltered || owner.isAccepted(advertiser ?? .anonymous)
+        return !isFiltered || owner.isAccepted(device.identity) ? device : nil
+    }
+
+    /// How the host is told whom a directed advertisement is for; nil when it is not told at all (4.3.3).
+    private func told(_ target: BluetoothAddress) -> BluetoothAddress? {
+        switch owner.privacy.judge(target, own) {
+        case .own(let address), .ownPrivate(let address): return address
+        case .unresolved:
+            let isWanted = settings.filterPolicy.rawValue & 2 == 2
+            return isWanted ? BluetoothAddress(target.value, kind: .unresolved) : nil
+        case .foreign: return nil
+        }
     }
 
     /// Whether what AUX_ADV_IND says is for this device (4.3.3, 4.4.3.1).
     private func isForUs(_ trail: AuxiliaryTrail) -> Bool {
-        passes(trail.advertiser) && (trail.target == nil || trail.target == ownAddress)
+        accepted(trail.advertiser) != nil && (trail.target.map { told($0) != nil } ?? true)
     }
 
     // MARK: Reports
@@ -247,8 +269,19 @@ final class Scanner: PrimaryListener {
             let properties = LEExtendedReportKind(legacy: kind, of: advertisement)
             return send(.init(legacy: properties, address, target: target, data: data, rssi: rssi), info: nil)
         }
-        guard duplicates?.isNew(address, kind) ?? true else { return }
-        owner.scanner(self, reports: AdvertisingReport(kind: kind, address: address, data: data, rssi: rssi))
+        guard let device = accepted(address) else { return }
+        let told = target.flatMap(told)
+        guard target == nil || told != nil, duplicates?.isNew(device.identity, kind) ?? true else { return }
+        if let target, told?.kind == .unresolved {
+            let report = DirectedAdvertisingReport(
+                kind: kind,
+                address: device.identity,
+                directAddress: target,
+                rssi: rssi
+            )
+            return owner.scanner(self, reports: report)
+        }
+        owner.scanner(self, reports: AdvertisingReport(kind: kind, address: device.identity, data: data, rssi: rssi))
     }
 
     private func report(_ trail: AuxiliaryTrail, _ status: LEExtendedReportKind.DataStatus) {
@@ -257,15 +290,21 @@ final class Scanner: PrimaryListener {
 
     /// Tells the host, in as many pieces as it takes, and not twice. What was not heard whole may be told again.
     private func send(_ report: ExtendedAdvertisingReport, info: AdvertisingDataInfo?) {
-        guard isForHost(report) else { return }
+        guard let report = addressed(report) else { return }
         let isWhole = report.kind.dataStatus == .complete
         if isWhole, let isNew = duplicates?.isNew(report.address, report.kind, info), !isNew { return }
         for piece in report.pieces { owner.scanner(self, reports: piece) }
     }
 
-    private func isForHost(_ report: ExtendedAdvertisingReport) -> Bool {
+    /// The report with the addresses as the host is told them; nil when it is not for the host.
+    private func addressed(_ report: ExtendedAdvertisingReport) -> ExtendedAdvertisingReport? {
         let isAnonymous = report.address.kind == BluetoothAddress.anonymous.kind
-        return passes(isAnonymous ? nil : report.address)
-            && (!report.kind.contains(.directed) || report.directAddress == ownAddress)
+        guard let device = accepted(isAnonymous ? nil : report.address) else { return nil }
+        var report = report
+        report.address = device.identity
+        guard report.kind.contains(.directed) else { return report }
+        guard let target = told(report.directAddress) else { return nil }
+        report.directAddress = target
+        return report
     }
 }

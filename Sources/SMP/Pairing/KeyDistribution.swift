@@ -3,23 +3,6 @@ import Cryptography
 
 /// The keys that one side gives to the other after the link is encrypted (Core Vol 3 Part H 2.4.3, 3.6.1).
 public struct DistributedKeys: Hashable, Sendable {
-    /// A long-term key of legacy pairing, with what asks for it.
-    public struct Encryption: Hashable, Sendable {
-        /// The key.
-        public var key: Key128
-        /// The diversifier that the central shows when it encrypts.
-        public var diversifier: UInt16
-        /// The random value that it shows with it.
-        public var random: UInt64
-
-        /// The given values.
-        public init(key: Key128, diversifier: UInt16, random: UInt64) {
-            self.key = key
-            self.diversifier = diversifier
-            self.random = random
-        }
-    }
-
     /// The identity behind private addresses.
     public struct Identity: Hashable, Sendable {
         /// The key that resolves them; zero for a device that has none.
@@ -35,7 +18,7 @@ public struct DistributedKeys: Hashable, Sendable {
     }
 
     /// The long-term key of legacy pairing.
-    public var encryption: Encryption?
+    public var encryption: EncryptionKey?
     /// The identity.
     public var identity: Identity?
     /// The key for signatures.
@@ -120,7 +103,7 @@ struct KeyDistribution {
             return packet.longTermKey != .zero
         case .centralIdentification(let packet):
             guard let key = longTermKey else { return false }
-            taken.encryption = .init(key: key, diversifier: packet.diversifier, random: packet.random)
+            taken.encryption = EncryptionKey(key: key, diversifier: packet.diversifier, random: packet.random)
         case .identityInformation(let packet):
             resolvingKey = packet.key
             // With our own key, the peer's addresses would be taken for ours.

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import Cryptography
+import EventLoops
 
 /// How a device pairs.
 public struct PairingConfiguration: Sendable {
@@ -13,6 +14,8 @@ public struct PairingConfiguration: Sendable {
         case only
     }
 
+    /// Whether pairing is possible at all; a bond that is there works nevertheless.
+    public var isPairable = true
     /// What the device can show and what can be entered. As Apple's at first (behaviour 6.7).
     public var ioCapability = IOCapability.keyboardDisplay
     /// Whether keys must be authenticated: otherwise pairing fails.
@@ -39,10 +42,12 @@ public struct PairingConfiguration: Sendable {
     /// Apple's way.
     public init() {}
 
-    var requirements: AuthenticationRequirements {
+    func requirements(_ demand: PairingDemand) -> AuthenticationRequirements {
         var requirements: AuthenticationRequirements = []
         if bonds { requirements.insert(.bonding) }
-        if wantsProtection || requiresProtection { requirements.insert(.protection) }
+        if wantsProtection || requiresProtection || demand.wantsProtection || demand.level.isAuthenticated {
+            requirements.insert(.protection)
+        }
         if legacy != .only { requirements.insert(.secureConnections) }
         if notifiesKeypresses { requirements.insert(.keypress) }
         return requirements
@@ -57,6 +62,20 @@ public enum OutOfBandData: Hashable, Sendable {
     case secureConnections(confirm: Block128, random: Block128)
 }
 
+/// What came another way, on one link.
+public struct OutOfBand: Sendable {
+    /// What came from the peer.
+    public var peer: OutOfBandData?
+    /// What the peer got. It is used up by one pairing.
+    public var own: OwnOutOfBandData?
+
+    /// What came and what went.
+    public init(peer: OutOfBandData? = nil, own: OwnOutOfBandData? = nil) {
+        self.peer = peer
+        self.own = own
+    }
+}
+
 /// What this device has given away another way: it is bound to a key pair, so that this pair must be used.
 public struct OwnOutOfBandData: Sendable {
     /// The pair.
@@ -68,6 +87,12 @@ public struct OwnOutOfBandData: Sendable {
     public init(keyPair: P256KeyPair, random: Block128) {
         self.keyPair = keyPair
         self.random = random
+    }
+
+    /// A new pair and a new random value; nil when the source of random numbers is broken.
+    public init?(random: RandomSource) {
+        guard let keys = P256KeyPair(random: random.bytes), let value = Block128(random.bytes(16)) else { return nil }
+        self.init(keyPair: keys, random: value)
     }
 
     /// What the peer needs: the confirm value and the random value.

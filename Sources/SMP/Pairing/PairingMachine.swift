@@ -9,10 +9,14 @@ import EventLoops
 struct PairingMachine {
     /// How long a pairing waits for the peer (3.4).
     static let timeout = Duration.seconds(30)
+    /// Keypress notifications in one pairing that put the timeout off: more than a person needs for six digits.
+    static let maximumKeypresses = 60
 
     enum Event {
-        /// As central: pair. As peripheral: ask the central to.
-        case start
+        /// As central: pair, so that what comes of it is worth something.
+        case start(PairingDemand)
+        /// Whether these two may pair now: what ``Action/askPermission`` asked.
+        case permitted(Bool)
         /// A payload of the channel.
         case received(PacketBuffer)
         /// What the person did.
@@ -27,6 +31,8 @@ struct PairingMachine {
 
     enum Action: Equatable {
         case send(SMPCommand)
+        /// May these two pair now, after attempts that failed (2.3.6)?
+        case askPermission
         case ask(PairingPrompt)
         /// Whatever is shown or asked is over.
         case closePrompt
@@ -36,6 +42,8 @@ struct PairingMachine {
         case stopTimer
         /// The peripheral wants security: encrypt with the key that there is, or pair.
         case securityRequested(AuthenticationRequirements)
+        /// The peer refuses, and no pairing is under way: a Security Request may be.
+        case failedByPeer(PairingFailure)
         case peerPressedKey(KeypressNotification.Kind)
         case completed(PairingResult)
         case failed(PairingError)
@@ -43,6 +51,8 @@ struct PairingMachine {
 
     enum State {
         case idle
+        /// The owner is asked whether these two may pair now. As responder the request is here.
+        case awaitsPermission(PairingFeatures?)
         /// As initiator: the request has gone out.
         case awaitsResponse(PairingFeatures)
         /// A person is asked whether to pair at all.
@@ -57,8 +67,14 @@ struct PairingMachine {
 
     let role: PairingRole
     var configuration: PairingConfiguration
-    private let context: Context
+    /// What is needed of the next pairing; as responder the protection that is wanted and the bond that is there.
+    var demand = PairingDemand()
+    /// Whether the peer has shown that it has the keys of the bond, or there is none.
+    var isProven = true
+    var context: Context
     private(set) var state = State.idle
+    /// Keypress notifications that may still put the timeout off.
+    private var keypresses = PairingMachine.maximumKeypresses
 
     /// What a pairing needs to know of its surroundings.
     struct Context {
@@ -69,8 +85,6 @@ struct PairingMachine {
         var ownIdentity: DistributedKeys.Identity?
         var peerData: OutOfBandData?
         var ownData: OwnOutOfBandData?
-        /// Whether an attempt is allowed now, after others that failed (2.3.6).
-        var mayAttempt: () -> Bool = { true }
         /// Whether a person has to agree before anything begins, where no number is compared or entered.
         var asksConsent = true
     }
@@ -88,10 +102,37 @@ struct PairingMachine {
         }
     }
 
+    /// Whether a timeout has ended pairing on this link.
+    var isDead: Bool {
+        if case .dead = state { true } else { false }
+    }
+
+    /// The key that the link is to be encrypted with, while it is not.
+    var agreedKey: Key128? {
+        if case .encrypting(_, let key) = state { key } else { nil }
+    }
+
+    /// How good that key is.
+    var agreedLevel: KeyLevel? {
+        if case .encrypting(let negotiation, _) = state { negotiation.level } else { nil }
+    }
+
     mutating func handle(_ event: Event) -> [Action] {
-        if case .dead = state { return [] }
+        if case .dead = state {
+            if case .start = event { return [.failed(.timedOut)] }
+            return []
+        }
+        var actions = react(to: event)
+        // Each command that goes out puts the timeout off (3.4).
+        let hasSent = actions.contains { if case .send = $0 { true } else { false } }
+        if hasSent, isUnderWay, !actions.contains(.startTimer) { actions.append(.startTimer) }
+        return actions
+    }
+
+    private mutating func react(to event: Event) -> [Action] {
         switch event {
-        case .start: return start()
+        case .start(let demand): return start(demand)
+        case .permitted(let isPermitted): return permitted(isPermitted)
         case .received(let payload): return receive(payload)
         case .answered(let answer): return take(answer)
         case .encrypted(let isEncrypted): return encrypted(isEncrypted)
@@ -106,22 +147,32 @@ struct PairingMachine {
 
     // MARK: Beginning
 
-    private mutating func start() -> [Action] {
-        guard case .idle = state else { return [] }
-        guard role == .initiator else {
-            return [.send(.securityRequest(SecurityRequest(configuration.requirements)))]
+    private mutating func start(_ demand: PairingDemand) -> [Action] {
+        guard case .idle = state, role == .initiator else { return [] }
+        guard configuration.isPairable else { return [.failed(.refused(.pairingNotSupported))] }
+        self.demand = demand
+        state = .awaitsPermission(nil)
+        return [.askPermission]
+    }
+
+    private mutating func permitted(_ isPermitted: Bool) -> [Action] {
+        guard case .awaitsPermission(let request) = state else { return [] }
+        keypresses = Self.maximumKeypresses
+        if let request { return isPermitted ? respond(to: request) : refuse(.repeatedAttempts) }
+        guard isPermitted else {
+            state = .idle
+            return [.failed(.refused(.repeatedAttempts))]
         }
-        guard context.mayAttempt() else { return [.failed(.refused(.repeatedAttempts))] }
         let features = ownFeatures
         state = .awaitsResponse(features)
-        return [.send(.pairingRequest(PairingRequest(features))), .startTimer]
+        return [.send(.pairingRequest(PairingRequest(features)))]
     }
 
     private var ownFeatures: PairingFeatures {
         var features = PairingFeatures()
         features.ioCapability = configuration.ioCapability
         features.outOfBandFlag = context.peerData == nil ? 0 : 1
-        features.requirements = configuration.requirements
+        features.requirements = configuration.requirements(demand)
         features.maximumKeySize = UInt8(clamping: configuration.maximumKeySize)
         features.initiatorKeys = role == .initiator ? givenKeys : configuration.wantedKeys
         features.responderKeys = role == .initiator ? configuration.wantedKeys : givenKeys
@@ -144,19 +195,24 @@ struct PairingMachine {
             return isUnderWay || isRequest ? refuse(error) : []
         }
         switch (command, state) {
-        case (.failed(let packet), _): return isUnderWay ? end(.refusedByPeer(packet.reason)) : []
-        case (.pairingRequest(let packet), .idle) where role == .responder: return respond(to: packet.features)
+        case (.failed(let packet), _):
+            return isUnderWay ? end(.refusedByPeer(packet.reason)) : [.failedByPeer(packet.reason)]
+        case (.pairingRequest(let packet), .idle) where role == .responder:
+            guard configuration.isPairable else { return refuse(.pairingNotSupported) }
+            state = .awaitsPermission(packet.features)
+            return [.askPermission]
         case (.securityRequest(let packet), .idle) where role == .initiator:
             return [.securityRequested(packet.requirements)]
         // Pairing is what it asks for (2.4.6).
         case (.securityRequest, _) where role == .initiator: return []
         case (.pairingResponse(let packet), .awaitsResponse(let own)): return proceed(own, packet.features)
         case (.keypress(let packet), .exchanging(let negotiation, _)) where negotiation.passkeyTask != nil:
-            return [.startTimer, .peerPressedKey(packet.kind)]
+            keypresses -= 1
+            return (keypresses > 0 ? [.startTimer] : []) + [.peerPressedKey(packet.kind)]
         case (_, .exchanging(let negotiation, var exchange)):
             let actions = exchange.receive(command)
             state = .exchanging(negotiation, exchange)
-            return [.startTimer] + perform(actions, negotiation)
+            return perform(actions, negotiation)
         case (_, .distributing(let result, var distribution)):
             let actions = distribution.receive(command)
             state = .distributing(result, distribution)
@@ -167,7 +223,6 @@ struct PairingMachine {
     }
 
     private mutating func respond(to features: PairingFeatures) -> [Action] {
-        guard context.mayAttempt() else { return refuse(.repeatedAttempts) }
         var own = ownFeatures
         own.initiatorKeys.formIntersection(features.initiatorKeys)
         own.responderKeys.formIntersection(features.responderKeys)
@@ -185,14 +240,19 @@ struct PairingMachine {
                 role: role,
                 initiator: initiator,
                 responder: responder,
-                configuration: configuration
+                configuration: configuration,
+                demand: demand
             )
         } catch {
             return refuse(error)
         }
-        guard negotiation.model == .justWorks, context.asksConsent else { return [.startTimer] + begin(negotiation) }
+        // The timeout runs from the request as well (3.4).
+        let isReplacement = role == .responder && demand.replaced != nil && !isProven
+        guard isReplacement || negotiation.model == .justWorks && context.asksConsent else {
+            return begin(negotiation)
+        }
         state = .awaitsConsent(negotiation)
-        return [.startTimer, .ask(.confirmPairing)]
+        return [.startTimer, .ask(isReplacement ? .confirmReplacement : .confirmPairing)]
     }
 
     private mutating func begin(_ negotiation: PairingNegotiation) -> [Action] {
@@ -205,11 +265,9 @@ struct PairingMachine {
         )
         var exchange: any Exchange
         if negotiation.isSecureConnections {
-            // A new pair each time: what one attempt gives away is worth nothing in the next (2.3.6).
-            guard let keys = keyPair else { return refuse(.unspecifiedReason) }
             exchange = SecureExchange(
                 setting,
-                keys: keys,
+                keys: configuration.isDebugMode ? .debug : nil,
                 ownData: context.ownData,
                 acceptsDebugKey: configuration.isDebugMode
             )
@@ -222,15 +280,16 @@ struct PairingMachine {
         return answer + perform(actions, negotiation)
     }
 
-    private var keyPair: P256KeyPair? {
-        configuration.isDebugMode ? .debug : P256KeyPair(random: context.random.bytes)
-    }
-
     private mutating func take(_ answer: PairingAnswer) -> [Action] {
-        switch state {
-        case .awaitsConsent(let negotiation):
-            return answer == .accept ? [.startTimer] + begin(negotiation) : refuse(.unspecifiedReason)
-        case .exchanging(let negotiation, var exchange):
+        switch (state, answer) {
+        case (.exchanging(let negotiation, _), .typing(let kind)):
+            // Only who takes the passkey tells, and only where both want it (2.3.5.1, 3.5.8).
+            guard negotiation.passkeyTask == .take, negotiation.notifiesKeypresses else { return [] }
+            return [.send(.keypress(KeypressNotification(kind)))]
+        case (_, .typing): return []
+        case (.awaitsConsent(let negotiation), _):
+            return answer == .accept ? [.closePrompt] + begin(negotiation) : refuse(.unspecifiedReason)
+        case (.exchanging(let negotiation, var exchange), _):
             let actions = exchange.answer(answer)
             state = .exchanging(negotiation, exchange)
             return perform(actions, negotiation)
@@ -262,7 +321,8 @@ struct PairingMachine {
             keySize: negotiation.keySize,
             isAuthenticated: negotiation.model.isAuthenticated,
             isSecureConnections: negotiation.isSecureConnections,
-            isBonding: negotiation.isBonding,
+            // What everybody can compute is not kept (AB-S03).
+            isBonding: negotiation.isBonding && !configuration.isDebugMode,
             ownKeys: own
         )
         var distribution = KeyDistribution(role: role, given: own, expected: negotiation.keys(from: role.other))
@@ -277,7 +337,7 @@ struct PairingMachine {
         let random = context.random
         if kinds.contains(.encryption), let key = Key128(random.bytes(16)) {
             let diversifier = UInt16(truncatingIfNeeded: random.next())
-            keys.encryption = .init(
+            keys.encryption = EncryptionKey(
                 key: key.shortened(to: negotiation.keySize),
                 diversifier: diversifier,
                 random: random.next()

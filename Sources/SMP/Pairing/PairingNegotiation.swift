@@ -18,7 +18,8 @@ struct PairingNegotiation: Hashable, Sendable {
         role: PairingRole,
         initiator: PairingFeatures,
         responder: PairingFeatures,
-        configuration: PairingConfiguration
+        configuration: PairingConfiguration,
+        demand: PairingDemand = PairingDemand()
     ) throws(PairingFailure) {
         // A field with a reserved value is an invalid parameter (Vol 3 Part H 3.5.5; AB-S04 for key sizes above 16).
         guard initiator.isValid, responder.isValid else { throw .invalidParameters }
@@ -32,12 +33,29 @@ struct PairingNegotiation: Hashable, Sendable {
         model = .of(initiator: initiator, responder: responder, isSecureConnections: isSecureConnections)
         guard model.isAuthenticated || !configuration.requiresProtection else { throw .authenticationRequirements }
         keySize = Int(min(initiator.maximumKeySize, responder.maximumKeySize))
-        guard keySize >= configuration.minimumKeySize else { throw .encryptionKeySize }
+        guard keySize >= max(configuration.minimumKeySize, demand.level.minimumKeySize) else {
+            throw .encryptionKeySize
+        }
+        guard demand.isMet(by: level) else { throw .authenticationRequirements }
+    }
+
+    /// How good the key will be.
+    var level: KeyLevel {
+        KeyLevel(
+            keySize: keySize,
+            isAuthenticated: model.isAuthenticated,
+            isSecureConnections: isSecureConnections
+        )
     }
 
     /// Whether both sides keep the keys.
     var isBonding: Bool {
         initiator.requirements.contains(.bonding) && responder.requirements.contains(.bonding)
+    }
+
+    /// Whether both want to hear of digits that are entered (2.3.5.1).
+    var notifiesKeypresses: Bool {
+        initiator.requirements.contains(.keypress) && responder.requirements.contains(.keypress)
     }
 
     /// The keys that go one way. With LE Secure Connections both have the long-term key already (2.4.3.1).
@@ -64,5 +82,19 @@ struct PairingNegotiation: Hashable, Sendable {
     enum PasskeyTask {
         case show
         case take
+    }
+}
+
+/// What a pairing must lead to, or it is not worth anything to this side.
+struct PairingDemand: Equatable {
+    /// What somebody waits for.
+    var level = SecurityLevel.encrypted
+    /// Whether protection is asked for where it can be had, whatever the configuration says.
+    var wantsProtection = false
+    /// The level of the keys that would be replaced: what is worse does not take their place (AB-S10).
+    var replaced: KeyLevel?
+
+    func isMet(by level: KeyLevel) -> Bool {
+        self.level.isMet(by: level) && (replaced.map(level.isAtLeast) ?? true)
     }
 }

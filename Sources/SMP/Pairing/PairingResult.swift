@@ -17,6 +17,24 @@ public struct PairingResult: Hashable, Sendable {
     public var peerKeys = DistributedKeys()
     /// What was given to the peer.
     public var ownKeys = DistributedKeys()
+
+    /// How good the keys are.
+    var level: KeyLevel {
+        KeyLevel(keySize: keySize, isAuthenticated: isAuthenticated, isSecureConnections: isSecureConnections)
+    }
+
+    /// What is worth keeping.
+    var keys: PeerKeys {
+        var keys = PeerKeys(level: level)
+        let shared = isSecureConnections ? EncryptionKey(key: linkKey) : nil
+        keys.localKey = shared ?? ownKeys.encryption
+        keys.peerKey = shared ?? peerKeys.encryption
+        keys.identityKey = peerKeys.identity.flatMap { $0.key == .zero ? nil : $0.key }
+        keys.identityAddress = peerKeys.identity?.address
+        keys.localSigningKey = ownKeys.signing
+        keys.peerSigningKey = peerKeys.signing
+        return keys
+    }
 }
 
 /// Why a pairing ended without keys.

@@ -10,13 +10,17 @@ import Synchronization
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "A heart-rate sensor and an app meet on the virtual radio."
+        abstract: "A heart-rate sensor and an app meet on the virtual radio, pair, and meet again."
     )
 
     /// Heart rates that the app follows.
     private static let rates = 10
     /// The world ends here if the demo does not.
     private static let limit = Duration.seconds(60)
+    /// How long the devices show one address. A quarter of an hour is usual; nobody wants to watch that.
+    private static let addressLifetime = Duration.seconds(5)
+    /// How long people take to read an alert and to react.
+    private static let reactionTime = Duration.seconds(2)
 
     @Option(help: "What all randomness of the world follows from.")
     var seed: UInt64 = 1
@@ -47,14 +51,18 @@ struct DemoCommand: ParsableCommand {
             calendarStart: virtualTime ? SimulatedWorld.defaultCalendarStart : began.timeIntervalSince1970
         )
         if let write = try captureFile(air) { world.captureAir(to: write) }
-        let phone = world.addDevice(named: "Phone", capture: try captureFile(capture))
+        let options = DeviceOptions(addressLifetime: Self.addressLifetime)
+        let phone = world.addDevice(named: "Phone", options: options, capture: try captureFile(capture))
         let sensor = world.addDevice(
             named: "Harald HR",
             at: Position(x: 2, y: 1),
+            options: options,
             capture: try captureFile(capture.map { CaptureFile.sibling(of: $0, named: "sensor") })
         )
         Console.line("A heart-rate sensor and an app on the virtual radio, seed \(seed)")
         Console.line("")
+        seat(phone.person, at: "app", seeing: sensor)
+        seat(sensor.person, at: "sensor", seeing: phone)
         let outcome = Outcome()
         let people = launch(phone: phone, sensor: sensor, outcome: outcome)
         let ended: Result<Void, ToolError> = .failure(.incomplete("the demo did not end within \(Self.limit)"))
@@ -69,6 +77,24 @@ struct DemoCommand: ParsableCommand {
         if virtualTime { world.run(for: .milliseconds(100)) } else { Thread.sleep(forTimeInterval: 0.1) }
         summarise(world: world, devices: [("app", phone), ("sensor", sensor)], began: began)
         withExtendedLifetime(people) {}
+    }
+
+    /// Gives a device a person who is glad to pair, and who sees the other device as well.
+    private func seat(_ person: SimulatedPerson, at who: String, seeing other: SimulatedDevice) {
+        let say = Self.speaker(who, world: other.world)
+        person.behaves(.agrees(lookingAt: [other]), after: Self.reactionTime)
+        person.watchAlerts { alert in say("[ \(Self.text(of: alert)) ]") }
+    }
+
+    private static func text(of alert: PairingAlert) -> String {
+        let peer = alert.peer.map { "\"\($0)\"" } ?? "a device"
+        return switch alert.content {
+        case .asksWhetherToPair: "pair with \(peer)?"
+        case .asksWhetherToPairAnew: "pair with \(peer) once more?"
+        case .showsCode(let code): "enter the code \(code) on \(peer)"
+        case .asksForCode: "enter the code that \(peer) shows"
+        case .comparesCode(let code): "does \(peer) show \(code) too?"
+        }
     }
 
     private func captureFile(_ path: String?) throws(ToolError) -> (@Sendable ([UInt8]) -> Void)? {

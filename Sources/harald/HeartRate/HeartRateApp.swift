@@ -1,7 +1,8 @@
 import CoreBluetooth
 
 /// An app that follows a heart-rate sensor, written as for iOS: scan, connect, explore, read, subscribe, write, and leave
-/// in good order.
+/// in good order. For the e-mail address of the wearer the system pairs the two devices; then the app comes a second time,
+/// when they know each other.
 ///
 /// Everything happens on the queue given at creation.
 final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
@@ -14,6 +15,8 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
     private var sensor: CBPeripheral?
     private var servicesToExplore = 0
     private var ratesSeen = 0
+    private var visit = 1
+    private var hasEmail = false
 
     /// - Parameters:
     ///   - rates: How many measurements to follow.
@@ -49,9 +52,9 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         advertisementData: [String: Any],
         rssi RSSI: NSNumber
     ) {
-        guard sensor == nil else { return }
+        guard sensor == nil || peripheral == sensor else { return }
         let name = advertisementData[CBAdvertisementDataLocalNameKey] as? String ?? peripheral.name ?? "no name"
-        say("found \"\(name)\" at \(RSSI) dBm")
+        say(visit == 1 ? "found \"\(name)\" at \(RSSI) dBm" : "found \"\(name)\" again, by the same identifier")
         // Without a strong reference the system would forget the peripheral.
         sensor = peripheral
         central.stopScan()
@@ -89,7 +92,10 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
             return
         }
         say("disconnected")
-        finish(ratesSeen >= rates)
+        guard visit == 1, hasEmail else { return finish(ratesSeen >= rates) }
+        visit = 2
+        say("scanning for \(describe(HeartRateProfile.service)) once more")
+        central.scanForPeripherals(withServices: [HeartRateProfile.service])
     }
 
     // MARK: Exploring
@@ -109,6 +115,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         if let error { return fail("could not discover characteristics", error) }
         servicesToExplore -= 1
         guard servicesToExplore == 0 else { return }
+        guard visit == 1 else { return readEmail(of: peripheral) }
         showTree(of: peripheral)
         guard let location = characteristic(HeartRateProfile.bodySensorLocation, of: peripheral) else {
             return fail("the sensor does not say where it is worn", nil)
@@ -137,6 +144,9 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         didUpdateValueFor characteristic: CBCharacteristic,
         error: (any Error)?
     ) {
+        if characteristic.uuid == HeartRateProfile.emailAddress {
+            return didRead(email: characteristic.value, error, from: peripheral)
+        }
         if let error { return fail("could not read \(describe(characteristic.uuid))", error) }
         let value = characteristic.value ?? Data()
         switch characteristic.uuid {
@@ -176,8 +186,32 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
     ) {
         if let error { return fail("could not write \(describe(characteristic.uuid))", error) }
         say("wrote \(describe(characteristic.uuid)): start the energy count anew")
-        // Leave in good order: unsubscribe first, then disconnect.
-        guard let measurement = self.characteristic(HeartRateProfile.measurement, of: peripheral) else { return }
+        readEmail(of: peripheral)
+    }
+
+    /// A protected value is read like any other: the system pairs if that takes it.
+    private func readEmail(of peripheral: CBPeripheral) {
+        guard let email = characteristic(HeartRateProfile.emailAddress, of: peripheral) else {
+            return leave(peripheral)
+        }
+        say("reading \(describe(email.uuid)), which is for trusted devices")
+        peripheral.readValue(for: email)
+    }
+
+    private func didRead(email: Data?, _ error: (any Error)?, from peripheral: CBPeripheral) {
+        if let error {
+            say("the sensor keeps it: \(error.localizedDescription)")
+        } else {
+            hasEmail = true
+            say("read: \(String(decoding: email ?? Data(), as: UTF8.self))")
+        }
+        leave(peripheral)
+    }
+
+    /// In good order: unsubscribe first, then disconnect.
+    private func leave(_ peripheral: CBPeripheral) {
+        guard let measurement = characteristic(HeartRateProfile.measurement, of: peripheral), measurement.isNotifying
+        else { return manager.cancelPeripheralConnection(peripheral) }
         peripheral.setNotifyValue(false, for: measurement)
     }
 

@@ -15,6 +15,10 @@ enum HeartRateProfile {
     static let notesService = CBUUID(string: "6E6F7465-0000-4861-7261-6C6420303031")
     static let note = CBUUID(string: "6E6F7465-0001-4861-7261-6C6420303031")
 
+    /// A service of our own about who wears the sensor, with an e-mail address that is nobody else's business.
+    static let wearerService = CBUUID(string: "77656172-0000-4861-7261-6C6420303031")
+    static let emailAddress = CBUUID(string: "2A87")
+
     /// What the control point understands: begin to count the energy anew.
     static let resetEnergyExpended: UInt8 = 1
 

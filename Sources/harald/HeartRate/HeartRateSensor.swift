@@ -1,7 +1,8 @@
 import CoreBluetooth
 
 /// A heart-rate sensor, written as for iOS: it publishes the Heart Rate Service, advertises it, and sends a measurement
-/// each second to whoever has subscribed. Its notes are for everybody: who has subscribed to them is told of each.
+/// each second to whoever has subscribed. Its notes are for everybody: who has subscribed to them is told of each. The e-mail
+/// address of its wearer is for paired devices only.
 ///
 /// Everything happens on the queue given at creation.
 final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
@@ -18,6 +19,7 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
     private var measurement: CBMutableCharacteristic!
     private var note: CBMutableCharacteristic!
     private var noteText = Data("Hello from Harald".utf8)
+    private let email = Data("wearer@example.org".utf8)
     private var servicesToAdd = 0
     private var isTicking = false
     private var beats = 0
@@ -78,9 +80,18 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
         let notes = CBMutableService(type: HeartRateProfile.notesService, primary: true)
         notes.characteristics = [note]
 
-        servicesToAdd = 2
-        manager.add(heartRate)
-        manager.add(notes)
+        let email = CBMutableCharacteristic(
+            type: HeartRateProfile.emailAddress,
+            properties: [.read, .notifyEncryptionRequired],
+            value: nil,
+            permissions: .readEncryptionRequired
+        )
+        let wearer = CBMutableService(type: HeartRateProfile.wearerService, primary: true)
+        wearer.characteristics = [email]
+
+        let services = [heartRate, notes, wearer]
+        servicesToAdd = services.count
+        for service in services { manager.add(service) }
     }
 
     /// Publishes a battery service, or takes it back: centrals that are connected find out.
@@ -167,15 +178,22 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
     }
 
     func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
-        guard request.characteristic.uuid == HeartRateProfile.note else {
+        let value: Data
+        switch request.characteristic.uuid {
+        case HeartRateProfile.note: value = noteText
+        case HeartRateProfile.emailAddress:
+            // The system asks for trusted devices only: which they are is no business of the app.
+            say("a trusted central reads \(describe(HeartRateProfile.emailAddress))")
+            value = email
+        default:
             peripheral.respond(to: request, withResult: .readNotPermitted)
             return
         }
-        guard request.offset <= noteText.count else {
+        guard request.offset <= value.count else {
             peripheral.respond(to: request, withResult: .invalidOffset)
             return
         }
-        request.value = noteText.dropFirst(request.offset)
+        request.value = value.dropFirst(request.offset)
         peripheral.respond(to: request, withResult: .success)
     }
 

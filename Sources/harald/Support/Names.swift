@@ -29,10 +29,12 @@ private let assignedNames = [
     "2A05": "Service Changed", "2A19": "Battery Level", "2A23": "System ID", "2A24": "Model Number",
     "2A25": "Serial Number", "2A26": "Firmware Revision", "2A27": "Hardware Revision", "2A28": "Software Revision",
     "2A29": "Manufacturer Name", "2A37": "Heart Rate Measurement", "2A38": "Body Sensor Location",
-    "2A39": "Heart Rate Control Point", "2AA6": "Central Address Resolution", "2B29": "Client Supported Features",
+    "2A39": "Heart Rate Control Point", "2A87": "Email Address", "2AA6": "Central Address Resolution",
+    "2B29": "Client Supported Features",
     "2B2A": "Database Hash", "2B3A": "Server Supported Features", "2900": "Extended Properties",
     "2901": "User Description", "2902": "Client Configuration", "2904": "Presentation Format",
     "6E6F7465-0000-4861-7261-6C6420303031": "Notes", "6E6F7465-0001-4861-7261-6C6420303031": "Note",
+    "77656172-0000-4861-7261-6C6420303031": "Wearer",
 ]
 
 /// The properties in words, in the order of their bits.

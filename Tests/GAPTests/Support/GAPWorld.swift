@@ -1,10 +1,12 @@
 import BluetoothTypes
+import Bonds
 import EventLoops
 import HCI
 import HCITransports
 import LinkLayer
 import Logging
 import Radio
+import SMP
 import Testing
 
 @testable import GAP
@@ -32,9 +34,14 @@ final class GAPWorld {
         radio = Radio(loop: loop, random: random.split(0), configuration: Radio.Configuration())
     }
 
+    var deviceCount: Int { devices.count }
+
     /// A device that is up.
     func device(
         _ policy: OwnAddressPolicy = .staticRandom,
+        bonds: BondStore? = nil,
+        pairing: PairingConfiguration = PairingConfiguration(),
+        interval: Duration = GAPTimer.privateAddressInterval,
         configure: (inout VirtualControllerConfiguration) -> Void = { _ in }
     ) -> GAPDevice {
         let number = UInt64(devices.count + 1)
@@ -43,7 +50,15 @@ final class GAPWorld {
         )
         if mode == .legacy { configuration.features.remove(.extendedAdvertising) }
         configure(&configuration)
-        let device = GAPDevice(self, configuration, policy, random: random.split(number))
+        let device = GAPDevice(
+            self,
+            configuration,
+            policy,
+            bonds,
+            pairing,
+            interval,
+            random: random.split(number)
+        )
         devices.append(device)
         device.access.start()
         run(.milliseconds(100))
@@ -66,6 +81,9 @@ final class GAPDevice {
     let world: GAPWorld
     let access: GenericAccess
     let controller: VirtualController
+    let host: HCIHost
+    let node: RadioNode
+    let bonds: BondStore?
     private let ends: (host: InMemoryTransport, controller: InMemoryTransport)
     private(set) var links: [AccessLink] = []
     private(set) var endReasons: [HCIStatus] = []
@@ -76,13 +94,17 @@ final class GAPDevice {
         _ world: GAPWorld,
         _ configuration: VirtualControllerConfiguration,
         _ policy: OwnAddressPolicy,
+        _ bonds: BondStore? = nil,
+        _ pairing: PairingConfiguration = PairingConfiguration(),
+        _ interval: Duration = GAPTimer.privateAddressInterval,
         random: RandomSource
     ) {
         self.world = world
+        node = world.radio.add()
         ends = InMemoryTransport.pair(loop: world.loop)
         controller = VirtualController(
             transport: ends.controller,
-            node: world.radio.add(),
+            node: node,
             loop: world.loop,
             random: random.split(1),
             configuration: configuration
@@ -93,8 +115,22 @@ final class GAPDevice {
         let line = SnoopingTransport(ends.host, end: .host, loop: world.loop) { packet, direction, _ in
             log.take(packet, direction)
         }
-        let host = HCIHost(transport: line, loop: world.loop, logger: logger)
-        access = GenericAccess(host: host, loop: world.loop, random: random.split(2), address: policy, logger: logger)
+        host = HCIHost(transport: line, loop: world.loop, logger: logger)
+        let adapter = AdapterIdentity(address: configuration.publicAddress)
+        // Who has private addresses has an identity behind them, which is kept.
+        let own = try? BondStore(storage: MemoryBondStorage(), adapter: adapter, random: random.split(3))
+        let bonds = bonds ?? (policy == .resolvablePrivate ? own : nil)
+        self.bonds = bonds
+        access = GenericAccess(
+            host: host,
+            loop: world.loop,
+            random: random.split(2),
+            address: policy,
+            bonds: bonds,
+            pairing: pairing,
+            privateAddressInterval: interval,
+            logger: logger
+        )
         self.log = log
         access.onLink = { [unowned self] link in
             links.append(link)

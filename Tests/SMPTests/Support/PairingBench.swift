@@ -18,6 +18,7 @@ struct PairingBench {
         var isPromptOpen = false
         var isTimerRunning = false
         var securityRequests = 0
+        var isPermitted = true
     }
 
     /// What a person does at a prompt.
@@ -71,7 +72,7 @@ struct PairingBench {
 
     /// Pairs until both are done or wait for ever.
     mutating func pair() {
-        handle(.start, at: .initiator)
+        handle(.start(PairingDemand()), at: .initiator)
         run()
     }
 
@@ -106,6 +107,7 @@ struct PairingBench {
         case .send(let command):
             self[role].sent.append(command)
             wire += tamper(role, command).map { (role.other, $0) }
+        case .askPermission: handle(.permitted(self[role].isPermitted), at: role)
         case .ask(let prompt):
             self[role].prompts.append(prompt)
             self[role].isPromptOpen = true
@@ -117,14 +119,14 @@ struct PairingBench {
         case .completed(let result): self[role].result = result
         case .failed(let error): self[role].error = error
         case .securityRequested: self[role].securityRequests += 1
-        case .peerPressedKey: break
+        case .peerPressedKey, .failedByPeer: break
         }
     }
 
     private func answer(to prompt: PairingPrompt, by role: PairingRole) -> PairingAnswer? {
         let person = self[role].person
         switch prompt {
-        case .confirmPairing, .compare: return person.accepts ? .accept : .refuse
+        case .confirmPairing, .confirmReplacement, .compare: return person.accepts ? .accept : .refuse
         case .showPasskey: return nil
         case .enterPasskey:
             guard person.accepts else { return .refuse }

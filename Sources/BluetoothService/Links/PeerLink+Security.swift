@@ -1,0 +1,128 @@
+import ATT
+import Bonds
+import Foundation
+import GAP
+import GATT
+import SMP
+
+// MARK: - Trust
+
+extension PeerLink {
+    /// Lets the attribute protocol know how well the link is protected, and gives it what only trusted peers have.
+    func followSecurity() {
+        secured.identifier = BondIdentifier(peer)
+        secured.name = system.peers[peer]?.name
+        secured.onChange = { [weak self] in self?.securityChanged(to: $0) }
+        secured.onPaired = { [weak self] bond in if bond != nil { self?.bonded() } }
+        secured.onBondLost = { [weak self] in self?.tellOfLostBond() }
+        client.security = secured.linkSecurity
+        client.onInsufficientSecurity = { [weak self] in self?.secure(against: $0, $1) }
+        client.outOfSyncPolicy = .repeatIfUnchanged
+        guard let served else { return }
+        served.security = secured.linkSecurity
+        served.verifySignature = { [weak self] in self?.secured.manager.verify($0, signature: $1) ?? false }
+        served.onSecurityNeeded = { [weak self] in self?.secured.secure(SecurityLevel($0)) { _ in } }
+        if let record = secured.bond?.record { served.restore(record) }
+    }
+
+    private func securityChanged(to security: LinkSecurity) {
+        client.security = security
+        served?.security = security
+    }
+
+    /// The peer is trusted from now on. What it has chosen so far is remembered with the bond.
+    private func bonded() {
+        guard let identifier = secured.bond?.identifier, let record = served?.record else { return }
+        system.keeper.update(identifier) { $0.record = record }
+    }
+
+    private func tellOfLostBond() {
+        if let bond = secured.bond { system.tell(.peerForgotUs(BondedPeer(bond))) }
+    }
+
+    /// A request was refused, or may not even be made, for want of security: the link is encrypted, or the two devices pair,
+    /// and nobody but the person notices (behaviour 6.1).
+    private func secure(against refusal: ATTErrorCode, _ retry: @escaping (Bool) -> Void) {
+        guard let level = SecurityLevel(against: refusal, on: secured.linkSecurity) else { return retry(false) }
+        secured.secure(level) { [weak self] result in
+            switch result {
+            case .success: retry(true)
+            case .failure(let error):
+                self?.securityFailure = error
+                retry(false)
+                self?.securityFailure = nil
+            }
+        }
+    }
+
+    /// Why a procedure failed. One that was held while the link was to be secured fails for the reason of that, where the
+    /// API has a word for it, and else as the peer refused it (behaviours 6.5, 6.6).
+    func serviceError(_ error: GATTError) -> ServiceError {
+        let plain = ServiceError(error)
+        guard let securityFailure else { return plain }
+        switch securityFailure {
+        case .pairing(.timedOut):
+            let status = ATTStatus(rawValue: ATTErrorCode.insufficientEncryption.rawValue)
+            return ServiceError(att: status, reason: "\(securityFailure)")
+        case .keysRefused where system.keeper.isFull:
+            return ServiceError(.tooManyLEPairedDevices, reason: "\(securityFailure)")
+        case .peerLostKey, .encryptionTimedOut:
+            return ServiceError(securityFailure)
+        default:
+            var error = plain
+            error.reason = "\(securityFailure)"
+            return error
+        }
+    }
+}
+
+extension SecurityLevel {
+    /// What an attribute asks for.
+    fileprivate init(_ requirement: SecurityRequirement) {
+        switch requirement {
+        case .none, .encrypted: self = .encrypted
+        case .authenticated: self = .authenticated
+        case .secureConnections: self = .secureConnections
+        }
+    }
+
+    /// What a link needs that was not good enough; nil when there is nothing to be done about it (behaviours 6.1, 6.22).
+    fileprivate init?(against refusal: ATTErrorCode, on security: LinkSecurity) {
+        guard security.isEncrypted else {
+            self = .encrypted
+            return
+        }
+        guard refusal == .insufficientAuthentication, !security.isAuthenticated else { return nil }
+        self = .authenticated
+    }
+}
+
+// MARK: - What is known of a bonded peer's services
+
+extension PeerLink {
+    /// Takes up what was found on earlier connections with a bonded peer, as long as its database is still the same: then
+    /// nothing of it goes on the air (behaviour 4.10). One without a hash tells of changes, or never changes.
+    func adoptCache(_ done: @escaping () -> Void) {
+        guard let bond = secured.bond else { return done() }
+        guard let cache = bond.cache else {
+            client.cache = AttributeCache()
+            return client.announce(.robustCaching) { [weak self] _ in
+                self?.client.readDatabaseHash { _ in done() }
+            }
+        }
+        guard cache.hash != nil else {
+            client.cache = cache
+            return done()
+        }
+        client.adopt(cache) { _ in done() }
+    }
+
+    /// Keeps what is known of a bonded peer's services. A peer that was bonded on this link is asked for its hash the next
+    /// time, and all of it found again.
+    func keepCache() {
+        guard let cache = client.cache, cache.services != nil, let bond = secured.bond, bond.cache != cache else {
+            return
+        }
+        system.keeper.update(bond.identifier) { $0.cache = cache }
+    }
+}

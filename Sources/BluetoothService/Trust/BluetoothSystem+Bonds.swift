@@ -1,0 +1,79 @@
+import BluetoothTypes
+import Bonds
+import Foundation
+import GAP
+import GATT
+import HCI
+import SMP
+
+// MARK: - What the person's settings show
+
+extension BluetoothSystem {
+    /// The peers that this system is bonded with, for the person's settings; apps cannot see them (behaviour 6.10).
+    public var bondedPeers: [BondedPeer] {
+        keeper.store?.bonds.map { BondedPeer($0) } ?? []
+    }
+
+    /// Forgets a bonded peer: its link ends, and it has to pair anew (behaviours 6.12, 6.14).
+    ///
+    /// - Throws: When the bonds cannot be changed; then it is still bonded.
+    public func forget(_ peer: UUID) throws(BondError) {
+        guard keeper.store?.bond(BondIdentifier(peer)) != nil else { throw .unknown(BondIdentifier(peer)) }
+        try security.forget(BondIdentifier(peer))
+    }
+}
+
+// MARK: - Following the bonds
+
+extension BluetoothSystem {
+    /// Opens the bonds of a controller that is ready, and makes them known to all who need them.
+    func openBonds(for controller: ControllerInformation) {
+        keeper.open(for: controller)
+        if security.bonds !== keeper.store { security.bonds = keeper.store }
+        attributes.server.store = keeper.store
+        privacy.identity = configuration.address == .resolvablePrivate ? identity : nil
+        followBonds()
+    }
+
+    /// Lets go of the bonds, so that another system may have them.
+    func closeBonds() {
+        keeper.close()
+        security.bonds = nil
+        attributes.server.store = nil
+        followBonds()
+    }
+
+    /// Who this system is behind its private addresses. Without bonds that is nobody's business.
+    private var identity: LocalIdentity {
+        if let known = keeper.store?.identity { return known }
+        let made = stranger ?? LocalIdentity(random)
+        stranger = made
+        return made
+    }
+
+    /// The bonds are others: they give peers their identifiers, and say whose private addresses are recognised.
+    func followBonds() {
+        let bonds = keeper.store?.bonds ?? []
+        for bond in bonds {
+            let peer = peers.see(bond.address, as: UUID(bond.identifier))
+            if let name = bond.name, peer.deviceName == nil { peers.setDeviceName(name, of: peer.identifier) }
+        }
+        let now = Set(bonds.map { UUID($0.identifier) })
+        for peer in now.subtracting(bonded) { peers.hold(peer) }
+        for peer in bonded.subtracting(now) { peers.release(peer) }
+        bonded = now
+    }
+
+    /// The peer at an address on the air, known from now on. A bonded one is recognised by its key (behaviour 6.18).
+    func peer(at address: BluetoothAddress) -> Peer {
+        let identity = privacy.identity(of: address)
+        if let bond = keeper.store?.bond(identity: identity) { return peers.see(identity, as: UUID(bond.identifier)) }
+        return peers.see(address)
+    }
+
+    /// Remembers the name of a peer, with its bond if there is one.
+    func setName(_ name: String, of peer: UUID) {
+        peers.setDeviceName(name, of: peer)
+        keeper.update(BondIdentifier(peer)) { $0.name = name }
+    }
+}

@@ -1,0 +1,85 @@
+import BluetoothTypes
+import Bonds
+import EventLoops
+import Foundation
+import GAP
+import HCI
+import SMP
+
+/// The bonds of a system: opened when there is a controller, since they belong to one (AB-H08).
+final class BondKeeper {
+    /// The bonds of the controller; nil without one, and when they cannot be used.
+    private(set) var store: BondStore?
+    /// Tells the person.
+    var onNotice: ((SystemNotice) -> Void)?
+
+    private let place: SystemConfiguration.Store
+    private let capacity: Int
+    private let random: RandomSource
+    private var storage: (any BondStorage)?
+
+    /// - Parameter storage: Where the bonds are, if that is not for the configuration to say.
+    init(_ configuration: SystemConfiguration, storage: (any BondStorage)?, random: RandomSource) {
+        place = configuration.store
+        capacity = configuration.maximumBonds
+        self.storage = storage
+        self.random = random
+    }
+
+    /// Whether there are as many bonds as there may be.
+    var isFull: Bool { store.map { $0.bonds.count >= capacity } ?? false }
+
+    /// Opens the bonds that belong to a controller. They stay open when the same one comes back.
+    func open(for controller: ControllerInformation) {
+        let adapter = AdapterIdentity(
+            address: controller.publicAddress ?? .none,
+            details: "company \(controller.companyIdentifier)"
+        )
+        if let store, store.adapter == adapter { return }
+        store = nil
+        do throws(BondError) {
+            let storage: any BondStorage
+            if let known = self.storage { storage = known } else { storage = try Self.storage(at: place) }
+            self.storage = storage
+            let opened = try BondStore(storage: storage, adapter: adapter, random: random, capacity: capacity)
+            opened.onEvict = { [weak self] in self?.onNotice?(.forgotten(BondedPeer($0))) }
+            opened.onFailure = { [weak self] in self?.onNotice?(.bondsUnavailable(reason: "\($0)")) }
+            store = opened
+        } catch {
+            onNotice?(.bondsUnavailable(reason: "\(error)"))
+        }
+    }
+
+    /// Lets go of them.
+    func close() {
+        store = nil
+        storage = nil
+    }
+
+    private static func storage(at place: SystemConfiguration.Store) throws(BondError) -> any BondStorage {
+        switch place {
+        case .memory: MemoryBondStorage()
+        case .directory(let path): try FileBondStorage(directory: path)
+        }
+    }
+
+    /// Changes a bond, if that can be kept.
+    func update(_ identifier: BondIdentifier, _ change: (inout Bond) -> Void) {
+        guard let store, store.bond(identifier) != nil else { return }
+        do throws(BondError) {
+            try store.update(identifier, change)
+        } catch {
+            onNotice?(.bondsUnavailable(reason: "\(error)"))
+        }
+    }
+}
+
+extension BondedPeer {
+    /// The peer of a bond.
+    init(_ bond: Bond) {
+        identifier = UUID(bond.identifier)
+        name = bond.name
+        isAuthenticated = bond.keys.level.isAuthenticated
+        hasForgottenUs = bond.isLost
+    }
+}

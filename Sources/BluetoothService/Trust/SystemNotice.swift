@@ -1,0 +1,43 @@
+import Foundation
+
+/// What the system tells the person who uses it, without a question.
+public enum SystemNotice: Hashable, Sendable {
+    /// A peer has removed its pairing information, or somebody else uses its address. It stays refused until the person
+    /// forgets it here (behaviour 6.12).
+    case peerForgotUs(BondedPeer)
+    /// A bond had to give way to a new one (AB-S14).
+    case forgotten(BondedPeer)
+    /// The keys of a pairing could not be kept, so that it has failed (AB-S14, AB-S10).
+    case bondNotKept(reason: String)
+    /// The bonds cannot be used: nobody is recognised, and nobody can be bonded (AB-G06, AB-H08).
+    case bondsUnavailable(reason: String)
+}
+
+extension SystemNotice: CustomStringConvertible {
+    /// What happened, and what to do.
+    public var description: String {
+        switch self {
+        case .peerForgotUs(let peer):
+            "\(peer.label) has removed its pairing information; forget it here to pair again"
+        case .forgotten(let peer):
+            "\(peer.label) was forgotten to make room for a new device; pair with it again to use it"
+        case .bondNotKept(let reason): "the pairing was given up: \(reason)"
+        case .bondsUnavailable(let reason): "paired devices cannot be used: \(reason)"
+        }
+    }
+}
+
+/// A peer that this system is bonded with, as the person sees it in the settings (behaviour 6.10). Apps do not.
+public struct BondedPeer: Hashable, Sendable {
+    /// What apps call it.
+    public let identifier: UUID
+    /// Its name, if it is known.
+    public let name: String?
+    /// Whether its keys are authenticated: nobody can have been in the middle when they were made.
+    public let isAuthenticated: Bool
+    /// Whether it has removed its pairing information, so that it is refused until it is forgotten here too (behaviour 6.12).
+    public let hasForgottenUs: Bool
+
+    /// Its name, or else its identifier.
+    var label: String { name.map { "\"\($0)\"" } ?? "\(identifier)" }
+}

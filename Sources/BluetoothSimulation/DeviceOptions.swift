@@ -1,0 +1,65 @@
+import BluetoothService
+import GAP
+import SMP
+
+/// What kind of device a ``SimulatedDevice`` is.
+public struct DeviceOptions: Hashable, Sendable {
+    /// What a device has for codes (Core Vol 3 Part H 2.3.2). It decides on how two devices can pair.
+    public enum PairingScreen: Hashable, Sendable {
+        /// Nothing: nobody can tell whether somebody is in the middle.
+        case none
+        /// It shows six digits.
+        case display
+        /// It shows six digits, and a person can say yes or no.
+        case displayAndButtons
+        /// Six digits can be typed.
+        case keyboard
+        /// It shows six digits, and others can be typed, as on a phone.
+        case displayAndKeyboard
+    }
+
+    /// Whether its controller knows the advertising of version 5.0; without it the host drives it with the commands of
+    /// version 4.0.
+    public var hasExtendedAdvertising: Bool
+    /// What it has for codes.
+    public var pairingScreen: PairingScreen
+    /// How long it shows one address before it takes another one, which paired devices recognise; nil for a device that
+    /// never changes its address.
+    public var addressLifetime: Duration?
+
+    /// A phone of these days, unless told otherwise.
+    public init(
+        hasExtendedAdvertising: Bool = true,
+        pairingScreen: PairingScreen = .displayAndKeyboard,
+        addressLifetime: Duration? = .seconds(900)
+    ) {
+        self.hasExtendedAdvertising = hasExtendedAdvertising
+        self.pairingScreen = pairingScreen
+        self.addressLifetime = addressLifetime
+    }
+}
+
+extension SystemConfiguration {
+    /// What the system of such a device is like.
+    init(_ options: DeviceOptions) {
+        self.init()
+        pairing.ioCapability = options.pairingScreen.ioCapability
+        if let lifetime = options.addressLifetime {
+            privacyInterval = lifetime
+        } else {
+            address = .staticRandom
+        }
+    }
+}
+
+extension DeviceOptions.PairingScreen {
+    fileprivate var ioCapability: IOCapability {
+        switch self {
+        case .none: .noInputNoOutput
+        case .display: .displayOnly
+        case .displayAndButtons: .displayYesNo
+        case .keyboard: .keyboardOnly
+        case .displayAndKeyboard: .keyboardDisplay
+        }
+    }
+}

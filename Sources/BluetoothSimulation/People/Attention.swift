@@ -1,0 +1,153 @@
+import EventLoops
+import GAP
+import SMP
+
+/// What is on a device's screen, and the person in front of it. On the loop.
+final class Attention {
+    /// How an alert is answered.
+    typealias Answer = (PairingReaction) -> Void
+
+    private struct Shown {
+        let number: UInt64
+        /// Which link it is about.
+        let link: UInt64
+        let alert: PairingAlert
+        let answer: Answer
+        /// An answered alert with a code is remembered until the pairing is over: others may still want to see it.
+        var isAnswered = false
+    }
+
+    var observers: [(PairingAlert) -> Void] = []
+    private(set) var notices: [String] = []
+
+    /// Notices that a person remembers.
+    private static let maximumNotices = 1_000
+
+    private let loop: any EventLoop
+    /// What the device is called, on other screens too.
+    private let name: String
+    private var habit = SimulatedPerson.Habit.declines
+    private var delay = Duration.zero
+    private var shown: [Shown] = []
+    private var lastNumber: UInt64 = 0
+    /// Those who look at this screen and wait for something to appear.
+    private var onlookers: [() -> Void] = []
+
+    init(at name: String, loop: any EventLoop) {
+        self.name = name
+        self.loop = loop
+    }
+
+    var alerts: [PairingAlert] { shown.filter { !$0.isAnswered }.map(\.alert) }
+
+    func behaves(_ habit: SimulatedPerson.Habit, after delay: Duration) {
+        self.habit = habit
+        self.delay = delay
+    }
+
+    /// The system tells the person something.
+    func take(_ notice: String) {
+        if notices.count >= Self.maximumNotices { notices.removeFirst() }
+        notices.append(notice)
+    }
+
+    /// An alert appears; it takes the place of another one about the same link.
+    func show(_ alert: PairingAlert, about link: UInt64, answer: @escaping Answer) {
+        close(link)
+        lastNumber += 1
+        let number = lastNumber
+        shown.append(Shown(number: number, link: link, alert: alert, answer: answer))
+        for observer in observers { observer(alert) }
+        let waiting = onlookers
+        onlookers = []
+        for look in waiting { look() }
+        loop.schedule(after: delay) { [weak self] in self?.react(to: number) }
+    }
+
+    /// What is shown about a link is over.
+    func close(_ link: UInt64) {
+        shown.removeAll { $0.link == link }
+    }
+
+    private func react(to number: UInt64) {
+        guard let index = shown.firstIndex(where: { $0.number == number && !$0.isAnswered }) else { return }
+        let reaction = reaction(to: shown[index].alert, number)
+        guard reaction != .wait else { return }
+        shown[index].isAnswered = true
+        shown[index].answer(reaction)
+    }
+
+    private func reaction(to alert: PairingAlert, _ number: UInt64) -> PairingReaction {
+        switch habit {
+        case .declines: return .decline
+        case .ignores: return .wait
+        case .scripted(let script): return script(alert)
+        case .agrees(let devices):
+            let screens = devices.map { $0.parts.value.attention }
+            switch alert.content {
+            case .asksWhetherToPair, .asksWhetherToPairAnew: return .accept
+            case .showsCode: return .wait
+            case .asksForCode:
+                let code = code(on: screens) { if case .showsCode = $0 { true } else { false } }
+                return code.map { .type($0) } ?? lookAgain(at: screens, number)
+            case .comparesCode(let mine):
+                let code = code(on: screens) { if case .comparesCode = $0 { true } else { false } }
+                return code.map { $0 == mine ? .accept : .decline } ?? lookAgain(at: screens, number)
+            }
+        }
+    }
+
+    /// The newest code of a kind on other screens that is meant for this device, as far as they say for which it is.
+    private func code(on screens: [Attention], where isWanted: (PairingAlert.Content) -> Bool) -> String? {
+        for screen in screens {
+            let found = screen.shown.last { isWanted($0.alert.content) && ($0.alert.peer ?? name) == name }
+            if let code = found?.alert.code { return code }
+        }
+        return nil
+    }
+
+    /// Nothing to be seen yet: the person looks again when something appears.
+    private func lookAgain(at screens: [Attention], _ number: UInt64) -> PairingReaction {
+        for screen in screens {
+            screen.onlookers.append { [weak self] in
+                guard let self else { return }
+                loop.schedule(after: delay) { [weak self] in self?.react(to: number) }
+            }
+        }
+        return .wait
+    }
+}
+
+extension Attention: PairingPrompter {
+    func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void) {
+        show(PairingAlert(PairingAlert.Content(prompt), peer: peer.name), about: peer.link) { reaction in
+            switch reaction {
+            case .accept: answer(.accept)
+            case .decline: answer(.refuse)
+            case .type(let digits): answer(UInt32(digits).map { .passkey($0) } ?? .refuse)
+            case .wait: break
+            }
+        }
+    }
+
+    func closePrompt(_ peer: PromptedPeer) {
+        close(peer.link)
+    }
+}
+
+extension PairingAlert.Content {
+    fileprivate init(_ prompt: PairingPrompt) {
+        switch prompt {
+        case .confirmPairing: self = .asksWhetherToPair
+        case .confirmReplacement: self = .asksWhetherToPairAnew
+        case .showPasskey(let code): self = .showsCode(Self.digits(code))
+        case .enterPasskey: self = .asksForCode
+        case .compare(let code): self = .comparesCode(Self.digits(code))
+        }
+    }
+
+    private static func digits(_ code: UInt32) -> String {
+        let digits = String(code)
+        return String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+    }
+}

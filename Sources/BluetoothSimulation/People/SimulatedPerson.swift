@@ -1,0 +1,46 @@
+import EventLoops
+
+/// The person who has a ``SimulatedDevice`` in hand: sees its alerts, looks at other devices for a code, and reacts in the
+/// time of the world.
+///
+/// At first a person declines whatever is asked. Everything may be called from any thread.
+public final class SimulatedPerson: Sendable {
+    /// What a person makes of alerts.
+    public enum Habit: Sendable {
+        /// Presses "Cancel".
+        case declines
+        /// Does not look.
+        case ignores
+        /// Wants to pair: types the code that one of these devices shows, and waits for one to appear; compares numbers with
+        /// theirs, and declines when they differ.
+        case agrees(lookingAt: [SimulatedDevice])
+        /// Does what the function says, which is called on the loop.
+        case scripted(@Sendable (PairingAlert) -> PairingReaction)
+    }
+
+    let attention: LoopBound<Attention>
+
+    init(_ attention: Attention, loop: any EventLoop) {
+        self.attention = LoopBound(attention, loop: loop)
+    }
+
+    /// From now on the person does `habit` about each alert, some time after it has appeared.
+    public func behaves(_ habit: Habit, after delay: Duration = .zero) {
+        attention.with { $0.behaves(habit, after: delay) }
+    }
+
+    /// Tells `observer` of each alert when it appears. Called on the loop.
+    public func watchAlerts(_ observer: @escaping @Sendable (PairingAlert) -> Void) {
+        attention.with { $0.observers.append(observer) }
+    }
+
+    /// What is on the screen now, the oldest first.
+    public var alerts: [PairingAlert] {
+        attention.with { $0.alerts }
+    }
+
+    /// What the system has told the person besides, the oldest first.
+    public var notices: [String] {
+        attention.with { $0.notices }
+    }
+}

@@ -1,0 +1,45 @@
+import BluetoothTypes
+import GATT
+import SMP
+
+/// All that is kept of a peer that this device has paired with.
+public struct Bond: Hashable, Sendable {
+    /// Most octets of a name: what a Device Name has at most (Core Vol 3 Part C 12.1).
+    public static let maximumName = 248
+
+    /// What an app calls the peer.
+    public var identifier: BondIdentifier
+    /// The identity address; for a peer that gave none, the address that it had when it paired.
+    public var address: BluetoothAddress
+    /// The keys, and how good they are.
+    public var keys: PeerKeys
+    /// What the peer calls itself; at most ``maximumName`` octets are kept.
+    public var name: String?
+    /// What the peer has chosen as a client of this device's database.
+    public var record: ClientRecord?
+    /// What has been found in the peer's database.
+    public var cache: AttributeCache?
+    /// Whether the peer has said that it has no key any more. The bond stays until a person forgets it (behaviour 6.12,
+    /// AB-S09).
+    public var isLost = false
+    /// Higher for peers that were used later. ``BondStore/use(_:)`` counts.
+    public var lastUse: UInt64 = 0
+
+    /// A bond with nothing but keys.
+    public init(identifier: BondIdentifier, address: BluetoothAddress, keys: PeerKeys, name: String? = nil) {
+        self.identifier = identifier
+        self.address = address
+        self.keys = keys
+        self.name = name
+    }
+}
+
+extension Bond: CustomStringConvertible {
+    /// Who it is with and how good the key is; no secrets.
+    public var description: String {
+        let trust = keys.level.isAuthenticated ? "authenticated" : "unauthenticated"
+        let kind = keys.level.isSecureConnections ? "Secure Connections" : "legacy"
+        let lost = isLost ? ", lost by the peer" : ""
+        return "\(identifier) \(address) (\(trust), \(kind), \(keys.level.keySize) octets\(lost))"
+    }
+}

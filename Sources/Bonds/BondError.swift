@@ -1,0 +1,85 @@
+import BluetoothTypes
+import SMP
+
+/// Why bonds cannot be read or kept.
+public enum BondError: Error, Hashable, Sendable {
+    /// What makes a file or directory one that others may read or have made.
+    public enum Exposure: Hashable, Sendable {
+        /// It is a symbolic link.
+        case symbolicLink
+        /// It is something else than it has to be: a pipe, a device, a directory in place of a file.
+        case wrongKind
+        /// It belongs to another user.
+        case otherOwner(UInt32)
+        /// Others have rights to it; these are its permission bits.
+        case permissions(UInt32)
+    }
+
+    /// The key is worse than the one of the bond that is there, which stays (AB-S10).
+    case weaker(than: BondIdentifier)
+    /// There are ``BondStore/maximumBonds``, and all of them are worth more than the new one (AB-S14).
+    case full(Int)
+    /// There is no such bond.
+    case unknown(BondIdentifier)
+    /// There is no store.
+    case missing(place: String)
+    /// Another process, or another part of this one, has the store open.
+    case inUse(place: String)
+    /// The store belongs to another adapter (AB-H08).
+    case otherAdapter(place: String, owner: AdapterIdentity, present: AdapterIdentity)
+    /// Others may have read or changed the keys (AB-G06).
+    case exposed(place: String, Exposure)
+    /// The content is not what was written (AB-G06). It was left where it is; `backup` is a second name for it.
+    case damaged(place: String, reason: String, backup: String?)
+    /// A version of the format that this program does not know.
+    case unknownVersion(place: String, UInt16)
+    /// More octets than a store may have.
+    case tooLarge(place: String)
+    /// The operating system refused something.
+    case system(place: String, doing: String, reason: String)
+}
+
+extension BondError: CustomStringConvertible {
+    /// What happened, where, and what to do about it.
+    public var description: String {
+        switch self {
+        case .weaker(let identifier):
+            "the new key is weaker than the one kept for \(identifier); forget that bond first to pair anew"
+        case .full(let count):
+            "there are \(count) bonds, and none of them may give way; forget one that is not needed"
+        case .unknown(let identifier): "there is no bond \(identifier); list the bonds to see which there are"
+        case .missing(let place): "there are no bonds in \(place); check the path"
+        case .inUse(let place):
+            "the bonds in \(place) are in use by another process; end it, or choose another directory"
+        case .otherAdapter(let place, let owner, let present):
+            "the bonds in \(place) belong to the adapter \(owner), and this is \(present); attach that adapter, choose "
+                + "another directory, or adopt the bonds if you know that this adapter takes the other's place"
+        case .exposed(let place, let exposure): "\(place) \(exposure)"
+        case .damaged(let place, let reason, let backup):
+            "the bonds in \(place) are damaged (\(reason)) and are not used; "
+                + (backup.map { "they are also kept as \($0); " } ?? "")
+                + "put a good copy there, or remove the file to begin with none and pair again"
+        case .unknownVersion(let place, let version):
+            "the bonds in \(place) have format \(version), which this program does not know; use the newer program that "
+                + "wrote them, or remove the file to begin with none and pair again"
+        case .tooLarge(let place): "the bonds in \(place) take too much room; forget some"
+        case .system(let place, let doing, let reason):
+            "\(place) could not be \(doing): \(reason); check the path, its permissions and the room on the disk"
+        }
+    }
+}
+
+extension BondError.Exposure: CustomStringConvertible {
+    /// What is wrong and what to do, to be read after the path.
+    public var description: String {
+        switch self {
+        case .symbolicLink: "is a symbolic link and is not followed; name the directory that it leads to"
+        case .wrongKind: "is neither a plain file nor a directory where one has to be; move it away"
+        case .otherOwner(let user):
+            "belongs to user \(user), so its keys are not trusted; run as that user, or choose another directory"
+        case .permissions(let mode):
+            "may be used by others (mode \(String(mode, radix: 8))), so its keys are not secret; if nobody has read them "
+                + "take the rights away (chmod go= on it), otherwise remove it and pair again"
+        }
+    }
+}

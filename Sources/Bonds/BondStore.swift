@@ -1,0 +1,220 @@
+import BluetoothTypes
+import Cryptography
+import EventLoops
+import SMP
+
+/// The bonds of one adapter, and who this device is to them. On the loop only.
+///
+/// A change is durable before it is visible: when saving fails, the bonds are what they were.
+public final class BondStore {
+    /// Most bonds. An address is resolved by trying the keys of all of them, which takes some 0.1 ms for so many.
+    public static let maximumBonds = 1000
+
+    /// Called with a bond that had to give way to a new one, after it is gone: the person is to be told (AB-S14).
+    public var onEvict: ((Bond) -> Void)?
+    /// Called when a change of the database could not be saved with the bonds. It is in memory, and is saved with the
+    /// next change.
+    public var onFailure: ((BondError) -> Void)?
+
+    /// Where the bonds are, for a person.
+    public var place: String { storage.place }
+    /// Who this device is behind its private addresses.
+    public var identity: LocalIdentity { state.identity }
+    /// The adapter that the bonds belong to.
+    public var adapter: AdapterIdentity { state.adapter }
+    /// The bonds, in the order in which they were made.
+    public var bonds: [Bond] { state.bonds }
+
+    private let storage: any BondStorage
+    private let capacity: Int
+    private var state: StoredBonds
+    private var indices: [BondIdentifier: Int] = [:]
+    private var identifiers: [BluetoothAddress: BondIdentifier] = [:]
+
+    /// Opens the bonds of `adapter`; the first time with none, and with an identity made for it.
+    ///
+    /// - Parameters:
+    ///   - storage: where they are kept.
+    ///   - adapter: whose they are. Another adapter's are not served (AB-H08).
+    ///   - adopting: a person has said that `adapter` takes the place of the one that the bonds belong to.
+    ///   - random: makes the identity.
+    ///   - capacity: most bonds, up to ``maximumBonds``.
+    public init(
+        storage: any BondStorage,
+        adapter: AdapterIdentity,
+        adopting: Bool = false,
+        random: RandomSource,
+        capacity: Int = BondStore.maximumBonds
+    ) throws(BondError) {
+        self.storage = storage
+        self.capacity = min(max(capacity, 1), Self.maximumBonds)
+        guard let stored = try storage.load() else {
+            state = StoredBonds(adapter: adapter, identity: LocalIdentity(for: adapter, random: random))
+            try storage.save(state)
+            return
+        }
+        state = stored
+        if stored.adapter != adapter {
+            guard adopting else {
+                throw .otherAdapter(place: storage.place, owner: stored.adapter, present: adapter)
+            }
+            // The identity stays: it is the one that the peers know.
+            state.adapter = adapter
+            try storage.save(state)
+        }
+        index()
+    }
+
+    /// Opens the bonds of whichever adapter they belong to, to list and to forget them.
+    ///
+    /// - Throws: ``BondError/missing(place:)`` when there are none to open.
+    public init(existing storage: any BondStorage) throws(BondError) {
+        self.storage = storage
+        capacity = Self.maximumBonds
+        guard let stored = try storage.load() else { throw .missing(place: storage.place) }
+        state = stored
+        index()
+    }
+
+    /// The bond with whoever has this identity address, whether it was told or resolved by a controller.
+    public func bond(identity address: BluetoothAddress) -> Bond? {
+        identifiers[address.asDevice].flatMap(bond)
+    }
+
+    /// The bond that an app knows by `identifier`.
+    public func bond(_ identifier: BondIdentifier) -> Bond? {
+        indices[identifier].map { state.bonds[$0] }
+    }
+
+    /// Keeps a new bond. It is durable when this returns.
+    ///
+    /// When there is a bond with this address, the new one takes its place, and its identifier and name unless the new
+    /// one has a name. A full store makes room by forgetting the unauthenticated bond that was used longest ago.
+    ///
+    /// - Returns: the bond as it is kept.
+    /// - Throws: ``BondError/weaker(than:)``, ``BondError/full(_:)``, or why it cannot be saved.
+    @discardableResult
+    public func add(_ bond: Bond) throws(BondError) -> Bond {
+        try refuseWeaker(bond)
+        var (new, next) = (bond.bounded, state)
+        var evicted: Bond?
+        next.uses &+= 1
+        new.lastUse = next.uses
+        let old = self.bond(identity: new.address) ?? self.bond(new.identifier)
+        if let old, let index = indices[old.identifier] {
+            new.identifier = old.identifier
+            new.name = new.name ?? old.name
+            next.bonds[index] = new
+        } else {
+            if next.bonds.count >= capacity { evicted = next.bonds.remove(at: try indexToEvict()) }
+            next.bonds.append(new)
+        }
+        try commit(next)
+        if let evicted { onEvict?(evicted) }
+        return new
+    }
+
+    /// Changes a bond; its identifier stays. What has changed is durable when this returns.
+    ///
+    /// - Throws: ``BondError/unknown(_:)``, or why it cannot be saved.
+    public func update(_ identifier: BondIdentifier, _ change: (inout Bond) -> Void) throws(BondError) {
+        guard let index = indices[identifier] else { throw .unknown(identifier) }
+        var next = state
+        change(&next.bonds[index])
+        next.bonds[index].identifier = identifier
+        next.bonds[index] = next.bonds[index].bounded
+        guard next.bonds[index] != state.bonds[index] else { return }
+        try commit(next)
+    }
+
+    /// Forgets a bond.
+    ///
+    /// - Throws: ``BondError/unknown(_:)``, or why it cannot be saved; then the bond is still there.
+    public func remove(_ identifier: BondIdentifier) throws(BondError) {
+        guard let index = indices[identifier] else { throw .unknown(identifier) }
+        var next = state
+        next.bonds.remove(at: index)
+        try commit(next)
+    }
+
+    /// Notes that the peer is in use, so that others give way before it does. It is saved with the next change: nothing
+    /// else depends on it.
+    public func use(_ identifier: BondIdentifier) {
+        guard let index = indices[identifier] else { return }
+        state.uses &+= 1
+        state.bonds[index].lastUse = state.uses
+    }
+
+    /// Applies `change` to all bonds, whether or not that can be saved: see ``onFailure``.
+    func updateAll(_ change: (inout Bond) -> Void) {
+        var next = state
+        for index in next.bonds.indices { change(&next.bonds[index]) }
+        guard next != state else { return }
+        state = next
+        do { try storage.save(next) } catch { onFailure?(error) }
+    }
+
+    /// A weaker key never takes the place of a stronger one, nor stands beside one whose private addresses it could
+    /// pass for its own (AB-S10).
+    private func refuseWeaker(_ new: Bond) throws(BondError) {
+        let rivals = state.bonds.filter { old in
+            old.identifier == new.identifier || old.address.asDevice == new.address.asDevice
+                || (old.keys.identityKey != nil && old.keys.identityKey == new.keys.identityKey)
+        }
+        for rival in rivals where !new.keys.level.isAtLeast(rival.keys.level) {
+            throw .weaker(than: rival.identifier)
+        }
+    }
+
+    private func indexToEvict() throws(BondError) -> Int {
+        let candidates = state.bonds.indices.filter { !state.bonds[$0].keys.level.isAuthenticated }
+        guard let oldest = candidates.min(by: { state.bonds[$0].lastUse < state.bonds[$1].lastUse }) else {
+            throw .full(state.bonds.count)
+        }
+        return oldest
+    }
+
+    private func commit(_ next: StoredBonds) throws(BondError) {
+        try storage.save(next)
+        state = next
+        index()
+    }
+
+    private func index() {
+        indices = [:]
+        identifiers = [:]
+        for (index, bond) in state.bonds.enumerated() {
+            indices[bond.identifier] = index
+            identifiers[bond.address.asDevice] = bond.identifier
+        }
+    }
+}
+
+extension Bond {
+    /// With no more than is kept of a bond.
+    var bounded: Bond {
+        var bond = self
+        bond.address = address.asDevice
+        bond.name = name?.prefix(octets: Self.maximumName)
+        return bond
+    }
+}
+
+extension BluetoothAddress {
+    /// The same address, with the kind that the device itself gives it.
+    var asDevice: BluetoothAddress {
+        BluetoothAddress(value, kind: kind.isRandom ? .randomDevice : .publicDevice)
+    }
+}
+
+extension LocalIdentity {
+    /// A new one: the adapter's own address, or a static random one when it has none (Core Vol 6 Part B 1.3.2.1), and a
+    /// key of random numbers.
+    init(for adapter: AdapterIdentity, random: RandomSource) {
+        var address = adapter.address.asDevice
+        if adapter.address == .none {
+            address = BluetoothAddress(random.next() | 0xC000_0000_0000, kind: .randomDevice)
+        }
+        self.init(address: address, key: Key128(Block128(high: random.next(), low: random.next() | 1)))
+    }
+}

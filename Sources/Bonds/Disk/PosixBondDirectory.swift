@@ -1,0 +1,181 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A directory on the disk that nobody but the user may enter, locked for as long as this object lives.
+package final class PosixBondDirectory: BondDirectory {
+    package let path: String
+    package let user: UInt32 = geteuid()
+
+    private static let lockName = "lock"
+
+    private let directory: Int32
+    private let lock: Int32
+
+    /// Opens the directory, and makes it, with those above it, when it is not there.
+    package init(_ path: String) throws(BondError) {
+        // With a slash at the end a link would be followed.
+        self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+        try Self.make(self.path)
+        directory = try Self.open(self.path, user: user)
+        do throws(BondError) {
+            lock = try Self.lock(directory, path: self.path, user: user)
+        } catch {
+            Self.close(directory)
+            throw error
+        }
+    }
+
+    deinit {
+        Self.close(lock)
+        Self.close(directory)
+    }
+
+    package func open(_ name: String) throws(SystemError) -> (file: Int32, status: FileStatus)? {
+        do throws(SystemError) {
+            // Without waiting, should it be a pipe.
+            let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+            let file = try SystemError.check { () -> Int32 in openat(directory, name, flags) }
+            do throws(SystemError) {
+                return (file, try Self.status(of: file))
+            } catch {
+                close(file)
+                throw error
+            }
+        } catch {
+            guard error == .notThere else { throw error }
+            return nil
+        }
+    }
+
+    package func create(_ name: String) throws(SystemError) -> Int32 {
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        return try SystemError.check { () -> Int32 in openat(directory, name, flags, 0o600) }
+    }
+
+    package func read(_ file: Int32, atMost count: Int) throws(SystemError) -> [UInt8] {
+        var octets = [UInt8](repeating: 0, count: max(count, 0))
+        let length = try SystemError.check { () -> Int in
+            octets.withUnsafeMutableBytes { systemRead(file, $0.baseAddress, $0.count) }
+        }
+        return Array(octets.prefix(length))
+    }
+
+    package func write(_ octets: ArraySlice<UInt8>, to file: Int32) throws(SystemError) -> Int {
+        try SystemError.check { () -> Int in
+            octets.withUnsafeBytes { systemWrite(file, $0.baseAddress, $0.count) }
+        }
+    }
+
+    package func synchronize(_ file: Int32) throws(SystemError) {
+        _ = try SystemError.check { () -> Int32 in fsync(file) }
+    }
+
+    package func close(_ file: Int32) { Self.close(file) }
+
+    package func rename(_ name: String, to other: String) throws(SystemError) {
+        _ = try SystemError.check { () -> Int32 in renameat(directory, name, directory, other) }
+    }
+
+    package func link(_ name: String, as other: String) throws(SystemError) {
+        _ = try SystemError.check { () -> Int32 in linkat(directory, name, directory, other, 0) }
+    }
+
+    package func remove(_ name: String) throws(SystemError) {
+        _ = try SystemError.check { () -> Int32 in unlinkat(directory, name, 0) }
+    }
+
+    package func synchronize() throws(SystemError) {
+        _ = try SystemError.check { () -> Int32 in fsync(directory) }
+    }
+}
+
+extension PosixBondDirectory {
+    private static func close(_ file: Int32) { _ = systemClose(file) }
+
+    private static func status(of file: Int32) throws(SystemError) -> FileStatus {
+        var status = stat()
+        _ = try SystemError.check { () -> Int32 in fstat(file, &status) }
+        return FileStatus(
+            isRegular: status.st_mode & S_IFMT == S_IFREG,
+            owner: status.st_uid,
+            permissions: UInt32(status.st_mode & 0o7777),
+            size: Int(status.st_size),
+            number: UInt64(status.st_ino)
+        )
+    }
+
+    /// Makes the directories that are missing, from the top. Each is durable before the next.
+    private static func make(_ path: String) throws(BondError) {
+        if access(path, F_OK) == 0 { return }
+        let above = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        if !above.isEmpty, above != "." { try make(above) }
+        do throws(SystemError) {
+            _ = try SystemError.check { () -> Int32 in mkdir(path, 0o700) }
+            let directory = try SystemError.check { () -> Int32 in
+                systemOpen(above.isEmpty ? "/" : above, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            }
+            defer { close(directory) }
+            _ = try SystemError.check { () -> Int32 in fsync(directory) }
+        } catch {
+            // Somebody may have been faster, or it is a link to nowhere, which opening will tell.
+            if error != .exists { throw .system(place: path, doing: "created", reason: "\(error)") }
+        }
+    }
+
+    private static func open(_ path: String, user: UInt32) throws(BondError) -> Int32 {
+        let directory: Int32
+        var exposure: BondError.Exposure?
+        do throws(SystemError) {
+            directory = try SystemError.check { () -> Int32 in
+                systemOpen(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            }
+            var status = try status(of: directory)
+            status.isRegular = true
+            exposure = status.exposure(to: user)
+        } catch {
+            var status = stat()
+            // Some systems say of a link that it is no directory.
+            let isLink = lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+            if isLink { throw .exposed(place: path, .symbolicLink) }
+            throw .system(place: path, doing: "opened", reason: "\(error)")
+        }
+        if let exposure {
+            close(directory)
+            throw .exposed(place: path, exposure)
+        }
+        return directory
+    }
+
+    /// The lock goes with the process, however that ends.
+    private static func lock(_ directory: Int32, path: String, user: UInt32) throws(BondError) -> Int32 {
+        let place = "\(path)/\(lockName)"
+        let lock: Int32
+        do throws(SystemError) {
+            let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+            lock = try SystemError.check { () -> Int32 in openat(directory, lockName, flags, 0o600) }
+        } catch {
+            if error == .isLink { throw .exposed(place: place, .symbolicLink) }
+            throw .system(place: place, doing: "opened", reason: "\(error)")
+        }
+        do throws(SystemError) {
+            _ = try SystemError.check { () -> Int32 in flock(lock, LOCK_EX | LOCK_NB) }
+            return lock
+        } catch {
+            close(lock)
+            if error.code == EWOULDBLOCK { throw .inUse(place: path) }
+            throw .system(place: place, doing: "locked", reason: "\(error)")
+        }
+    }
+}
+
+// The same functions by names that the methods do not hide.
+private let systemRead = read
+private let systemWrite = write
+private let systemClose: @Sendable (Int32) -> Int32 = { close($0) }
+
+private func systemOpen(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }

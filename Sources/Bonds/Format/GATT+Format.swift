@@ -1,0 +1,154 @@
+import BluetoothTypes
+import GATT
+
+/// Which of its hash and of what else may be missing a record or a cache has.
+private struct GATTFlags: OptionSet {
+    let rawValue: UInt8
+    static let hash = GATTFlags(rawValue: 1)
+    /// Of a record: the client knows the database.
+    static let isChangeAware = GATTFlags(rawValue: 2)
+    /// Of a cache: the services have been discovered.
+    static let services = GATTFlags(rawValue: 2)
+
+    init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    init(reading reader: inout ByteReader) throws(PacketError) {
+        rawValue = try reader.integer(at: "flags")
+        guard rawValue < 4 else { throw PacketError(.value(UInt64(rawValue)), at: "flags") }
+    }
+
+    func hash(reading reader: inout ByteReader) throws(PacketError) -> DatabaseHash? {
+        contains(.hash) ? DatabaseHash(try reader.slice(16, at: "database hash")) : nil
+    }
+}
+
+extension ClientRecord {
+    func write(to buffer: inout PacketBuffer) {
+        var flags: GATTFlags = databaseHash == nil ? [] : .hash
+        if isChangeAware { flags.insert(.isChangeAware) }
+        buffer.append(flags.rawValue)
+        if let databaseHash { buffer.append(contentsOf: databaseHash.octets) }
+        buffer.append(features.rawValue)
+        buffer.append(table: configurations) { buffer, value in buffer.append(integer: value.rawValue) }
+        buffer.append(count: missedChanges.count)
+        for handles in missedChanges { buffer.append(handles: handles) }
+    }
+
+    init(reading reader: inout ByteReader) throws(PacketError) {
+        let flags = try GATTFlags(reading: &reader)
+        let hash = try flags.hash(reading: &reader)
+        let features = ClientFeatures(rawValue: try reader.integer(at: "client features"))
+        let configurations = try reader.table(at: "configurations") { reader throws(PacketError) in
+            ClientConfiguration(rawValue: try reader.integer(at: "configuration"))
+        }
+        let missed = try reader.list(at: "missed changes") { reader throws(PacketError) in
+            try reader.handles(at: "missed change")
+        }
+        self.init(
+            configurations: configurations,
+            features: features,
+            databaseHash: hash,
+            isChangeAware: flags.contains(.isChangeAware),
+            missedChanges: missed
+        )
+        // Ranges that had to be joined are not as they were written.
+        guard missedChanges == missed else { throw PacketError(.length(missed.count), at: "missed changes") }
+    }
+}
+
+extension AttributeCache {
+    func write(to buffer: inout PacketBuffer) {
+        var flags: GATTFlags = hash == nil ? [] : .hash
+        if services != nil { flags.insert(.services) }
+        buffer.append(flags.rawValue)
+        if let hash { buffer.append(contentsOf: hash.octets) }
+        if let services { buffer.append(list: services) { buffer, service in buffer.append(service: service) } }
+        buffer.append(table: includes) { buffer, services in
+            buffer.append(list: services) { buffer, service in buffer.append(service: service) }
+        }
+        buffer.append(table: characteristics) { buffer, characteristics in
+            buffer.append(list: characteristics) { $0.append(characteristic: $1) }
+        }
+        buffer.append(table: descriptors) { buffer, descriptors in
+            buffer.append(list: descriptors) { buffer, descriptor in
+                buffer.append(integer: descriptor.handle)
+                buffer.append(uuid: descriptor.uuid)
+            }
+        }
+    }
+
+    init(reading reader: inout ByteReader) throws(PacketError) {
+        let flags = try GATTFlags(reading: &reader)
+        self.init(hash: try flags.hash(reading: &reader))
+        services = flags.contains(.services) ? try reader.services() : nil
+        includes = try reader.table(at: "included services") { reader throws(PacketError) in try reader.services() }
+        characteristics = try reader.table(at: "characteristics") { reader throws(PacketError) in
+            try reader.list(at: "characteristics") { reader throws(PacketError) in try reader.characteristic() }
+        }
+        descriptors = try reader.table(at: "descriptors") { reader throws(PacketError) in
+            try reader.list(at: "descriptors") { reader throws(PacketError) in
+                RemoteDescriptor(handle: try reader.integer(at: "descriptor"), uuid: try reader.uuid(at: "descriptor"))
+            }
+        }
+    }
+}
+
+extension PacketBuffer {
+    fileprivate mutating func append<Element>(list: [Element], _ write: (inout PacketBuffer, Element) -> Void) {
+        append(count: list.count)
+        for element in list { write(&self, element) }
+    }
+
+    fileprivate mutating func append<Element>(
+        table: [UInt16: Element],
+        _ write: (inout PacketBuffer, Element) -> Void
+    ) {
+        append(count: table.count)
+        for (handle, element) in table.sorted(by: { $0.key < $1.key }) {
+            append(integer: handle)
+            write(&self, element)
+        }
+    }
+
+    fileprivate mutating func append(handles: ClosedRange<UInt16>) {
+        append(integer: handles.lowerBound)
+        append(integer: handles.upperBound)
+    }
+
+    fileprivate mutating func append(uuid: BluetoothUUID) {
+        append(UInt8(uuid.width.octets))
+        append(contentsOf: uuid.littleEndianBytes)
+    }
+
+    fileprivate mutating func append(service: RemoteService) {
+        append(handles: service.handles)
+        append(uuid: service.uuid)
+    }
+
+    fileprivate mutating func append(characteristic: RemoteCharacteristic) {
+        append(integer: characteristic.declaration)
+        append(integer: characteristic.value)
+        append(integer: characteristic.end)
+        append(characteristic.properties.rawValue)
+        append(uuid: characteristic.uuid)
+    }
+}
+
+extension ByteReader {
+    fileprivate mutating func services() throws(PacketError) -> [RemoteService] {
+        try list(at: "services") { reader throws(PacketError) in
+            RemoteService(handles: try reader.handles(at: "service"), uuid: try reader.uuid(at: "service"))
+        }
+    }
+
+    fileprivate mutating func characteristic() throws(PacketError) -> RemoteCharacteristic {
+        let field = "characteristic"
+        return RemoteCharacteristic(
+            declaration: try integer(at: field),
+            value: try integer(at: field),
+            end: try integer(at: field),
+            properties: CharacteristicProperties(rawValue: try integer(at: field)),
+            uuid: try uuid(at: field)
+        )
+    }
+}

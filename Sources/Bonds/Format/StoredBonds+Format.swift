@@ -1,0 +1,129 @@
+import BluetoothTypes
+import Cryptography
+import SMP
+
+extension StoredBonds {
+    func write(to buffer: inout PacketBuffer) {
+        buffer.append(address: adapter.address)
+        buffer.append(text: adapter.details)
+        buffer.append(address: identity.address)
+        buffer.append(contentsOf: identity.key.bytes)
+        buffer.append(integer: uses)
+        buffer.append(integer: UInt16(truncatingIfNeeded: bonds.count))
+        for bond in bonds { bond.write(to: &buffer) }
+    }
+
+    init(reading body: PacketBuffer) throws(PacketError) {
+        var reader = ByteReader(body)
+        let adapterAddress = try reader.address(at: "adapter")
+        let details = try reader.text(at: "adapter's details", atMost: AdapterIdentity.maximumDetails)
+        adapter = AdapterIdentity(address: adapterAddress, details: details)
+        identity = LocalIdentity(address: try reader.address(at: "identity"), key: try reader.key(at: "identity's key"))
+        uses = try reader.integer(at: "uses")
+        let count = try reader.integer(UInt16.self, at: "number of bonds")
+        bonds = []
+        var identifiers: Set<BondIdentifier> = []
+        var addresses: Set<BluetoothAddress> = []
+        for _ in 0..<count {
+            let bond = try Bond(reading: &reader)
+            guard identifiers.insert(bond.identifier).inserted, addresses.insert(bond.address).inserted else {
+                throw PacketError(.value(bond.address.value), at: "bond")
+            }
+            bonds.append(bond)
+        }
+        try reader.end(at: "bonds")
+    }
+}
+
+/// What a bond has, and what is so of it; one bit each.
+private struct BondFlags: OptionSet {
+    let rawValue: UInt16
+    static let name = BondFlags(rawValue: 1 << 0)
+    static let localKey = BondFlags(rawValue: 1 << 1)
+    static let peerKey = BondFlags(rawValue: 1 << 2)
+    static let identityKey = BondFlags(rawValue: 1 << 3)
+    static let identityAddress = BondFlags(rawValue: 1 << 4)
+    static let localSigningKey = BondFlags(rawValue: 1 << 5)
+    static let peerSigningKey = BondFlags(rawValue: 1 << 6)
+    static let record = BondFlags(rawValue: 1 << 7)
+    static let cache = BondFlags(rawValue: 1 << 8)
+    static let isLost = BondFlags(rawValue: 1 << 9)
+    static let isAuthenticated = BondFlags(rawValue: 1 << 10)
+    static let isSecureConnections = BondFlags(rawValue: 1 << 11)
+    static let all = BondFlags(rawValue: (1 << 12) - 1)
+}
+
+extension Bond {
+    private var flags: BondFlags {
+        let table: [(Bool, BondFlags)] = [
+            (name != nil, .name), (keys.localKey != nil, .localKey), (keys.peerKey != nil, .peerKey),
+            (keys.identityKey != nil, .identityKey), (keys.identityAddress != nil, .identityAddress),
+            (keys.localSigningKey != nil, .localSigningKey), (keys.peerSigningKey != nil, .peerSigningKey),
+            (record != nil, .record), (cache != nil, .cache), (isLost, .isLost),
+            (keys.level.isAuthenticated, .isAuthenticated), (keys.level.isSecureConnections, .isSecureConnections),
+        ]
+        return BondFlags(table.filter(\.0).map(\.1))
+    }
+
+    func write(to buffer: inout PacketBuffer) {
+        buffer.append(contentsOf: identifier.bytes)
+        buffer.append(address: address)
+        buffer.append(integer: lastUse)
+        buffer.append(integer: flags.rawValue)
+        buffer.append(UInt8(clamping: keys.level.keySize))
+        buffer.append(integer: keys.localSignCounter)
+        buffer.append(integer: keys.peerSignCounter)
+        if let name { buffer.append(text: name) }
+        for key in [keys.localKey, keys.peerKey] {
+            guard let key else { continue }
+            buffer.append(contentsOf: key.key.bytes)
+            buffer.append(integer: key.diversifier)
+            buffer.append(integer: key.random)
+        }
+        for key in [keys.identityKey, keys.localSigningKey, keys.peerSigningKey] {
+            if let key { buffer.append(contentsOf: key.bytes) }
+        }
+        if let address = keys.identityAddress { buffer.append(address: address) }
+        record?.write(to: &buffer)
+        cache?.write(to: &buffer)
+    }
+
+    init(reading reader: inout ByteReader) throws(PacketError) {
+        let identifier = try reader.block(at: "identifier")
+        let address = try reader.address(at: "address")
+        let lastUse = try reader.integer(UInt64.self, at: "last use")
+        let flags = BondFlags(rawValue: try reader.integer(at: "flags"))
+        guard flags.isSubset(of: .all) else { throw PacketError(.value(UInt64(flags.rawValue)), at: "flags") }
+        keys = try PeerKeys(reading: &reader, flags: flags, name: &name)
+        self.identifier = BondIdentifier(high: identifier.high, low: identifier.low)
+        self.address = address
+        self.lastUse = lastUse
+        isLost = flags.contains(.isLost)
+        record = flags.contains(.record) ? try .init(reading: &reader) : nil
+        cache = flags.contains(.cache) ? try .init(reading: &reader) : nil
+    }
+}
+
+extension PeerKeys {
+    /// The name stands among the keys.
+    fileprivate init(reading reader: inout ByteReader, flags: BondFlags, name: inout String?) throws(PacketError) {
+        let size = try reader.integer(UInt8.self, at: "key size")
+        guard (7...16).contains(size) else { throw PacketError(.value(UInt64(size)), at: "key size") }
+        self.init(
+            level: KeyLevel(
+                keySize: Int(size),
+                isAuthenticated: flags.contains(.isAuthenticated),
+                isSecureConnections: flags.contains(.isSecureConnections)
+            )
+        )
+        localSignCounter = try reader.integer(at: "own signatures")
+        peerSignCounter = try reader.integer(at: "peer's signatures")
+        name = flags.contains(.name) ? try reader.text(at: "name", atMost: Bond.maximumName) : nil
+        localKey = flags.contains(.localKey) ? try reader.encryptionKey(at: "own key") : nil
+        peerKey = flags.contains(.peerKey) ? try reader.encryptionKey(at: "peer's key") : nil
+        identityKey = flags.contains(.identityKey) ? try reader.key(at: "identity key") : nil
+        localSigningKey = flags.contains(.localSigningKey) ? try reader.key(at: "own signing key") : nil
+        peerSigningKey = flags.contains(.peerSigningKey) ? try reader.key(at: "peer's signing key") : nil
+        identityAddress = flags.contains(.identityAddress) ? try reader.address(at: "identity address") : nil
+    }
+}

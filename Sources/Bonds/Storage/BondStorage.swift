@@ -1,0 +1,39 @@
+/// Where bonds are kept.
+public protocol BondStorage: AnyObject {
+    /// Where that is, for a person.
+    var place: String { get }
+
+    /// What was saved last; nil when nothing was.
+    ///
+    /// - Throws: when it cannot be had whole and in secret. Then nothing of it is to be used.
+    func load() throws(BondError) -> StoredBonds?
+
+    /// Keeps `state` in place of what was there. It is durable when this returns: neither the end of the process nor of
+    /// the power takes it back. When this throws, either the old or the new state is kept, and never a part of one.
+    func save(_ state: StoredBonds) throws(BondError)
+}
+
+/// Bonds that last as long as this object: for tests, for simulated worlds, and for whoever wants nothing on the disk.
+public final class MemoryBondStorage: BondStorage {
+    /// What was saved last.
+    public private(set) var state: StoredBonds?
+    /// Thrown by ``save(_:)`` in place of saving, to see what becomes of a full disk.
+    public var failure: BondError?
+
+    /// Nothing is kept, or `state`.
+    public init(_ state: StoredBonds? = nil) {
+        self.state = state
+    }
+
+    /// Says that it is memory.
+    public var place: String { "memory" }
+
+    /// What was saved last.
+    public func load() -> StoredBonds? { state }
+
+    /// Keeps `state`.
+    public func save(_ state: StoredBonds) throws(BondError) {
+        if let failure { throw failure }
+        self.state = state
+    }
+}

@@ -1,0 +1,229 @@
+import BluetoothTypes
+import Bonds
+import Cryptography
+import EventLoops
+import HCI
+import L2CAP
+import Logging
+import SMP
+
+/// The security of all links of a device: who it is bonded with, how it pairs, who is asked, and the controller's part in
+/// encryption (Core Vol 3 Part C 10).
+///
+/// Each link is attached when it is made, and has a ``SecureLink`` from then on.
+public final class DeviceSecurity {
+    /// Peers whose out-of-band data are kept. The one that came first makes room.
+    public static let maximumOutOfBandPeers = 32
+
+    /// How the device pairs. Links that there are follow with their next pairing.
+    public var configuration: PairingConfiguration {
+        didSet { for link in links { link.reconfigure() } }
+    }
+    /// What the device does by itself.
+    public var policy = SecurityPolicy()
+    /// Who asks persons; without it, whatever would be asked is refused (AB-A14).
+    public weak var prompter: (any PairingPrompter)? {
+        didSet { if prompter == nil { perform(prompts.handle(.prompterLeft)) } }
+    }
+    /// What recognises bonded peers by their private addresses, and remembers whose is whose. It is told of the bonds.
+    public weak var privacy: DevicePrivacy? {
+        didSet { tellPrivacy() }
+    }
+    /// Who this device is behind its private addresses, as peers learn it with a bond; that of the store at first.
+    public var identity: LocalIdentity?
+    /// What peers got from this device another way. It is used with every peer that says that it has it.
+    public var ownOutOfBand: OwnOutOfBandData?
+    /// Called when a bond was made, changed or removed by a pairing, or found to be lost.
+    public var onBondChange: ((BondIdentifier) -> Void)?
+    /// Where bonds are kept; without it, no pairing makes one. Links look their bond up when they are made.
+    public var bonds: BondStore? {
+        didSet {
+            identity = bonds?.identity
+            tellPrivacy()
+        }
+    }
+
+    let host: HCIHost
+    let loop: any EventLoop
+    let random: RandomSource
+    let logger: Logger
+    // Their owners keep them.
+    private var attached: [ConnectionHandle: WeakLink] = [:]
+    private var lastLink: UInt64 = 0
+    private var backOff = PairingBackOff()
+    private var outOfBand: [(peer: BluetoothAddress, data: OutOfBandData)] = []
+    private var prompts = PromptQueue()
+    private var lastTicket: UInt64 = 0
+
+    /// Security for the links of `host`.
+    ///
+    /// - Parameters:
+    ///   - random: For keys.
+    ///   - bonds: Where bonds are kept; without it, no pairing makes one.
+    ///   - configuration: How the device pairs.
+    public init(
+        host: HCIHost,
+        loop: any EventLoop,
+        random: RandomSource,
+        bonds: BondStore? = nil,
+        configuration: PairingConfiguration = PairingConfiguration(),
+        logger: Logger
+    ) {
+        self.host = host
+        self.loop = loop
+        self.random = random
+        self.bonds = bonds
+        self.configuration = configuration
+        self.logger = logger
+        identity = bonds?.identity
+        listen()
+    }
+
+    /// Takes care of a link from its first moment on, and of the Security Manager's channel on it. A central encrypts at
+    /// once when it is bonded with the peer; ``SecureLink/prepare(_:)`` waits for it.
+    ///
+    /// - Parameter ownAddress: The address of this device on the air for this link, unless the controller made one.
+    public func attach(
+        _ connection: HCIConnection,
+        _ l2cap: L2CAPConnection,
+        ownAddress: BluetoothAddress
+    ) -> SecureLink {
+        link(connection.handle)?.end()
+        lastLink += 1
+        let link = SecureLink(
+            number: lastLink,
+            connection: connection,
+            l2cap: l2cap,
+            ownAddress: connection.localResolvableAddress ?? ownAddress,
+            device: self
+        )
+        attached[connection.handle] = WeakLink(link: link)
+        link.begin()
+        return link
+    }
+
+    /// What came from a peer another way than over a link; nil to forget it.
+    public func setOutOfBand(_ data: OutOfBandData?, from peer: BluetoothAddress) {
+        outOfBand.removeAll { $0.peer == peer.plain }
+        if let data {
+            if outOfBand.count >= Self.maximumOutOfBandPeers { outOfBand.removeFirst() }
+            outOfBand.append((peer.plain, data))
+        }
+        for link in links where link.peer == peer.plain { link.reconfigure() }
+    }
+
+    /// Removes a bond, as a person may (behaviour 6.12). A link that is encrypted with it ends.
+    public func forget(_ identifier: BondIdentifier) throws(BondError) {
+        guard let bonds else { return }
+        if let bond = bonds.bond(identifier) { backOff.succeeded(bond.address) }
+        try bonds.remove(identifier)
+        for link in links where link.bond?.identifier == identifier { link.bondForgotten() }
+        bondChanged(identifier)
+    }
+}
+
+// MARK: - What links ask
+
+extension DeviceSecurity {
+    private struct WeakLink {
+        weak var link: SecureLink?
+    }
+
+    /// The links, the oldest first.
+    private var links: [SecureLink] { attached.values.compactMap(\.link).sorted { $0.number < $1.number } }
+
+    func link(_ handle: ConnectionHandle) -> SecureLink? { attached[handle]?.link }
+
+    /// A bond was made, changed, removed, or found to be lost.
+    func bondChanged(_ identifier: BondIdentifier) {
+        tellPrivacy()
+        onBondChange?(identifier)
+    }
+
+    private func tellPrivacy() {
+        privacy?.peers = bonds?.bonds.map { PrivatePeer($0) } ?? []
+    }
+
+    /// The bond with the peer behind an address.
+    func bond(behind address: BluetoothAddress) -> Bond? {
+        guard let bonds else { return nil }
+        let address = address.plain
+        if let bond = bonds.bond(identity: address) { return bond }
+        guard address.randomKind == .resolvable else { return nil }
+        if let privacy { return privacy.peer(at: address).flatMap { bonds.bond(identity: $0.identity) } }
+        return bonds.bonds.first { $0.keys.identityKey.map { address.isResolved(by: $0) } ?? false }
+    }
+
+    func outOfBand(from peer: BluetoothAddress) -> OutOfBand {
+        OutOfBand(peer: outOfBand.first { $0.peer == peer }?.data, own: ownOutOfBand)
+    }
+
+    /// Who this device says it is on a link. An address that stays is its own identity, and has no key: a peer that had one
+    /// would wait for private addresses (Core Vol 3 Part H 2.4.2.1, Vol 6 Part B 6).
+    func identity(for ownAddress: BluetoothAddress) -> LocalIdentity? {
+        ownAddress.canStay ? identity.map { _ in LocalIdentity(address: ownAddress.plain, key: .zero) } : identity
+    }
+
+    func mayPair(with peer: BluetoothAddress) -> Bool { backOff.mayTry(peer, at: loop.now) }
+
+    /// Lets those whose pairings have failed try again at once, as a person may want it.
+    public func forgiveAll() { backOff = PairingBackOff() }
+
+    func pairingFailed(with peer: BluetoothAddress) { backOff.failed(peer, at: loop.now) }
+
+    func pairingSucceeded(with peer: BluetoothAddress) {
+        backOff.succeeded(peer)
+        // What came another way was for this pairing.
+        outOfBand.removeAll { $0.peer == peer }
+    }
+
+    func ended(_ link: SecureLink) {
+        if self.link(link.connection.handle) === link { attached[link.connection.handle] = nil }
+        closePrompt(of: link)
+    }
+}
+
+// MARK: - Prompts
+
+extension DeviceSecurity {
+    func ask(_ prompt: PairingPrompt, of link: SecureLink, answer: @escaping (PairingAnswer) -> Void) {
+        // Nobody to ask (AB-A14).
+        guard prompter != nil else { return answer(.refuse) }
+        lastTicket += 1
+        link.prompt = (lastTicket, answer)
+        perform(prompts.handle(.ask(PromptQueue.Entry(link: link.number, prompt: prompt, ticket: lastTicket))))
+    }
+
+    func closePrompt(of link: SecureLink) {
+        link.prompt = nil
+        perform(prompts.handle(.close(link: link.number)), ended: link)
+    }
+
+    private func perform(_ actions: [PromptQueue.Action], ended: SecureLink? = nil) {
+        for action in actions {
+            switch action {
+            case .open(let entry): open(entry)
+            case .close(let number):
+                guard let link = link(number) ?? ended else { continue }
+                prompter?.closePrompt(link.prompted)
+            case .answer(let entry, let answer):
+                guard let link = link(entry.link), let waiting = link.prompt, waiting.ticket == entry.ticket else {
+                    continue
+                }
+                if case .typing = answer {} else { link.prompt = nil }
+                waiting.answer(answer)
+            }
+        }
+    }
+
+    private func open(_ entry: PromptQueue.Entry) {
+        guard let link = link(entry.link) else { return perform(prompts.handle(.close(link: entry.link))) }
+        guard let prompter else { return perform(prompts.handle(.prompterLeft)) }
+        prompter.prompt(entry.prompt, peer: link.prompted) { [weak self] answer in
+            guard let self else { return }
+            perform(prompts.handle(.answered(ticket: entry.ticket, answer)))
+        }
+    }
+
+    private func link(_ number: UInt64) -> SecureLink? { links.first { $0.number == number } }
+}

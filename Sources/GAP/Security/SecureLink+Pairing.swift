@@ -1,0 +1,144 @@
+import BluetoothTypes
+import Bonds
+import Cryptography
+import HCI
+import Logging
+import SMP
+
+extension SecureLink: SecurityManagerDelegate {
+    /// Gives the controller the key.
+    public func securityManager(_ manager: SecurityManager, encryptWith key: EncryptionKey) {
+        let command = LEEnableEncryption(
+            handle: connection.handle,
+            random: key.random,
+            encryptedDiversifier: key.diversifier,
+            longTermKey: PacketBuffer(key.key.littleEndianBytes)
+        )
+        device.host.send(command) { [weak self] result in
+            guard let self, case .failure = result, isOpen else { return }
+            self.manager.encryptionChanged(.failed(.other))
+        }
+    }
+
+    /// Asks a person, unless the policy answers.
+    public func securityManager(
+        _ manager: SecurityManager,
+        ask prompt: PairingPrompt,
+        answer: @escaping (PairingAnswer) -> Void
+    ) {
+        switch prompt {
+        case .confirmPairing where !device.policy.asksConsent: return answer(.accept)
+        case .confirmReplacement:
+            // Who has the key uses it: this peer has lost it, or is somebody else (AB-S09).
+            bondIsLost()
+            guard lostBonds == .asked else {
+                isReplacementRefused = true
+                return answer(.refuse)
+            }
+        default: break
+        }
+        device.ask(prompt, of: self, answer: answer)
+    }
+
+    /// Takes the prompt away.
+    public func securityManagerClosedPrompt(_ manager: SecurityManager) {
+        device.closePrompt(of: self)
+    }
+
+    /// Whether the peer has waited long enough after what failed (AB-S12).
+    public func securityManagerMayPair(_ manager: SecurityManager) -> Bool {
+        guard device.mayPair(with: peer) else { return false }
+        isPairing = true
+        return true
+    }
+
+    /// Keeps the keys.
+    public func securityManager(_ manager: SecurityManager, didPair keys: PeerKeys, isBonding: Bool) throws {
+        let peer = peer
+        if isBonding, let bonds = device.bonds { bond = try keep(keys, in: bonds) }
+        isPairing = false
+        device.pairingSucceeded(with: peer)
+        update()
+        if isBonding, let bond { device.bondChanged(bond.identifier) }
+        onPaired?(isBonding ? bond : nil)
+    }
+
+    private func keep(_ keys: PeerKeys, in bonds: BondStore) throws(BondError) -> Bond {
+        let address = keys.identityAddress ?? connection.peerAddress.plain
+        // Whoever takes the identity of a bonded peer without having its key does not get its bond (AB-S10, behaviour
+        // 6.20).
+        if let other = bonds.bond(identity: address), other.identifier != bond?.identifier {
+            throw BondError.weaker(than: other.identifier)
+        }
+        var new = Bond(
+            identifier: bond?.identifier ?? identifier ?? BondIdentifier(random: device.random),
+            address: address,
+            keys: keys,
+            name: name ?? bond?.name
+        )
+        // What the peer has chosen and what was found there outlast the keys.
+        let old = bond.flatMap { bonds.bond($0.identifier) }
+        new.record = old?.record
+        new.cache = old?.cache
+        return try bonds.add(new)
+    }
+
+    /// Tells those above.
+    public func securityManagerChangedEncryption(_ manager: SecurityManager) {
+        if manager.encryption.isEncrypted { bondIsUsed() }
+        update()
+    }
+
+    /// Tells those above, and notes what the failure means.
+    public func securityManager(_ manager: SecurityManager, didFail error: SecurityError) {
+        if isPairing, error.countsAsFailedPairing { device.pairingFailed(with: peer) }
+        isPairing = false
+        switch error {
+        case .peerLostKey: bondIsLost()
+        // The link is encrypted with keys that are not kept.
+        case .keysRefused: if isOpen { disconnect() }
+        default: break
+        }
+        onFailure?(error)
+    }
+
+    /// Keeps the counters of signatures.
+    public func securityManagerKeysChanged(_ manager: SecurityManager) {
+        guard let keys = manager.keys else { return }
+        changeBond { $0.keys = keys }
+    }
+
+    // MARK: The bond
+
+    private func bondIsUsed() {
+        guard let identifier = bond?.identifier else { return }
+        device.bonds?.use(identifier)
+        // Whoever said that the key was lost was somebody else, or has found it again.
+        if bond?.isLost == true, !isPairing { changeBond { $0.isLost = false } }
+    }
+
+    private func bondIsLost() {
+        guard let identifier = bond?.identifier else { return }
+        changeBond { $0.isLost = true }
+        device.bondChanged(identifier)
+        onBondLost?()
+    }
+
+    private func changeBond(_ change: (inout Bond) -> Void) {
+        guard let identifier = bond?.identifier, let bonds = device.bonds else { return }
+        do {
+            try bonds.update(identifier, change)
+            bond = bonds.bond(identifier)
+        } catch {
+            device.logger.error("\(error)")
+        }
+    }
+}
+
+extension SecurityError {
+    /// Whether the peer has to wait after it, if it was a pairing (Core Vol 3 Part H 2.3.6). A link that is lost in the
+    /// middle of one counts: it may be a guess that went wrong.
+    var countsAsFailedPairing: Bool {
+        self != .cancelled
+    }
+}

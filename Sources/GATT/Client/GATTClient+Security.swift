@@ -1,0 +1,83 @@
+import ATT
+import BluetoothTypes
+
+// MARK: - Links that are not secure enough
+
+extension GATTClient {
+    /// Why nothing may be asked of the peer and nothing taken from it now; nil when all is well. A peer that there is a key
+    /// for is believed to be that peer when the link is encrypted (AB-A10).
+    var refusal: ATTErrorCode? {
+        security.hasKey && !security.isEncrypted ? .insufficientEncryption : security.refusal(of: requirement)
+    }
+
+    /// A procedure has ended, for its owner or for now.
+    func finish<P: GATTProcedure>(
+        _ procedure: P,
+        _ attempt: GATTAttempt,
+        _ result: Result<P.Output, GATTError>,
+        _ completion: @escaping (Result<P.Output, GATTError>) -> Void
+    ) {
+        switch result {
+        case .failure(.att(let error)) where error.code == .databaseOutOfSync && !attempt.isInSync:
+            refuse(procedure, attempt, completion)
+        case .failure(.att(let error)) where error.code.isInsufficientSecurity:
+            hold(procedure, attempt, for: error.code, .att(error), completion)
+        case .success:
+            // The peer has turned out to be one that has to prove itself.
+            guard let cause = refusal else { return completion(result) }
+            hold(procedure, attempt, for: cause, .insufficientSecurity(cause), completion)
+        case .failure: completion(result)
+        }
+    }
+
+    /// Holds a procedure that was refused while the owner secures the link, and repeats it once (behaviour 6.1).
+    private func hold<P: GATTProcedure>(
+        _ procedure: P,
+        _ attempt: GATTAttempt,
+        for cause: ATTErrorCode,
+        _ error: GATTError,
+        _ completion: @escaping (Result<P.Output, GATTError>) -> Void
+    ) {
+        guard let onInsufficientSecurity, !attempt.isSecured, !isClosed else { return completion(.failure(error)) }
+        let number = holding.add(at: security) { completion(.failure($0)) }
+        onInsufficientSecurity(cause) { [self] isSecured in
+            guard holding.remove(number) else { return }
+            if isSecured {
+                var attempt = attempt
+                attempt.isSecured = true
+                run(procedure, attempt: attempt, completion: completion)
+            } else {
+                completion(.failure(error))
+            }
+            startNext()
+        }
+    }
+
+    /// Asks the owner, once for all that waits.
+    func askForSecurity(_ cause: ATTErrorCode) {
+        guard !isSecuring else { return }
+        guard let onInsufficientSecurity else { return failWaiting(.insufficientSecurity(cause)) }
+        isSecuring = true
+        onInsufficientSecurity(cause) { [self] isSecured in
+            guard isSecuring else { return }
+            isSecuring = false
+            // The owner may have been content with less than is asked for.
+            if !isSecured || refusal != nil { failWaiting(.insufficientSecurity(cause)) }
+            startNext()
+        }
+    }
+
+    func securityChanged() {
+        startNext()
+        guard wantsSecurityForCommands, refusal == nil else { return }
+        wantsSecurityForCommands = false
+        bearer.onCommandRoom?()
+    }
+
+    /// Those that are held have nothing to wait for any more, when it was the last bearer.
+    func bearerClosed(_ closure: ATTBearerClosure) {
+        guard isClosed else { return }
+        for fail in holding.removeAll() { fail(.bearer(.closed(closure))) }
+        startNext()
+    }
+}

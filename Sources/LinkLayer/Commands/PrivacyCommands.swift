@@ -1,0 +1,104 @@
+import BluetoothTypes
+import Cryptography
+import EventLoops
+import HCI
+
+/// Commands of link-layer privacy (Core Vol 4 Part E 7.8.38 to 7.8.45, 7.8.77, 7.8.122).
+extension CommandTable {
+    mutating func addPrivacyCommands() {
+        add(LEAddDeviceToResolvingList.self) { controller, command in controller.addToResolvingList(command) }
+        add(LERemoveDeviceFromResolvingList.self) { controller, command in
+            controller.changeResolvingList(command.peerIdentity) { $0.remove(command.peerIdentity) }
+        }
+        add(LEClearResolvingList.self) { controller, _ in
+            guard !controller.isResolvingListInUse else { return HCIStatus.commandDisallowed }
+            controller.privacy.list.clear()
+            return .success
+        }
+        add(LEReadResolvingListSize.self) { controller, _ in .init(size: controller.configuration.resolvingListSize) }
+        add(LESetPrivacyMode.self) { controller, command in
+            guard command.mode.rawValue <= 1 else { return HCIStatus.invalidParameters }
+            return controller.changeResolvingList(command.peerIdentity) {
+                $0.set(command.mode, for: command.peerIdentity)
+            }
+        }
+        addAddressCommands()
+        add(LESetDataRelatedAddressChanges.self) { controller, command in
+            guard let advertiser = controller.advertisers[command.set] else {
+                return HCIStatus.unknownAdvertisingIdentifier
+            }
+            advertiser.set.addressChanges = command.reasons
+            return .success
+        }
+        mark([LESetDataRelatedAddressChanges.opcode], as: .none, feature: .extendedAdvertising)
+        let commands = [
+            LEAddDeviceToResolvingList.opcode, LERemoveDeviceFromResolvingList.opcode, LEClearResolvingList.opcode,
+            LEReadResolvingListSize.opcode, LEReadPeerResolvableAddress.opcode, LEReadLocalResolvableAddress.opcode,
+            LESetAddressResolutionEnable.opcode, LESetResolvablePrivateAddressTimeout.opcode, LESetPrivacyMode.opcode,
+        ]
+        mark(commands, as: .none, feature: .privacy)
+    }
+
+    private mutating func addAddressCommands() {
+        add(LEReadPeerResolvableAddress.self) { controller, command in
+            let list = controller.privacy.list
+            let address = command.peerIdentity.isIdentity ? list.seenAddress(of: command.peerIdentity) : nil
+            return address.map { .init(address: $0) } ?? .init(failure: .unknownConnection)
+        }
+        add(LEReadLocalResolvableAddress.self) { controller, command in
+            let list = controller.privacy.list
+            let address = command.peerIdentity.isIdentity ? list.usedAddress(towards: command.peerIdentity) : nil
+            return address.map { .init(address: $0) } ?? .init(failure: .unknownConnection)
+        }
+        add(LESetAddressResolutionEnable.self) { controller, command in
+            guard !controller.usesAddresses else { return HCIStatus.commandDisallowed }
+            controller.privacy.isResolving = command.isEnabled
+            return .success
+        }
+        add(LESetResolvablePrivateAddressTimeout.self) { controller, command in
+            guard (0x0001...0x0E10).contains(command.timeout) else { return HCIStatus.invalidParameters }
+            controller.privacy.timeout = .seconds(Int64(command.timeout))
+            return .success
+        }
+    }
+}
+
+extension BluetoothAddress {
+    /// Whether it is of a type that a peer is listed by.
+    fileprivate var isIdentity: Bool { kind == .publicDevice || kind == .randomDevice }
+}
+
+extension VirtualController {
+    /// Whether it advertises, scans or initiates in any way.
+    fileprivate var usesAddresses: Bool { usesRadioForItself || advertisers.values.contains(where: \.isEnabled) }
+
+    /// Whether the list must not change: somebody resolves addresses with it.
+    fileprivate var isResolvingListInUse: Bool { privacy.isResolving && usesAddresses }
+
+    fileprivate func addToResolvingList(_ command: LEAddDeviceToResolvingList) -> HCIStatus {
+        guard !isResolvingListInUse else { return .commandDisallowed }
+        let peer = command.peerIdentity
+        guard peer.isIdentity, !peer.kind.isRandom || peer.randomKind == .static,
+            let peerKey = Key128(littleEndian: command.peerIRK), let localKey = Key128(littleEndian: command.localIRK)
+        else { return .invalidParameters }
+        do throws(ResolvingList.Refusal) {
+            try privacy.list.add(peer, peerKey: peerKey, localKey: localKey)
+            return .success
+        } catch {
+            switch error {
+            case .full: return .memoryCapacityExceeded
+            case .known: return .invalidParameters
+            }
+        }
+    }
+
+    /// Changes the list for a peer that has to be on it.
+    fileprivate func changeResolvingList(
+        _ peer: BluetoothAddress,
+        _ change: (inout ResolvingList) -> Bool
+    ) -> HCIStatus {
+        guard !isResolvingListInUse else { return .commandDisallowed }
+        guard peer.isIdentity else { return .invalidParameters }
+        return change(&privacy.list) ? .success : .unknownConnection
+    }
+}

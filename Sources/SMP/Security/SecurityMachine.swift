@@ -1,0 +1,375 @@
+import BluetoothTypes
+import Cryptography
+
+/// The security of one link: encryption with the key of a bond, Security Requests, pairing, and who waits for them
+/// (Core Vol 3 Part H 2.4.4, 2.4.6). Events go in and actions come out; pairing itself is ``PairingMachine``'s.
+struct SecurityMachine {
+    /// Callers that may wait at once.
+    static let maximumWaiters = 64
+
+    /// A caller that waits, by a number that its owner knows it by.
+    struct Waiter: Equatable {
+        /// Nil for the peer's wish, which nobody waits for here.
+        let number: Int?
+        /// Nil for a pairing, whatever there is.
+        let level: SecurityLevel?
+    }
+
+    enum Event {
+        case wanted(Waiter)
+        case received(PacketBuffer)
+        case permitted(Bool)
+        case answered(PairingAnswer)
+        case encryption(EncryptionChangeReport)
+        /// Whether the keys of the last pairing are kept, or need not be.
+        case stored(Bool)
+        case timeout
+        case cancel
+        case linkLost
+    }
+
+    enum Action: Equatable {
+        case send(SMPCommand)
+        case askPermission
+        case ask(PairingPrompt)
+        case closePrompt
+        case peerPressedKey(KeypressNotification.Kind)
+        /// As central: encrypt the link with this key.
+        case encrypt(EncryptionKey)
+        case startTimer
+        case stopTimer
+        case store(PeerKeys, isBonding: Bool)
+        case encryptionChanged
+        case finish(Int, SecurityError?)
+        case fail(SecurityError)
+    }
+
+    enum State: Equatable {
+        case idle
+        /// As peripheral: a Security Request has gone out.
+        case awaitsCentral
+        /// As central: the link is being encrypted with the bond's key.
+        case encrypting
+        case pairing
+        /// The keys are being stored.
+        case storing(PeerKeys, isBonding: Bool)
+        case ended
+    }
+
+    /// The key that the link is being encrypted with.
+    private enum PendingKey: Equatable {
+        case bond(KeyLevel)
+        case pairing
+    }
+
+    let role: PairingRole
+    var pairing: PairingMachine
+    /// The keys of the bond.
+    var keys: PeerKeys? {
+        didSet { hasPeerLostKeys = false }
+    }
+    private(set) var state = State.idle
+    private(set) var encryption = LinkEncryption()
+    /// Whether the key in use is the bond's, or comes of a pairing on this link.
+    private(set) var isProven = false
+    /// Whether the peer has said on this link that it has no such key. Its wishes are not heard any more then.
+    private var hasPeerLostKeys = false
+    private var pending: PendingKey?
+    private var waiters: [Waiter] = []
+
+    init(_ pairing: PairingMachine, keys: PeerKeys?) {
+        role = pairing.role
+        self.pairing = pairing
+        self.keys = keys
+    }
+
+    mutating func handle(_ event: Event) -> [Action] {
+        if case .ended = state { return ended(event) }
+        switch event {
+        case .wanted(let waiter): return wanted(waiter)
+        case .received(let payload):
+            prepare()
+            return perform(pairing.handle(.received(payload)))
+        case .permitted(let isPermitted): return perform(pairing.handle(.permitted(isPermitted)))
+        case .answered(let answer):
+            let actions = pairing.handle(.answered(answer))
+            return perform(actions, reason: answer == .refuse ? .refusedByPerson : nil)
+        case .encryption(let report): return changed(report)
+        case .stored(let isStored): return stored(isStored)
+        case .timeout: return timedOut()
+        case .cancel: return cancel()
+        case .linkLost: return lost()
+        }
+    }
+
+    private func ended(_ event: Event) -> [Action] {
+        guard case .wanted(let waiter) = event, let number = waiter.number else { return [] }
+        return [.finish(number, .linkLost)]
+    }
+
+    /// The key for the controller, which asks as peripheral with what the central has shown (2.4.4.2); nil when there
+    /// is none. In the middle of a pairing there is none either, and a key of zeroes never (AB-L06, CVE-2019-19194).
+    mutating func longTermKey(random: UInt64, diversifier: UInt16) -> Key128? {
+        guard role == .responder, state != .ended else { return nil }
+        if pairing.isUnderWay {
+            guard let key = pairing.agreedKey, random == 0, diversifier == 0 else { return nil }
+            return answer(key, .pairing)
+        }
+        guard let keys, let key = keys.localKey, key.random == random, key.diversifier == diversifier else {
+            return nil
+        }
+        return answer(key.key, .bond(keys.level))
+    }
+
+    private mutating func answer(_ key: Key128, _ use: PendingKey) -> Key128? {
+        guard key != .zero else { return nil }
+        pending = use
+        return key
+    }
+}
+
+// MARK: - What is wanted
+
+extension SecurityMachine {
+    private mutating func wanted(_ waiter: Waiter) -> [Action] {
+        if let level = waiter.level, encryption.meets(level) { return finish([waiter], nil) }
+        guard waiters.count < Self.maximumWaiters else { return finish([waiter], .notAllowed) }
+        waiters.append(waiter)
+        return state == .idle ? proceed() : []
+    }
+
+    /// Begins what the waiters wait for.
+    private mutating func proceed() -> [Action] {
+        guard !waiters.isEmpty else { return [] }
+        guard role == .initiator else { return requestSecurity() }
+        if !encryption.isEncrypted, let keys, let key = keys.peerKey, waiters.contains(where: { $0.level != nil }) {
+            // Before a better pairing too: who cannot show the bond's key does not get to replace it (AB-S09).
+            state = .encrypting
+            pending = .bond(keys.level)
+            return [.encrypt(key)]
+        }
+        prepare()
+        return perform(pairing.handle(.start(demand)))
+    }
+
+    /// As peripheral (2.4.6).
+    private mutating func requestSecurity() -> [Action] {
+        guard !pairing.isDead else { return fail(.pairing(.timedOut)) }
+        state = .awaitsCentral
+        let requirements = pairing.configuration.requirements(demand)
+        return [.send(.securityRequest(SecurityRequest(requirements))), .startTimer]
+    }
+
+    /// What the next pairing has to lead to. What the peripheral wishes is asked for and not insisted on; what a caller
+    /// here needs is, as central: there a pairing that is too weak had better not be.
+    private var demand: PairingDemand {
+        var demand = PairingDemand()
+        for waiter in waiters {
+            guard let level = waiter.level else { continue }
+            demand.wantsProtection = demand.wantsProtection || level.isAuthenticated
+            guard role == .initiator, waiter.number != nil else { continue }
+            demand.level.isAuthenticated = demand.level.isAuthenticated || level.isAuthenticated
+            demand.level.isSecureConnections = demand.level.isSecureConnections || level.isSecureConnections
+            demand.level.minimumKeySize = max(demand.level.minimumKeySize, level.minimumKeySize)
+        }
+        demand.replaced = keys?.level
+        return demand
+    }
+
+    /// Tells the pairing machine what it needs to know before the peer can begin a pairing.
+    private mutating func prepare() {
+        guard !pairing.isUnderWay else { return }
+        pairing.demand = demand
+        pairing.isProven = isProven
+    }
+
+    /// The peripheral wants security (2.4.6).
+    private mutating func requested(_ requirements: AuthenticationRequirements) -> [Action] {
+        guard state == .idle, !hasPeerLostKeys else { return [] }
+        let configuration = pairing.configuration
+        guard keys?.peerKey != nil || configuration.isPairable else {
+            return [.send(.failed(PairingFailed(.pairingNotSupported)))]
+        }
+        // What cannot be had with our own capabilities is not tried for again at each connection.
+        let canProtect = configuration.ioCapability != .noInputNoOutput || pairing.context.peerData != nil
+        let level = SecurityLevel(
+            isAuthenticated: requirements.contains(.protection) && canProtect,
+            isSecureConnections: requirements.contains(.secureConnections) && configuration.legacy != .only
+        )
+        guard !encryption.meets(level) else { return [] }
+        waiters.append(Waiter(number: nil, level: level))
+        return proceed()
+    }
+}
+
+// MARK: - Pairing
+
+extension SecurityMachine {
+    private mutating func perform(_ actions: [PairingMachine.Action], reason: SecurityError? = nil) -> [Action] {
+        let performed = actions.flatMap { perform($0, reason) }
+        if pairing.isUnderWay, state == .idle || state == .awaitsCentral { state = .pairing }
+        return performed
+    }
+
+    private mutating func perform(_ action: PairingMachine.Action, _ reason: SecurityError?) -> [Action] {
+        switch action {
+        case .send(let command): return [.send(command)]
+        case .askPermission: return [.askPermission]
+        case .ask(let prompt): return [.ask(prompt)]
+        case .closePrompt: return [.closePrompt]
+        case .startTimer: return [.startTimer]
+        case .stopTimer: return [.stopTimer]
+        case .peerPressedKey(let kind): return [.peerPressedKey(kind)]
+        case .securityRequested(let requirements): return requested(requirements)
+        case .failedByPeer(let reason):
+            guard state == .awaitsCentral else { return [] }
+            state = .idle
+            return [.stopTimer] + fail(.pairing(.refusedByPeer(reason)))
+        case .encrypt(let key):
+            guard role == .initiator else { return [] }
+            pending = .pairing
+            return [.encrypt(EncryptionKey(key: key))]
+        case .completed(let result):
+            pairing.context.peerData = nil
+            pairing.context.ownData = nil
+            state = .storing(result.keys, isBonding: result.isBonding)
+            return [.store(result.keys, isBonding: result.isBonding)]
+        case .failed(let error):
+            if state == .pairing || state == .awaitsCentral { state = .idle }
+            return fail(reason ?? Self.error(of: error))
+        }
+    }
+
+    private static func error(of error: PairingError) -> SecurityError {
+        switch error {
+        case .linkLost: .linkLost
+        case .refused(.repeatedAttempts): .notAllowed
+        default: .pairing(error)
+        }
+    }
+
+    private mutating func stored(_ isStored: Bool) -> [Action] {
+        guard case .storing(let new, let isBonding) = state else { return [] }
+        state = .idle
+        guard isStored else {
+            // A link whose keys nobody wants is not to be relied on.
+            encryption = LinkEncryption()
+            isProven = false
+            return [.send(.failed(PairingFailed(.keyRejected))), .encryptionChanged] + fail(.keysRefused)
+        }
+        if isBonding { keys = new }
+        isProven = true
+        let rest = waiters
+        waiters = []
+        return rest.flatMap { waiter -> [Action] in
+            guard let level = waiter.level, !encryption.meets(level) else { return finish([waiter], nil) }
+            return finish([waiter], .tooWeak)
+        }
+    }
+
+    private mutating func timedOut() -> [Action] {
+        if pairing.isUnderWay { return perform(pairing.handle(.timeout)) }
+        guard state == .awaitsCentral else { return [] }
+        state = .idle
+        return fail(.pairing(.timedOut))
+    }
+
+    private mutating func cancel() -> [Action] {
+        if pairing.isUnderWay {
+            return perform(pairing.handle(.cancel(.unspecifiedReason)), reason: .cancelled)
+        }
+        // What the controller is doing comes to its end; nobody waits for it any more.
+        let wasWaiting = state == .awaitsCentral
+        if wasWaiting { state = .idle }
+        return (wasWaiting ? [.stopTimer] : []) + dismiss(.cancelled)
+    }
+}
+
+// MARK: - Encryption
+
+extension SecurityMachine {
+    private mutating func changed(_ report: EncryptionChangeReport) -> [Action] {
+        let key = pending
+        pending = nil
+        switch report {
+        case .on, .refreshed: return encrypted(with: key)
+        case .off:
+            encryption = LinkEncryption()
+            isProven = false
+            // Keys do not go over a link that is not encrypted (AB-S11).
+            return [.encryptionChanged] + perform(pairing.handle(.cancel(.unspecifiedReason)))
+        case .failed(let failure):
+            if key == .pairing { return perform(pairing.handle(.encrypted(false))) }
+            guard state == .encrypting else { return [] }
+            state = .idle
+            // The bond stays, and no pairing takes its place (behaviour 6.12).
+            switch failure {
+            case .keyMissing:
+                hasPeerLostKeys = true
+                return fail(.peerLostKey)
+            case .timedOut: return fail(.encryptionTimedOut)
+            case .other: return fail(.encryptionFailed)
+            }
+        }
+    }
+
+    private mutating func encrypted(with key: PendingKey?) -> [Action] {
+        switch key {
+        // Nobody here gave a key: whatever the controller used is not worth anything (AB-L06).
+        case nil: return []
+        case .pairing:
+            guard let level = pairing.agreedLevel else { return [] }
+            encryption = LinkEncryption(level: level)
+            isProven = false
+            return [.encryptionChanged] + perform(pairing.handle(.encrypted(true)))
+        case .bond(let level):
+            encryption = LinkEncryption(level: level)
+            isProven = true
+            return [.encryptionChanged] + settle()
+        }
+    }
+
+    /// The link is encrypted with the bond's key: some have what they waited for; for the others, pairing.
+    private mutating func settle() -> [Action] {
+        let encryption = encryption
+        let met = waiters.filter { $0.level.map(encryption.meets) ?? false }
+        waiters.removeAll { $0.level.map(encryption.meets) ?? false }
+        var actions = finish(met, nil)
+        switch state {
+        case .encrypting:
+            state = .idle
+            actions += proceed()
+        case .awaitsCentral where waiters.isEmpty:
+            state = .idle
+            actions.append(.stopTimer)
+        default: break
+        }
+        return actions
+    }
+
+    private mutating func lost() -> [Action] {
+        let wasBusy = state != .idle || !waiters.isEmpty
+        let actions = pairing.isUnderWay ? perform(pairing.handle(.linkLost)) : wasBusy ? fail(.linkLost) : []
+        state = .ended
+        encryption = LinkEncryption()
+        isProven = false
+        pending = nil
+        return [.stopTimer] + actions
+    }
+}
+
+// MARK: - Ends
+
+extension SecurityMachine {
+    private mutating func fail(_ error: SecurityError) -> [Action] { dismiss(error) + [.fail(error)] }
+
+    private mutating func dismiss(_ error: SecurityError) -> [Action] {
+        let all = waiters
+        waiters = []
+        return finish(all, error)
+    }
+
+    private func finish(_ waiters: [Waiter], _ error: SecurityError?) -> [Action] {
+        waiters.compactMap { $0.number.map { .finish($0, error) } }
+    }
+}

@@ -1,0 +1,103 @@
+import Bonds
+import CoreBluetooth
+import EventLoops
+import Foundation
+import GAP
+import GATT
+import SMP
+import Synchronization
+import Testing
+
+@testable import BluetoothService
+@testable import BluetoothSimulation
+
+/// How two devices pair, by what they have for codes.
+@Suite struct AssociationTests {
+    /// The phone is as Apple's: a display and a keyboard (behaviour 6.7). What it shows its person, and the sensor its own.
+    @Test(arguments: [
+        (DeviceOptions.PairingScreen.none, "asksWhetherToPair", ""),
+        (.display, "asksForCode", "showsCode"),
+        (.keyboard, "showsCode", "asksForCode"),
+        (.displayAndButtons, "comparesCode", "comparesCode"),
+    ])
+    func behaviour_6_8_thePeersScreenDecides(
+        screen: DeviceOptions.PairingScreen,
+        onPhone: String,
+        onSensor: String
+    ) throws {
+        let trust = TrustWorld(sensor: DeviceOptions(pairingScreen: screen)) { configuration, _ in
+            configuration.demandsAuthenticatedCentrals = false
+        }
+        if screen == .none { trust.sensor.person.behaves(.agrees(lookingAt: [])) }
+        let alerts = trust.watchAlerts()
+        let app = try trust.app()
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value").error == nil)
+        #expect(alerts.all.contains { $0.hasPrefix("Phone: \(onPhone)") }, "\(alerts.all)")
+        #expect(onSensor.isEmpty || alerts.all.contains { $0.hasPrefix("Sensor: \(onSensor)") }, "\(alerts.all)")
+        #expect(trust.phone.withSystem { $0.bondedPeers.first?.isAuthenticated } == (screen != .none))
+    }
+
+    @Test func behaviour_6_8_evenWithoutACodeThePersonIsAsked_AB_A14() throws {
+        let trust = TrustWorld(sensor: DeviceOptions(pairingScreen: .none))
+        trust.phone.person.behaves(.declines)
+        let app = try trust.app()
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value", within: .seconds(10)).error?.att == .insufficientAuthentication)
+        #expect(trust.phone.pairedPeers.isEmpty)
+    }
+
+    @Test func behaviour_6_9_aPeripheralWithAScreenIsNotContentWithoutACode() throws {
+        // A central with neither display nor keyboard, whose pairing is worth nothing against somebody in the middle.
+        let trust = TrustWorld(phone: DeviceOptions(pairingScreen: .none))
+        let app = try trust.app()
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value", within: .seconds(40)).error?.att == .insufficientAuthentication)
+        #expect(trust.sensorApp.log.isEmpty)
+    }
+
+    @Test func behaviour_6_7_theCentralOffersKeyboardAndDisplayBondingAndSecureConnections() throws {
+        let trust = TrustWorld()
+        let configuration = trust.phone.withSystem { $0.security.configuration }
+        #expect(configuration.ioCapability == .keyboardDisplay)
+        #expect(configuration.bonds && configuration.maximumKeySize == 16 && configuration.legacy != .only)
+        let app = try trust.app()
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value").error == nil)
+        let level = trust.phone.withSystem { $0.keeper.store?.bonds.first?.keys.level }
+        #expect(level?.isSecureConnections == true && level?.keySize == 16 && level?.isAuthenticated == true)
+    }
+
+    @Test func behaviour_6_7_aPeerWithoutSecureConnectionsPairsInTheOldWay() throws {
+        let trust = TrustWorld { configuration, isPhone in
+            if !isPhone { configuration.pairing.legacy = .only }
+        }
+        let app = try trust.app()
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value").error == nil)
+        let level = trust.phone.withSystem { $0.keeper.store?.bonds.first?.keys.level }
+        #expect(level?.isSecureConnections == false && level?.isAuthenticated == true)
+        // And knows its peer again.
+        try app.leave()
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value").error == nil)
+    }
+
+    @Test func behaviour_6_22_aKeyThatIsTooShortIsToldOf() throws {
+        let trust = TrustWorld { configuration, isPhone in
+            configuration.pairing.minimumKeySize = 7
+            if !isPhone { configuration.pairing.maximumKeySize = 7 }
+        }
+        let app = try trust.app()
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value").error?.att == .insufficientEncryptionKeySize)
+        #expect(trust.sensorApp.log.isEmpty)
+    }
+}

@@ -1,0 +1,217 @@
+import Bonds
+import CoreBluetooth
+import EventLoops
+import Foundation
+import GAP
+import GATT
+import SMP
+import Synchronization
+import Testing
+
+@testable import BluetoothService
+@testable import BluetoothSimulation
+
+/// What becomes of bonds: reconnections, bonds that one side has lost, and those that there is no room for.
+@Suite struct BondTests {
+    /// A phone and a sensor that are bonded, and not connected.
+    private func bonded(
+        seed: UInt64 = 1,
+        configure: @escaping @Sendable (inout SystemConfiguration, _ isPhone: Bool) -> Void = { _, _ in }
+    ) throws -> (TrustWorld, TrustCentral) {
+        let trust = TrustWorld(seed: seed, configure: configure)
+        let app = try trust.app()
+        try app.visit()
+        app.read(Trust.email)
+        try #require(try app.expect("value").error == nil)
+        try app.leave()
+        try #require(trust.phone.pairedPeers.count == 1 && trust.sensor.pairedPeers.count == 1)
+        trust.sensorApp.forget()
+        return (trust, app)
+    }
+
+    @Test func behaviour_6_11_aBondedDeviceIsEncryptedBeforeAnythingElse() throws {
+        let (trust, app) = try bonded()
+        let alerts = trust.watchAlerts()
+        app.connect()
+        try app.expect("connected")
+        let isEncrypted = trust.phone.withSystem { $0.links.first?.secured.linkSecurity.isEncrypted }
+        #expect(isEncrypted == true)
+        try app.leave()
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value").error == nil)
+        #expect(alerts.all.isEmpty)
+    }
+
+    @Test func behaviour_6_10_allAppsShareTheBond() throws {
+        let (trust, _) = try bonded()
+        let alerts = trust.watchAlerts()
+        let other = try trust.app()
+        try other.visit()
+        other.read(Trust.email)
+        #expect(try other.expect("value").error == nil)
+        #expect(alerts.all.isEmpty)
+    }
+
+    @Test func behaviour_6_12_aPeerThatHasLostItsKeysIsRefusedUntilItIsForgotten() throws {
+        let (trust, app) = try bonded()
+        let alerts = trust.watchAlerts()
+        trust.sensor.forget(try #require(trust.sensor.pairedPeers.first?.identifier))
+        for _ in 1...2 {
+            app.connect()
+            #expect(try app.expect("failed to connect").error?.core == .peerRemovedPairingInformation)
+            trust.world.run(for: .seconds(1))
+            #expect(app.log.isEmpty)
+        }
+        // No silent pairing, and the person is told.
+        #expect(alerts.all.isEmpty && trust.phone.pairedPeers.count == 1)
+        #expect(trust.phone.person.notices.contains { $0.contains("has removed its pairing information") })
+        #expect(trust.sensorApp.log.isEmpty)
+        // Once it is forgotten the two are strangers, and pair.
+        trust.phone.forget(try #require(trust.phone.pairedPeers.first?.identifier))
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value").error == nil)
+        #expect(alerts.all.count == 2)
+    }
+
+    @Test func behaviour_6_14_aPhoneThatHasForgottenTheDevicePairsAnewWithTheNextProtectedAccess() throws {
+        let (trust, app) = try bonded()
+        let alerts = trust.watchAlerts()
+        trust.phone.forget(try #require(trust.phone.pairedPeers.first?.identifier))
+        try app.visit()
+        app.read(Trust.open)
+        #expect(try app.expect("value").error == nil)
+        #expect(alerts.all.isEmpty)
+        app.read(Trust.email)
+        let read = try app.expect("value")
+        #expect(read.error == nil, "\(String(describing: read.error)), \(alerts.all), \(trust.sensor.person.notices)")
+        #expect(trust.phone.pairedPeers.count == 1)
+        #expect(trust.sensor.pairedPeers.count == 1)
+    }
+
+    @Test func behaviour_6_20_aFactoryResetPeerIsRefusedUntilItIsForgotten() throws {
+        let (trust, app) = try bonded()
+        // The same controller, and so the same identity address; all else is new, the identity key too.
+        trust.sensor.withSystem { $0.stop() }
+        let reset = trust.world.addDevice(named: "Sensor", number: 2) { _ in }
+        let resetApp = reset.launch("sensor") { _ in TrustPeripheral() }
+        trust.world.run(for: .milliseconds(200))
+        reset.person.behaves(.agrees(lookingAt: [trust.phone]), after: .seconds(1))
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value").error != nil)
+        #expect(resetApp.log.isEmpty)
+        #expect(trust.phone.pairedPeers.count == 1)
+        trust.world.run(for: .seconds(2))
+        trust.phone.forget(try #require(trust.phone.pairedPeers.first?.identifier))
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value").error == nil)
+    }
+
+    @Test func forgettingADeviceEndsItsLink() throws {
+        let (trust, app) = try bonded()
+        app.connect()
+        try app.expect("connected")
+        trust.phone.forget(try #require(trust.phone.pairedPeers.first?.identifier))
+        #expect(try app.expect("disconnected").error != nil)
+        #expect(trust.phone.pairedPeers.isEmpty)
+    }
+
+    /// Whoever takes a bonded peer's address and serves values in the clear serves them to nobody (BLESA).
+    @Test func AB_A10_anImpostorWithABondedPeersAddressServesNothing() throws {
+        let (trust, app) = try bonded()
+        // The device behind the address has no key: to the phone it is somebody else.
+        trust.sensor.forget(try #require(trust.sensor.pairedPeers.first?.identifier))
+        app.connect()
+        #expect(try app.expect("failed to connect", "connected").error != nil)
+        trust.world.run(for: .seconds(5))
+        #expect(app.log.isEmpty && trust.sensorApp.log.isEmpty)
+        #expect(trust.phone.withSystem { $0.links.isEmpty })
+        // The bond is what it was.
+        #expect(trust.phone.pairedPeers.count == 1)
+    }
+
+    @Test func aSubscriptionOfABondedCentralOutlastsTheConnection() throws {
+        let trust = TrustWorld()
+        let app = try trust.app()
+        try app.visit()
+        app.subscribe(Trust.email)
+        #expect(try app.expect("subscribed").error == nil)
+        try app.leave()
+        #expect(trust.sensorApp.log == ["subscribed", "unsubscribed"])
+        trust.sensorApp.forget()
+        try app.visit()
+        trust.world.run(for: .seconds(1))
+        // The peripheral's app has its subscriber back; the central's app has to ask again (behaviour 5.19).
+        #expect(trust.sensorApp.log == ["subscribed"])
+        trust.sensorApp.notify(Data("you@example.org".utf8))
+        trust.world.run(for: .seconds(1))
+        #expect(app.log.isEmpty)
+        app.subscribe(Trust.email)
+        #expect(try app.expect("subscribed").error == nil)
+        trust.sensorApp.notify(Data("you@example.org".utf8))
+        #expect(try app.expect("value").value == Data("you@example.org".utf8))
+    }
+
+    @Test func behaviour_4_10_theServicesOfABondedPeerAreFoundWithoutTraffic() throws {
+        let (trust, app) = try bonded()
+        try app.visit()
+        try app.leave()
+        let before = trust.phone.traffic.packetsToController
+        try app.visit()
+        try app.leave()
+        let cached = trust.phone.traffic.packetsToController - before
+        // The same with somebody who is not bonded takes many more packets.
+        trust.phone.forget(try #require(trust.phone.pairedPeers.first?.identifier))
+        let fresh = trust.phone.traffic.packetsToController
+        try app.visit()
+        try app.leave()
+        let uncached = trust.phone.traffic.packetsToController - fresh
+        #expect(cached + 5 < uncached, "\(cached) and \(uncached)")
+    }
+
+    @Test func AB_S14_aFullStoreMakesRoomForStrangersAndTellsThePerson() throws {
+        let trust = TrustWorld(sensor: DeviceOptions(pairingScreen: .none)) { configuration, isPhone in
+            if isPhone { configuration.maximumBonds = 1 }
+        }
+        let second = trust.world.addDevice(named: "Second", options: DeviceOptions(pairingScreen: .none))
+        let app = try trust.app()
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value").error == nil)
+        try app.leave()
+        trust.sensor.setPower(false)
+        let secondApp = second.launch("second") { _ in TrustPeripheral() }
+        trust.world.run(for: .milliseconds(200))
+        second.person.behaves(.agrees(lookingAt: []))
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value").error == nil)
+        #expect(trust.phone.pairedPeers.map(\.name) == ["Second"])
+        #expect(trust.phone.person.notices.contains { $0.contains("was forgotten to make room") })
+        withExtendedLifetime(secondApp) {}
+    }
+
+    @Test func behaviour_6_13_withAStoreFullOfTrustedPeersThereIsAnErrorOfItsOwn() throws {
+        let trust = TrustWorld { configuration, isPhone in
+            if isPhone { configuration.maximumBonds = 1 }
+        }
+        let second = trust.world.addDevice(named: "Second")
+        let app = try trust.app()
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value").error == nil)
+        try app.leave()
+        trust.sensor.setPower(false)
+        let secondApp = second.launch("second") { _ in TrustPeripheral() }
+        trust.world.run(for: .milliseconds(200))
+        second.person.behaves(.agrees(lookingAt: [trust.phone]))
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value").error?.core == .tooManyLEPairedDevices)
+        #expect(trust.phone.pairedPeers.map(\.name) == ["Sensor"])
+        withExtendedLifetime(secondApp) {}
+    }
+}

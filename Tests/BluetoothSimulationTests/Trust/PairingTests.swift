@@ -1,0 +1,162 @@
+import Bonds
+import CoreBluetooth
+import EventLoops
+import Foundation
+import GAP
+import GATT
+import SMP
+import Synchronization
+import Testing
+
+@testable import BluetoothService
+@testable import BluetoothSimulation
+
+/// What apps see of pairing, and what the persons see: two whole systems and the radio between them.
+@Suite struct PairingTests {
+    private static let email = Data("me@example.org".utf8)
+
+    @Test func behaviour_6_1_aRefusedReadPairsAndIsRepeatedAndTheAppOnlySeesTheEnd() throws {
+        let trust = TrustWorld()
+        let alerts = trust.watchAlerts()
+        let app = try trust.app()
+        try app.visit()
+        app.read(Trust.email)
+        let read = try app.expect("value")
+        #expect(read.error == nil && read.value == Self.email)
+        // The first request never reached the app on the sensor (behaviour 7.38).
+        #expect(trust.sensorApp.log == ["read"])
+        #expect(app.log.isEmpty)
+        #expect(alerts.all.count == 2)
+        #expect(trust.phone.pairedPeers.map(\.name) == ["Sensor"])
+        #expect(trust.sensor.pairedPeers.count == 1)
+    }
+
+    @Test func behaviour_6_4_theCodeIsOnTheCentralsAlertAndTypedIntoThePeripherals() throws {
+        let trust = TrustWorld()
+        let alerts = trust.watchAlerts()
+        let app = try trust.app()
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value").error == nil)
+        let all = alerts.all.sorted()
+        #expect(all.count == 2 && all[0].hasPrefix("Phone: showsCode(\"") && all[1] == "Sensor: asksForCode", "\(all)")
+        // Nothing stays on the screens.
+        trust.world.run(for: .seconds(1))
+        #expect(trust.phone.person.alerts.isEmpty && trust.sensor.person.alerts.isEmpty)
+        #expect(trust.phone.withSystem { $0.bondedPeers.first?.isAuthenticated } == true)
+        // The peripheral trusts that central from now on, and the other way round.
+        app.subscribe(Trust.email)
+        #expect(try app.expect("subscribed", "not subscribed").error == nil)
+        trust.sensorApp.notify(Data("you@example.org".utf8))
+        #expect(try app.expect("value").value == Data("you@example.org".utf8))
+    }
+
+    /// Behaviour 6.16: of an unpaired central both the read and the subscription start pairing; behaviour 6.3 has the others.
+    @Test(arguments: ["read", "subscribe", "write", "indicate", "write mixed"])
+    func behaviour_6_3_behaviour_6_16_whateverIsProtectedStartsPairing(trigger: String) throws {
+        let trust = TrustWorld()
+        let app = try trust.app()
+        try app.visit()
+        for _ in 1...2 {
+            let error: (any Error)?
+            switch trigger {
+            case "read":
+                app.read(Trust.email)
+                error = try app.expect("value").error
+            case "subscribe":
+                app.subscribe(Trust.email)
+                error = try app.expect("subscribed", "not subscribed").error
+            case "indicate":
+                app.subscribe(Trust.secret)
+                error = try app.expect("subscribed", "not subscribed").error
+            case "write":
+                app.write(Trust.secret, Data([1]))
+                error = try app.expect("written").error
+            default:
+                app.write(Trust.mixed, Data([1]))
+                error = try app.expect("written").error
+            }
+            #expect(error == nil)
+            // The second time the central is a paired one.
+            #expect(trust.phone.pairedPeers.count == 1)
+        }
+    }
+
+    @Test func behaviour_6_2_discoveryAndWhatIsForEverybodyNeedNoTrust() throws {
+        let trust = TrustWorld(people: .decline)
+        let app = try trust.app()
+        try app.visit()
+        app.read(Trust.open)
+        #expect(try app.expect("value").error == nil)
+        app.read(Trust.mixed)
+        #expect(try app.expect("value").error == nil)
+        #expect(trust.phone.pairedPeers.isEmpty)
+    }
+
+    @Test func behaviour_6_15_protectionIsForWhatTheAppNamesAlone() throws {
+        let trust = TrustWorld(people: .decline)
+        let app = try trust.app()
+        try app.visit()
+        // Everybody reads it and is notified; writing is what needs trust.
+        app.subscribe(Trust.mixed)
+        #expect(try app.expect("subscribed", "not subscribed").error == nil)
+        app.write(Trust.mixed, Data([1]))
+        #expect(try app.expect("written").error?.att == .insufficientAuthentication)
+        app.subscribe(Trust.secret)
+        #expect(try app.expect("subscribed", "not subscribed").error?.att == .insufficientAuthentication)
+        // Behaviour 7.38: the app on the sensor was asked for none of it.
+        #expect(trust.sensorApp.log == ["subscribed"])
+    }
+
+    @Test(arguments: [true, false])
+    func behaviour_6_5_whoDeclinesGetsTheRefusal(isPhone: Bool) throws {
+        let trust = TrustWorld()
+        (isPhone ? trust.phone : trust.sensor).person.behaves(.declines, after: .seconds(1))
+        let app = try trust.app()
+        try app.visit()
+        app.read(Trust.email)
+        let read = try app.expect("value", within: .seconds(10))
+        #expect(read.error?.att == .insufficientAuthentication)
+        #expect(trust.sensorApp.log.isEmpty)
+        #expect(trust.phone.pairedPeers.isEmpty && trust.sensor.pairedPeers.isEmpty)
+        // The link goes on for whatever is open.
+        app.read(Trust.open)
+        #expect(try app.expect("value").error == nil)
+    }
+
+    @Test(arguments: [true, false])
+    func behaviour_6_5_behaviour_6_6_whoDoesNotReactWithinThirtySecondsGetsInsufficientEncryption(isPhone: Bool) throws
+    {
+        let trust = TrustWorld(people: .ignore)
+        if !isPhone { trust.phone.person.behaves(.agrees(lookingAt: [trust.sensor])) }
+        let app = try trust.app()
+        try app.visit()
+        app.read(Trust.email)
+        let began = trust.world.now
+        let read = try app.expect("value")
+        #expect(read.error?.att == .insufficientEncryption)
+        let waited = trust.world.now - began
+        #expect(waited >= .seconds(29) && waited <= .seconds(32), "\(waited)")
+        #expect(trust.phone.person.alerts.isEmpty && trust.sensor.person.alerts.isEmpty)
+        // No further pairing on that link.
+        app.read(Trust.email)
+        #expect(try app.expect("value", within: .seconds(2)).error?.att == .insufficientEncryption)
+        // But on the next one, when everybody is awake and has waited long enough.
+        trust.seat(.agree)
+        try app.leave()
+        trust.world.run(for: .seconds(5))
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value").error == nil)
+    }
+
+    @Test func behaviour_6_5_aWrongCodeIsARefusal() throws {
+        let trust = TrustWorld()
+        trust.sensor.person.behaves(.scripted { $0.content == .asksForCode ? .type("000000") : .wait })
+        let app = try trust.app()
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value", within: .seconds(10)).error?.att == .insufficientAuthentication)
+        #expect(trust.phone.pairedPeers.isEmpty && trust.sensor.pairedPeers.isEmpty)
+    }
+}

@@ -1,0 +1,100 @@
+import Bonds
+import CoreBluetooth
+import EventLoops
+import Foundation
+import GAP
+import GATT
+import SMP
+import Synchronization
+import Testing
+
+@testable import BluetoothService
+@testable import BluetoothSimulation
+
+/// Addresses that change, and who is recognised behind them.
+@Suite struct PrivacyTests {
+    private let short = DeviceOptions(addressLifetime: .seconds(10))
+    private let fixed = DeviceOptions(addressLifetime: nil)
+
+    @Test func behaviour_6_17_aSystemShowsAResolvablePrivateAddressForAQuarterOfAnHour() {
+        let configuration = SystemConfiguration()
+        #expect(configuration.address == .resolvablePrivate)
+        #expect(configuration.privacyInterval == .seconds(900))
+    }
+
+    @Test func behaviour_6_18_aStrangerWithANewAddressIsANewPeripheral() throws {
+        let trust = TrustWorld(sensor: short)
+        let app = try trust.app()
+        let first = try app.find()
+        trust.world.run(for: .seconds(1))
+        #expect(try app.find() == first)
+        trust.world.run(for: .seconds(15))
+        #expect(try app.find() != first)
+    }
+
+    @Test func behaviour_6_18_aBondedPeerKeepsItsIdentifierAndNeedsNoCode() throws {
+        let trust = TrustWorld(phone: short, sensor: short)
+        let app = try trust.app()
+        let first = try app.find()
+        try app.open()
+        app.read(Trust.email)
+        #expect(try app.expect("value").error == nil)
+        let central = trust.sensorApp.centrals.withLock { $0.first }
+        #expect(trust.phone.pairedPeers.first?.identifier == first)
+        try app.leave()
+        let alerts = trust.watchAlerts()
+        for _ in 1...3 {
+            trust.world.run(for: .seconds(25))
+            #expect(try app.find() == first)
+            try app.open()
+            app.read(Trust.email)
+            #expect(try app.expect("value").error == nil)
+            try app.leave()
+        }
+        #expect(alerts.all.isEmpty)
+        // Behaviour 7.49: and the central is the same one to the peripheral.
+        #expect(Set(trust.sensorApp.centrals.withLock { $0 }) == Set([central].compactMap { $0 }))
+    }
+
+    @Test func behaviour_7_49_aStrangeCentralWithANewAddressIsANewCentral() throws {
+        let trust = TrustWorld(phone: short)
+        let app = try trust.app()
+        for _ in 1...2 {
+            try app.visit()
+            app.read(Trust.open)
+            #expect(try app.expect("value").error == nil)
+            try app.leave()
+            trust.world.run(for: .seconds(15))
+        }
+        let centrals = trust.sensorApp.centrals.withLock { $0 }
+        #expect(centrals.count == 2 && Set(centrals).count == 2)
+    }
+
+    @Test func behaviour_6_19_aPeerThatNeverChangesItsAddressKeepsItsIdentifierOnThisHostAlone() throws {
+        let trust = TrustWorld(sensor: fixed)
+        let app = try trust.app()
+        let first = try app.find()
+        trust.world.run(for: .seconds(2_000))
+        // Another app of the host, later.
+        #expect(try trust.app().find() == first)
+        let other = trust.world.addDevice(named: "Tablet")
+        #expect(try trust.app(on: other).find() != first)
+    }
+
+    @Test func behaviour_11_5_aBondedPeerIsConnectedToByItsIdentifierWithoutAScan() throws {
+        let trust = TrustWorld(phone: short, sensor: short)
+        let app = try trust.app()
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value").error == nil)
+        let identifier = try #require(app.identifier)
+        try app.leave()
+        trust.sensor.setPower(false)
+        trust.world.run(for: .seconds(60))
+        let later = try trust.app()
+        try later.connect(known: identifier)
+        trust.world.run(for: .seconds(30))
+        trust.sensor.setPower(true)
+        try later.expect("connected")
+    }
+}

@@ -1,0 +1,131 @@
+import Bonds
+import CoreBluetooth
+import EventLoops
+import Foundation
+import GAP
+import GATT
+import SMP
+import Synchronization
+import Testing
+
+@testable import BluetoothService
+@testable import BluetoothSimulation
+
+/// Several apps, several links, and systems that begin anew.
+@Suite struct SharedTrustTests {
+    @Test func twoAppsShareTheLinkThatOneOfThemHasPaired() throws {
+        let trust = TrustWorld()
+        let alerts = trust.watchAlerts()
+        let (first, second) = (try trust.app(), try trust.app())
+        try first.visit()
+        try second.visit()
+        first.read(Trust.email)
+        // The other one asks while the persons are at it: one pairing is enough for both.
+        second.read(Trust.email)
+        second.read(Trust.open)
+        #expect(try first.expect("value").error == nil)
+        #expect(try second.expect("value").error == nil)
+        #expect(try second.expect("value").error == nil)
+        #expect(alerts.all.count == 2)
+        #expect(trust.phone.withSystem { $0.links.count } == 1)
+    }
+
+    @Test func promptsFromTwoLinksComeOneAfterTheOther() throws {
+        let trust = TrustWorld()
+        let second = trust.world.addDevice(named: "Second", options: DeviceOptions(addressLifetime: nil))
+        let app = try trust.app()
+        try app.visit()
+        let secondApp = second.launch("second") { _ in TrustPeripheral() }
+        trust.world.run(for: .milliseconds(200))
+        let other = try trust.app()
+        try other.find(except: app.identifier)
+        try other.open()
+        trust.phone.person.behaves(.agrees(lookingAt: [trust.sensor, second]), after: .seconds(1))
+        second.person.behaves(.agrees(lookingAt: [trust.phone]), after: .seconds(1))
+        let most = Locked(0)
+        let person = trust.phone.person
+        person.watchAlerts { _ in most.change { $0 = max($0, person.alerts.count) } }
+        app.read(Trust.email)
+        other.read(Trust.email)
+        #expect(try app.expect("value").error == nil)
+        #expect(try other.expect("value").error == nil)
+        #expect(most.value == 1)
+        #expect(Set(trust.phone.pairedPeers.compactMap(\.name)) == ["Sensor", "Second"])
+        withExtendedLifetime(secondApp) {}
+    }
+
+    /// The phone's storage outlasts its system; `number` says which controller the next one has.
+    private func restart(_ trust: TrustWorld, _ storage: LoopBound<any BondStorage>, number: UInt64)
+        -> SimulatedDevice
+    {
+        trust.phone.withSystem { $0.stop() }
+        let phone = trust.world.addDevice(named: "Phone", number: number, bonds: storage) { _ in }
+        phone.person.behaves(.agrees(lookingAt: [trust.sensor]), after: .seconds(1))
+        trust.world.run(for: .milliseconds(200))
+        return phone
+    }
+
+    private func bonded() throws -> (TrustWorld, LoopBound<any BondStorage>, UUID) {
+        let loop = VirtualEventLoop()
+        let storage = loop.make { MemoryBondStorage() as any BondStorage }
+        let trust = TrustWorld(loop: loop, phoneBonds: storage)
+        let app = try trust.app()
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value").error == nil)
+        let identifier = try #require(app.identifier)
+        try app.leave()
+        return (trust, storage, identifier)
+    }
+
+    @Test func aSystemThatBeginsAnewKnowsItsPeersByTheSameIdentifiers() throws {
+        let (trust, storage, identifier) = try bonded()
+        let phone = restart(trust, storage, number: 1)
+        let alerts = trust.watchAlerts()
+        let app = try trust.app(on: phone)
+        // Behaviour 11.3: known without having been heard.
+        try app.connect(known: identifier)
+        try app.expect("connected")
+        try app.leave()
+        #expect(try app.find() == identifier)
+        try app.open()
+        app.read(Trust.email)
+        #expect(try app.expect("value").error == nil)
+        #expect(alerts.all.isEmpty)
+        #expect(phone.pairedPeers.map(\.identifier) == [identifier])
+    }
+
+    @Test func AB_H08_anotherControllerDoesNotGetTheBonds() throws {
+        let (trust, storage, identifier) = try bonded()
+        let phone = restart(trust, storage, number: 77)
+        #expect(phone.pairedPeers.isEmpty)
+        #expect(phone.person.notices.contains { $0.contains("belong to the adapter") })
+        let app = try trust.app(on: phone)
+        #expect(try app.find() != identifier)
+        // Nothing was changed, so that the right controller finds them as they were.
+        let again = restart(trust, storage, number: 1)
+        #expect(again.pairedPeers.map(\.identifier) == [identifier])
+    }
+}
+
+/// Bonds on the disk.
+@Suite struct StoredTrustTests {
+    @Test func aDirectoryKeepsTheBondsFromSystemToSystem() throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("harald-\(UUID().uuidString)")
+            .path
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let trust = TrustWorld { configuration, isPhone in
+            if isPhone { configuration.store = .directory(directory) }
+        }
+        let app = try trust.app()
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value").error == nil)
+        let identifier = try #require(app.identifier)
+        try app.leave()
+        trust.phone.withSystem { $0.stop() }
+        let phone = trust.world.addDevice(named: "Phone", number: 1) { $0.store = .directory(directory) }
+        trust.world.run(for: .milliseconds(200))
+        #expect(phone.pairedPeers.map(\.identifier) == [identifier])
+    }
+}

@@ -1,0 +1,186 @@
+import BluetoothSimulation
+import CoreBluetooth
+import Foundation
+import Synchronization
+import Testing
+
+/// An app in the central role that a test drives step by step, and all that its delegates hear.
+final class TrustCentral: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
+    // Safe: everything but `heard`, which has a lock, is touched on the queue of the manager only, where the callbacks come.
+
+    /// What the app was told, in a word, with the error if there was one.
+    struct Heard: Sendable {
+        let what: String
+        var error: (any Error)?
+        var value: Data?
+    }
+
+    private let heard = Mutex<[Heard]>([])
+    private let queue = DispatchQueue(label: "central")
+    private let world: SimulatedWorld
+    private var manager: CBCentralManager!
+    private var peripheral: CBPeripheral?
+    private var unexplored = 0
+    private var ignored: UUID?
+
+    init(_ world: SimulatedWorld) {
+        self.world = world
+        super.init()
+        manager = CBCentralManager(delegate: self, queue: queue)
+    }
+
+    // MARK: Steps
+
+    /// What was heard and not taken yet.
+    var log: [Heard] { heard.withLock { $0 } }
+
+    /// Runs the world until the app hears one of `words`, which is taken with all before it.
+    @discardableResult
+    func expect(_ words: String..., within limit: Duration = .seconds(60)) throws -> Heard {
+        let isThere = world.run(for: limit) { [self] in heard.withLock { $0.contains { words.contains($0.what) } } }
+        let found: Heard? = heard.withLock { heard in
+            guard let index = heard.firstIndex(where: { words.contains($0.what) }) else { return nil }
+            defer { heard.removeFirst(index + 1) }
+            return heard[index]
+        }
+        return try #require(isThere ? found : nil, "none of \(words) came, but \(log.map(\.what))")
+    }
+
+    func on<T: Sendable>(_ body: @Sendable (TrustCentral) -> T) -> T {
+        queue.sync { body(self) }
+    }
+
+    /// Finds whoever advertises the service, except one, and returns the identifier.
+    @discardableResult
+    func find(except other: UUID? = nil) throws -> UUID {
+        on { $0.ignored = other }
+        on { $0.manager.scanForPeripherals(withServices: [Trust.service]) }
+        try expect("discovered")
+        on { $0.manager.stopScan() }
+        return try #require(identifier)
+    }
+
+    var identifier: UUID? { on { $0.peripheral?.identifier } }
+
+    /// Asks for a connection to whom was found last.
+    func connect() {
+        on { if let peripheral = $0.peripheral { $0.manager.connect(peripheral) } }
+    }
+
+    /// Asks for a connection to a peripheral that the system knows from before.
+    func connect(known identifier: UUID) throws {
+        let isKnown = on { app in
+            app.peripheral = app.manager.retrievePeripherals(withIdentifiers: [identifier]).first
+            return app.peripheral != nil
+        }
+        try #require(isKnown, "the peripheral is not known")
+        connect()
+    }
+
+    /// Connects and finds all characteristics.
+    func open() throws {
+        connect()
+        try expect("connected")
+        on { $0.peripheral?.discoverServices([Trust.service]) }
+        try expect("explored")
+    }
+
+    /// Finds the peripheral, connects and finds all characteristics.
+    func visit() throws {
+        try find()
+        try open()
+    }
+
+    func leave() throws {
+        on { if let peripheral = $0.peripheral { $0.manager.cancelPeripheralConnection(peripheral) } }
+        try expect("disconnected")
+        world.run(for: .milliseconds(200))
+    }
+
+    func characteristic(_ uuid: CBUUID) -> CBCharacteristic? {
+        peripheral?.services?.flatMap { $0.characteristics ?? [] }.first { $0.uuid == uuid }
+    }
+
+    func read(_ uuid: CBUUID) {
+        on { app in if let it = app.characteristic(uuid) { app.peripheral?.readValue(for: it) } }
+    }
+
+    func write(_ uuid: CBUUID, _ value: Data, type: CBCharacteristicWriteType = .withResponse) {
+        on { app in if let it = app.characteristic(uuid) { app.peripheral?.writeValue(value, for: it, type: type) } }
+    }
+
+    func subscribe(_ uuid: CBUUID, _ isOn: Bool = true) {
+        on { app in if let it = app.characteristic(uuid) { app.peripheral?.setNotifyValue(isOn, for: it) } }
+    }
+
+    // MARK: Callbacks
+
+    private func hear(_ what: String, _ error: (any Error)? = nil, value: Data? = nil) {
+        heard.withLock { $0.append(Heard(what: what, error: error, value: value)) }
+    }
+
+    func centralManagerDidUpdateState(_ central: CBCentralManager) {
+        hear("state \(central.state.rawValue)")
+    }
+
+    func centralManager(
+        _ central: CBCentralManager,
+        didDiscover peripheral: CBPeripheral,
+        advertisementData: [String: Any],
+        rssi RSSI: NSNumber
+    ) {
+        guard peripheral.identifier != ignored else { return }
+        self.peripheral = peripheral
+        hear("discovered")
+    }
+
+    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+        peripheral.delegate = self
+        hear("connected")
+    }
+
+    func centralManager(_ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: (any Error)?) {
+        hear("failed to connect", error)
+    }
+
+    func centralManager(
+        _ central: CBCentralManager,
+        didDisconnectPeripheral peripheral: CBPeripheral,
+        error: (any Error)?
+    ) {
+        hear("disconnected", error)
+    }
+
+    func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+        let services = peripheral.services ?? []
+        unexplored = services.count
+        for service in services { peripheral.discoverCharacteristics(nil, for: service) }
+    }
+
+    func peripheral(_ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?) {
+        unexplored -= 1
+        if unexplored == 0 { hear("explored", error) }
+    }
+
+    func peripheral(_ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?)
+    {
+        hear("value", error, value: error == nil ? characteristic.value : nil)
+    }
+
+    func peripheral(_ peripheral: CBPeripheral, didWriteValueFor characteristic: CBCharacteristic, error: (any Error)?)
+    {
+        hear("written", error)
+    }
+
+    func peripheral(
+        _ peripheral: CBPeripheral,
+        didUpdateNotificationStateFor characteristic: CBCharacteristic,
+        error: (any Error)?
+    ) {
+        hear(characteristic.isNotifying ? "subscribed" : "not subscribed", error)
+    }
+
+    func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService]) {
+        hear("services modified")
+    }
+}

@@ -1,0 +1,109 @@
+import BluetoothSimulation
+import CoreBluetooth
+import Foundation
+import Synchronization
+
+/// What the apps of these tests have agreed on.
+enum Trust {
+    static let service = CBUUID(string: "7472757E-0000-4861-7261-6C6420303031")
+    /// For everybody.
+    static let open = CBUUID(string: "7472757E-0001-4861-7261-6C6420303031")
+    /// The contract of behaviour 6.16: read, and notifications for trusted peers.
+    static let email = CBUUID(string: "7472757E-0002-4861-7261-6C6420303031")
+    /// Trusted peers write it, and are indicated it.
+    static let secret = CBUUID(string: "7472757E-0003-4861-7261-6C6420303031")
+    /// Everybody reads and is notified; trusted peers write, with and without response, and signed.
+    static let mixed = CBUUID(string: "7472757E-0004-4861-7261-6C6420303031")
+}
+
+/// An app in the peripheral role that publishes one characteristic of each kind, and all that it is asked.
+final class TrustPeripheral: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
+    // Safe: everything but `asked`, which has a lock, is touched on the queue of the manager only, where the callbacks come.
+
+    /// What the app was asked, in the order of asking.
+    let asked = Mutex<[String]>([])
+    /// The identifiers of the centrals that asked.
+    let centrals = Mutex<[UUID]>([])
+    private let queue = DispatchQueue(label: "peripheral")
+    private var manager: CBPeripheralManager!
+    private var email: CBMutableCharacteristic!
+
+    override init() {
+        super.init()
+        manager = CBPeripheralManager(delegate: self, queue: queue)
+    }
+
+    var log: [String] { asked.withLock { $0 } }
+
+    func forget() {
+        asked.withLock { $0 = [] }
+        centrals.withLock { $0 = [] }
+    }
+
+    /// Sends a new value of the e-mail address to subscribers.
+    func notify(_ value: Data) {
+        queue.sync { _ = manager.updateValue(value, for: email, onSubscribedCentrals: nil) }
+    }
+
+    func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
+        guard peripheral.state == .poweredOn else { return }
+        email = CBMutableCharacteristic(
+            type: Trust.email,
+            properties: [.read, .notifyEncryptionRequired],
+            value: nil,
+            permissions: .readEncryptionRequired
+        )
+        let service = CBMutableService(type: Trust.service, primary: true)
+        service.characteristics = [
+            CBMutableCharacteristic(type: Trust.open, properties: .read, value: nil, permissions: .readable),
+            email,
+            CBMutableCharacteristic(
+                type: Trust.secret,
+                properties: [.write, .indicateEncryptionRequired],
+                value: nil,
+                permissions: .writeEncryptionRequired
+            ),
+            CBMutableCharacteristic(
+                type: Trust.mixed,
+                properties: [.read, .write, .writeWithoutResponse, .authenticatedSignedWrites, .notify],
+                value: nil,
+                permissions: [.readable, .writeEncryptionRequired]
+            ),
+        ]
+        peripheral.add(service)
+        peripheral.startAdvertising([CBAdvertisementDataServiceUUIDsKey: [Trust.service]])
+    }
+
+    private func note(_ what: String, _ central: CBCentral) {
+        asked.withLock { $0.append(what) }
+        centrals.withLock { $0.append(central.identifier) }
+    }
+
+    func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
+        note("read", request.central)
+        request.value = Data("me@example.org".utf8).dropFirst(request.offset)
+        peripheral.respond(to: request, withResult: .success)
+    }
+
+    func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
+        guard let first = requests.first else { return }
+        note("write", first.central)
+        peripheral.respond(to: first, withResult: .success)
+    }
+
+    func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        central: CBCentral,
+        didSubscribeTo characteristic: CBCharacteristic
+    ) {
+        note("subscribed", central)
+    }
+
+    func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        central: CBCentral,
+        didUnsubscribeFrom characteristic: CBCharacteristic
+    ) {
+        note("unsubscribed", central)
+    }
+}

@@ -1,0 +1,103 @@
+import Bonds
+import CoreBluetooth
+import EventLoops
+import Foundation
+import GAP
+import GATT
+import Radio
+import SMP
+import Synchronization
+import Testing
+
+@testable import BluetoothService
+@testable import BluetoothSimulation
+
+/// A phone and a sensor with a person each, in virtual time, on the sensor an app that publishes protected values.
+final class TrustWorld {
+    let world: SimulatedWorld
+    let phone: SimulatedDevice
+    let sensor: SimulatedDevice
+    let sensorApp: TrustPeripheral
+
+    init(
+        seed: UInt64 = 1,
+        loop: VirtualEventLoop = VirtualEventLoop(),
+        phone phoneOptions: DeviceOptions = DeviceOptions(),
+        sensor sensorOptions: DeviceOptions = DeviceOptions(),
+        people: People = .agree,
+        phoneBonds: LoopBound<any BondStorage>? = nil,
+        configure: @escaping @Sendable (inout SystemConfiguration, _ isPhone: Bool) -> Void = { _, _ in }
+    ) {
+        world = SimulatedWorld(seed: seed, loop: loop)
+        phone = world.addDevice(named: "Phone", options: phoneOptions, bonds: phoneBonds) { configure(&$0, true) }
+        sensor = world.addDevice(named: "Sensor", at: Position(x: 1), options: sensorOptions) { configure(&$0, false) }
+        sensorApp = sensor.launch("sensor") { _ in TrustPeripheral() }
+        world.run(for: .milliseconds(200))
+        seat(people)
+    }
+
+    /// What the two persons do.
+    enum People {
+        case agree
+        case decline
+        case ignore
+    }
+
+    func seat(_ people: People) {
+        let habits: [SimulatedPerson.Habit] =
+            switch people {
+            case .agree: [.agrees(lookingAt: [sensor]), .agrees(lookingAt: [phone])]
+            case .decline: [.declines, .declines]
+            case .ignore: [.ignores, .ignores]
+            }
+        phone.person.behaves(habits[0], after: .seconds(1))
+        sensor.person.behaves(habits[1], after: .seconds(1))
+    }
+
+    /// An app of its own on the phone.
+    func app(on device: SimulatedDevice? = nil) throws -> TrustCentral {
+        let app = (device ?? phone).launch("phone") { _ in TrustCentral(world) }
+        try app.expect("state 5")
+        return app
+    }
+
+    /// What every device has shown its person since.
+    func watchAlerts() -> AlertLog {
+        let log = AlertLog()
+        for device in [phone, sensor] {
+            let name = device.name
+            device.person.watchAlerts { alert in log.add("\(name): \(alert.content)") }
+        }
+        return log
+    }
+}
+
+/// Alerts in the order of appearing.
+final class AlertLog: Sendable {
+    private let alerts = Locked<[String]>([])
+    var all: [String] { alerts.value }
+    func add(_ alert: String) { alerts.change { $0.append(alert) } }
+}
+
+/// A value with a lock.
+final class Locked<Value: Sendable>: Sendable {
+    private let stored: Mutex<Value>
+
+    init(_ value: Value) { stored = Mutex(value) }
+
+    var value: Value { stored.withLock { $0 } }
+    func change(_ body: @Sendable (inout Value) -> Void) { stored.withLock { body(&$0) } }
+}
+
+extension SimulatedDevice {
+    /// Works on the device's system, on the loop.
+    func withSystem<T: Sendable>(_ body: @escaping @Sendable (BluetoothSystem) -> T) -> T {
+        let parts = parts
+        return world.loop.waitFor { body(parts.value.system) }
+    }
+}
+
+extension Error {
+    var att: CBATTError.Code? { (self as? CBATTError)?.code }
+    var core: CBError.Code? { (self as? CBError)?.code }
+}

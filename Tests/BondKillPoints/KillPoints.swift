@@ -1,0 +1,115 @@
+import Bonds
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Does operations on a store on the disk in child processes that kill themselves with SIGKILL, at each boundary between
+/// system calls in turn, and looks at what each one leaves: the state before or after the operation, whole, and a store
+/// that goes on. Run as `BondKillPoints DIRECTORY POINTS SEED`; the last line says how many points held.
+@main struct KillPoints {
+    static func main() throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 4, let points = Int(arguments[2]), let seed = UInt64(arguments[3]) else {
+            fail("usage: BondKillPoints DIRECTORY POINTS SEED")
+        }
+        var search = Search(path: arguments[1], script: Script(seed: seed))
+        while search.points < points { try search.tryNextOperation() }
+        print("\(search.points) points in \(search.operations) operations held, \(search.advanced) with the new state")
+    }
+}
+
+private struct Search {
+    let path: String
+    let script: Script
+    var points = 0
+    var operations = 0
+    /// Points after which the new state was there.
+    var advanced = 0
+    /// What the store holds.
+    var state: StoredBonds?
+    /// Its file, nil when there is none.
+    var file: [UInt8]?
+
+    init(path: String, script: Script) {
+        self.path = path
+        self.script = script
+    }
+
+    /// Kills the next operation at every boundary, until it comes to its end.
+    mutating func tryNextOperation() throws {
+        let number = operations
+        let new = try script.state(after: number, from: state)
+        var boundary = 0
+        while try performInChild(number, killedAt: boundary) {
+            let left = try load()
+            if left != state, left != new { fail("operation \(number), boundary \(boundary): neither state is there") }
+            if left == new { advanced += 1 }
+            points += 1
+            // The store goes on from what is left; that takes its time, and need not be seen each time.
+            if points % 4 == 0 { try script.perform(number + 10_000, on: try FileBondStorage(directory: path)) }
+            try restore()
+            boundary += 1
+        }
+        if try load() != new { fail("operation \(number) was not killed, and the new state is not there") }
+        state = new
+        file = try contents()
+        operations += 1
+    }
+
+    /// Whether the child was killed before it came to its end.
+    private func performInChild(_ number: Int, killedAt boundary: Int) throws -> Bool {
+        let child = forkProcess()
+        if child == 0 {
+            do {
+                let directory = InterruptedDirectory(try PosixBondDirectory(path)) { reached in
+                    if reached == boundary { kill(getpid(), SIGKILL) }
+                }
+                try script.perform(number, on: FileBondStorage(directory: directory))
+                directory.boundary()
+                _exit(0)
+            } catch {
+                fail("operation \(number) in a child: \(error)")
+            }
+        }
+        var status: Int32 = 0
+        guard child > 0, waitpid(child, &status, 0) == child else { fail("no child") }
+        if status & 0x7F == SIGKILL { return true }
+        if status != 0 { fail("operation \(number), boundary \(boundary): the child ended with status \(status)") }
+        return false
+    }
+
+    private func load() throws -> StoredBonds? {
+        try FileBondStorage(directory: path).load()
+    }
+
+    private func contents() throws -> [UInt8]? {
+        let directory = try PosixBondDirectory(path)
+        guard let (handle, status) = try directory.open("bonds") else { return nil }
+        defer { directory.close(handle) }
+        return try directory.read(handle, atMost: status.size)
+    }
+
+    /// Puts the state before the operation back.
+    private func restore() throws {
+        let directory = try PosixBondDirectory(path)
+        for name in ["bonds", "bonds.new"] { try? directory.remove(name) }
+        guard let file else { return }
+        let handle = try directory.create("bonds")
+        defer { directory.close(handle) }
+        guard try directory.write(file[...], to: handle) == file.count else { fail("the state cannot be put back") }
+    }
+}
+
+private func fail(_ what: String) -> Never {
+    print("FAILED: \(what)")
+    fflush(nil)
+    _exit(1)
+}
+
+// This process has one thread and nothing else that a copy of it could trip over.
+@_silgen_name("fork") private func forkProcess() -> Int32

@@ -1,0 +1,88 @@
+import BluetoothTypes
+import Bonds
+import Cryptography
+import EventLoops
+import GATT
+import SMP
+
+/// Bonds to test with; the same number gives the same bond.
+package enum Samples {
+    package static let adapter = AdapterIdentity(
+        address: BluetoothAddress(0x00A0_5011_2233, kind: .publicDevice),
+        details: "usb"
+    )
+    package static let weak = KeyLevel(keySize: 16, isAuthenticated: false, isSecureConnections: true)
+    package static let strong = KeyLevel(keySize: 16, isAuthenticated: true, isSecureConnections: true)
+
+    package static func address(_ number: Int) -> BluetoothAddress {
+        BluetoothAddress(0xC000_0000_0000 | UInt64(number), kind: .randomDevice)
+    }
+
+    package static func key(_ number: Int, _ purpose: UInt64) -> Key128 {
+        Key128(Block128(high: purpose, low: UInt64(number) &+ 1))
+    }
+
+    /// A bond as LE Secure Connections make it.
+    package static func bond(_ number: Int, level: KeyLevel = weak) -> Bond {
+        var keys = PeerKeys(level: level)
+        keys.localKey = EncryptionKey(key: key(number, 1))
+        keys.peerKey = keys.localKey
+        keys.identityKey = key(number, 2)
+        keys.identityAddress = address(number)
+        let identifier = BondIdentifier(high: 0x4000, low: 1 << 63 | UInt64(number))
+        return Bond(identifier: identifier, address: address(number), keys: keys)
+    }
+
+    /// A bond that has everything, as legacy pairing makes it.
+    package static func fullBond(_ number: Int) -> Bond {
+        var bond = bond(number, level: KeyLevel(keySize: 9, isAuthenticated: true, isSecureConnections: false))
+        bond.keys.localKey = EncryptionKey(key: key(number, 3), diversifier: 0x1234, random: 0xFEDC_BA98_7654_3210)
+        bond.keys.peerKey = EncryptionKey(key: key(number, 4), diversifier: 0x4321, random: 7)
+        bond.keys.localSigningKey = key(number, 5)
+        bond.keys.peerSigningKey = key(number, 6)
+        bond.keys.localSignCounter = 70_000
+        bond.keys.peerSignCounter = .max
+        bond.name = "Thermomètre \(number)"
+        bond.isLost = true
+        bond.lastUse = 99
+        bond.record = record(number)
+        bond.cache = cache(services: 1)
+        return bond
+    }
+
+    package static func record(_ number: Int) -> ClientRecord {
+        ClientRecord(
+            configurations: [3: .notify, UInt16(truncatingIfNeeded: 9 + number % 99): .indicate],
+            features: [.robustCaching, .enhancedBearers],
+            databaseHash: DatabaseHash([UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 16)),
+            isChangeAware: false,
+            missedChanges: [2...4, 9...12, 0xFFFF...0xFFFF]
+        )
+    }
+
+    /// What is found in a database with so many services of six characteristics each.
+    package static func cache(services count: UInt16) -> AttributeCache {
+        var cache = AttributeCache(hash: DatabaseHash([UInt8](repeating: 0xDB, count: 16)))
+        var services: [RemoteService] = []
+        for number in 0..<count {
+            let start = number * 20 + 1
+            services.append(RemoteService(handles: start...(start + 19), uuid: BluetoothUUID(0x1800 + number)))
+            cache.includes[start] = number == 0 ? services : []
+            cache.characteristics[start] = (UInt16(0)..<6).map { index in
+                let declaration = start + 1 + 3 * index
+                cache.descriptors[declaration + 1] = [RemoteDescriptor(handle: declaration + 2, uuid: 0x2902)]
+                return RemoteCharacteristic(
+                    declaration: declaration,
+                    value: declaration + 1,
+                    end: declaration + 2,
+                    properties: [.read, .notify],
+                    uuid: index < 3
+                        ? BluetoothUUID(0x2A00 + index)
+                        : BluetoothUUID(high: 0xABCD, low: UInt64(index))
+                )
+            }
+        }
+        cache.services = services
+        return cache
+    }
+}

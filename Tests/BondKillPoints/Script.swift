@@ -1,0 +1,64 @@
+import BluetoothTypes
+import Bonds
+import EventLoops
+import GATT
+import SMP
+
+/// What is done to a store, one operation after the other; the same seed gives the same operations. Each one changes
+/// the state once.
+package struct Script {
+    /// So few that bonds have to give way.
+    package static let capacity = 6
+
+    package let seed: UInt64
+
+    package init(seed: UInt64) {
+        self.seed = seed
+    }
+
+    /// Opens the bonds in `storage` and does the operation of this number.
+    package func perform(_ number: Int, on storage: any BondStorage) throws {
+        let random = RandomSource(seed: seed &+ UInt64(number))
+        let present = AdapterIdentity(address: Samples.adapter.address, details: number % 20 == 19 ? "moved" : "usb")
+        let store = try BondStore(
+            storage: storage,
+            adapter: number == 0 ? Samples.adapter : present,
+            adopting: true,
+            random: random,
+            capacity: Self.capacity
+        )
+        // The first operation makes the store, some others give it to another adapter.
+        if number == 0 || number % 20 == 19 || (number % 20 == 0 && number > 0) { return }
+        guard let bond = store.bonds.isEmpty ? nil : store.bonds[Int(random.below(UInt64(store.bonds.count)))] else {
+            return _ = try store.add(Samples.bond(number))
+        }
+        switch random.below(8) {
+        case 0: try store.add(Samples.bond(number, level: random.below(8) == 0 ? Samples.strong : Samples.weak))
+        case 1, 2: try store.add(Samples.fullBond(number).unauthenticated)
+        case 3: try store.add(Bond(identifier: bond.identifier, address: bond.address, keys: bond.keys, name: "again"))
+        case 4: try store.update(bond.identifier) { $0.keys.localSignCounter &+= 1 }
+        case 5:
+            try store.update(bond.identifier) {
+                $0.record = Samples.record(number)
+                $0.cache = Samples.cache(services: UInt16(random.below(3)))
+            }
+        case 6 where store.bonds.count > 3: try store.remove(bond.identifier)
+        default: store.updateRecords { $0.configurations[UInt16(truncatingIfNeeded: number)] = .notify }
+        }
+    }
+
+    /// What the operation makes of a state.
+    package func state(after number: Int, from old: StoredBonds?) throws -> StoredBonds? {
+        let memory = MemoryBondStorage(old)
+        try perform(number, on: memory)
+        return memory.state
+    }
+}
+
+extension Bond {
+    fileprivate var unauthenticated: Bond {
+        var bond = self
+        bond.keys.level.isAuthenticated = false
+        return bond
+    }
+}

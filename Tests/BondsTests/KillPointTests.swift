@@ -1,0 +1,31 @@
+import BondKillPoints
+import Foundation
+import Testing
+
+@Suite struct KillPointTests {
+    /// At least a thousand child processes, each killed by SIGKILL at another boundary between system calls.
+    @Test(.timeLimit(.minutes(2)))
+    func behaviour_what_is_kept_survives_a_kill_at_every_system_call() throws {
+        let tool = try #require(Self.tool)
+        let directory = try ScratchDirectory()
+        let process = Process()
+        process.executableURL = tool
+        process.arguments = [directory.path, "1000", "1"]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0, "\(said)")
+        let words = said.split(separator: " ")
+        let points = try #require(Int(words.first ?? ""), "\(said)")
+        #expect(points >= 1000, "\(said)")
+    }
+
+    /// It stands beside the tests.
+    private static var tool: URL? {
+        let beside = Bundle.allBundles.map(\.bundleURL) + [Bundle.main.executableURL].compactMap { $0 }
+        return beside.map { $0.deletingLastPathComponent().appendingPathComponent("BondKillPoints") }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    }
+}

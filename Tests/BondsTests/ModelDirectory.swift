@@ -1,0 +1,152 @@
+import BondKillPoints
+import Bonds
+
+/// A file system that forgets on power loss whatever it was not asked to keep: octets that were not synchronised, and
+/// names that were given or taken since the directory was.
+final class ModelDirectory: BondDirectory {
+    /// What the model is told to leave out, to see that the test notices.
+    enum Negligence { case none, filesAreNotKept, namesAreNotKept }
+
+    /// What was done to names since they were last made durable.
+    private enum NameChange {
+        case give(String, to: Int)
+        case take(String)
+        case move(String, to: String)
+    }
+
+    private struct File {
+        var octets: [UInt8] = []
+        var kept: [UInt8] = []
+    }
+
+    /// Ends an operation in the middle.
+    static let powerLoss = SystemError(9999)
+
+    let path = "model"
+    let user: UInt32 = 1000
+    private let negligence: Negligence
+    private let lossAt: Int
+    private var calls = 0
+    private var files: [File] = []
+    private var names: [String: Int] = [:]
+    private var keptNames: [String: Int] = [:]
+    private var changes: [NameChange] = []
+    private var positions: [Int32: Int] = [:]
+
+    /// A directory with a file of bonds, or without, whose power fails before call `lossAt`.
+    init(bonds: [UInt8]?, lossAt: Int = .max, negligence: Negligence = .none) {
+        self.lossAt = lossAt
+        self.negligence = negligence
+        guard let bonds else { return }
+        files = [File(octets: bonds, kept: bonds)]
+        names = ["bonds": 0]
+        keptNames = names
+    }
+
+    /// Whether the power has failed.
+    var isDead: Bool { calls > lossAt }
+    /// What is in the file of bonds now.
+    var bonds: [UInt8]? { names["bonds"].map { files[$0].octets } }
+
+    /// What may be in the file of bonds when the power is back; nil for no file.
+    var outcomes: Set<[UInt8]?> {
+        var outcomes: Set<[UInt8]?> = []
+        for kept in 0..<(1 << changes.count) {
+            var names = keptNames
+            for (index, change) in changes.enumerated() where kept & 1 << index != 0 {
+                switch change {
+                case .give(let name, let file): names[name] = file
+                case .take(let name): names[name] = nil
+                case .move(let name, let other):
+                    guard let file = names.removeValue(forKey: name) else { continue }
+                    names[other] = file
+                }
+            }
+            guard let number = names["bonds"] else {
+                outcomes.insert(nil)
+                continue
+            }
+            outcomes.formUnion(contents(of: files[number]))
+        }
+        return outcomes
+    }
+
+    /// What may be found of a file that was written and not kept: the old, the new, a part of it, room without octets.
+    private func contents(of file: File) -> [[UInt8]] {
+        guard file.octets != file.kept else { return [file.kept] }
+        let count = file.octets.count
+        return [
+            file.kept, file.octets, Array(file.octets.prefix(count / 2)), [UInt8](repeating: 0, count: count),
+            Array(file.octets.prefix(count / 2)) + [UInt8](repeating: 0, count: count - count / 2),
+        ]
+    }
+
+    private func call() throws(SystemError) {
+        calls += 1
+        if isDead { throw Self.powerLoss }
+    }
+
+    func open(_ name: String) throws(SystemError) -> (file: Int32, status: FileStatus)? {
+        try call()
+        guard let number = names[name] else { return nil }
+        positions[Int32(number)] = 0
+        let size = files[number].octets.count
+        return (Int32(number), FileStatus(owner: user, permissions: 0o600, size: size, number: UInt64(number)))
+    }
+
+    func create(_ name: String) throws(SystemError) -> Int32 {
+        try call()
+        guard names[name] == nil else { throw SystemError(17) }
+        files.append(File())
+        names[name] = files.count - 1
+        changes.append(.give(name, to: files.count - 1))
+        return Int32(files.count - 1)
+    }
+
+    func read(_ file: Int32, atMost count: Int) throws(SystemError) -> [UInt8] {
+        let octets = files[Int(file)].octets.dropFirst(positions[file] ?? 0).prefix(count)
+        positions[file, default: 0] += octets.count
+        return Array(octets)
+    }
+
+    func write(_ octets: ArraySlice<UInt8>, to file: Int32) throws(SystemError) -> Int {
+        try call()
+        files[Int(file)].octets += octets.prefix(octets.count / 2 + 50)
+        return min(octets.count, octets.count / 2 + 50)
+    }
+
+    func synchronize(_ file: Int32) throws(SystemError) {
+        try call()
+        if negligence != .filesAreNotKept { files[Int(file)].kept = files[Int(file)].octets }
+    }
+
+    func close(_ file: Int32) {}
+
+    func rename(_ name: String, to other: String) throws(SystemError) {
+        try call()
+        guard let file = names.removeValue(forKey: name) else { throw SystemError(2) }
+        names[other] = file
+        changes.append(.move(name, to: other))
+    }
+
+    func link(_ name: String, as other: String) throws(SystemError) {
+        try call()
+        guard let file = names[name] else { throw SystemError(2) }
+        guard names[other] == nil else { throw SystemError(17) }
+        names[other] = file
+        changes.append(.give(other, to: file))
+    }
+
+    func remove(_ name: String) throws(SystemError) {
+        try call()
+        guard names.removeValue(forKey: name) != nil else { throw SystemError(2) }
+        changes.append(.take(name))
+    }
+
+    func synchronize() throws(SystemError) {
+        try call()
+        if negligence == .namesAreNotKept { return }
+        keptNames = names
+        changes = []
+    }
+}

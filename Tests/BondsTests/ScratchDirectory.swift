@@ -1,0 +1,19 @@
+import Foundation
+
+/// The path of a directory that is not there yet, in one that nobody else may enter and that goes with this object.
+final class ScratchDirectory {
+    let path: String
+    private let above: URL
+
+    init() throws {
+        above = FileManager.default.temporaryDirectory.appendingPathComponent("bonds-\(UUID().uuidString)")
+        let permissions = [FileAttributeKey.posixPermissions: 0o700]
+        try FileManager.default.createDirectory(at: above, withIntermediateDirectories: true, attributes: permissions)
+        path = above.appendingPathComponent("store").path
+    }
+
+    deinit { try? FileManager.default.removeItem(at: above) }
+
+    /// The path of a file in it.
+    func file(_ name: String) -> String { "\(path)/\(name)" }
+}

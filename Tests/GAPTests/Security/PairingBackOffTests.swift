@@ -1,0 +1,55 @@
+import BluetoothTypes
+import EventLoops
+import Testing
+
+@testable import GAP
+
+/// How long a peer waits after pairings that failed (Core Vol 3 Part H 2.3.6).
+@Suite struct PairingBackOffTests {
+    private let peer = BluetoothAddress(0xC0FF_EE00_0001, kind: .publicDevice)
+
+    @Test func AB_S12_theWaitDoublesUpToItsLimit() {
+        var backOff = PairingBackOff()
+        var now = Instant.zero
+        #expect(backOff.mayTry(peer, at: now))
+        for expected in [1, 2, 4, 8, 16, 32, 64, 128, 256, 256] {
+            backOff.failed(peer, at: now)
+            #expect(!backOff.mayTry(peer, at: now + .seconds(expected) - .milliseconds(1)))
+            now = now + .seconds(expected)
+            #expect(backOff.mayTry(peer, at: now))
+        }
+    }
+
+    @Test func AB_S12_othersDoNotWait() {
+        var backOff = PairingBackOff()
+        backOff.failed(peer, at: .zero)
+        #expect(backOff.mayTry(BluetoothAddress(1, kind: .publicDevice), at: .zero))
+        #expect(backOff.mayTry(BluetoothAddress(peer.value, kind: .randomDevice), at: .zero))
+    }
+
+    @Test func AB_S12_successForgives() {
+        var backOff = PairingBackOff()
+        for _ in 0..<5 { backOff.failed(peer, at: .zero) }
+        backOff.succeeded(peer)
+        #expect(backOff.mayTry(peer, at: .zero))
+        backOff.failed(peer, at: .zero)
+        #expect(backOff.mayTry(peer, at: .zero + .seconds(1)))
+    }
+
+    @Test func AB_S12_timeForgives() {
+        var backOff = PairingBackOff()
+        for _ in 0..<8 { backOff.failed(peer, at: .zero) }
+        let later = Instant.zero + PairingBackOff.memory + .seconds(1)
+        backOff.failed(peer, at: later)
+        #expect(backOff.mayTry(peer, at: later + .seconds(1)))
+    }
+
+    @Test func AB_S12_theTableIsBounded() {
+        var backOff = PairingBackOff()
+        for value in 0..<1_000 as Range<UInt64> {
+            backOff.failed(BluetoothAddress(value, kind: .randomDevice), at: .zero + .milliseconds(Int(value)))
+        }
+        #expect(backOff.count == PairingBackOff.maximumPeers)
+        #expect(!backOff.mayTry(BluetoothAddress(999, kind: .randomDevice), at: .zero + .seconds(1)))
+    }
+}

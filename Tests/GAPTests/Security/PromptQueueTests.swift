@@ -1,0 +1,86 @@
+import SMP
+import Testing
+
+@testable import GAP
+
+/// Prompts of several links, one at a time.
+@Suite struct PromptQueueTests {
+    private func entry(_ link: UInt64, _ prompt: PairingPrompt = .confirmPairing, ticket: UInt64? = nil)
+        -> PromptQueue.Entry
+    {
+        PromptQueue.Entry(link: link, prompt: prompt, ticket: ticket ?? link)
+    }
+
+    @Test func onePromptIsOpenAtATime() {
+        var queue = PromptQueue()
+        #expect(queue.handle(.ask(entry(1))) == [.open(entry(1))])
+        #expect(queue.handle(.ask(entry(2))) == [])
+        #expect(queue.handle(.ask(entry(3))) == [])
+        #expect(
+            queue.handle(.answered(ticket: 1, .accept)) == [.answer(entry(1), .accept), .open(entry(2))]
+        )
+        // The pairing goes on: there is nothing to close any more.
+        #expect(queue.handle(.close(link: 1)) == [])
+        #expect(queue.handle(.close(link: 2)) == [.close(link: 2), .open(entry(3))])
+        #expect(queue.handle(.answered(ticket: 3, .refuse)) == [.answer(entry(3), .refuse)])
+    }
+
+    @Test func aPasskeyStaysUntilThePairingGoesOn() {
+        var queue = PromptQueue()
+        let shown = entry(1, .showPasskey(123_456))
+        #expect(queue.handle(.ask(shown)) == [.open(shown)])
+        #expect(queue.handle(.ask(entry(2))) == [])
+        #expect(queue.handle(.answered(ticket: 1, .accept)) == [])
+        #expect(queue.handle(.close(link: 1)) == [.close(link: 1), .open(entry(2))])
+    }
+
+    @Test func aPasskeyThatIsShownCanBeRefused() {
+        var queue = PromptQueue()
+        let shown = entry(1, .showPasskey(1))
+        _ = queue.handle(.ask(shown))
+        #expect(queue.handle(.answered(ticket: 1, .refuse)) == [.answer(shown, .refuse)])
+    }
+
+    @Test func whoTypesHasNotDecided() {
+        var queue = PromptQueue()
+        _ = queue.handle(.ask(entry(1, .enterPasskey)))
+        let digit = PairingAnswer.typing(.digitEntered)
+        #expect(queue.handle(.answered(ticket: 1, digit)) == [.answer(entry(1, .enterPasskey), digit)])
+        #expect(queue.handle(.answered(ticket: 1, .passkey(1))) == [.answer(entry(1, .enterPasskey), .passkey(1))])
+    }
+
+    @Test func staleAnswersGoNowhere() {
+        var queue = PromptQueue()
+        _ = queue.handle(.ask(entry(1, ticket: 10)))
+        #expect(
+            queue.handle(.ask(entry(1, .enterPasskey, ticket: 11)))
+                == [.close(link: 1), .open(entry(1, .enterPasskey, ticket: 11))]
+        )
+        #expect(queue.handle(.answered(ticket: 10, .accept)) == [])
+        _ = queue.handle(.close(link: 1))
+        #expect(queue.handle(.answered(ticket: 11, .accept)) == [])
+    }
+
+    @Test func theQueueIsBounded() {
+        var queue = PromptQueue()
+        for link in 0...UInt64(PromptQueue.maximumWaiting) { _ = queue.handle(.ask(entry(link))) }
+        #expect(queue.handle(.ask(entry(99))) == [.answer(entry(99), .refuse)])
+    }
+
+    @Test func aLinkThatWaitsAndDiesIsForgotten() {
+        var queue = PromptQueue()
+        _ = queue.handle(.ask(entry(1)))
+        _ = queue.handle(.ask(entry(2)))
+        #expect(queue.handle(.close(link: 2)) == [])
+        #expect(queue.handle(.answered(ticket: 1, .accept)) == [.answer(entry(1), .accept)])
+    }
+
+    @Test func AB_A14_withoutAPrompterEveryAnswerIsNo() {
+        var queue = PromptQueue()
+        _ = queue.handle(.ask(entry(1)))
+        _ = queue.handle(.ask(entry(2, .compare(5))))
+        #expect(
+            queue.handle(.prompterLeft) == [.answer(entry(1), .refuse), .answer(entry(2, .compare(5)), .refuse)]
+        )
+    }
+}

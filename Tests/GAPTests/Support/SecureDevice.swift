@@ -1,0 +1,200 @@
+import ATT
+import BluetoothTypes
+import Bonds
+import EventLoops
+import GATT
+import HCI
+import L2CAP
+import SMP
+import Testing
+
+@testable import GAP
+
+/// A device with a person, bonds, a server whose values are protected, and a client.
+final class SecureDevice: GATTServerDelegate {
+    let device: GAPDevice
+    let person: Person
+    let storage = MemoryBondStorage()
+    let bonds: BondStore
+    let server: GATTServer
+    /// Values by what they ask for.
+    private(set) var handles: [SecurityRequirement: UInt16] = [:]
+    private(set) var link: AccessLink?
+    private(set) var client: GATTClient?
+    private(set) var session: GATTServerSession?
+    private(set) var failures: [SecurityError] = []
+    private(set) var lostBonds = 0
+    private(set) var paired: [Bond?] = []
+    private(set) var securities: [LinkSecurity] = []
+
+    static let value: [UInt8] = [1, 2, 3]
+
+    init(_ world: GAPWorld, slip: Person.Slip, pairing: PairingConfiguration) throws {
+        person = Person(slip)
+        let number = UInt64(world.deviceCount)
+        bonds = try BondStore(
+            storage: storage,
+            adapter: AdapterIdentity(address: BluetoothAddress(0xC0FF_EE00_0001 + number, kind: .publicDevice)),
+            random: RandomSource(seed: 77 + number)
+        )
+        device = world.device(bonds: bonds, pairing: pairing)
+        let database = GATTDatabase()
+        server = GATTServer(database: database)
+        for (index, requirement) in SecurityRequirement.cases.enumerated() {
+            let service = try database.add(
+                ServiceDefinition(
+                    BluetoothUUID(UInt16(0xF000 + index)),
+                    characteristics: [
+                        CharacteristicDefinition(
+                            BluetoothUUID(UInt16(0xF100 + index)),
+                            properties: [.read, .write],
+                            permissions: AttributePermissions(read: requirement, write: requirement),
+                            source: .fixed(PacketBuffer(Self.value))
+                        )
+                    ]
+                )
+            )
+            handles[requirement] = service.characteristics[0].value
+        }
+        server.delegate = self
+        device.access.security.prompter = person
+        device.onLink = { [unowned self] in attach($0) }
+    }
+
+    var security: DeviceSecurity { device.access.security }
+
+    private func attach(_ link: AccessLink) {
+        self.link = link
+        let channel = link.l2cap.register(.attribute, maximumPayload: 247)
+        let bearer = ATTBearer(channel: channel, loop: device.world.loop, preferredMTU: 247)
+        let session = server.attach(bearer, security: link.security.linkSecurity)
+        let client = GATTClient(bearer: bearer)
+        self.client = client
+        self.session = session
+        client.security = link.security.linkSecurity
+        link.security.onChange = { [unowned self] in
+            securities.append($0)
+            session.security = $0
+            client.security = $0
+        }
+        link.security.onFailure = { [unowned self] in failures.append($0) }
+        link.security.onBondLost = { [unowned self] in lostBonds += 1 }
+        link.security.onPaired = { [unowned self] in paired.append($0) }
+        let ended = link.onEnd
+        link.onEnd = { [unowned self] reason in
+            ended?(reason)
+            server.detach(session)
+            if self.link === link { (self.link, self.client, self.session) = (nil, nil, nil) }
+        }
+    }
+
+    /// Lets refused requests wait until the link is secure (behaviour 6.1).
+    func securesByItself() {
+        let link = link
+        client?.onInsufficientSecurity = { cause, retry in
+            guard let link else { return retry(false) }
+            link.security.secure(after: cause, completion: retry)
+        }
+    }
+
+    func server(_ server: GATTServer, didReceiveRead request: GATTReadRequest) {
+        request.respond(.failure(.unlikelyError))
+    }
+
+    func server(_ server: GATTServer, didReceiveWrite request: GATTWriteRequest) { request.respond(nil) }
+
+    func server(
+        _ server: GATTServer,
+        session: GATTServerSession,
+        didConfigure handle: UInt16,
+        from old: ClientConfiguration,
+        to new: ClientConfiguration
+    ) {}
+    func server(_ server: GATTServer, isReadyToUpdate session: GATTServerSession) {}
+}
+
+extension SecurityRequirement {
+    static let cases: [SecurityRequirement] = [.none, .encrypted, .authenticated, .secureConnections]
+}
+
+/// Two such devices, which connect and part as a test wants it.
+struct SecurePair {
+    let world: GAPWorld
+    let central: SecureDevice
+    let peripheral: SecureDevice
+
+    init(
+        _ mode: ControllerMode = .extended,
+        central: PairingConfiguration = PairingConfiguration(),
+        peripheral: PairingConfiguration = PairingConfiguration()
+    ) throws {
+        world = GAPWorld(mode)
+        let slip = Person.Slip(loop: world.loop)
+        self.central = try SecureDevice(world, slip: slip, pairing: central)
+        self.peripheral = try SecureDevice(world, slip: slip, pairing: peripheral)
+    }
+
+    /// A device by its role.
+    func device(_ role: LERole) -> SecureDevice { role == .central ? central : peripheral }
+
+    /// Makes a link.
+    func connect() throws {
+        let advertiser = Peripheral(peripheral.device.access)
+        advertiser.enter(.init(.general, .undirected))
+        let role = Central(central.device.access)
+        var result: Result<AccessLink, GAPError>?
+        role.connect(to: peripheral.device.address, within: .seconds(10)) { result = $0 }
+        world.run { result != nil && peripheral.link != nil }
+        _ = try #require(try result?.get())
+        world.run(.milliseconds(500))
+    }
+
+    /// Ends the link.
+    func disconnect() {
+        central.link?.terminate()
+        world.run { central.link == nil && peripheral.link == nil }
+        world.run(.milliseconds(100))
+    }
+
+    /// Secures the link from one side, and waits for what comes of it on both.
+    @discardableResult
+    func secure(_ role: LERole, _ level: SecurityLevel = .encrypted) throws -> Result<Void, SecurityError>? {
+        let link = try #require(device(role).link)
+        var result: Result<Void, SecurityError>?
+        link.security.secure(level) { result = $0 }
+        world.run(for: .seconds(60)) { result != nil }
+        world.run(.milliseconds(500))
+        return result
+    }
+
+    /// Reads a value of the other device that asks for `requirement`.
+    func read(_ requirement: SecurityRequirement, by role: LERole) throws -> Result<[UInt8], GATTError>? {
+        let reader = device(role)
+        let client = try #require(reader.client)
+        let handle = try #require(device(role == .central ? .peripheral : .central).handles[requirement])
+        var result: Result<[UInt8], GATTError>?
+        client.read(handle) { result = $0.map(\.bytes) }
+        world.run(for: .seconds(60)) { result != nil }
+        world.run(.milliseconds(200))
+        return result
+    }
+
+    /// Bonds, with the link up afterwards.
+    func bond(_ level: SecurityLevel = .encrypted) throws {
+        try connect()
+        let result = try #require(try secure(.central, level))
+        #expect(result.isSuccess)
+        #expect(central.bonds.bonds.count == 1 && peripheral.bonds.bonds.count == 1)
+        for device in [central, peripheral] { device.person.forget() }
+    }
+}
+
+extension Result {
+    var isSuccess: Bool { if case .success = self { true } else { false } }
+    var error: Failure? { if case .failure(let error) = self { error } else { nil } }
+}
+
+extension Result where Failure == GATTError {
+    /// The server's error code.
+    var refusal: ATTErrorCode? { if case .failure(.att(let response)) = self { response.code } else { nil } }
+}

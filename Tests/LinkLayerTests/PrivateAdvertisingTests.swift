@@ -1,0 +1,174 @@
+import BluetoothTypes
+import Cryptography
+import EventLoops
+import HCI
+import Radio
+import Testing
+
+@testable import LinkLayer
+
+/// Privacy in the advertising state (Core Vol 6 Part B 6.2).
+@Suite struct PrivateAdvertisingTests {
+    @Test(arguments: CommandSet.allCases, [OwnAddressKind.resolvableOrPublic, .resolvableOrRandom])
+    func anAdvertiserHidesItsIdentity(commands: CommandSet, own: OwnAddressKind) throws {
+        let world = World()
+        let (advertiser, peer) = (world.host(), world.host(at: 1))
+        let log = AirLog(world)
+        advertiser.list(peer)
+        // Resolving need not be on (Core Vol 4 Part E 7.8.44), nor is a random address needed.
+        #expect(advertiser.advertise(commands, as: own, peer: peer.address) == .success)
+        world.run(.seconds(10))
+        let address = try #require(log.advertisers.first)
+        #expect(log.all == [address])
+        #expect(address.isMade(with: advertiser.identityKey))
+        let read = try advertiser.read(LEReadLocalResolvableAddress(peerIdentity: peer.address))
+        #expect(read.status == .success && read.address == address)
+    }
+
+    @Test(arguments: CommandSet.allCases)
+    func withoutAKeyThereIsTheOtherAddress(commands: CommandSet) {
+        let world = World()
+        let (advertiser, peer, stranger) = (world.host(), world.host(at: 1), world.host(at: 2))
+        let log = AirLog(world)
+        advertiser.list(peer, hides: false)
+        for other in [peer, stranger] {
+            advertiser.advertise(commands, as: .resolvableOrPublic, peer: other.address)
+            world.run(.seconds(1))
+            #expect(log.all == [advertiser.address])
+            advertiser.stopAdvertising(commands)
+            // The random address has not been set.
+            #expect(
+                advertiser.advertise(commands, as: .resolvableOrRandom, peer: other.address) == .invalidParameters
+            )
+        }
+        log.forget()
+        let random = BluetoothAddress(0xC000_0000_0001, kind: .randomDevice)
+        advertiser.send(LESetRandomAddress(address: random))
+        if commands == .extended { advertiser.send(LESetAdvertisingSetRandomAddress(set: 0, address: random)) }
+        #expect(advertiser.advertise(commands, as: .resolvableOrRandom, peer: peer.address) == .success)
+        world.run(.seconds(1))
+        #expect(log.all == [random])
+    }
+
+    @Test(arguments: CommandSet.allCases)
+    func AB_G04_anAddressIsNotUsedPastItsTime(commands: CommandSet) throws {
+        let world = World()
+        let (advertiser, peer) = (world.host(), world.host(at: 1))
+        let log = AirLog(world)
+        advertiser.list(peer)
+        #expect(advertiser.send(LESetResolvablePrivateAddressTimeout(timeout: 10)) == .success)
+        advertiser.advertise(commands, peer: peer.address)
+        world.run(.seconds(61))
+        #expect(log.advertisers.count == 7)
+        #expect(log.advertisers.allSatisfy { $0.isMade(with: advertiser.identityKey) })
+        #expect(log.targets.isEmpty && log.scanners.isEmpty)
+        for time in log.times.values { #expect(time.last - time.first <= .seconds(10)) }
+        let read = try advertiser.read(LEReadLocalResolvableAddress(peerIdentity: peer.address))
+        #expect(read.address == log.advertisers.last)
+        if commands == .extended {
+            // With the old DID, the new address would be known for that of the same set.
+            #expect(log.identifiers.count == 7)
+        }
+    }
+
+    @Test func theTimeIs15MinutesAtFirst() {
+        let world = World()
+        let (advertiser, peer) = (world.host(), world.host(at: 1))
+        let log = AirLog(world)
+        advertiser.list(peer)
+        advertiser.advertise(.legacy, peer: peer.address)
+        world.run(.seconds(899))
+        #expect(log.advertisers.count == 1)
+        world.run(.seconds(2))
+        #expect(log.advertisers.count == 2)
+        // Another time counts for the address that is in use already.
+        advertiser.send(LESetResolvablePrivateAddressTimeout(timeout: 1))
+        world.run(.milliseconds(3_100))
+        #expect(log.advertisers.count == 6)
+        advertiser.send(Reset())
+        advertiser.list(peer)
+        advertiser.advertise(.legacy, peer: peer.address)
+        log.forget()
+        world.run(.seconds(100))
+        #expect(log.advertisers.count == 1)
+    }
+
+    @Test func eachSetHasAnAddressOfItsOwn() throws {
+        let world = World()
+        let (advertiser, one, two) = (world.host(), world.host(at: 1), world.host(at: 2))
+        let log = AirLog(world)
+        advertiser.list(one)
+        advertiser.list(two)
+        advertiser.send(LESetResolvablePrivateAddressTimeout(timeout: 10))
+        for set in 0..<UInt8(4) {
+            advertiser.advertise(.extended, peer: set < 2 ? one.address : two.address, set: set)
+        }
+        advertiser.advertiseExtended([.legacy], set: 4) {
+            ($0.ownAddressKind, $0.peerAddress) = (.resolvableOrPublic, one.address)
+        }
+        world.run(.seconds(5))
+        #expect(log.advertisers.count == 5)
+        world.run(.seconds(10))
+        #expect(log.advertisers.count == 10)
+        #expect(log.all.allSatisfy { $0.isMade(with: advertiser.identityKey) })
+    }
+
+    @Test(arguments: CommandSet.allCases, [OwnAddressKind.publicDevice, .resolvableOrPublic])
+    func aDirectedAdvertisementHidesItsTarget(commands: CommandSet, own: OwnAddressKind) throws {
+        let world = World()
+        let (advertiser, peer, keyless) = (world.host(), world.host(at: 1), world.host(at: 2))
+        let log = AirLog(world)
+        advertiser.list(peer)
+        advertiser.list(keyless, hasKey: false)
+        advertiser.send(LESetResolvablePrivateAddressTimeout(timeout: 10))
+        advertiser.advertise(commands, as: own, peer: peer.address, isDirected: true)
+        world.run(.seconds(15))
+        #expect(log.targets.count == 2)
+        #expect(log.targets.allSatisfy { $0.isMade(with: peer.identityKey) })
+        #expect(log.advertisers.count == (own == .publicDevice ? 1 : 2))
+        advertiser.stopAdvertising(commands)
+        log.forget()
+        advertiser.advertise(commands, as: own, peer: keyless.address, isDirected: true)
+        world.run(.seconds(15))
+        #expect(log.targets == [keyless.address])
+        #expect(log.advertisers.contains(advertiser.address) == (own == .publicDevice))
+    }
+
+    @Test func highDutyCycleIsPrivateToo() {
+        let world = World()
+        let (advertiser, peer) = (world.host(), world.host(at: 1))
+        let log = AirLog(world)
+        advertiser.list(peer)
+        advertiser.send(
+            LESetAdvertisingParameters(
+                intervalMin: 0,
+                intervalMax: 0,
+                kind: .directedHighDutyCycle,
+                ownAddressKind: .resolvableOrPublic,
+                peerAddress: peer.address,
+                channels: .all,
+                filterPolicy: .everybody
+            )
+        )
+        advertiser.send(LESetAdvertisingEnable(isEnabled: true))
+        world.run(.seconds(2))
+        #expect(log.advertisers.count == 1 && log.targets.count == 1)
+        #expect(log.all.isDisjoint(with: [advertiser.address, peer.address]))
+        let complete = advertiser.connections
+        #expect(complete.map(\.status) == [.advertisingTimeout] && complete.map(\.peerAddress) == [peer.address])
+    }
+
+    /// A peer that is taken off the list while a set advertises does not bring the identity to light.
+    @Test func AB_G04_theListMayChangeWhileItIsNotResolvedWith() {
+        let world = World()
+        let (advertiser, peer) = (world.host(), world.host(at: 1))
+        let log = AirLog(world)
+        advertiser.list(peer)
+        advertiser.send(LESetResolvablePrivateAddressTimeout(timeout: 10))
+        advertiser.advertise(.legacy, peer: peer.address)
+        world.run(.seconds(5))
+        #expect(advertiser.send(LEClearResolvingList()) == .success)
+        world.run(.seconds(20))
+        #expect(log.advertisers.count == 3 && !log.all.contains(advertiser.address))
+    }
+}
