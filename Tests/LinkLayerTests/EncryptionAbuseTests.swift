@@ -89,7 +89,7 @@ import Testing
 
     /// An encrypted link whose central has made the peripheral pause, and does not go on by the rules.
     private func paused() throws -> Pair {
-        let pair = try Pair(timeout: 600)
+        let pair = try Pair(timeout: 600, central: { $0.features.remove(.ping) })
         pair.encrypt()
         slip(.pauseEncryptionRequest, into: pair.centralLink)
         pair.world.run(.milliseconds(200))

@@ -134,7 +134,7 @@ import Testing
         #expect(central.endings == [.localHostTerminated] && peripheral.endings == [.remoteUserTerminated])
     }
 
-    // Core Vol 3 Part H appendix D: the sample of the function e; least significant octet first.
+    // Core Vol 4 Part E 7.8.22: least significant octet first, the other way round than FIPS 197 has it.
     @Test func LEEncryptIsTheFunctionE() throws {
         let host = World().host()
         let key = PacketBuffer((0..<16).map { UInt8(0x0F - $0) })
@@ -281,9 +281,9 @@ import Testing
         pair.central.send(data, on: pair.centralHandle)
         pair.peripheral.send(data, on: pair.peripheralHandle)
         world.run(.seconds(1))
-        #expect(pair.peripheral.data.map(\.payload) == [PacketBuffer(data)])
-        #expect(pair.central.data.map(\.payload) == [PacketBuffer(data)])
-        #expect(longest == 2 + 251 + 4)
+        // On the coded PHY an interval has no room for a whole one, and it comes in pieces.
+        for host in [pair.central, pair.peripheral] { #expect(host.data.flatMap { Array($0.payload) } == data) }
+        #expect(longest == 2 + 251 + 4 || phy == .coded)
         pair.encrypt(.other)
     }
 
