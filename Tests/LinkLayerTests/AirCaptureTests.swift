@@ -194,7 +194,8 @@ import Testing
         #expect(file.count > 1_000)
     }
 
-    /// A link that becomes encrypted, gets another key and carries data; for the same check.
+    /// A link that becomes encrypted and carries data; for the same check. Not one that changes its key: tshark cannot read
+    /// LL_PAUSE_ENC_REQ, which is encrypted, and wonders at the answers.
     @Test func encryptedCapturesAreLeftForTheDecoder() throws {
         let world = World()
         var writer = AirCaptureWriter(unixMicrosecondsAtZero: 978_307_200_000_000)
@@ -206,12 +207,9 @@ import Testing
         pair.peripheral.send(notification, on: pair.peripheralHandle)
         pair.central.send(notification, on: pair.centralHandle)
         world.run(.milliseconds(200))
-        pair.encrypt(.other)
-        pair.peripheral.send(notification, on: pair.peripheralHandle)
-        world.run(.milliseconds(200))
         pair.central.send(Disconnect(handle: pair.centralHandle, reason: .remoteUserTerminated))
         world.run(.seconds(1))
-        #expect(pair.central.data.count == 2 && pair.peripheral.data.count == 1)
+        #expect(pair.central.data.count == 1 && pair.peripheral.data.count == 1)
         let folder = URL(fileURLWithPath: ".build/captures")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try Data(file).write(to: folder.appendingPathComponent("encrypted.air.pcap"))
