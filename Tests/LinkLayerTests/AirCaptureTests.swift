@@ -193,4 +193,25 @@ import Testing
         try Data(file).write(to: folder.appendingPathComponent("phy-\(phy.rawValue).air.pcap"))
         #expect(file.count > 1_000)
     }
+
+    /// A link that becomes encrypted and carries data; for the same check. Not one that changes its key: tshark cannot read
+    /// LL_PAUSE_ENC_REQ, which is encrypted, and wonders at the answers.
+    @Test func encryptedCapturesAreLeftForTheDecoder() throws {
+        let world = World()
+        var writer = AirCaptureWriter(unixMicrosecondsAtZero: 978_307_200_000_000)
+        var file = writer.header
+        world.radio.addSniffer(at: Position(x: 0.5, y: 0.5)).onFrame = { file += writer.record($0) }
+        let pair = try Pair(world)
+        pair.encrypt()
+        let notification: [UInt8] = [5, 0, 4, 0, 0x1B, 0x0E, 0x00, 0x16, 0x48]
+        pair.peripheral.send(notification, on: pair.peripheralHandle)
+        pair.central.send(notification, on: pair.centralHandle)
+        world.run(.milliseconds(200))
+        pair.central.send(Disconnect(handle: pair.centralHandle, reason: .remoteUserTerminated))
+        world.run(.seconds(1))
+        #expect(pair.central.data.count == 1 && pair.peripheral.data.count == 1)
+        let folder = URL(fileURLWithPath: ".build/captures")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data(file).write(to: folder.appendingPathComponent("encrypted.air.pcap"))
+    }
 }

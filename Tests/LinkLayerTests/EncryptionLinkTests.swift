@@ -18,7 +18,9 @@ import Testing
         let pair = try Pair(world)
         let overheard = Overheard(world, central: pair.central)
         pair.peripheral.longTermKey = .sample
-        #expect(pair.central.encrypt(pair.centralHandle, random: 0x0102_0304_0506_0708, diversifier: 0x090A) == .success)
+        #expect(
+            pair.central.encrypt(pair.centralHandle, random: 0x0102_0304_0506_0708, diversifier: 0x090A) == .success
+        )
         world.run(.seconds(1))
         #expect(pair.isEncrypted)
         #expect(pair.central.encryptions == ["on, 16"] && pair.peripheral.encryptions == ["on, 16"])
@@ -37,7 +39,11 @@ import Testing
         #expect(pair.central.data.map(\.payload) == [PacketBuffer(secret)])
         let sealed = overheard.payloads.dropFirst(before)
         #expect(sealed.count == 2 && Set(sealed).count == 2 && sealed.allSatisfy { $0.count == secret.count + 4 })
-        #expect(sealed.allSatisfy { !$0.elementsEqual(secret) && $0.prefix(upTo: 6) != PacketBuffer(Array(secret.prefix(6))) })
+        #expect(
+            sealed.allSatisfy {
+                !$0.elementsEqual(secret) && $0.prefix(upTo: 6) != PacketBuffer(Array(secret.prefix(6)))
+            }
+        )
         // Empty PDUs are as they were.
         #expect(overheard.frames.last?.payload.isEmpty == true)
     }
@@ -104,7 +110,10 @@ import Testing
     @Test func commandsAtTheWrongTime() throws {
         let pair = try Pair()
         let (central, peripheral) = (pair.central, pair.peripheral)
-        let reply = LELongTermKeyRequestReply(handle: pair.peripheralHandle, longTermKey: PacketBuffer(.init(repeating: 1, count: 16)))
+        let reply = LELongTermKeyRequestReply(
+            handle: pair.peripheralHandle,
+            longTermKey: PacketBuffer(.init(repeating: 1, count: 16))
+        )
         peripheral.answersKeyRequests = false
         #expect(peripheral.encrypt(pair.peripheralHandle) == .commandDisallowed, "only the central encrypts")
         #expect(peripheral.send(reply) == .commandDisallowed)
@@ -125,7 +134,7 @@ import Testing
         #expect(central.endings == [.localHostTerminated] && peripheral.endings == [.remoteUserTerminated])
     }
 
-    // Core Vol 3 Part H appendix D: the sample of the function e; least significant octet first.
+    // Core Vol 4 Part E 7.8.22: least significant octet first, the other way round than FIPS 197 has it.
     @Test func LEEncryptIsTheFunctionE() throws {
         let host = World().host()
         let key = PacketBuffer((0..<16).map { UInt8(0x0F - $0) })
@@ -195,7 +204,9 @@ import Testing
         var leaks = 0
         var sent = [0, 0]
         func flow() {
-            for (index, (host, handle)) in [(pair.central, pair.centralHandle), (pair.peripheral, pair.peripheralHandle)].enumerated() {
+            for (index, (host, handle)) in [
+                (pair.central, pair.centralHandle), (pair.peripheral, pair.peripheralHandle),
+            ].enumerated() {
                 host.send(marker + [UInt8(sent[index] & 0xFF), UInt8(sent[index] >> 8)], on: handle)
                 sent[index] += 1
             }
@@ -245,5 +256,221 @@ import Testing
         world.run(.seconds(1))
         #expect(pair.peripheral.data.map(\.payload) == [[1]] && pair.central.data.map(\.payload) == [[2]])
         #expect(pair.central.endings.isEmpty && pair.peripheral.endings.isEmpty)
+    }
+}
+
+/// What encryption does to the rest of a link.
+@Suite struct EncryptedLinkTests {
+    // MARK: PHYs, lengths, other procedures
+
+    @Test(arguments: [LEPHYs.le1M, .le2M, .coded], [true, false])
+    func onEachPHY(phy: LEPHYs, isEncryptedFirst: Bool) throws {
+        let world = World()
+        let pair = try Pair(world, timeout: 600)
+        if isEncryptedFirst { pair.encrypt() }
+        pair.central.send(
+            LESetPHY(handle: pair.centralHandle, preference: [], txPHYs: phy, rxPHYs: phy, codedOption: .noPreference)
+        )
+        pair.central.send(LESetDataLength(handle: pair.centralHandle, txOctets: 251, txTime: 17_040))
+        pair.peripheral.send(LESetDataLength(handle: pair.peripheralHandle, txOctets: 251, txTime: 17_040))
+        world.run(.seconds(2))
+        if !isEncryptedFirst { pair.encrypt() }
+        var longest = 0
+        world.sniff { longest = max(longest, $0.frame.pdu.count) }
+        let data = (0..<251).map { UInt8($0) }
+        pair.central.send(data, on: pair.centralHandle)
+        pair.peripheral.send(data, on: pair.peripheralHandle)
+        world.run(.seconds(1))
+        // On the coded PHY an interval has no room for a whole one, and it comes in pieces.
+        for host in [pair.central, pair.peripheral] { #expect(host.data.flatMap { Array($0.payload) } == data) }
+        #expect(longest == 2 + 251 + 4 || phy == .coded)
+        pair.encrypt(.other)
+    }
+
+    /// A time that fits 100 octets without a code fits four fewer with one (Core Vol 6 Part B 4.5.10).
+    @Test(arguments: [false, true])
+    func theCodeCountsAmongTheTime(isEncrypted: Bool) throws {
+        let world = World()
+        let pair = try Pair(world)
+        pair.central.send(LESetDataLength(handle: pair.centralHandle, txOctets: 251, txTime: (100 + 10) * 8))
+        world.run(.seconds(1))
+        if isEncrypted { pair.encrypt() }
+        var longest = 0
+        world.sniff { longest = max(longest, $0.frame.pdu.count - 2) }
+        pair.central.send([UInt8](repeating: 1, count: 200), on: pair.centralHandle)
+        world.run(.seconds(1))
+        #expect(longest == 100)
+        #expect(pair.peripheral.data.first?.payload.count == (isEncrypted ? 96 : 100))
+    }
+
+    /// Procedures that begin with the encryption, or a little later, at either end: all of them come to their end.
+    @Test(arguments: 0..<6, [0, 1, 35, 70, 100])
+    func AB_L05_otherProceduresAtTheSameTime(kind: Int, delay: Int) throws {
+        for isCentral in [true, false] {
+            let world = World()
+            let pair = try Pair(world, timeout: 600)
+            pair.peripheral.longTermKey = .sample
+            let (host, handle) =
+                isCentral ? (pair.central, pair.centralHandle) : (pair.peripheral, pair.peripheralHandle)
+            let begin = {
+                switch kind {
+                case 0: host.send(ReadRemoteVersionInformation(handle: handle))
+                case 1: host.send(LEReadRemoteFeatures(handle: handle))
+                case 2: host.send(LESetDataLength(handle: handle, txOctets: 200, txTime: 2_000))
+                case 3:
+                    host.send(
+                        LESetPHY(
+                            handle: handle,
+                            preference: [],
+                            txPHYs: .le2M,
+                            rxPHYs: .le2M,
+                            codedOption: .noPreference
+                        )
+                    )
+                case 4: host.update(handle, interval: 40...40, timeout: 600)
+                default: host.send(LERequestPeerSCA(handle: handle))
+                }
+            }
+            let complete: [any HCIEvent.Type] = [
+                ReadRemoteVersionInformationComplete.self, LEReadRemoteFeaturesComplete.self, LEDataLengthChange.self,
+                LEPHYUpdateComplete.self, LEConnectionUpdateComplete.self, LERequestPeerSCAComplete.self,
+            ]
+            func count<E: HCIEvent>(_ type: E.Type) -> Int { host.events(type).count }
+            // Another key in the middle of it, too.
+            pair.central.encrypt(pair.centralHandle)
+            world.loop.schedule(after: .milliseconds(delay)) { #expect(begin() == .success) }
+            world.run(.seconds(4))
+            #expect(pair.isEncrypted && count(complete[kind]) == 1, "\(kind), central: \(isCentral)")
+            if kind == 0 || kind == 1 { continue }
+            pair.central.encrypt(pair.centralHandle)
+            world.loop.schedule(after: .milliseconds(delay)) { #expect(begin() == .success) }
+            world.run(.seconds(4))
+            #expect(pair.isEncrypted && pair.central.endings.isEmpty && pair.peripheral.endings.isEmpty)
+            #expect(pair.central.encryptions == ["on, 16", "refresh success (0x0)"])
+        }
+    }
+
+    @Test func linksSideBySideHaveKeysOfTheirOwn() throws {
+        let world = World()
+        let central = world.host()
+        var pairs: [Pair] = []
+        for number in 0..<5 {
+            let peripheral = world.host(at: Double(number + 1))
+            peripheral.longTermKey = Key128([UInt8](repeating: UInt8(number), count: 16))
+            peripheral.advertise()
+            central.connect(to: peripheral.address, interval: 40, timeout: 600)
+            world.run(.seconds(2))
+            let handle = try #require(central.events(LEEnhancedConnectionComplete.self).last).handle
+            let other = try #require(peripheral.events(LEEnhancedConnectionComplete.self).last).handle
+            pairs.append(Pair(world, central: central, peripheral: peripheral, handles: (handle, other)))
+        }
+        for pair in pairs { central.encrypt(pair.centralHandle, pair.peripheral.longTermKey ?? .zero) }
+        world.run(.seconds(2))
+        #expect(pairs.filter { !$0.isEncrypted }.isEmpty)
+        for (number, pair) in pairs.enumerated() {
+            central.send([UInt8(number), 1], on: pair.centralHandle)
+            pair.peripheral.send([UInt8(number), 2], on: pair.peripheralHandle)
+        }
+        world.run(.seconds(2))
+        for (number, pair) in pairs.enumerated() {
+            #expect(pair.peripheral.data.map(\.payload) == [[UInt8(number), 1]])
+        }
+        #expect(Set(central.data.map(\.payload)) == Set((0..<5).map { [UInt8($0), 2] }))
+        // One of them is ended; the others go on.
+        pairs[2].peripheral.longTermKey = nil
+        central.encrypt(pairs[2].centralHandle, .other)
+        world.run(.seconds(3))
+        #expect(central.endings == [.pinOrKeyMissing] && central.controller.links.count == 4)
+    }
+
+    @Test func theSameSeedMakesTheSameCapture() throws {
+        func run(_ seed: UInt64) throws -> [UInt8] {
+            let world = World(seed: seed)
+            var writer = AirCaptureWriter(unixMicrosecondsAtZero: 0)
+            var file = writer.header
+            world.radio.addSniffer().onFrame = { file += writer.record($0) }
+            let pair = try Pair(world)
+            pair.encrypt()
+            pair.central.send([1, 2, 3], on: pair.centralHandle)
+            pair.encrypt(.other)
+            return file
+        }
+        let first = try run(7)
+        let (second, other) = (try run(7), try run(8))
+        #expect(second == first && other != first)
+    }
+
+    // MARK: Authenticated payload timeout and LE Ping
+
+    @Test func aSilentLinkIsPinged() throws {
+        let world = World()
+        let pair = try Pair(world)
+        pair.encrypt()
+        let overheard = Overheard(world, central: pair.central)
+        world.run(.seconds(100))
+        #expect((3...8).contains(overheard.payloads.count / 2), "\(overheard.payloads.count)")
+        #expect(overheard.payloads.allSatisfy { $0.count == 5 })
+        for host in [pair.central, pair.peripheral] {
+            #expect(host.events(AuthenticatedPayloadTimeoutExpired.self).isEmpty && host.endings.isEmpty)
+        }
+    }
+
+    @Test func aPlainLinkIsNotPinged() throws {
+        let world = World()
+        let pair = try Pair(world)
+        let overheard = Overheard(world, central: pair.central)
+        pair.central.send(WriteAuthenticatedPayloadTimeout(handle: pair.centralHandle, timeout: 100))
+        world.run(.seconds(10))
+        #expect(overheard.payloads.isEmpty && pair.central.events(AuthenticatedPayloadTimeoutExpired.self).isEmpty)
+    }
+
+    // A peer that answers nothing but the link itself: the host hears of it each time, until the answer is overdue.
+    @Test func whoHearsNothingAuthenticIsTold() throws {
+        let world = World()
+        let pair = try Pair(world)
+        pair.encrypt()
+        let set = WriteAuthenticatedPayloadTimeout(handle: pair.centralHandle, timeout: 500)
+        #expect(pair.central.send(set) == .success)
+        pair.peripheralLink?.queue.hold()
+        world.run(.milliseconds(4_900))
+        #expect(pair.central.events(AuthenticatedPayloadTimeoutExpired.self).isEmpty)
+        world.run(.milliseconds(200))
+        #expect(pair.central.events(AuthenticatedPayloadTimeoutExpired.self).map(\.handle) == [pair.centralHandle])
+        world.run(.seconds(5))
+        #expect(pair.central.events(AuthenticatedPayloadTimeoutExpired.self).count == 2)
+        world.run(.seconds(40))
+        #expect(pair.central.endings == [.linkLayerResponseTimeout])
+    }
+
+    @Test func dataCountAsWell() throws {
+        let world = World()
+        let pair = try Pair(world)
+        pair.encrypt()
+        pair.central.send(WriteAuthenticatedPayloadTimeout(handle: pair.centralHandle, timeout: 200))
+        let overheard = Overheard(world, central: pair.central)
+        for _ in 0..<20 {
+            pair.peripheral.send([1], on: pair.peripheralHandle)
+            world.run(.milliseconds(500))
+        }
+        #expect(overheard.frames.filter { $0.fromCentral && !$0.payload.isEmpty }.isEmpty, "no ping is needed")
+        #expect(pair.central.events(AuthenticatedPayloadTimeoutExpired.self).isEmpty)
+    }
+
+    @Test func aPeerWithoutPingAuthenticatesItselfByItsRefusal() throws {
+        let pair = try Pair(peripheral: { $0.features.remove(.ping) })
+        pair.encrypt()
+        pair.central.send(WriteAuthenticatedPayloadTimeout(handle: pair.centralHandle, timeout: 200))
+        pair.world.run(.seconds(20))
+        #expect(pair.central.events(AuthenticatedPayloadTimeoutExpired.self).isEmpty && pair.central.endings.isEmpty)
+    }
+
+    /// Nothing is encrypted that says nothing.
+    @Test func anIdleLinkCostsNothingMore() throws {
+        let world = World()
+        let pair = try Pair(world)
+        pair.encrypt()
+        let overheard = Overheard(world, central: pair.central)
+        world.run(.seconds(20))
+        #expect(overheard.count > 1_000 && overheard.payloads.isEmpty)
     }
 }

@@ -278,7 +278,9 @@ private typealias Machine = EncryptionMachine
         }
         let actions = machine.receive(ControlPDU.startEncryptionResponse.encoded())
         #expect(actions.contains(.send(.version(machine.setup.version))))
-        #expect(actions.firstIndex(of: .release) ?? 99 < actions.firstIndex(of: .send(.version(machine.setup.version))) ?? 0)
+        #expect(
+            actions.firstIndex(of: .release) ?? 99 < actions.firstIndex(of: .send(.version(machine.setup.version))) ?? 0
+        )
     }
 
     /// Whose turn it is decides whose 40 seconds run (5.2).
@@ -316,7 +318,9 @@ private typealias Machine = EncryptionMachine
 
     @Test(arguments: [ConnectionEvent.Role.central, .peripheral])
     func pingIsAProcedureLikeOthers(role: ConnectionEvent.Role) {
-        for (answer, isOver) in [(ControlPDU.pingResponse, true), (.unknown(.init(.pingReq)), true), (.pingRequest, false)] {
+        for (answer, isOver) in [
+            (ControlPDU.pingResponse, true), (.unknown(.init(.pingReq)), true), (.pingRequest, false),
+        ] {
             var machine = encrypted(role)
             #expect(machine.request(.ping) == [.send(.pingRequest)])
             #expect(machine.awaitsPeer)

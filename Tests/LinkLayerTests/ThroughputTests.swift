@@ -16,8 +16,10 @@ struct AirArithmetic: Sendable, CustomTestStringConvertible {
     var octets: Int
     /// The connection interval, in units of 1.25 ms.
     var interval: Int
+    /// Octets of the integrity code, on an encrypted link.
+    var code = 0
 
-    var testDescription: String { "\(air.rawValue), \(octets) octets, \(microseconds / 1_000) ms" }
+    var testDescription: String { "\(air.rawValue), \(octets) + \(code) octets, \(microseconds / 1_000) ms" }
     var microseconds: Int { interval * 1_250 }
 
     /// Microseconds of a PDU with this payload.
@@ -36,7 +38,7 @@ struct AirArithmetic: Sendable, CustomTestStringConvertible {
     static func cycleBothWays(_ air: Air, _ payload: Int) -> Int { 2 * time(air, payload) + 300 }
 
     /// Whole exchanges in an event.
-    var pairs: Int { microseconds / Self.cycle(air, octets) }
+    var pairs: Int { microseconds / Self.cycle(air, octets + code) }
 
     /// Events that a packet of `octets` takes when not even one whole exchange fits: it is cut. The central leaves room
     /// behind each piece for what every device may answer with, 27 octets; the peripheral comes behind an empty PDU.
@@ -53,10 +55,10 @@ struct AirArithmetic: Sendable, CustomTestStringConvertible {
 
     /// Whole exchanges in an event when both ends are busy, and whether one more of the central's alone fits behind.
     var pairsBothWays: (both: Int, central: Int) {
-        let cycle = Self.cycleBothWays(air, octets)
+        let cycle = Self.cycleBothWays(air, octets + code)
         let both = microseconds / cycle
         let rest = microseconds - both * cycle
-        return (both, both + (rest >= Self.cycle(air, octets) ? 1 : 0))
+        return (both, both + (rest >= Self.cycle(air, octets + code) ? 1 : 0))
     }
 
     /// 7.5, 15, 30, 50, 100 and 400 ms, on each PHY, with and without data length extension.
@@ -81,6 +83,12 @@ struct AirArithmetic: Sendable, CustomTestStringConvertible {
                 host.send(LESetDataLength(handle: handle, txOctets: UInt16(row.octets), txTime: 17_040))
             }
             pair.world.run(.microseconds(row.microseconds * 20))
+        }
+        if row.code > 0 {
+            pair.peripheral.longTermKey = .sample
+            pair.central.encrypt(pair.centralHandle)
+            pair.world.run(.microseconds(row.microseconds * 40))
+            #expect(pair.isEncrypted)
         }
         return pair
     }
@@ -125,6 +133,28 @@ struct AirArithmetic: Sendable, CustomTestStringConvertible {
                 == row.packets(events: events, fromCentral: fromCentral)
         )
         #expect((fromCentral ? count.atCentral : count.atPeripheral) == 0)
+    }
+
+    /// The rows of encrypted links: a PDU is four octets longer on the air, and has as much in it.
+    static let encrypted: [AirArithmetic] = AirArithmetic.all.compactMap { row in
+        var row = row
+        row.code = 4
+        return row.pairs > 0 && [6, 24, 80].contains(row.interval) ? row : nil
+    }
+
+    @Test(arguments: encrypted, [true, false])
+    func encryptedOneWay(row: AirArithmetic, fromCentral: Bool) throws {
+        let events = row.interval < 80 ? 10 : 3
+        let count = try count(row, fromCentral: fromCentral, fromPeripheral: !fromCentral, events: events)
+        #expect((fromCentral ? count.atPeripheral : count.atCentral) == row.pairs * events)
+    }
+
+    @Test(arguments: encrypted.filter { $0.pairsBothWays.both > 0 })
+    func encryptedBothWays(row: AirArithmetic) throws {
+        let events = row.interval < 80 ? 10 : 3
+        let count = try count(row, fromCentral: true, fromPeripheral: true, events: events)
+        #expect(count.atCentral == row.pairsBothWays.both * events)
+        #expect(count.atPeripheral == row.pairsBothWays.central * events)
     }
 
     /// ATT_MTU 498: a notification of 495 octets fills two PDUs exactly.

@@ -34,7 +34,9 @@ extension Link {
         guard let outgoing = queue.acknowledged() else { return }
         if outgoing.endsPacket { owner.link(self, completed: 1) }
         let isTermination = outgoing.payload.first == ControlOpcode.terminateInd.rawValue
-        guard outgoing.content == .control, isTermination, case .awaitsAcknowledgement(let reason) = ending else { return }
+        guard outgoing.content == .control, isTermination, case .awaitsAcknowledgement(let reason) = ending else {
+            return
+        }
         end(reason)
     }
 

@@ -58,6 +58,17 @@ extension TestHost {
 }
 
 extension Pair {
+    /// Two hosts with a link between them that is there already.
+    init(
+        _ world: World,
+        central: TestHost,
+        peripheral: TestHost,
+        handles: (central: ConnectionHandle, peripheral: ConnectionHandle)
+    ) {
+        (self.world, self.central, self.peripheral) = (world, central, peripheral)
+        (centralHandle, peripheralHandle) = handles
+    }
+
     /// Encrypts the link and waits for it.
     func encrypt(_ key: Key128 = .sample) {
         peripheral.longTermKey = key

@@ -1,0 +1,194 @@
+import BluetoothTypes
+import Cryptography
+import EventLoops
+import HCI
+
+@testable import LinkLayer
+
+extension FuzzTarget {
+    /// Two ends of a link that encrypt it, with somebody in between who changes what goes by and adds to it.
+    static let linkEncryption = FuzzTarget("link-encryption", maximumLength: 1_024, seeds: LinkEncryptionScene.seeds) {
+        input in
+        var input = input
+        var scene = LinkEncryptionScene()
+        while !input.isAtEnd, !scene.isOver { scene.take(&input) }
+    }
+}
+
+/// What goes over the air.
+private struct AirPDU {
+    var header: UInt8
+    var payload: PacketBuffer
+}
+
+/// One end: the machine, its queue and its ciphers, put together as a link does.
+private struct LinkEnd {
+    /// The data that the ends send.
+    static let honest: [UInt8] = Array("honest".utf8)
+
+    var control: LinkControl
+    var queue = TransmitQueue()
+    var transmit: PacketCipher?
+    var receive: PacketCipher?
+    /// Whether the host has been told that the link is encrypted.
+    var isTrusted = false
+    var isOver = false
+
+    init(_ role: ConnectionEvent.Role) {
+        let setup = LinkControl.Setup(
+            role: role,
+            features: VirtualController.supportedFeatures,
+            version: .init(version: .v5_3, company: 1, subversion: 2),
+            preferredPHYs: .init(tx: [.le1M, .le2M], rx: [.le1M, .le2M]),
+            phys: [.le1M, .le2M, .coded],
+            dataLength: DataLength(rxOctets: 251, rxTime: 17_040),
+            accuracy: ClockAccuracy(code: 5),
+            random: RandomSource(seed: role == .central ? 1 : 2),
+            hostAnswersParameters: { true },
+            hostHasKeys: { true }
+        )
+        control = LinkControl(setup, timing: .init(interval: 24, latency: 0, timeout: 100))
+    }
+
+    var isCentral: Bool { control.isCentral }
+
+    mutating func perform(_ actions: [LinkControl.Action]?) {
+        for action in actions ?? [] {
+            switch action {
+            case .send(let pdu): queue.add(control: pdu.encoded())
+            case .hold: queue.hold()
+            case .release: queue.release()
+            case .transmit(let session): transmit = session.map { PacketCipher($0, isFromCentral: isCentral) }
+            case .receive(let session): receive = session.map { PacketCipher($0, isFromCentral: !isCentral) }
+            case .report(.encryption(.success)): isTrusted = true
+            case .end, .endAfterAnswer, .terminate: isOver = true
+            default: break
+            }
+        }
+    }
+
+    /// The next PDU; nil for an empty one.
+    mutating func send() -> AirPDU? {
+        let outgoing = queue.next(limit: 251)
+        _ = queue.acknowledged()
+        guard !outgoing.payload.isEmpty else { return nil }
+        let header = outgoing.content.rawValue
+        guard transmit != nil else {
+            hold(outgoing.content == .control || !isTrusted, "data leave an encrypted link in the clear")
+            return AirPDU(header: header, payload: outgoing.payload)
+        }
+        return transmit?.seal(outgoing.payload, header: header).map { AirPDU(header: header, payload: $0) }
+    }
+
+    mutating func take(_ pdu: AirPDU) {
+        var payload = pdu.payload
+        if payload.isEmpty { return }
+        if receive != nil {
+            guard let opened = receive?.open(payload, header: pdu.header) else { return isOver = true }
+            payload = opened
+        }
+        if pdu.header & 0b11 == DataHeader.Content.control.rawValue {
+            guard control.hasRoom else { return }
+            return perform(control.receive(payload))
+        }
+        guard control.admitsData else { return isOver = true }
+        // On a link that the host takes for encrypted, nothing is delivered that the other end has not sent.
+        hold(!isTrusted || receive != nil, "data are taken in the clear")
+        hold(!isTrusted || payload.elementsEqual(Self.honest), "\(payload) was never sent")
+    }
+}
+
+private struct LinkEncryptionScene {
+    private var ends = [LinkEnd(.central), LinkEnd(.peripheral)]
+    /// On the way to each end.
+    private var air: [[AirPDU]] = [[], []]
+
+    var isOver: Bool { ends[0].isOver || ends[1].isOver }
+
+    mutating func take(_ input: inout FuzzInput) {
+        let octet = input.octet()
+        let to = Int(octet >> 7)
+        switch octet & 0b1111 {
+        case 0, 1, 2: pass(to)
+        case 3: ends[to].queue.add(PacketBuffer(LinkEnd.honest), isStart: true)
+        case 4:
+            let key = Key128([UInt8](repeating: octet >> 4 & 1, count: 16)) ?? .zero
+            if !ends[0].control.encryptionIsRequested {
+                ends[0].perform(ends[0].control.requestEncryption(key: key, random: 1, diversifier: 2))
+            }
+        case 5:
+            let key = Key128([UInt8](repeating: octet >> 4 & 1, count: 16))
+            ends[1].perform(ends[1].control.answer(key: octet & 0x40 == 0 ? key : nil))
+        case 6: inject(AirPDU(header: input.octet() & 0b1110_0011, payload: PacketBuffer(input.counted())), to)
+        case 7: spoil(to, input.word())
+        case 8: if !air[to].isEmpty { air[to].removeFirst() }
+        case 9: if let first = air[to].first { air[to].append(first) }
+        case 10: if air[to].count > 1 { air[to].swapAt(0, 1) }
+        // Sent back to where it came from.
+        case 11: if let first = air[to].first { inject(first, 1 - to) }
+        case 12: ends[to].perform(ends[to].control.request([.version, .features, .ping][Int(octet >> 4 & 0b11) % 3]))
+        default: settle()
+        }
+        check()
+    }
+
+    /// What the other end has to say, and the first of what is on the way.
+    private mutating func pass(_ to: Int) {
+        if air[to].count < 16, let pdu = ends[1 - to].send() { air[to].append(pdu) }
+        if !air[to].isEmpty { ends[to].take(air[to].removeFirst()) }
+    }
+
+    private mutating func inject(_ pdu: AirPDU, _ to: Int) {
+        if air[to].count < 16 { air[to].insert(pdu, at: 0) }
+    }
+
+    private mutating func spoil(_ to: Int, _ how: UInt16) {
+        guard var pdu = air[to].first, !pdu.payload.isEmpty else { return }
+        pdu.payload[Int(how & 0xFF) % pdu.payload.count] ^= UInt8(how >> 8)
+        air[to][0] = pdu
+    }
+
+    /// All is passed on, as if nobody were in between.
+    private mutating func settle() {
+        for _ in 0..<16 where !isOver {
+            for to in [0, 1] where !isOver { pass(to) }
+        }
+    }
+
+    private func check() {
+        for index in ends.indices {
+            hold(ends[index].control.requests.count <= LinkControl.maximumRequests, "too many requests wait")
+            hold(ends[index].control.postponed.count <= LinkControl.maximumPostponedPDUs, "too many PDUs wait")
+            hold(ends[index].control.actions.isEmpty, "actions are left behind")
+        }
+    }
+
+    static var seeds: [[UInt8]] {
+        // Settle, encrypt, settle, give the key, settle; then data and another key.
+        let start: [UInt8] = [15, 4, 15, 5, 15, 3, 0x83, 15]
+        let again: [UInt8] = [0x14, 15, 0x15, 15, 3, 0x83, 15]
+        let forged: [[UInt8]] = [
+            [2, 3, 1, 2, 3], [3, 2, 0x02, 0x13], [3, 1, 0x0A], [3, 1, 0x0B], [3, 1, 0x05], [3, 1, 0x06],
+            [3, 2, 0x0D, 6],
+            [3, 23, 0x03] + [UInt8](repeating: 1, count: 22), [3, 13, 0x04] + [UInt8](repeating: 1, count: 12),
+        ]
+        var seeds = [start, start + again, start + again + again]
+        for position in 0...start.count {
+            for pdu in forged {
+                for to in [0, 0x80] as [UInt8] {
+                    seeds.append(Array(start.prefix(position)) + [6 | to] + pdu + start.suffix(from: position) + again)
+                    seeds.append(start + again.prefix(position) + [6 | to] + pdu + [15])
+                }
+            }
+        }
+        // Single steps in place of settling, with each of them disturbed in each way.
+        let steps = (0..<12).flatMap { $0 == 3 ? [5, 0, 0x80] : [0x80, 0] } as [UInt8]
+        for position in 0..<steps.count {
+            for kind in 7...11 as ClosedRange<UInt8> {
+                let disturbed: [UInt8] = kind == 7 ? [kind | 0x80, 1, 1] : [kind | 0x80]
+                seeds.append([4] + steps.prefix(position) + disturbed + steps.suffix(from: position))
+            }
+        }
+        return seeds
+    }
+}

@@ -1,0 +1,223 @@
+import BluetoothTypes
+import Cryptography
+import EventLoops
+import HCI
+import Radio
+import Testing
+
+@testable import LinkLayer
+
+/// Hostile traffic on links that are encrypted, or become so.
+@Suite struct EncryptionAbuseTests {
+    /// Sends a control PDU without a look at the procedures.
+    private func slip(_ pdu: ControlPDU, into link: Link?) {
+        link?.queue.add(control: pdu.encoded())
+    }
+
+    // MARK: AB-L06
+
+    @Test func AB_L06_beforePairingTheAnswerIsARefusal() throws {
+        let world = World()
+        let pair = try Pair(world)
+        let overheard = Overheard(world, central: pair.central)
+        slip(.encryptionRequest(.init()), into: pair.centralLink)
+        world.run(.seconds(1))
+        let opcodes = overheard.control.map(\.opcode)
+        #expect(opcodes == [.encReq, .encRsp, .rejectExtInd])
+        #expect(pair.isPlain && pair.peripheral.encryptions.isEmpty && pair.peripheral.endings.isEmpty)
+    }
+
+    @Test(arguments: [true, false])
+    func AB_L06_twiceEndsTheLink(hasKey: Bool) throws {
+        let pair = try Pair()
+        pair.peripheral.longTermKey = hasKey ? .sample : nil
+        pair.peripheral.answersKeyRequests = hasKey
+        slip(.encryptionRequest(.init()), into: pair.centralLink)
+        slip(.encryptionRequest(.init()), into: pair.centralLink)
+        pair.world.run(.seconds(1))
+        #expect(pair.peripheral.endings == [.terminatedByMICFailure])
+        #expect(pair.peripheral.encryptions.isEmpty)
+    }
+
+    // CVE-2019-19194: a key of zeroes is none that the peripheral has.
+    @Test func AB_L06_aKeyOfZeroesOpensNothing() throws {
+        let pair = try Pair()
+        pair.peripheral.longTermKey = .sample
+        pair.central.encrypt(pair.centralHandle, .zero)
+        pair.world.run(.seconds(1))
+        #expect(pair.peripheral.endings == [.terminatedByMICFailure] && pair.peripheral.encryptions.isEmpty)
+    }
+
+    @Test(arguments: [
+        ControlPDU.startEncryptionResponse, .startEncryptionRequest, .encryptionResponse(.init()), .pingRequest,
+        .pauseEncryptionRequest, .version(.init()), .featureRequest(.init([])),
+    ])
+    func AB_L06_whileTheHostLooksForTheKeyNothingElseMayCome(pdu: ControlPDU) throws {
+        let pair = try Pair()
+        pair.peripheral.answersKeyRequests = false
+        slip(.encryptionRequest(.init()), into: pair.centralLink)
+        pair.world.run(.milliseconds(200))
+        #expect(pair.peripheralLink?.control.encryption.awaitsHost == true)
+        slip(pdu, into: pair.centralLink)
+        pair.world.run(.milliseconds(200))
+        #expect(pair.peripheral.endings == [.terminatedByMICFailure])
+    }
+
+    @Test func AB_L06_aNewRequestWithoutAPauseEndsTheLink() throws {
+        let pair = try Pair()
+        pair.encrypt()
+        slip(.encryptionRequest(.init()), into: pair.centralLink)
+        pair.world.run(.milliseconds(200))
+        #expect(pair.peripheral.endings == [.terminatedByMICFailure])
+        #expect(pair.peripheral.events(LELongTermKeyRequest.self).count == 1, "its host is not asked")
+    }
+
+    @Test func AB_L06_theAnswersAloneEncryptNothing() throws {
+        let pair = try Pair()
+        for pdu in [ControlPDU.startEncryptionResponse, .pauseEncryptionResponse] {
+            slip(pdu, into: pair.centralLink)
+            slip(pdu, into: pair.peripheralLink)
+        }
+        slip(.encryptionResponse(.init()), into: pair.peripheralLink)
+        slip(.startEncryptionRequest, into: pair.peripheralLink)
+        pair.world.run(.seconds(1))
+        #expect(pair.isPlain && pair.central.encryptions.isEmpty && pair.peripheral.encryptions.isEmpty)
+        #expect(pair.central.endings.isEmpty && pair.peripheral.endings.isEmpty)
+    }
+
+    // MARK: AB-L07
+
+    /// An encrypted link whose central has made the peripheral pause, and does not go on by the rules.
+    private func paused() throws -> Pair {
+        let pair = try Pair(timeout: 600, central: { $0.features.remove(.ping) })
+        pair.encrypt()
+        slip(.pauseEncryptionRequest, into: pair.centralLink)
+        pair.world.run(.milliseconds(200))
+        #expect(pair.peripheralLink?.control.encryption.state == .peripheralPausing)
+        return pair
+    }
+
+    @Test(arguments: [true, false])
+    func AB_L07_plainDataInThePauseAreDropped(isAnswered: Bool) throws {
+        let pair = try paused()
+        pair.centralLink?.transmitCipher = nil
+        if isAnswered {
+            slip(.pauseEncryptionResponse, into: pair.centralLink)
+            pair.world.run(.milliseconds(200))
+            #expect(pair.peripheralLink?.control.encryption.state == .peripheralPaused)
+        }
+        pair.central.send([1, 2, 3], on: pair.centralHandle)
+        pair.world.run(.milliseconds(200))
+        #expect(pair.peripheral.data.isEmpty)
+        #expect(pair.peripheral.endings == [.terminatedByMICFailure])
+    }
+
+    @Test func AB_L07_encryptedDataInThePauseAreDroppedToo() throws {
+        let pair = try paused()
+        pair.central.send([1, 2, 3], on: pair.centralHandle)
+        pair.world.run(.milliseconds(200))
+        #expect(pair.peripheral.data.isEmpty && pair.peripheral.endings == [.terminatedByMICFailure])
+    }
+
+    @Test(arguments: [true, false])
+    func AB_L07_aPauseWithoutAnEndEndsTheLink(isAnswered: Bool) throws {
+        let pair = try paused()
+        pair.centralLink?.transmitCipher = nil
+        if isAnswered { slip(.pauseEncryptionResponse, into: pair.centralLink) }
+        pair.peripheral.send([9], on: pair.peripheralHandle)
+        pair.world.run(.seconds(39))
+        #expect(pair.peripheral.endings.isEmpty && pair.central.data.isEmpty, "nothing is sent in the clear")
+        pair.world.run(.seconds(2))
+        #expect(pair.peripheral.endings == [.linkLayerResponseTimeout] && pair.central.data.isEmpty)
+    }
+
+    // MARK: AB-L08
+
+    /// Somebody near the peripheral who is a little faster than the central (CVE-2021-31615).
+    private func inject(_ pair: Pair, _ content: DataHeader.Content, _ payload: [UInt8]) throws {
+        let node = pair.world.radio.add(at: Position(x: 1, y: 0.02))
+        let link = try #require(pair.peripheralLink)
+        pair.world.loop.schedule(at: link.anchor - .microseconds(10)) {
+            let header = DataHeader(
+                content,
+                nextExpected: link.acknowledgement.sequence,
+                sequence: link.acknowledgement.nextExpected,
+                moreData: false,
+                length: UInt8(payload.count)
+            )
+            node.send(
+                RadioFrame(
+                    channel: link.channel,
+                    accessAddress: link.parameters.data.accessAddress,
+                    crcInit: link.parameters.data.crcInit,
+                    phy: .le1M,
+                    pdu: Array(header.encoded()) + payload
+                )
+            )
+        }
+        pair.world.run(.milliseconds(100))
+    }
+
+    @Test func AB_L08_onAPlainLinkAForgedPDUIsTaken() throws {
+        let pair = try Pair()
+        try inject(pair, .start, [6, 6, 6])
+        #expect(pair.peripheral.data.map(\.payload) == [[6, 6, 6]])
+        #expect(pair.isPlain, "the host knows that it has no protection")
+        let other = try Pair()
+        try inject(other, .control, Array(ControlPDU.terminate(.init(.remoteUserTerminated)).encoded()))
+        #expect(other.peripheral.endings == [.remoteUserTerminated])
+    }
+
+    @Test(
+        arguments: [
+            (.control, Array(ControlPDU.terminate(.init(.remoteUserTerminated)).encoded())), (.start, [6, 6, 6]),
+            (.start, [UInt8](repeating: 7, count: 31)), (.continuation, [1]), (.control, [0x0A]),
+            (.reserved, [1, 2, 3, 4, 5]),
+            (.control, [0x0A, 1, 2, 3, 4]), (.start, [1, 2, 3, 4]),
+        ] as [(DataHeader.Content, [UInt8])]
+    )
+    func AB_L08_onAnEncryptedLinkAForgedPDUEndsTheLink(content: DataHeader.Content, payload: [UInt8]) throws {
+        let pair = try Pair()
+        pair.encrypt()
+        try inject(pair, content, payload)
+        #expect(pair.peripheral.endings == [.terminatedByMICFailure])
+        #expect(pair.peripheral.data.isEmpty)
+        pair.world.run(.seconds(3))
+        #expect(pair.central.endings == [.connectionTimeout])
+    }
+
+    // An empty PDU says nothing, whoever sends it.
+    @Test func AB_L08_aForgedEmptyPDUDoesNoHarm() throws {
+        let pair = try Pair()
+        pair.encrypt()
+        try inject(pair, .continuation, [])
+        pair.world.run(.seconds(1))
+        #expect(pair.peripheral.data.isEmpty)
+    }
+
+    // A PDU that was recorded is not taken a second time: its number has gone by.
+    @Test func AB_L08_aRepeatedPDUEndsTheLink() throws {
+        let world = World()
+        let pair = try Pair(world)
+        pair.encrypt()
+        let overheard = Overheard(world, central: pair.central)
+        pair.central.send([1, 2, 3], on: pair.centralHandle)
+        world.run(.milliseconds(200))
+        let recorded = try #require(overheard.payloads.first)
+        try inject(pair, .start, Array(recorded))
+        #expect(pair.peripheral.data.count == 1 && pair.peripheral.endings == [.terminatedByMICFailure])
+    }
+
+    // A PDU of this device sent back to it has the wrong direction.
+    @Test func AB_L08_aReflectedPDUEndsTheLink() throws {
+        let world = World()
+        let pair = try Pair(world)
+        pair.encrypt()
+        let overheard = Overheard(world, central: pair.central)
+        pair.peripheral.send([1, 2, 3], on: pair.peripheralHandle)
+        world.run(.milliseconds(200))
+        let recorded = try #require(overheard.payloads.first)
+        try inject(pair, .start, Array(recorded))
+        #expect(pair.peripheral.data.isEmpty && pair.peripheral.endings == [.terminatedByMICFailure])
+    }
+}
