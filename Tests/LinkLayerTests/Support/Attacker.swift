@@ -57,8 +57,13 @@ final class Attacker {
 
     /// Answers each advertisement with SCAN_REQ.
     func flood(_ victim: TestHost) {
+        ask(victim.address, as: address)
+    }
+
+    /// Answers each advertisement, whosever it is, with the same SCAN_REQ.
+    func ask(_ advertiser: BluetoothAddress, as scanner: BluetoothAddress) {
         isOnce = false
-        answer = .scanRequest(.init(scanner: address, advertiser: victim.address))
+        answer = .scanRequest(.init(scanner: scanner, advertiser: advertiser))
         scan()
     }
 

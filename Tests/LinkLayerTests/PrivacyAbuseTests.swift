@@ -1,0 +1,136 @@
+import BluetoothTypes
+import Cryptography
+import EventLoops
+import HCI
+import Radio
+import Testing
+
+@testable import LinkLayer
+
+/// Who records what a private device says, and says it again.
+@Suite struct PrivacyAbuseTests {
+    /// An advertiser that answers one peer alone, and what was on the air while that peer asked it.
+    private final class Recording {
+        let world = World()
+        let advertiser: TestHost
+        let friend: TestHost
+        let log: AirLog
+        /// The address of the advertiser and that of the peer, at the time.
+        let advertiserThen: BluetoothAddress
+        let friendThen: BluetoothAddress
+        private var responses = 0
+        // What they have begun ends later.
+        private var attackers: [Attacker] = []
+
+        init() throws {
+            (advertiser, friend) = (world.host(), world.host(at: 1))
+            log = AirLog(world)
+            advertiser.befriend(friend)
+            friend.befriend(advertiser)
+            for host in [advertiser, friend] { host.send(LESetResolvablePrivateAddressTimeout(timeout: 5)) }
+            advertiser.send(LEAddDeviceToFilterAcceptList(address: friend.address))
+            advertiser.send(LESetScanResponseData(data: [2, 9, 65]))
+            advertiser.advertise(.legacy, peer: friend.address, policy: .acceptListOnly)
+            friend.scan(.legacy, .active, as: .resolvableOrPublic)
+            world.run(.seconds(2))
+            friend.stopScanning(.legacy)
+            advertiserThen = try #require(log.advertisers.first)
+            friendThen = try #require(log.scanners.first)
+            // Both have other addresses now.
+            world.run(.seconds(5))
+        }
+
+        /// Whether the advertiser answers a request that somebody else sends.
+        func isAnswered(_ target: BluetoothAddress, as scanner: BluetoothAddress) -> Bool {
+            responses = 0
+            world.sniff { [unowned self] sniffed in
+                if (sniffed.frame.pdu.first ?? 0) & 0x0F == 4 { responses += 1 }
+            }
+            let attacker = Attacker(world)
+            attackers.append(attacker)
+            attacker.ask(target, as: scanner)
+            world.run(.milliseconds(500))
+            attacker.node.sleep()
+            attacker.node.onFrame = nil
+            attacker.node.onSent = nil
+            return responses > 0
+        }
+    }
+
+    /// What policy says: an address that a key has made is the peer's, however old it is, for an advertiser cannot know
+    /// when it was made. So a replay is answered while the peer is on the accept list, and not otherwise; by this, who
+    /// has recorded the peer learns that the advertiser knows it. Nothing else is answered.
+    @Test func AB_L11_aRecordedRequestIsAnsweredByPolicyOnly() throws {
+        let recording = try Recording()
+        let now = recording.advertiser.controller.advertiser.set.ownAddress
+        let bonded = recording.friend.address
+        #expect(now != recording.advertiserThen)
+        // The request as it was recorded: nobody has that address any more.
+        #expect(!recording.isAnswered(recording.advertiserThen, as: recording.friendThen))
+        #expect(recording.isAnswered(now, as: recording.friendThen))
+        // The attacker's own address, the peer's identity, and that of the advertiser.
+        #expect(!recording.isAnswered(now, as: BluetoothAddress(0xBAD, kind: .publicDevice)))
+        #expect(!recording.isAnswered(now, as: bonded))
+        #expect(!recording.isAnswered(recording.advertiser.address, as: recording.friendThen))
+        #expect(!recording.isAnswered(recording.advertiser.address, as: bonded))
+        // Private addresses that the attacker makes up.
+        for number in 0..<UInt64(16) {
+            let made = RotatingAddress(
+                Key128(Block128(high: 0xBAD, low: number)),
+                .init(now: .zero, timeout: .seconds(1), random: RandomSource(seed: number))
+            ).address
+            #expect(!recording.isAnswered(now, as: made))
+        }
+    }
+
+    @Test func AB_L11_withoutThePeerThereIsNoAnswer() throws {
+        let recording = try Recording()
+        recording.advertiser.stopAdvertising(.legacy)
+        recording.advertiser.send(LERemoveDeviceFromResolvingList(peerIdentity: recording.friend.address))
+        let stranger = BluetoothAddress(0x99, kind: .publicDevice)
+        recording.advertiser.list(stranger, key: .zero, localKey: recording.advertiser.identityKey)
+        recording.advertiser.advertise(.legacy, peer: stranger, policy: .acceptListOnly)
+        recording.world.run(.milliseconds(100))
+        let now = recording.advertiser.controller.advertiser.set.ownAddress
+        #expect(!recording.log.advertisers.contains(recording.advertiser.address))
+        #expect(!recording.isAnswered(now, as: recording.friendThen))
+    }
+
+    /// Requests with ever other addresses cost the keys of the list each, and no memory beyond the cache.
+    @Test func AB_L11_madeUpAddressesAreForgotten() {
+        var list = ResolvingList(size: 4)
+        for number in 0..<UInt64(4) {
+            let peer = BluetoothAddress(number, kind: .publicDevice)
+            try? list.add(peer, peerKey: Key128(Block128(high: 7, low: number)), localKey: .zero)
+        }
+        let random = RandomSource(seed: 3)
+        for _ in 0..<5_000 {
+            let address = BluetoothAddress(0x4000_0000_0000 | random.next() >> 18, kind: .randomDevice)
+            let sender = list.sender(address)
+            #expect(sender == .stranger)
+        }
+        #expect(list.attempts <= 20_000)
+    }
+
+    /// A set that was connected to goes; the others stay hidden.
+    @Test func AB_G04_aLinkOfOneSetDoesNotUncoverTheOthers() throws {
+        let world = World()
+        let (central, peripheral, other) = (world.host(), world.host(at: 1), world.host(at: 2))
+        let log = AirLog(world)
+        peripheral.list(central)
+        peripheral.befriend(other)
+        central.befriend(peripheral)
+        peripheral.advertise(.extended, peer: central.address, set: 0)
+        peripheral.advertise(.extended, peer: other.address, set: 1)
+        central.connect(.extended, to: peripheral.address)
+        world.run(.seconds(2))
+        let event = try #require(peripheral.connections.first)
+        let ended = try #require(peripheral.events(LEAdvertisingSetTerminated.self).first)
+        #expect(ended.handle == event.handle && log.advertisers.count == 2)
+        #expect(log.advertisers.contains(event.localResolvableAddress))
+        let remaining = try #require(log.advertisers.first { $0 != event.localResolvableAddress })
+        log.forget()
+        world.run(.seconds(2))
+        #expect(log.advertisers == [remaining] && log.initiators.isEmpty)
+    }
+}
