@@ -34,7 +34,7 @@ import Testing
         #expect(pair.central.bonds.bonds.isEmpty && pair.peripheral.bonds.bonds.isEmpty)
     }
 
-    @Test func behaviour_6_4_aPasskeyIsShownAndTyped() throws {
+    @Test func aPasskeyIsShownAndTyped() throws {
         var display = PairingConfiguration()
         display.ioCapability = .displayOnly
         let pair = try SecurePair(central: display)

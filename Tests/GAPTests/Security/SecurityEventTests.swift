@@ -124,7 +124,7 @@ import Testing
         #expect(results == [true, true])
     }
 
-    @Test func behaviour_6_11_canBeLeftOut() throws {
+    @Test func aPeripheralLeavesEncryptionToTheCentral() throws {
         let bench = try Bench(.peripheral, bond: Self.bond())
         #expect(bench.peer.commands.isEmpty)
     }
@@ -144,7 +144,7 @@ import Testing
         #expect(bench.peer.commands.last is LELongTermKeyRequestNegativeReply)
     }
 
-    @Test func behaviour_6_12_aKeyThatThePeerDoesNotHaveIsNotReplaced() throws {
+    @Test func aKeyThatThePeerDoesNotHaveIsNotReplaced() throws {
         let bench = try Bench(.central, bond: Self.bond())
         var results: [Result<Void, SecurityError>] = []
         var lost = 0
@@ -170,7 +170,7 @@ import Testing
         #expect(result?.error == .encryptionFailed)
     }
 
-    @Test func AB_L07_aLinkThatLosesItsEncryptionEnds() throws {
+    @Test func aLinkThatLosesItsEncryptionEnds() throws {
         let bench = try Bench(.central, bond: Self.bond())
         bench.change(1)
         bench.change(0)
