@@ -15,6 +15,8 @@ from bumble.snoop import BtSnooper
 from bumble.transport import open_transport
 from bumble.transport.common import SnoopingTransport
 
+from peers.pairing import Pairing
+
 Result = TypeVar("Result")
 
 
@@ -23,7 +25,9 @@ class LinkLost(Exception):
 
 
 @asynccontextmanager
-async def powered_device(transport_name: str, name: str, address: str, capture: Path | None) -> AsyncIterator[Device]:
+async def powered_device(
+    transport_name: str, name: str, address: str, capture: Path | None, pairing: Pairing | None = None
+) -> AsyncIterator[Device]:
     """A Bumble host on the controller behind a Bumble transport name such as tcp-client:127.0.0.1:6402."""
     file = open(capture, "wb", buffering=0) if capture else None  # unbuffered: complete even when killed
     transport = await asyncio.wait_for(open_transport(transport_name), 10)
@@ -33,6 +37,8 @@ async def powered_device(transport_name: str, name: str, address: str, capture: 
         config = DeviceConfiguration.from_dict({"name": name, "address": address, "le_simultaneous_enabled": False})
         device = Device.from_config_with_hci(config, transport.source, transport.sink)
         device.keystore = MemoryKeyStore()  # the default one is a file in the home directory
+        if pairing:
+            pairing.prepare(device)
         await asyncio.wait_for(device.power_on(), 10)
         yield device
     finally:
