@@ -69,7 +69,15 @@ class Pairing:
         if self.context or self.temporary_key:
             key = OobLegacyContext(self.temporary_key) if self.temporary_key else None
             out_of_band = PairingConfig.OobConfig(self.context, self.peer_data, key)
-        return PairingConfig(sc=not self.legacy, mitm=True, bonding=True, delegate=self.person, oob=out_of_band)
+        return PairingConfig(
+            sc=not self.legacy,
+            mitm=True,
+            bonding=True,
+            delegate=self.person,
+            # The address that is on the air; else it would be the controller's own.
+            identity_address_type=PairingConfig.AddressType.RANDOM,
+            oob=out_of_band,
+        )
 
     def _watch(self, connection: Connection) -> None:
         connection.on(connection.EVENT_PAIRING, self.paired.put_nowait)
