@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bumble.device import Connection, Device
+from bumble.hci import Role
 from bumble.keys import JsonKeyStore, PairingKeys
 from bumble.pairing import PairingConfig, PairingDelegate
 from bumble.smp import OobContext, OobLegacyContext, OobSharedData
@@ -40,6 +41,18 @@ class Person(PairingDelegate):
         self.shown.put_nowait(number)
 
 
+class Keys(JsonKeyStore):
+    """Keys in a file. Of legacy pairing, Bumble takes its own key for the peer's where it answered, and would not find the
+    right one when it is asked for it."""
+
+    is_responder = False
+
+    async def update(self, name: str, keys: PairingKeys) -> None:
+        if self.is_responder:
+            keys.ltk_central, keys.ltk_peripheral = keys.ltk_peripheral, keys.ltk_central
+        await super().update(name, keys)
+
+
 @dataclass
 class Pairing:
     capability: PairingDelegate.IoCapability = NOTHING
@@ -60,7 +73,9 @@ class Pairing:
 
     def prepare(self, device: Device) -> None:
         if self.keys:
-            device.keystore = JsonKeyStore("test", str(self.keys))
+            device.keystore = Keys("test", str(self.keys))
+        # It shows its one address only, and so has no key to resolve others with.
+        device.irk = bytes(16)
         device.pairing_config_factory = self.configuration
         device.on("connection", self._watch)
 
@@ -80,6 +95,8 @@ class Pairing:
         )
 
     def _watch(self, connection: Connection) -> None:
+        if isinstance(connection.device.keystore, Keys):
+            connection.device.keystore.is_responder = connection.role == Role.PERIPHERAL
         connection.on(connection.EVENT_PAIRING, self.paired.put_nowait)
         connection.on(connection.EVENT_PAIRING_FAILURE, lambda reason: self.failed.put_nowait(int(reason)))
 
