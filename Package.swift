@@ -227,7 +227,7 @@ if Context.environment["HARALD_FUZZING"] != nil {
             name: "HaraldFuzzing",
             dependencies: [
                 "BluetoothTypes", "Cryptography", "EventLoops", "Radio", "HCI", "HCITransports", "LinkLayer", "L2CAP",
-                "ATT", "GATT", "SMP", "GAP", "BluetoothService", "CoreBluetooth", "LoopbackLinks",
+                "ATT", "GATT", "SMP", "Bonds", "GAP", "BluetoothService", "CoreBluetooth", "LoopbackLinks",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Fuzzing/HaraldFuzzing",

@@ -21,6 +21,7 @@ from bumble.gatt_client import CharacteristicProxy, ServiceProxy
 
 from peers.database import HEART_RATE_MEASUREMENT, text
 from peers.hosts import LinkLost, Result, add_host_options, powered_device, tell, unless_lost
+from peers.pairing import Pairing
 
 ADDRESS = "F0:9E:16:4A:00:02"
 INCLUDE = UUID("2802")
@@ -206,8 +207,10 @@ def name_of(advertisement: Advertisement) -> str | None:
 
 
 @asynccontextmanager
-async def central(transport: str, *, address: str = ADDRESS, capture: Path | None = None) -> AsyncIterator[Central]:
-    async with powered_device(transport, "Foreign central", address, capture) as device:
+async def central(
+    transport: str, *, address: str = ADDRESS, capture: Path | None = None, pairing: Pairing | None = None
+) -> AsyncIterator[Central]:
+    async with powered_device(transport, "Foreign central", address, capture, pairing) as device:
         yield Central(device)
 
 

@@ -16,6 +16,8 @@ from bumble.snoop import BtSnooper
 from bumble.transport import open_transport
 from bumble.transport.common import SnoopingTransport
 
+from peers.pairing import Pairing
+
 Result = TypeVar("Result")
 
 
@@ -29,6 +31,7 @@ async def powered_device(
     name: str,
     address: str,
     capture: Path | None,
+    pairing: Pairing | None = None,
     *,
     knows: Sequence[str] = (),
     settings: dict[str, Any] | None = None,
@@ -47,6 +50,8 @@ async def powered_device(
             setattr(config, setting, value)
         device = Device.from_config_with_hci(config, transport.source, transport.sink)
         device.keystore = MemoryKeyStore()  # the default one is a file in the home directory
+        if pairing:
+            pairing.prepare(device)
         for peer in knows:
             await device.keystore.update(peer, PairingKeys(irk=PairingKeys.Key(identity_key(peer))))
         await asyncio.wait_for(device.power_on(), 10)

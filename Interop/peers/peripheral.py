@@ -22,6 +22,7 @@ from bumble.gatt import Characteristic
 
 from peers.database import HEART_RATE, WORKSHOP, Database, heart_rate, text
 from peers.hosts import add_host_options, powered_device, tell
+from peers.pairing import Pairing
 
 NAME, ADDRESS = "Foreign HR", "F0:9E:16:4A:00:01"
 POWER_OFF = hci.HCI_ErrorCode.REMOTE_DEVICE_TERMINATED_CONNECTION_DUE_TO_POWER_OFF_ERROR
@@ -171,10 +172,11 @@ async def peripheral(
     cut_at: int | None = None,
     swallow_at: int | None = None,
     capture: Path | None = None,
+    pairing: Pairing | None = None,
 ) -> AsyncIterator[Peripheral]:
     """Advertises for the length of an `async with`. `cut_at` and `swallow_at` are ATT opcodes: the first such request
     ends the link, or gets no answer."""
-    async with powered_device(transport, name, address, capture) as device:
+    async with powered_device(transport, name, address, capture, pairing) as device:
         device.gatt_server.max_mtu = mtu
         sensor = Peripheral(device, name, beat, cut_at, swallow_at)
         await sensor.advertise(name_in_scan_response)

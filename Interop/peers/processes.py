@@ -65,6 +65,11 @@ class Process:
             except TimeoutError:
                 pass
 
+    def type(self, text: str) -> None:
+        """Enters a line at its keyboard."""
+        print(f"[{self.name}] < {text}", file=sys.stderr)
+        self.child.stdin.write(f"{text}\n".encode())
+
     async def status(self, timeout: float = 20) -> int:
         """Waits for the end by itself, and gives the exit status."""
         try:
@@ -93,11 +98,13 @@ class Process:
 
 
 @asynccontextmanager
-async def running(*command: str, name: str, mute: str | None = None) -> AsyncIterator[Process]:
+async def running(
+    *command: str, name: str, mute: str | None = None, has_keyboard: bool = False
+) -> AsyncIterator[Process]:
     """Runs a command for the length of an `async with`. Lines that match `mute` are not shown."""
     child = await asyncio.create_subprocess_exec(
         *command,
-        stdin=asyncio.subprocess.DEVNULL,
+        stdin=asyncio.subprocess.PIPE if has_keyboard else asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         preexec_fn=die_with_parent,

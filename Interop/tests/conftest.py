@@ -100,7 +100,7 @@ def harald(binary: str) -> Start:
 
     @asynccontextmanager
     async def start(*arguments: str) -> AsyncIterator[Process]:
-        async with running(binary, *arguments, name=f"harald {arguments[0]}") as process:
+        async with running(binary, *arguments, name=f"harald {arguments[0]}", has_keyboard=True) as process:
             yield process
 
     return start

@@ -52,8 +52,8 @@ extension BondError: CustomStringConvertible {
         case .inUse(let place):
             "the bonds in \(place) are in use by another process; end it, or choose another directory"
         case .otherAdapter(let place, let owner, let present):
-            "the bonds in \(place) belong to the adapter \(owner), and this is \(present); attach that adapter, choose "
-                + "another directory, or adopt the bonds if you know that this adapter takes the other's place"
+            "the bonds in \(place) belong to the adapter \(owner), and this is \(present); attach that adapter, or "
+                + "choose another directory for this one"
         case .exposed(let place, let exposure): "\(place) \(exposure)"
         case .damaged(let place, let reason, let backup):
             "the bonds in \(place) are damaged (\(reason)) and are not used; "

@@ -5,7 +5,7 @@ import Testing
 @Suite struct KillPointTests {
     /// At least a thousand child processes, each killed by SIGKILL at another boundary between system calls.
     @Test(.timeLimit(.minutes(2)))
-    func behaviour_what_is_kept_survives_a_kill_at_every_system_call() throws {
+    func what_is_kept_survives_a_kill_at_every_system_call() throws {
         let tool = try #require(Self.tool)
         let directory = try ScratchDirectory()
         let process = Process()

@@ -13,7 +13,7 @@ import Testing
         var takenBack = 0
     }
 
-    @Test func behaviour_what_is_kept_survives_the_loss_of_power_at_every_system_call() throws {
+    @Test func what_is_kept_survives_the_loss_of_power_at_every_system_call() throws {
         let losses = try lose(operations: 100, negligence: .none)
         #expect(losses.points >= 1000)
         #expect(losses.outcomes > losses.points)

@@ -12,6 +12,7 @@ struct ServeCommand: ParsableCommand {
     )
 
     @OptionGroup var line: ControllerOptions
+    @OptionGroup var trust: TrustOptions
 
     @Option(help: "The name to advertise.")
     var name = "Harald HR"
@@ -31,7 +32,14 @@ struct ServeCommand: ParsableCommand {
         let capture = try line.captureFile()
         let name = name
         let queue = DispatchQueue(label: "sensor")
-        let system = line.startSystem(named: name, loop: loop, capture: capture, outcome: outcome)
+        let system = line.startSystem(named: name, trust: trust, loop: loop, capture: capture, outcome: outcome)
+        let prepared = trust.answer
+        let prompter = system.with { system in
+            system.onNotice = { Console.line("\($0)") }
+            let prompter = TerminalPrompter(loop: system.loop, prepared: prepared)
+            system.prompter = prompter
+            return LoopBound(prompter, loop: system.loop)
+        }
         let connection = system.with { $0.openApp(AppIdentity(name: "serve")) }
         let sensor = ServiceLocator.$current.withValue(connection) {
             HeartRateSensor(name: name, queue: queue, metronome: Self.metronome(on: queue), say: Console.line)
@@ -45,7 +53,7 @@ struct ServeCommand: ParsableCommand {
             result = .failure(error)
         }
         system.with { $0.stop() }
-        withExtendedLifetime(sensor) {}
+        withExtendedLifetime((sensor, prompter)) {}
         try result.get()
     }
 

@@ -47,6 +47,7 @@ struct ControllerOptions: ParsableArguments {
     /// A whole Bluetooth system on the controller. When it fails, that is the outcome.
     func startSystem(
         named name: String,
+        trust: TrustOptions? = nil,
         loop: NIOEventLoop,
         capture: CaptureFile?,
         outcome: Outcome
@@ -56,6 +57,10 @@ struct ControllerOptions: ParsableArguments {
         return loop.make {
             var configuration = SystemConfiguration()
             configuration.deviceName = name
+            if let trust {
+                configuration.pairing = trust.configuration
+                if let store = trust.store { configuration.store = .directory(store) }
+            }
             let system = BluetoothSystem(
                 transport: options.open(address, loop: loop, capture: capture),
                 loop: loop,
