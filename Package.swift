@@ -133,7 +133,7 @@ let package = Package(
             name: "harald",
             dependencies: [
                 "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCITransports", "LinkLayer", "L2CAP", "ATT", "GATT",
-                "SMP", "GAP", "BluetoothService", "CoreBluetooth", "BluetoothSimulation",
+                "Cryptography", "SMP", "Bonds", "GAP", "BluetoothService", "CoreBluetooth", "BluetoothSimulation",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
@@ -226,8 +226,8 @@ if Context.environment["HARALD_FUZZING"] != nil {
         .executableTarget(
             name: "HaraldFuzzing",
             dependencies: [
-                "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCITransports", "LinkLayer", "L2CAP", "ATT", "GATT",
-                "GAP", "BluetoothService", "CoreBluetooth", "LoopbackLinks",
+                "BluetoothTypes", "Cryptography", "EventLoops", "Radio", "HCI", "HCITransports", "LinkLayer", "L2CAP",
+                "ATT", "GATT", "SMP", "GAP", "BluetoothService", "CoreBluetooth", "LoopbackLinks",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Fuzzing/HaraldFuzzing",

@@ -27,21 +27,29 @@ final class Crowd {
     private var controllers: [VirtualController] = []
     private let scanner = Line()
 
-    /// - Parameter interval: Between two advertising events of a device, in milliseconds.
-    init(advertisers: Int, interval: Int) {
+    /// - Parameters:
+    ///   - interval: Between two advertising events of a device, in milliseconds.
+    ///   - isPrivate: Whether the devices have private addresses, and the listening controller tries to resolve them with
+    ///     a full resolving list, in vain.
+    init(advertisers: Int, interval: Int, isPrivate: Bool = false) {
         radio = Radio(loop: loop, random: random.split(0))
         add(scanner, at: Position())
         scanner.command(SetEventMask(mask: EventMask(rawValue: .max)))
+        if isPrivate { resolve() }
         for _ in 0..<advertisers {
             let line = Line()
             add(line, at: Position(x: 1 + 10 * random.unit()))
+            if isPrivate {
+                let address = 0x4000_0000_0000 | random.next() >> 18
+                line.command(LESetRandomAddress(address: BluetoothAddress(address, kind: .randomDevice)))
+            }
             line.command(LESetAdvertisingData(data: PacketBuffer(Array(repeating: 1, count: 31))))
             line.command(
                 LESetAdvertisingParameters(
                     intervalMin: UInt16(interval * 8 / 5),
                     intervalMax: UInt16(interval * 8 / 5),
                     kind: .nonConnectable,
-                    ownAddressKind: .publicDevice,
+                    ownAddressKind: isPrivate ? .randomDevice : .publicDevice,
                     peerAddress: .none,
                     channels: .all,
                     filterPolicy: .everybody
@@ -62,6 +70,19 @@ final class Crowd {
         )
         scanner.command(LESetScanEnable(isEnabled: true, filterDuplicates: .disabled))
         loop.run(for: .milliseconds(interval))
+    }
+
+    private func resolve() {
+        for number in 1...UInt8(32) {
+            scanner.command(
+                LEAddDeviceToResolvingList(
+                    peerIdentity: BluetoothAddress(UInt64(number), kind: .publicDevice),
+                    peerIRK: PacketBuffer([UInt8](repeating: number, count: 16)),
+                    localIRK: PacketBuffer([UInt8](repeating: 0xFF, count: 16))
+                )
+            )
+        }
+        scanner.command(LESetAddressResolutionEnable(isEnabled: true))
     }
 
     private func add(_ line: Line, at position: Position) {

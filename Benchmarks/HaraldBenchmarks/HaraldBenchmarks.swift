@@ -38,6 +38,8 @@ enum HaraldBenchmarks {
     private static func crowds() {
         crowd(advertisers: 1_000, interval: 1_000, duration: 60)
         crowd(advertisers: 1_000, interval: 100, duration: 60)
+        crowd(advertisers: 1_000, interval: 1_000, duration: 60, isPrivate: true)
+        crowd(advertisers: 1_000, interval: 100, duration: 60, isPrivate: true)
     }
 
     private static func row(_ what: String, _ result: String) {
@@ -248,12 +250,13 @@ enum HaraldBenchmarks {
     }
 
     /// The first repetition counts with what follows from the beginning; the best is printed.
-    private static func crowd(advertisers: Int, interval: Int, duration: Int) {
-        let crowd = Crowd(advertisers: advertisers, interval: interval)
+    private static func crowd(advertisers: Int, interval: Int, duration: Int, isPrivate: Bool = false) {
+        let crowd = Crowd(advertisers: advertisers, interval: interval, isPrivate: isPrivate)
         var reports = 0
         let measurement = Measurement(repetitions: 3) { reports = crowd.run(seconds: duration) }
         row(
-            "\(duration) simulated seconds of \(advertisers) advertisers at \(interval) ms and one scanner",
+            "\(duration) simulated seconds of \(advertisers) \(isPrivate ? "private " : "")advertisers at \(interval) ms"
+                + " and one scanner",
             String(format: "%.2f s, %d reports /s", measurement.seconds, reports / duration)
         )
     }

@@ -25,8 +25,8 @@ struct FuzzTarget: Sendable {
 extension FuzzTarget {
     /// All targets, decoders first.
     static let all: [FuzzTarget] = [
-        hciCommands, hciEvents, h4, advertisingData, l2cap, attPDUs, advertisingPDUs, linkPDUs, snoop,
-        creditChannels, gattServer, gattClient, linkControl, controller, host, stacks,
+        hciCommands, hciEvents, h4, advertisingData, l2cap, attPDUs, smpPDUs, advertisingPDUs, linkPDUs, snoop,
+        creditChannels, gattServer, gattClient, linkControl, smpMachine, smpConversations, controller, host, stacks,
     ]
 }
 

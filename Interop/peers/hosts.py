@@ -4,13 +4,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from bumble.device import Device, DeviceConfiguration
-from bumble.keys import MemoryKeyStore
+from bumble.hci import Address
+from bumble.keys import MemoryKeyStore, PairingKeys
 from bumble.snoop import BtSnooper
 from bumble.transport import open_transport
 from bumble.transport.common import SnoopingTransport
@@ -23,22 +24,42 @@ class LinkLost(Exception):
 
 
 @asynccontextmanager
-async def powered_device(transport_name: str, name: str, address: str, capture: Path | None) -> AsyncIterator[Device]:
-    """A Bumble host on the controller behind a Bumble transport name such as tcp-client:127.0.0.1:6402."""
+async def powered_device(
+    transport_name: str,
+    name: str,
+    address: str,
+    capture: Path | None,
+    *,
+    knows: Sequence[str] = (),
+    settings: dict[str, Any] | None = None,
+) -> AsyncIterator[Device]:
+    """A Bumble host on the controller behind a Bumble transport name such as tcp-client:127.0.0.1:6402.
+
+    knows: static addresses of devices whose identity resolving keys it has. settings: more of Bumble's configuration.
+    """
     file = open(capture, "wb", buffering=0) if capture else None  # unbuffered: complete even when killed
     transport = await asyncio.wait_for(open_transport(transport_name), 10)
     if file:
         transport = SnoopingTransport(transport, BtSnooper(file))
     try:
         config = DeviceConfiguration.from_dict({"name": name, "address": address, "le_simultaneous_enabled": False})
+        for setting, value in (settings or {}).items():
+            setattr(config, setting, value)
         device = Device.from_config_with_hci(config, transport.source, transport.sink)
         device.keystore = MemoryKeyStore()  # the default one is a file in the home directory
+        for peer in knows:
+            await device.keystore.update(peer, PairingKeys(irk=PairingKeys.Key(identity_key(peer))))
         await asyncio.wait_for(device.power_on(), 10)
         yield device
     finally:
         await transport.close()
         if file:
             file.close()
+
+
+def identity_key(address: str) -> bytes:
+    """The identity resolving key that Bumble gives a device with this address, least significant octet first."""
+    return (bytes(Address(address)) * 3)[:16]
 
 
 async def unless_lost(operation: Awaitable[Result]) -> Result:

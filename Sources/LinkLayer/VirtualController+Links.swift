@@ -13,7 +13,7 @@ extension VirtualController: AdvertiserOwner {
     func advertiser(_ advertiser: Advertiser, canAccept request: ConnectIndication) -> Bool {
         // AB-L03: a connection that cannot be is not begun.
         request.link.isValid && links.count < configuration.maximumLinks
-            && !isConnected(ownIdentity(of: advertiser.set), heard(request.initiator).identity)
+            && !isConnected(lastingAddress(of: advertiser.set), heard(request.initiator).identity)
     }
 
     /// A device whose request has been accepted.
@@ -42,7 +42,7 @@ extension VirtualController: AdvertiserOwner {
                 drift: configuration.clockDrift,
                 start: start,
                 identities: .init(
-                    own: ownIdentity(of: set),
+                    own: lastingAddress(of: set),
                     ownPrivate: set.isPrivate ? request.advertiser : nil,
                     peer: heard(request.initiator)
                 )
@@ -106,7 +106,7 @@ extension VirtualController: InitiatorOwner {
         start: LinkStart
     ) -> ConnectionData? {
         guard links.count < configuration.maximumLinks,
-            !isConnected(initiator.own.identity, advertiser.identity)
+            !isConnected(lasting(initiator, advertiser), advertiser.identity)
         else { return nil }
         var data = ConnectionData()
         data.accessAddress = AccessAddress.random(random)
@@ -147,12 +147,16 @@ extension VirtualController: InitiatorOwner {
                 drift: configuration.clockDrift,
                 start: start,
                 identities: .init(
-                    own: initiator.own.identity,
+                    own: lasting(initiator, advertiser),
                     ownPrivate: request.initiator == initiator.own.fallback ? nil : request.initiator,
                     peer: advertiser
                 )
             )
         )
+    }
+
+    private func lasting(_ initiator: Initiator, _ peer: HeardDevice) -> BluetoothAddress? {
+        privacy.lastingAddress(initiator.own, towards: peer.identity)
     }
 
     func initiator(_ initiator: Initiator, overheard pdu: AdvertisingPDU, _ frame: ReceivedFrame, on phy: LEPHY) {

@@ -210,11 +210,8 @@ public final class VirtualController {
     }
 
     /// Whether there is a link between these two devices already.
-    func isConnected(_ own: BluetoothAddress, _ peer: BluetoothAddress) -> Bool {
-        links.contains {
-            let identities = $0.parameters.identities
-            return identities.own == own && identities.peer.identity.device == peer.device
-        }
+    func isConnected(_ own: BluetoothAddress?, _ peer: BluetoothAddress) -> Bool {
+        links.contains { $0.parameters.identities.areThose(of: own, and: peer) }
     }
 
     /// A handle that no link has. Handles come round late, so that a stale one is noticed.

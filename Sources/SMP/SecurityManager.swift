@@ -17,7 +17,7 @@ public final class SecurityManager {
 
     private let channel: any L2CAPChannel
     private let loop: any EventLoop
-    private var machine: SecurityMachine
+    private(set) var machine: SecurityMachine
     private var events: [SecurityMachine.Event] = []
     private var isHandling = false
     private var timer: ScheduledTask?

@@ -8,11 +8,12 @@ struct Harald: ParsableCommand {
         abstract: "Core Bluetooth beyond Apple: a Bluetooth LE stack with a virtual radio.",
         discussion: """
             Exit statuses: 0 done, 3 the controller cannot be reached, 4 the controller does not answer or answers \
-            nonsense, 5 no such device was found in time, 6 the peer vanished, 64 wrong usage.
+            nonsense, 5 no such device was found in time, 6 the peer vanished, 7 the link could not be secured, 64 wrong \
+            usage.
             """,
         subcommands: [
             DemoCommand.self, ExploreCommand.self, ServeCommand.self, CollectCommand.self, ScanCommand.self,
-            AdvertiseCommand.self, ControllersCommand.self,
+            AdvertiseCommand.self, BondsCommand.self, ControllersCommand.self,
         ]
     )
 

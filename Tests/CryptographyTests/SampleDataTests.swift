@@ -88,29 +88,90 @@ import Testing
         #expect(Toolbox.ah(Self.w, 0x70_8194) == 0x0D_FBAA)
     }
 
-    @Test func both_ends_share_the_secret_of_the_sample_keys() throws {
-        let a = P256KeyPair.debug
-        let b = try #require(P256KeyPair(privateKey: Self.v))
-        #expect(a.publicKey.x == Self.u)
-        #expect(a.publicKey.y == hex("dc809c49652aeb6d63329abf5a52155c766345c28fed3024741c8ed01589d28b"))
-        #expect(b.publicKey.x == hex("1ea1f0f01faf1d9609592284f19e4c0047b58afd8615a69f559077b22faaa190"))
-        #expect(b.publicKey.y == hex("4c55f33e429dad377356703a9ab85160472d1130e28e36765f89aff915b1214a"))
-        #expect(a.sharedSecret(with: b.publicKey) == Self.secret)
-        #expect(b.sharedSecret(with: a.publicKey) == Self.secret)
-        #expect(a.publicKey.isDebugKey && !b.publicKey.isDebugKey)
-    }
-
     @Test func a_session_key_comes_from_the_long_term_key_and_both_diversifiers() {
         let session = AES128(key("4c68384139f574d836bcf34e9dfb01bf")).encrypt(block("0213243546576879acbdcedfe0f10213"))
         #expect(session == block("99ad1b5226a37e3e058e3b8e27c2c666"))
     }
 
-    @Test(arguments: [(true, "9fcda7f448"), (false, "a34c13a415")])
-    func ccm_seals_the_first_pdus_of_an_encrypted_link(fromCentral: Bool, expected: String) {
+    /// All packets of the sample: who sends, the packet counter of its direction, the header as it is authenticated.
+    @Test(
+        arguments: [
+            (true, 0, 0x03, "06", "9fcda7f448"),
+            (false, 0, 0x03, "06", "a34c13a415"),
+            (
+                true, 1, 0x02, "1700636465666768696a6b6c6d6e6f707131323334353637383930",
+                "7a70d66415226df26b17839a060405596bd6564f796b5b9ce6ff32f75a6d33"
+            ),
+            (
+                false, 1, 0x02, "170037363534333231304142434445464748494a4b4c4d4e4f5051",
+                "f38881e7bd94c9c369b9a66846dd4786aa8c39ce540d0dae3adcdf89b96088"
+            ),
+        ] as [(Bool, UInt8, UInt8, String, String)]
+    )
+    func ccm_seals_the_pdus_of_an_encrypted_link(
+        fromCentral: Bool,
+        counter: UInt8,
+        header: UInt8,
+        plain: String,
+        sealed: String
+    ) {
         let ccm = CCM(key("99ad1b5226a37e3e058e3b8e27c2c666"))
-        let nonce: [UInt8] = [0, 0, 0, 0, fromCentral ? 0x80 : 0x00] + hex("24abdcbabebaafde")
-        #expect(ccm.encrypt([0x06], nonce: nonce, header: 0x03) == hex(expected))
-        #expect(ccm.decrypt(hex(expected), nonce: nonce, header: 0x03) == [0x06])
+        let nonce: [UInt8] = [counter, 0, 0, 0, fromCentral ? 0x80 : 0x00] + hex("24abdcbabebaafde")
+        #expect(ccm.encrypt(hex(plain), nonce: nonce, header: header) == hex(sealed))
+        #expect(ccm.decrypt(hex(sealed), nonce: nonce, header: header) == hex(plain))
+    }
+
+    /// Core Vol 2 Part G 7.1.2: both sets of keys on the curve P-256. The first is the debug key's too.
+    @Test(arguments: [
+        [
+            "3f49f6d4a3c55f3874c9b3e3d2103f504aff607beb40b7995899b8a6cd3c1abd",
+            "55188b3d32f6bb9a900afcfbeed4e72a59cb9ac2f19d7cfb6b4fdd49f47fc5fd",
+            "20b003d2f297be2c5e2c83a7e9f9a5b9eff49111acf4fddbcc0301480e359de6",
+            "dc809c49652aeb6d63329abf5a52155c766345c28fed3024741c8ed01589d28b",
+            "1ea1f0f01faf1d9609592284f19e4c0047b58afd8615a69f559077b22faaa190",
+            "4c55f33e429dad377356703a9ab85160472d1130e28e36765f89aff915b1214a",
+            "ec0234a357c8ad05341010a60a397d9b99796b13b4f866f1868d34f373bfa698",
+        ],
+        [
+            "06a516693c9aa31a6084545d0c5db641b48572b97203ddffb7ac73f7d0457663",
+            "529aa0670d72cd6497502ed473502b037e8803b5c60829a5a3caa219505530ba",
+            "2c31a47b5779809ef44cb5eaaf5c3e43d5f8faad4a8794cb987e9b03745c78dd",
+            "919512183898dfbecd52e2408e43871fd021109117bd3ed4eaf8437743715d4f",
+            "f465e43ff23d3f1b9dc7dfc04da8758184dbc966204796eccf0d6cf5e16500cc",
+            "0201d048bcbbd899eeefc424164e33c201c2b010ca6b4d43a8a155cad8ecb279",
+            "ab85843a2f6d883f62e5684b38e307335fe6e1945ecd19604105c6f23221eb69",
+        ],
+    ])
+    func both_ends_share_the_secret_of_the_sample_keys(texts: [String]) throws {
+        let values = texts.map(hex)
+        let (a, b) = (
+            try #require(P256KeyPair(privateKey: values[0])), try #require(P256KeyPair(privateKey: values[1]))
+        )
+        #expect(a.publicKey == P256Point(x: values[2], y: values[3]))
+        #expect(b.publicKey == P256Point(x: values[4], y: values[5]))
+        #expect(a.sharedSecret(with: b.publicKey) == values[6] && b.sharedSecret(with: a.publicKey) == values[6])
+        #expect(a.publicKey.isDebugKey == (values[2] == Self.u))
+        #expect(!b.publicKey.isDebugKey)
+    }
+
+    /// Keys for the other transport, from the tests of another stack.
+    @Test func h6_and_h7_turn_keys_of_one_transport_into_those_of_the_other() {
+        func derive(_ from: String, salt: String, first: UInt32) -> [Key128] {
+            let padded = key("000000000000000000000000" + salt)
+            return [
+                Toolbox.h6(Toolbox.h6(key(from), identifier: UInt32(salt, radix: 16) ?? 0), identifier: first),
+                Toolbox.h6(Toolbox.h7(salt: padded, key(from)), identifier: first),
+            ]
+        }
+        // "tmp1" then "lebr"; "tmp2" then "brle".
+        #expect(
+            derive("368df9bce3264b58bd066c33334fbf64", salt: "746d7031", first: 0x6C65_6272)
+                == [key("bc1ca4ef633fc1bd0d8230afee388fb0"), key("287ad379dca402530a39f1f43047b835")]
+        )
+        #expect(
+            derive("05040302010009080706050403020100", salt: "746d7032", first: 0x6272_6C65)
+                == [key("a813fb72f1a3dfa18a2c9a43f10d0a30"), key("e85e09eb5eccb3e269418a133211bc79")]
+        )
     }
 }
 

@@ -151,6 +151,18 @@ private final class Served: GATTServerDelegate {
         #expect(try session.write([1, 2, 3], to: 0x2A01) != nil)
     }
 
+    @Test func GAP_GAT_BV_12_securityLevels() throws {
+        let session = try Session { $0.securityLevels = [.authenticated, .mode2(level: 2)] }
+        let values = try session.values(of: 0x2BF5)
+        #expect(values.map(\.value) == [[1, 3, 2, 2]])
+        // Static, and readable by everybody.
+        #expect(try session.write([1, 1], to: 0x2BF5) != nil)
+        #expect(try session.values(of: 0x2BF5) == values)
+        // What the specification does not know is left out, and so is the characteristic with nothing in it.
+        let empty = try Session { $0.securityLevels = [.mode1(level: 5), .mode2(level: 0)] }
+        #expect(throws: GATTError.self) { try empty.values(of: 0x2BF5) }
+    }
+
     @Test func whatIsNotWritableIsNotWritten() throws {
         let session = try Session()
         #expect(try session.write([0x41], to: 0x2A00) != nil)

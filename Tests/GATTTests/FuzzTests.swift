@@ -85,6 +85,52 @@ import Testing
         #expect(ended == started, "seed \(seed)")
     }
 
+    /// Links that get secure, or not, and lose it again: every procedure ends, once.
+    @Test(arguments: 0..<40)
+    func AB_A10_aClientWhoseLinkIsSecuredNowAndThen(seed: Int) throws {
+        let random = RandomSource(seed: UInt64(seed) | 3 << 32)
+        let fixture = try ServerFixture()
+        let peer = fixture.client(mtu: 64)
+        peer.addBearer(on: 0x40, mtu: 64)
+        let become = {
+            let isEncrypted = random.below(2) == 0
+            let security = LinkSecurity(
+                isEncrypted: isEncrypted,
+                isAuthenticated: isEncrypted && random.below(2) == 0,
+                hasKey: isEncrypted || random.below(2) == 0
+            )
+            peer.client.security = security
+            peer.session.security = security
+        }
+        peer.client.onInsufficientSecurity = { _, retry in
+            let delay = Duration.milliseconds(Int(random.below(3000)))
+            guard delay > .seconds(1) else { return retry(random.below(2) == 0) }
+            _ = fixture.loop.schedule(after: delay) {
+                become()
+                for _ in 0..<2 { retry(random.below(4) > 0) }
+            }
+        }
+        var started = 0
+        var ended = 0
+        for _ in 0..<200 {
+            started += 1
+            let handle = UInt16([14, 28, 31, 33, 99][Int(random.below(5))])
+            switch random.below(4) {
+            case 0: peer.client.read(handle) { _ in ended += 1 }
+            case 1:
+                peer.client.write(PacketBuffer(random.bytes(Int(random.below(150)))), to: handle) { _ in ended += 1 }
+            case 2: peer.client.readMultiple([14, handle]) { _ in ended += 1 }
+            default: peer.client.readDatabaseHash { _ in ended += 1 }
+            }
+            if random.below(4) == 0 { become() }
+            if random.below(8) == 0 { _ = fixture.server.update([1], of: ServerFixture.measurement) }
+            fixture.loop.run(for: .milliseconds(Int(random.below(500))))
+        }
+        if seed % 2 == 0 { peer.disconnect() }
+        fixture.loop.run(for: .seconds(60))
+        #expect(ended == started, "seed \(seed)")
+    }
+
     @Test(arguments: 0..<40)
     func AB_C01_aLinkUnderNoise(seed: Int) throws {
         let random = RandomSource(seed: UInt64(seed) | 2 << 32)

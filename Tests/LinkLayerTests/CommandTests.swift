@@ -74,7 +74,7 @@ private func connecting(_ change: (inout LECreateConnection) -> Void) -> LECreat
 
 private let cases: [Case] = [
     Case("unknown command", .unknownCommand, raw: [0xFF, 0xFF, 0]),
-    Case("LE Encrypt is not there", .unknownCommand, LEEncrypt()),
+    Case("LE Generate DHKey is not there", .unknownCommand, raw: [0x26, 0x20, 0]),
     Case("parameters cut short", .invalidParameters, raw: [0x06, 0x20, 2, 0, 0]),
     Case("parameters too long", .invalidParameters, raw: [0x03, 0x0C, 1, 0]),
     Case(

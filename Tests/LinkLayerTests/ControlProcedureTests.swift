@@ -72,7 +72,9 @@ import Testing
         .peripheralFeatureRequest(.init()), .connectionParameterRequest(.init()), .connectionParameterResponse(.init()),
         .rejectExtended(.init()), .pingRequest, .pingResponse, .lengthRequest(.init()), .lengthResponse(.init()),
         .phyRequest(.init()), .phyResponse(.init()), .phyUpdate(.init()), .minimumUsedChannels(.init()),
-        .clockAccuracyRequest(.init()), .clockAccuracyResponse(.init()),
+        .clockAccuracyRequest(.init()), .clockAccuracyResponse(.init()), .encryptionRequest(.init()),
+        .encryptionResponse(.init()), .startEncryptionRequest, .startEncryptionResponse, .pauseEncryptionRequest,
+        .pauseEncryptionResponse,
     ]
 
     @Test(arguments: pdus.indices, [ConnectionEvent.Role.central, .peripheral])
@@ -91,8 +93,7 @@ import Testing
     // Subrating, power control, isochronous channels, constant tones, sync transfer: the type is echoed.
     @Test(
         arguments: [
-            0x04, 0x05, 0x06, 0x0A, 0x0B, 0x1A, 0x1B, 0x1C, 0x1F, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28,
-            0x29, 0x2A, 0xFF,
+            0x1A, 0x1B, 0x1C, 0x1F, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28, 0x29, 0x2A, 0xFF,
         ] as [UInt8]
     )
     func unknownPDUsAreEchoed(opcode: UInt8) {
@@ -103,13 +104,15 @@ import Testing
         }
         let clear: LEFeatures = [
             .connectionSubrating, .powerControlRequest, .connectedIsochronousCentral, .connectedIsochronousPeripheral,
-            .encryption, .connectionCTERequest, .periodicSyncTransferSender, .channelClassification,
+            .connectionCTERequest, .periodicSyncTransferSender, .channelClassification,
         ]
         #expect(VirtualController.supportedFeatures.isDisjoint(with: clear))
     }
 
-    @Test func encryptionIsRefusedByThePeripheral() {
-        var machine = machine(.peripheral)
+    @Test func withoutTheFeatureEncryptionIsRefused() {
+        var features = VirtualController.supportedFeatures
+        features.remove(.encryption)
+        var machine = LinkControlTests.machine(.peripheral, features: features)
         let request = PacketBuffer([0x03] + [UInt8](repeating: 0, count: 22))
         #expect(
             machine.receive(request) == [.send(.rejectExtended(.init(.encReq, .unsupportedRemoteFeature)))]

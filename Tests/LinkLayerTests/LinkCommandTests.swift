@@ -22,7 +22,8 @@ import Testing
         LEClearFilterAcceptList.self, LEAddDeviceToFilterAcceptList.self, LERemoveDeviceFromFilterAcceptList.self,
         LERand.self, LESetDataLength.self, LEReadSuggestedDefaultDataLength.self,
         LEWriteSuggestedDefaultDataLength.self, LEReadMaximumDataLength.self, LEReadPHY.self, LESetDefaultPHY.self,
-        LESetPHY.self,
+        LESetPHY.self, LEEncrypt.self, LEEnableEncryption.self, LELongTermKeyRequestReply.self,
+        LELongTermKeyRequestNegativeReply.self,
     ]
 
     /// Those that are about a link.
@@ -31,7 +32,8 @@ import Testing
         ReadAuthenticatedPayloadTimeout.self, WriteAuthenticatedPayloadTimeout.self, ReadRSSI.self,
         LERequestPeerSCA.self, LEConnectionUpdate.self, LEReadChannelMap.self, LEReadRemoteFeatures.self,
         LERemoteConnectionParameterRequestReply.self, LERemoteConnectionParameterRequestNegativeReply.self,
-        LESetDataLength.self, LEReadPHY.self, LESetPHY.self,
+        LESetDataLength.self, LEReadPHY.self, LESetPHY.self, LEEnableEncryption.self, LELongTermKeyRequestReply.self,
+        LELongTermKeyRequestNegativeReply.self,
     ]
 
     private static func packet(_ opcode: Opcode, _ parameters: [UInt8]) -> HCIPacket {
@@ -83,7 +85,7 @@ import Testing
         #expect(pair.central.controller.links.count == 1)
     }
 
-    @Test(arguments: [0x0000, 0x0405, 0x0C13, 0x1005, 0x2017, 0x2019, 0x201A, 0x207D, 0xFC01, 0xFFFF] as [UInt16])
+    @Test(arguments: [0x0000, 0x0405, 0x0C13, 0x1005, 0x2025, 0x2026, 0x205E, 0x207D, 0xFC01, 0xFFFF] as [UInt16])
     func whatIsNotThereIsUnknown(number: UInt16) throws {
         let host = World().host()
         let (event, opcode, status) = try answer(host, Self.packet(Opcode(rawValue: number), [1, 2, 3]))
@@ -99,6 +101,7 @@ import Testing
         let gone: [any HCICommand.Type] = [
             LESetDataLength.self, LEReadMaximumDataLength.self, LESetPHY.self, LEReadPHY.self, LESetDefaultPHY.self,
             LERequestPeerSCA.self, LERemoteConnectionParameterRequestReply.self, WriteAuthenticatedPayloadTimeout.self,
+            LEEnableEncryption.self, LELongTermKeyRequestReply.self, LELongTermKeyRequestNegativeReply.self,
         ]
         for type in gone {
             #expect(!commands.contains(type), "\(type.name)")

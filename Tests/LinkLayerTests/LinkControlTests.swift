@@ -241,7 +241,7 @@ import Testing
 
     @Test func theFirstOctetOfFeaturesIsWhatBothCan() {
         var machine = Self.machine(.peripheral)
-        let request = ControlPDU.featureRequest(.init([.extendedReject, .encryption])).encoded()
+        let request = ControlPDU.featureRequest(.init([.extendedReject, .connectedIsochronousCentral])).encoded()
         guard case .send(.featureResponse(let response))? = machine.receive(request).first else {
             Issue.record("no response")
             return

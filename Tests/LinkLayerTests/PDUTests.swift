@@ -41,7 +41,8 @@ private let controlPDUs: [ControlPDU] = [
     .pingRequest, .pingResponse, .lengthRequest(.init()), .lengthResponse(.init()),
     .phyRequest(.init(tx: .le1M, rx: .le2M)), .phyResponse(.init(tx: .coded, rx: .le1M)), .phyUpdate(.init()),
     .minimumUsedChannels(.init(phys: .le1M, channels: 5)), .clockAccuracyRequest(.init(5)),
-    .clockAccuracyResponse(.init(7)),
+    .clockAccuracyResponse(.init(7)), .encryptionRequest(.init()), .encryptionResponse(.init()),
+    .startEncryptionRequest, .startEncryptionResponse, .pauseEncryptionRequest, .pauseEncryptionResponse,
 ]
 
 @Suite struct PDUTests {
@@ -101,8 +102,8 @@ private let controlPDUs: [ControlPDU] = [
 
     // Core Vol 6 Part B 2.4.2: octets of data behind each opcode.
     @Test(arguments: [
-        (0x00, 11), (0x01, 7), (0x02, 1), (0x07, 1), (0x08, 8), (0x09, 8), (0x0C, 5), (0x0D, 1), (0x0E, 8), (0x0F, 23),
-        (0x10, 23), (0x11, 2), (0x12, 0), (0x13, 0), (0x14, 8), (0x15, 8), (0x16, 2), (0x17, 2), (0x18, 4),
+        (0x00, 11), (0x01, 7), (0x02, 1), (0x03, 22), (0x04, 12), (0x05, 0), (0x06, 0), (0x07, 1), (0x08, 8),
+        (0x09, 8), (0x0A, 0), (0x0B, 0), (0x0C, 5), (0x0D, 1), (0x0E, 8), (0x0F, 23), (0x10, 23), (0x11, 2), (0x12, 0), (0x13, 0), (0x14, 8), (0x15, 8), (0x16, 2), (0x17, 2), (0x18, 4),
         (0x19, 2), (0x1D, 1), (0x1E, 1),
     ])
     func lengthsOfControlPDUs(opcode: UInt8, length: Int) throws {

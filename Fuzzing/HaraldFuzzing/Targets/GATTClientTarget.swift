@@ -39,6 +39,7 @@ private final class GATTClientScene {
         peer.onReceive = { [unowned self] fragment, isStart in
             if isStart, fragment.count > 4 { answer(fragment[4]) }
         }
+        client.onInsufficientSecurity = { [unowned self] _, retry in secure(retry) }
         client.onValue = { _, value, _ in hold(value.count <= 517, "a value longer than a PDU") }
     }
 
@@ -61,9 +62,19 @@ private final class GATTClientScene {
         }
     }
 
+    /// Half of the attempts to secure the link succeed, some time later.
+    private func secure(_ retry: @escaping (Bool) -> Void) {
+        let isSecured = input.octet() & 1 == 0
+        _ = loop.schedule(after: .seconds(1)) { [unowned self] in
+            if isSecured { client.security = LinkSecurity(isEncrypted: true) }
+            retry(isSecured)
+        }
+    }
+
     func play() {
         loop.run(for: .zero)
         let order = input.octet()
+        client.security.hasKey = order & 0x80 != 0
         for index in 0..<12 { start((index + Int(order)) % 12) }
         loop.run(for: .seconds(1_800))
         hold(ended == started, "\(started) procedures, \(ended) ends")

@@ -44,6 +44,7 @@ private final class GATTServerScene: GATTServerDelegate {
         session = server.attach(bearer)
         bearer.onClose = { [unowned self] _ in server.detach(session) }
         server.delegate = self
+        session.verifySignature = { _, signature in signature.first.map { $0 & 1 == 0 } ?? false }
         fill()
         loop.run(for: .zero)
         server.delegate = self
@@ -72,6 +73,13 @@ private final class GATTServerScene: GATTServerDelegate {
                         properties: [.read, .write],
                         permissions: AttributePermissions(read: .encrypted, write: .authenticated)
                     ),
+                    CharacteristicDefinition(
+                        0x2A3B,
+                        properties: [.write, .authenticatedSignedWrites, .notify, .indicate],
+                        permissions: AttributePermissions(write: SecurityRequirement.none, needsSignature: true),
+                        notification: .encrypted,
+                        indication: .authenticated
+                    ),
                 ]
             ),
         ]
@@ -86,7 +94,13 @@ private final class GATTServerScene: GATTServerDelegate {
         let kind = input.octet()
         switch kind & 0b1111 {
         case 0...7: inject(input.counted())
-        case 8: session.security = LinkSecurity(isEncrypted: kind & 0x10 != 0, isAuthenticated: kind & 0x20 != 0)
+        case 8:
+            session.security = LinkSecurity(
+                isEncrypted: kind & 0x10 != 0,
+                isAuthenticated: kind & 0x20 != 0,
+                hasKey: kind & 0x40 != 0
+            )
+            if kind & 0x80 != 0 { session.restore(session.record) }
         case 9: isSlow = kind & 0x10 != 0
         case 10: answer(kind)
         case 11: changeDatabase()

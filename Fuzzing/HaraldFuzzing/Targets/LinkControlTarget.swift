@@ -1,4 +1,5 @@
 import BluetoothTypes
+import EventLoops
 import HCI
 
 @testable import LinkLayer
@@ -30,7 +31,9 @@ private struct LinkControlScene {
             phys: [.le1M, .le2M, .coded],
             dataLength: DataLength(rxOctets: 251, rxTime: 17_040),
             accuracy: ClockAccuracy(code: 5),
-            hostAnswersParameters: { asksHost }
+            random: RandomSource(seed: 1),
+            hostAnswersParameters: { asksHost },
+            hostHasKeys: { asksHost }
         )
         machine = LinkControl(setup, timing: .init(interval: 24, latency: 0, timeout: 100))
         counter = octet & 8 == 0 ? 0 : 65_530

@@ -7,40 +7,31 @@ import SMP
 extension DeviceSecurity {
     func listen() {
         host.onEvent(LELongTermKeyRequest.self) { [weak self] in self?.keyRequested($0) }
-        host.onEvent(EncryptionChange.self) { [weak self] in
-            self?.encryptionChanged($0.handle, $0.status, $0.state, keySize: nil)
+        host.onEvent(EncryptionChange.self) { [weak self] event in
+            self?.link(event.handle)?.encryptionChanged(event.status, isOn: event.state == .on)
         }
-        host.onEvent(EncryptionChangeV2.self) { [weak self] in
-            self?.encryptionChanged($0.handle, $0.status, $0.state, keySize: Int($0.keySize))
+        host.onEvent(EncryptionChangeV2.self) { [weak self] event in
+            self?.link(event.handle)?.encryptionChanged(event.status, isOn: event.state == .on)
         }
         host.onEvent(EncryptionKeyRefreshComplete.self) { [weak self] event in
-            self?.links[event.handle]?.encryptionRefreshed(event.status)
+            self?.link(event.handle)?.encryptionRefreshed(event.status)
         }
         host.onEvent(AuthenticatedPayloadTimeoutExpired.self) { [weak self] event in
             // Nobody has proved to have the key for too long: whoever is there is not known any more (Core Vol 6 Part B
             // 5.4).
-            self?.links[event.handle]?.securityLost()
+            self?.link(event.handle)?.securityLost()
         }
         host.onEvent(DisconnectionComplete.self) { [weak self] event in
-            if event.status == .success { self?.links[event.handle]?.end() }
+            if event.status == .success { self?.link(event.handle)?.end() }
         }
     }
 
     private func keyRequested(_ event: LELongTermKeyRequest) {
         let handle = event.handle
-        guard let key = links[handle]?.longTermKey(random: event.random, diversifier: event.encryptedDiversifier) else {
+        guard let key = link(handle)?.longTermKey(random: event.random, diversifier: event.encryptedDiversifier) else {
             return host.send(LELongTermKeyRequestNegativeReply(handle: handle))
         }
         host.send(LELongTermKeyRequestReply(handle: handle, longTermKey: PacketBuffer(key.littleEndianBytes)))
-    }
-
-    private func encryptionChanged(
-        _ handle: ConnectionHandle,
-        _ status: HCIStatus,
-        _ state: EncryptionState,
-        keySize: Int?
-    ) {
-        links[handle]?.encryptionChanged(status, isOn: state == .on)
     }
 }
 

@@ -17,14 +17,14 @@ public final class DeviceSecurity {
 
     /// How the device pairs. Links that there are follow with their next pairing.
     public var configuration: PairingConfiguration {
-        didSet { for link in links.values { link.reconfigure() } }
+        didSet { for link in links { link.reconfigure() } }
     }
     /// What the device does by itself.
     public var policy = SecurityPolicy()
     /// Who asks persons; without it, whatever would be asked is refused (AB-A14).
-    public weak var prompter: (any PairingPrompter)?
-    /// Finds the bond behind a resolvable private address. Without it each key of the store is tried.
-    public var resolver: ((BluetoothAddress) -> Bond?)?
+    public weak var prompter: (any PairingPrompter)? {
+        didSet { if prompter == nil { perform(prompts.handle(.prompterLeft)) } }
+    }
     /// What recognises bonded peers by their private addresses, and remembers whose is whose. It is told of the bonds.
     public weak var privacy: DevicePrivacy? {
         didSet { tellPrivacy() }
@@ -47,7 +47,8 @@ public final class DeviceSecurity {
     let loop: any EventLoop
     let random: RandomSource
     let logger: Logger
-    private(set) var links: [ConnectionHandle: SecureLink] = [:]
+    // Their owners keep them.
+    private var attached: [ConnectionHandle: WeakLink] = [:]
     private var lastLink: UInt64 = 0
     private var backOff = PairingBackOff()
     private var outOfBand: [(peer: BluetoothAddress, data: OutOfBandData)] = []
@@ -87,7 +88,7 @@ public final class DeviceSecurity {
         _ l2cap: L2CAPConnection,
         ownAddress: BluetoothAddress
     ) -> SecureLink {
-        links[connection.handle]?.end()
+        link(connection.handle)?.end()
         lastLink += 1
         let link = SecureLink(
             number: lastLink,
@@ -96,7 +97,7 @@ public final class DeviceSecurity {
             ownAddress: connection.localResolvableAddress ?? ownAddress,
             device: self
         )
-        links[connection.handle] = link
+        attached[connection.handle] = WeakLink(link: link)
         link.begin()
         return link
     }
@@ -108,7 +109,7 @@ public final class DeviceSecurity {
             if outOfBand.count >= Self.maximumOutOfBandPeers { outOfBand.removeFirst() }
             outOfBand.append((peer.plain, data))
         }
-        for link in links.values where link.peer == peer.plain { link.reconfigure() }
+        for link in links where link.peer == peer.plain { link.reconfigure() }
     }
 
     /// Removes a bond, as a person may (behaviour 6.12). A link that is encrypted with it ends.
@@ -116,7 +117,7 @@ public final class DeviceSecurity {
         guard let bonds else { return }
         if let bond = bonds.bond(identifier) { backOff.succeeded(bond.address) }
         try bonds.remove(identifier)
-        for link in links.values where link.bond?.identifier == identifier { link.bondForgotten() }
+        for link in links where link.bond?.identifier == identifier { link.bondForgotten() }
         bondChanged(identifier)
     }
 }
@@ -124,6 +125,15 @@ public final class DeviceSecurity {
 // MARK: - What links ask
 
 extension DeviceSecurity {
+    private struct WeakLink {
+        weak var link: SecureLink?
+    }
+
+    /// The links, the oldest first.
+    private var links: [SecureLink] { attached.values.compactMap(\.link).sorted { $0.number < $1.number } }
+
+    func link(_ handle: ConnectionHandle) -> SecureLink? { attached[handle]?.link }
+
     /// A bond was made, changed, removed, or found to be lost.
     func bondChanged(_ identifier: BondIdentifier) {
         tellPrivacy()
@@ -140,7 +150,6 @@ extension DeviceSecurity {
         let address = address.plain
         if let bond = bonds.bond(identity: address) { return bond }
         guard address.randomKind == .resolvable else { return nil }
-        if let resolver { return resolver(address) }
         if let privacy { return privacy.peer(at: address).flatMap { bonds.bond(identity: $0.identity) } }
         return bonds.bonds.first { $0.keys.identityKey.map { address.isResolved(by: $0) } ?? false }
     }
@@ -149,14 +158,16 @@ extension DeviceSecurity {
         OutOfBand(peer: outOfBand.first { $0.peer == peer }?.data, own: ownOutOfBand)
     }
 
-    /// Who this device says it is on a link: the address that the peer sees, unless that is one that changes.
+    /// Who this device says it is on a link. An address that stays is its own identity, and has no key: a peer that had one
+    /// would wait for private addresses (Core Vol 3 Part H 2.4.2.1, Vol 6 Part B 6).
     func identity(for ownAddress: BluetoothAddress) -> LocalIdentity? {
-        guard var identity else { return nil }
-        if ownAddress.canStay { identity.address = ownAddress.plain }
-        return identity
+        ownAddress.canStay ? identity.map { _ in LocalIdentity(address: ownAddress.plain, key: .zero) } : identity
     }
 
     func mayPair(with peer: BluetoothAddress) -> Bool { backOff.mayTry(peer, at: loop.now) }
+
+    /// Lets those whose pairings have failed try again at once, as a person may want it.
+    public func forgiveAll() { backOff = PairingBackOff() }
 
     func pairingFailed(with peer: BluetoothAddress) { backOff.failed(peer, at: loop.now) }
 
@@ -167,7 +178,7 @@ extension DeviceSecurity {
     }
 
     func ended(_ link: SecureLink) {
-        if links[link.connection.handle] === link { links[link.connection.handle] = nil }
+        if self.link(link.connection.handle) === link { attached[link.connection.handle] = nil }
         closePrompt(of: link)
     }
 }
@@ -214,5 +225,5 @@ extension DeviceSecurity {
         }
     }
 
-    private func link(_ number: UInt64) -> SecureLink? { links.values.first { $0.number == number } }
+    private func link(_ number: UInt64) -> SecureLink? { links.first { $0.number == number } }
 }

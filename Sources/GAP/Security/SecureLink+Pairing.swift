@@ -54,6 +54,7 @@ extension SecureLink: SecurityManagerDelegate {
 
     /// Keeps the keys.
     public func securityManager(_ manager: SecurityManager, didPair keys: PeerKeys, isBonding: Bool) throws {
+        let peer = peer
         if isBonding, let bonds = device.bonds { bond = try keep(keys, in: bonds) }
         isPairing = false
         device.pairingSucceeded(with: peer)
@@ -76,8 +77,9 @@ extension SecureLink: SecurityManagerDelegate {
             name: name ?? bond?.name
         )
         // What the peer has chosen and what was found there outlast the keys.
-        new.record = bond?.record
-        new.cache = bond?.cache
+        let old = bond.flatMap { bonds.bond($0.identifier) }
+        new.record = old?.record
+        new.cache = old?.cache
         return try bonds.add(new)
     }
 

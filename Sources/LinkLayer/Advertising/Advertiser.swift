@@ -133,6 +133,11 @@ final class Advertiser: RadioUser {
         showPrivateAddresses()
     }
 
+    /// Another private address is used from the next event on, before the time of this one is over.
+    func replaceAddress() {
+        ownPrivate?.renew(owner.privacy.rules)
+    }
+
     /// Private addresses change between two events, so that an answer finds the address that was advertised.
     private func rotateAddresses() {
         guard ownPrivate != nil || targetPrivate != nil else { return }

@@ -30,6 +30,8 @@ struct AdvertisingSet {
     var isPrivate = false
     /// The private address of ``target`` that is on the air in its place.
     var privateTarget: BluetoothAddress?
+    /// Which changes of data make another private address necessary.
+    var addressChanges: LEAddressChangeReasons = []
     /// The transmit power in dBm.
     var txPower: Int8 = 0
     /// Whether the controller knows channel selection algorithm #2.

@@ -65,7 +65,7 @@ extension VirtualController {
             return .connectionLimitExceeded
         }
         guard !advertiser.isEnabled else { return .success }
-        if set.isDirected, isConnected(ownIdentity(of: set), set.target) { return .connectionAlreadyExists }
+        if set.isDirected, isConnected(lastingAddress(of: set), set.target) { return .connectionAlreadyExists }
         setAddresses(of: advertiser)
         advertiser.start(duration: set.isHighDutyCycle ? Advertiser.highDutyCycleLimit : nil)
         return .success
@@ -84,8 +84,10 @@ extension VirtualController {
         set.parameters.ownAddressKind.isPrivate ? privacy.list.localKey(towards: set.target) : nil
     }
 
-    /// Who this device is for somebody who connects to a set.
-    func ownIdentity(of set: AdvertisingSet) -> BluetoothAddress { ownAddress(of: set) ?? .none }
+    /// By what address those who connect to a set tell this device from others; nil when they have a key for that.
+    func lastingAddress(of set: AdvertisingSet) -> BluetoothAddress? {
+        ownKey(of: set) == nil ? ownAddress(of: set) : nil
+    }
 
     /// Whether a set can be on the air.
     func hasAddress(_ set: AdvertisingSet) -> Bool { ownAddress(of: set) != nil || ownKey(of: set) != nil }

@@ -87,12 +87,14 @@ extension VirtualController {
         guard let advertiser = advertisers[command.set] else { return .unknownAdvertisingIdentifier }
         let update = DataUpdate(operation: command.operation, data: command.data, isEnabled: advertiser.isEnabled)
         if let error = update.check(advertising: advertiser.set) { return error }
+        let before = advertiser.set.data.bytes
         if command.operation != .unchanged, let error = update.apply(to: &advertiser.set.data) { return error }
         if advertiser.isEnabled, let error = ExtendedParameterRules.checkLength(of: advertiser.set) {
             advertiser.set.data = .init()
             return error
         }
         renewDataIdentifier(advertiser)
+        if advertiser.set.data.bytes != before { dataChanged(.advertisingData, of: advertiser) }
         return .success
     }
 
@@ -100,13 +102,20 @@ extension VirtualController {
         guard let advertiser = advertisers[command.set] else { return .unknownAdvertisingIdentifier }
         let update = DataUpdate(operation: command.operation, data: command.data, isEnabled: advertiser.isEnabled)
         if let error = update.check(scanResponse: advertiser.set) { return error }
+        let before = advertiser.set.scanResponse.bytes
         if let error = update.apply(to: &advertiser.set.scanResponse) { return error }
         if let error = ExtendedParameterRules.checkLength(of: advertiser.set) {
             advertiser.set.scanResponse = .init()
             return error
         }
         renewDataIdentifier(advertiser)
+        if advertiser.set.scanResponse.bytes != before { dataChanged(.scanResponseData, of: advertiser) }
         return .success
+    }
+
+    /// Who knows the old data should not know the new ones for those of the same device, if the host wants that (7.8.122).
+    private func dataChanged(_ reason: LEAddressChangeReasons, of advertiser: Advertiser) {
+        if advertiser.set.addressChanges.contains(reason) { advertiser.replaceAddress() }
     }
 
     /// Other data have another DID (Core Vol 6 Part B 4.4.2.11).
@@ -144,7 +153,7 @@ extension VirtualController {
         if let error = ExtendedParameterRules.checkLength(of: set) { return error }
         guard hasAddress(set) else { return .invalidParameters }
         guard !set.isConnectable || links.count < configuration.maximumLinks else { return .connectionLimitExceeded }
-        if set.isConnectable, set.isDirected, isConnected(ownIdentity(of: set), set.target) {
+        if set.isConnectable, set.isDirected, isConnected(lastingAddress(of: set), set.target) {
             return .connectionAlreadyExists
         }
         return nil

@@ -56,7 +56,9 @@ extension VirtualController {
         if let error = checkOwnAddress(command.ownAddressKind) { return error }
         let own = ownAddress(command.ownAddressKind)
         guard hasAddress(own, towards: namesPeer ? command.peerAddress : nil) else { return .invalidParameters }
-        if namesPeer, isConnected(own.identity, command.peerAddress) { return .connectionAlreadyExists }
+        if namesPeer, isConnected(privacy.lastingAddress(own, towards: command.peerAddress), command.peerAddress) {
+            return .connectionAlreadyExists
+        }
         guard links.count < configuration.maximumLinks else { return .connectionLimitExceeded }
         initiator.start(LEExtendedCreateConnection(command), isExtended: false, as: own)
         return .success

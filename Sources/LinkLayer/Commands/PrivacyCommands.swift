@@ -3,7 +3,7 @@ import Cryptography
 import EventLoops
 import HCI
 
-/// Commands of link-layer privacy (Core Vol 4 Part E 7.8.38 to 7.8.45, 7.8.77).
+/// Commands of link-layer privacy (Core Vol 4 Part E 7.8.38 to 7.8.45, 7.8.77, 7.8.122).
 extension CommandTable {
     mutating func addPrivacyCommands() {
         add(LEAddDeviceToResolvingList.self) { controller, command in controller.addToResolvingList(command) }
@@ -23,15 +23,20 @@ extension CommandTable {
             }
         }
         addAddressCommands()
-        require(.privacy, for: LEAddDeviceToResolvingList.self)
-        require(.privacy, for: LERemoveDeviceFromResolvingList.self)
-        require(.privacy, for: LEClearResolvingList.self)
-        require(.privacy, for: LEReadResolvingListSize.self)
-        require(.privacy, for: LESetPrivacyMode.self)
-        require(.privacy, for: LEReadPeerResolvableAddress.self)
-        require(.privacy, for: LEReadLocalResolvableAddress.self)
-        require(.privacy, for: LESetAddressResolutionEnable.self)
-        require(.privacy, for: LESetResolvablePrivateAddressTimeout.self)
+        add(LESetDataRelatedAddressChanges.self) { controller, command in
+            guard let advertiser = controller.advertisers[command.set] else {
+                return HCIStatus.unknownAdvertisingIdentifier
+            }
+            advertiser.set.addressChanges = command.reasons
+            return .success
+        }
+        mark([LESetDataRelatedAddressChanges.opcode], as: .none, feature: .extendedAdvertising)
+        let commands = [
+            LEAddDeviceToResolvingList.opcode, LERemoveDeviceFromResolvingList.opcode, LEClearResolvingList.opcode,
+            LEReadResolvingListSize.opcode, LEReadPeerResolvableAddress.opcode, LEReadLocalResolvableAddress.opcode,
+            LESetAddressResolutionEnable.opcode, LESetResolvablePrivateAddressTimeout.opcode, LESetPrivacyMode.opcode,
+        ]
+        mark(commands, as: .none, feature: .privacy)
     }
 
     private mutating func addAddressCommands() {

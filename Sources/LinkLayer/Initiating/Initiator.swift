@@ -165,14 +165,9 @@ final class Initiator: PrimaryListener {
         return device.identity.device == named || advertiser == named ? device : nil
     }
 
-    /// Whether a directed advertisement is for this device. To whom it hides its identity, that is not answered when they
-    /// show it (6.4).
+    /// Whether a directed advertisement is for this device.
     private func isForUs(_ target: BluetoothAddress, from advertiser: HeardDevice) -> Bool {
-        switch owner.privacy.judge(target, own) {
-        case .own: !owner.privacy.hides(own, from: advertiser)
-        case .ownPrivate: true
-        case .unresolved, .foreign: false
-        }
+        owner.privacy.mayAnswer(target, own, from: advertiser)
     }
 
     // MARK: Requests

@@ -20,9 +20,6 @@ struct OwnAddress: Hashable {
     var kind = OwnAddressKind.publicDevice
     /// The public or the random address; nil when the host has not set it.
     var fallback: BluetoothAddress? = BluetoothAddress.none
-
-    /// Who this device is for somebody who knows its keys.
-    var identity: BluetoothAddress { fallback ?? .none }
 }
 
 /// Whom a directed advertisement is for.
@@ -92,9 +89,19 @@ final class LinkPrivacy {
         return list.localAddress(towards: peer.identity, rules) ?? own.fallback
     }
 
-    /// Whether requests to a device have a private address.
-    func hides(_ own: OwnAddress, from peer: HeardDevice) -> Bool {
-        own.kind.isPrivate && list.localKey(towards: peer.identity) != nil
+    /// By what address a peer tells this device from others; nil when it has a key for that.
+    func lastingAddress(_ own: OwnAddress, towards peer: BluetoothAddress) -> BluetoothAddress? {
+        own.kind.isPrivate && list.localKey(towards: peer) != nil ? nil : own.fallback
+    }
+
+    /// Whether a directed advertisement may be answered. Those from whom this device hides are not, when they show its
+    /// identity: the answer would tell that the private address in it is the same device's (6.4).
+    func mayAnswer(_ target: BluetoothAddress, _ own: OwnAddress, from peer: HeardDevice) -> Bool {
+        switch judge(target, own) {
+        case .own: !(own.kind.isPrivate && list.localKey(towards: peer.identity) != nil)
+        case .ownPrivate: true
+        case .unresolved, .foreign: false
+        }
     }
 }
 

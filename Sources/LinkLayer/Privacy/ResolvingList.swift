@@ -88,7 +88,7 @@ struct ResolvingList {
     }
 
     private mutating func rebuild() {
-        places = Dictionary(uniqueKeysWithValues: entries.enumerated().map { ($1.peer, $0) })
+        places = Dictionary(entries.enumerated().map { ($1.peer, $0) }) { first, _ in first }
         // Most hosts have one key towards all.
         localKeys = []
         for key in entries.compactMap(\.localKey) where !localKeys.contains(key) { localKeys.append(key) }

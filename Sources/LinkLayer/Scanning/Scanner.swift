@@ -181,7 +181,7 @@ final class Scanner: PrimaryListener {
     private func ask(_ trail: AuxiliaryTrail, _ frame: ReceivedFrame) {
         guard let advertiser = trail.advertiser, settings.isActive(on: trail.primaryPHY),
             let device = accepted(advertiser), let address = owner.privacy.address(own, towards: device),
-            trail.target.map({ told($0)?.kind != .unresolved }) ?? true
+            trail.target.map({ owner.privacy.mayAnswer($0, own, from: device) }) ?? true
         else { return }
         let phy = trail.secondaryPHY
         let needed = phy.radioPHY.airTimeMicroseconds(octets: 2 + 12) + LinkTiming.interFrameSpace

@@ -42,6 +42,8 @@ struct PairingMachine {
         case stopTimer
         /// The peripheral wants security: encrypt with the key that there is, or pair.
         case securityRequested(AuthenticationRequirements)
+        /// The peer refuses, and no pairing is under way: a Security Request may be.
+        case failedByPeer(PairingFailure)
         case peerPressedKey(KeypressNotification.Kind)
         case completed(PairingResult)
         case failed(PairingError)
@@ -120,6 +122,14 @@ struct PairingMachine {
             if case .start = event { return [.failed(.timedOut)] }
             return []
         }
+        var actions = react(to: event)
+        // Each command that goes out puts the timeout off (3.4).
+        let hasSent = actions.contains { if case .send = $0 { true } else { false } }
+        if hasSent, isUnderWay, !actions.contains(.startTimer) { actions.append(.startTimer) }
+        return actions
+    }
+
+    private mutating func react(to event: Event) -> [Action] {
         switch event {
         case .start(let demand): return start(demand)
         case .permitted(let isPermitted): return permitted(isPermitted)
@@ -155,7 +165,7 @@ struct PairingMachine {
         }
         let features = ownFeatures
         state = .awaitsResponse(features)
-        return [.send(.pairingRequest(PairingRequest(features))), .startTimer]
+        return [.send(.pairingRequest(PairingRequest(features)))]
     }
 
     private var ownFeatures: PairingFeatures {
@@ -185,7 +195,8 @@ struct PairingMachine {
             return isUnderWay || isRequest ? refuse(error) : []
         }
         switch (command, state) {
-        case (.failed(let packet), _): return isUnderWay ? end(.refusedByPeer(packet.reason)) : []
+        case (.failed(let packet), _):
+            return isUnderWay ? end(.refusedByPeer(packet.reason)) : [.failedByPeer(packet.reason)]
         case (.pairingRequest(let packet), .idle) where role == .responder:
             guard configuration.isPairable else { return refuse(.pairingNotSupported) }
             state = .awaitsPermission(packet.features)
@@ -201,7 +212,7 @@ struct PairingMachine {
         case (_, .exchanging(let negotiation, var exchange)):
             let actions = exchange.receive(command)
             state = .exchanging(negotiation, exchange)
-            return [.startTimer] + perform(actions, negotiation)
+            return perform(actions, negotiation)
         case (_, .distributing(let result, var distribution)):
             let actions = distribution.receive(command)
             state = .distributing(result, distribution)
@@ -235,9 +246,10 @@ struct PairingMachine {
         } catch {
             return refuse(error)
         }
+        // The timeout runs from the request as well (3.4).
         let isReplacement = role == .responder && demand.replaced != nil && !isProven
         guard isReplacement || negotiation.model == .justWorks && context.asksConsent else {
-            return [.startTimer] + begin(negotiation)
+            return begin(negotiation)
         }
         state = .awaitsConsent(negotiation)
         return [.startTimer, .ask(isReplacement ? .confirmReplacement : .confirmPairing)]
@@ -253,11 +265,9 @@ struct PairingMachine {
         )
         var exchange: any Exchange
         if negotiation.isSecureConnections {
-            // A new pair each time: what one attempt gives away is worth nothing in the next (2.3.6).
-            guard let keys = keyPair else { return refuse(.unspecifiedReason) }
             exchange = SecureExchange(
                 setting,
-                keys: keys,
+                keys: configuration.isDebugMode ? .debug : nil,
                 ownData: context.ownData,
                 acceptsDebugKey: configuration.isDebugMode
             )
@@ -270,23 +280,19 @@ struct PairingMachine {
         return answer + perform(actions, negotiation)
     }
 
-    private var keyPair: P256KeyPair? {
-        configuration.isDebugMode ? .debug : P256KeyPair(random: context.random.bytes)
-    }
-
     private mutating func take(_ answer: PairingAnswer) -> [Action] {
         switch (state, answer) {
         case (.exchanging(let negotiation, _), .typing(let kind)):
             // Only who takes the passkey tells, and only where both want it (2.3.5.1, 3.5.8).
             guard negotiation.passkeyTask == .take, negotiation.notifiesKeypresses else { return [] }
-            return [.send(.keypress(KeypressNotification(kind))), .startTimer]
+            return [.send(.keypress(KeypressNotification(kind)))]
         case (_, .typing): return []
         case (.awaitsConsent(let negotiation), _):
-            return answer == .accept ? [.closePrompt, .startTimer] + begin(negotiation) : refuse(.unspecifiedReason)
+            return answer == .accept ? [.closePrompt] + begin(negotiation) : refuse(.unspecifiedReason)
         case (.exchanging(let negotiation, var exchange), _):
             let actions = exchange.answer(answer)
             state = .exchanging(negotiation, exchange)
-            return (actions.isEmpty ? [] : [.startTimer]) + perform(actions, negotiation)
+            return perform(actions, negotiation)
         default: return []
         }
     }

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import Cryptography
+import EventLoops
 
 /// LE Secure Connections from the features to the long-term key (Core Vol 3 Part H 2.3.5.6).
 struct SecureExchange: Exchange {
@@ -21,7 +22,9 @@ struct SecureExchange: Exchange {
     }
 
     private let setting: ExchangeSetting
-    private let keys: P256KeyPair
+    /// Made when it is needed first, anew each time: what one attempt gives away is worth nothing in the next (2.3.6).
+    private var keys: P256KeyPair?
+    private var publicKey = P256KeyPair.debug.publicKey
     /// The random value that went another way to the peer, which it uses if it said so.
     private let ownData: OwnOutOfBandData?
     private let acceptsDebugKey: Bool
@@ -38,7 +41,8 @@ struct SecureExchange: Exchange {
         var peer = Block128.zero
     }
 
-    init(_ setting: ExchangeSetting, keys: P256KeyPair, ownData: OwnOutOfBandData?, acceptsDebugKey: Bool) {
+    /// - Parameter keys: the pair to use; nil for a new one.
+    init(_ setting: ExchangeSetting, keys: P256KeyPair?, ownData: OwnOutOfBandData?, acceptsDebugKey: Bool) {
         self.setting = setting
         self.keys = ownData?.keyPair ?? keys
         self.ownData = ownData
@@ -50,7 +54,17 @@ struct SecureExchange: Exchange {
 
     mutating func begin() -> [ExchangeAction] {
         state = .awaitsPublicKey
-        return isInitiator ? [.send(.publicKey(PairingPublicKey(keys.publicKey)))] : []
+        guard isInitiator else { return [] }
+        guard makeKeys() else { return fail(.unspecifiedReason) }
+        return [.send(.publicKey(PairingPublicKey(publicKey)))]
+    }
+
+    /// False when the source of random numbers is broken (AB-H07).
+    private mutating func makeKeys() -> Bool {
+        guard let pair = keys ?? P256KeyPair(random: setting.random.bytes) else { return false }
+        keys = pair
+        publicKey = pair.publicKey
+        return true
     }
 
     mutating func receive(_ command: SMPCommand) -> [ExchangeAction] {
@@ -98,14 +112,15 @@ struct SecureExchange: Exchange {
 extension SecureExchange {
     private mutating func receive(key packet: PairingPublicKey) -> [ExchangeAction] {
         guard let point = packet.point else { return fail(.invalidParameters) }
+        guard isInitiator || makeKeys() else { return fail(.unspecifiedReason) }
         // Our own x in the peer's key would let it mirror everything (AB-S02, CVE-2020-26558); the y may be flipped.
-        guard point.x != keys.publicKey.x || acceptsDebugKey else { return fail(.invalidParameters) }
+        guard point.x != publicKey.x || acceptsDebugKey else { return fail(.invalidParameters) }
         guard !point.isDebugKey || acceptsDebugKey else { return fail(.invalidParameters) }
         // Off the curve (AB-S01; Vol 3 Part H 2.3.5.6.1).
-        guard let shared = keys.sharedSecret(with: point) else { return fail(.invalidParameters) }
+        guard let shared = keys?.sharedSecret(with: point) else { return fail(.invalidParameters) }
         peerKey = point
         secret = shared
-        let answer = isInitiator ? [] : [ExchangeAction.send(.publicKey(PairingPublicKey(keys.publicKey)))]
+        let answer = isInitiator ? [] : [ExchangeAction.send(.publicKey(PairingPublicKey(publicKey)))]
         return answer + authenticate()
     }
 
@@ -118,7 +133,7 @@ extension SecureExchange {
                 return []
             }
             state = .awaitsRandom(commitment: nil)
-            return [.send(.confirm(PairingConfirm(Toolbox.f4(keys.publicKey.x, peerKey.x, own, 0))))]
+            return [.send(.confirm(PairingConfirm(Toolbox.f4(publicKey.x, peerKey.x, own, 0))))]
         case .passkey:
             guard setting.negotiation.passkeyTask == .show else {
                 state = .awaitsPasskey(confirm: nil)
@@ -157,7 +172,7 @@ extension SecureExchange {
 
 extension SecureExchange {
     private mutating func receive(random: Block128, _ commitment: Block128?) -> [ExchangeAction] {
-        if let commitment, Toolbox.f4(peerKey.x, keys.publicKey.x, random, 0) != commitment {
+        if let commitment, Toolbox.f4(peerKey.x, publicKey.x, random, 0) != commitment {
             return fail(.confirmValueFailed)
         }
         peer = random
@@ -166,7 +181,7 @@ extension SecureExchange {
         state = .awaitsComparison(check: nil)
         let number =
             isInitiator
-            ? Toolbox.g2(keys.publicKey.x, peerKey.x, own, peer) : Toolbox.g2(peerKey.x, keys.publicKey.x, peer, own)
+            ? Toolbox.g2(publicKey.x, peerKey.x, own, peer) : Toolbox.g2(peerKey.x, publicKey.x, peer, own)
         return answer + [.ask(.compare(number))]
     }
 
@@ -187,7 +202,7 @@ extension SecureExchange {
     }
 
     private func ownConfirm(_ rounds: PasskeyRounds) -> Block128 {
-        Toolbox.f4(keys.publicKey.x, peerKey.x, own, rounds.bit)
+        Toolbox.f4(publicKey.x, peerKey.x, own, rounds.bit)
     }
 
     private mutating func receive(confirm: Block128, _ rounds: PasskeyRounds) -> [ExchangeAction] {
@@ -204,7 +219,7 @@ extension SecureExchange {
         _ rounds: PasskeyRounds,
         _ confirm: Block128
     ) -> [ExchangeAction] {
-        guard Toolbox.f4(peerKey.x, keys.publicKey.x, random, rounds.bit) == confirm else {
+        guard Toolbox.f4(peerKey.x, publicKey.x, random, rounds.bit) == confirm else {
             return fail(.confirmValueFailed)
         }
         peer = random

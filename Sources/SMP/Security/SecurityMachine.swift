@@ -65,11 +65,15 @@ struct SecurityMachine {
     let role: PairingRole
     var pairing: PairingMachine
     /// The keys of the bond.
-    var keys: PeerKeys?
+    var keys: PeerKeys? {
+        didSet { hasPeerLostKeys = false }
+    }
     private(set) var state = State.idle
     private(set) var encryption = LinkEncryption()
     /// Whether the key in use is the bond's, or comes of a pairing on this link.
     private(set) var isProven = false
+    /// Whether the peer has said on this link that it has no such key. Its wishes are not heard any more then.
+    private var hasPeerLostKeys = false
     private var pending: PendingKey?
     private var waiters: [Waiter] = []
 
@@ -181,7 +185,7 @@ extension SecurityMachine {
 
     /// The peripheral wants security (2.4.6).
     private mutating func requested(_ requirements: AuthenticationRequirements) -> [Action] {
-        guard state == .idle else { return [] }
+        guard state == .idle, !hasPeerLostKeys else { return [] }
         let configuration = pairing.configuration
         guard keys?.peerKey != nil || configuration.isPairable else {
             return [.send(.failed(PairingFailed(.pairingNotSupported)))]
@@ -217,16 +221,30 @@ extension SecurityMachine {
         case .stopTimer: return [.stopTimer]
         case .peerPressedKey(let kind): return [.peerPressedKey(kind)]
         case .securityRequested(let requirements): return requested(requirements)
+        case .failedByPeer(let reason):
+            guard state == .awaitsCentral else { return [] }
+            state = .idle
+            return [.stopTimer] + fail(.pairing(.refusedByPeer(reason)))
         case .encrypt(let key):
             guard role == .initiator else { return [] }
             pending = .pairing
             return [.encrypt(EncryptionKey(key: key))]
         case .completed(let result):
+            pairing.context.peerData = nil
+            pairing.context.ownData = nil
             state = .storing(result.keys, isBonding: result.isBonding)
             return [.store(result.keys, isBonding: result.isBonding)]
         case .failed(let error):
             if state == .pairing || state == .awaitsCentral { state = .idle }
-            return fail(reason ?? (error == .linkLost ? .linkLost : .pairing(error)))
+            return fail(reason ?? Self.error(of: error))
+        }
+    }
+
+    private static func error(of error: PairingError) -> SecurityError {
+        switch error {
+        case .linkLost: .linkLost
+        case .refused(.repeatedAttempts): .notAllowed
+        default: .pairing(error)
         }
     }
 
@@ -286,7 +304,9 @@ extension SecurityMachine {
             state = .idle
             // The bond stays, and no pairing takes its place (behaviour 6.12).
             switch failure {
-            case .keyMissing: return fail(.peerLostKey)
+            case .keyMissing:
+                hasPeerLostKeys = true
+                return fail(.peerLostKey)
             case .timedOut: return fail(.encryptionTimedOut)
             case .other: return fail(.encryptionFailed)
             }

@@ -19,7 +19,7 @@ public protocol SecurityManagerDelegate: AnyObject {
     /// The peer's person has pressed a key.
     func securityManager(_ manager: SecurityManager, peerPressedKey kind: KeypressNotification.Kind)
 
-    /// Whether these two may pair now, after attempts that failed (``PairingBackOff``).
+    /// Whether these two may pair now, after attempts that failed (Core Vol 3 Part H 2.3.6, AB-S12).
     func securityManagerMayPair(_ manager: SecurityManager) -> Bool
 
     /// Keep these keys, if `isBonding`. They must have been written when this returns, and count only then.

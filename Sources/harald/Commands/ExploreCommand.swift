@@ -2,6 +2,7 @@ import ArgumentParser
 import BluetoothTypes
 import EventLoops
 import HCITransports
+import SMP
 
 struct ExploreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -10,6 +11,7 @@ struct ExploreCommand: ParsableCommand {
     )
 
     @OptionGroup var line: ControllerOptions
+    @OptionGroup var trust: TrustOptions
 
     @Argument(help: "The name that the peripheral advertises.")
     var name: String
@@ -22,6 +24,21 @@ struct ExploreCommand: ParsableCommand {
 
     @Flag(help: "Wait until the peripheral says that its services have changed, and print them again.")
     var awaitChange = false
+
+    @Flag(help: "Have the link encrypted before anything else: by the bond, or by pairing.")
+    var pair = false
+
+    @Option(
+        help: """
+            What came from the peripheral another way than over the air: 32 hexadecimal digits for legacy pairing, 64 \
+            for LE Secure Connections.
+            """,
+        transform: outOfBandData
+    )
+    var oob: OutOfBandData?
+
+    @Flag(help: "Print what is to be carried to the peripheral another way, and use it when they pair.")
+    var shareOob = false
 
     @Option(help: "How many values to follow; 0 for none.")
     var notifications = 3
@@ -56,6 +73,14 @@ struct ExploreCommand: ParsableCommand {
             name: name,
             controller: "\(address)",
             timeout: timeout,
+            trust: Explorer.Trust(
+                configuration: trust.configuration,
+                keepsBonds: trust.store != nil,
+                pairs: pair,
+                outOfBand: oob,
+                sharesOutOfBand: shareOob,
+                prepared: trust.answer
+            ),
             visit: Visit.Plan(
                 follow: follow,
                 notifications: notifications,
@@ -63,9 +88,11 @@ struct ExploreCommand: ParsableCommand {
                 awaitsChange: awaitChange
             )
         )
+        let trust = trust
         let explorer = loop.make {
             let explorer = Explorer(
                 plan,
+                storage: trust.storage,
                 transport: line.open(address, loop: loop, capture: capture),
                 loop: loop,
                 random: RandomSource(),
@@ -77,6 +104,11 @@ struct ExploreCommand: ParsableCommand {
         try outcome.wait()
         withExtendedLifetime(explorer) {}
     }
+}
+
+private func outOfBandData(_ text: String) throws -> OutOfBandData {
+    guard let data = OutOfBandData(text) else { throw ValidationError("--oob takes 32 or 64 hexadecimal digits") }
+    return data
 }
 
 private func valueToWrite(_ text: String) throws -> ValueToWrite {

@@ -1,5 +1,6 @@
 import ATT
 import BluetoothTypes
+import Bonds
 import EventLoops
 import Foundation
 import GAP
@@ -17,13 +18,30 @@ final class Explorer {
         var name: String
         var controller: String
         var timeout: Double
+        var trust = Trust()
         var visit = Visit.Plan()
+    }
+
+    /// How it pairs.
+    struct Trust: Sendable {
+        var configuration = PairingConfiguration()
+        /// Whether bonds outlast this program, and with them who this device is.
+        var keepsBonds = false
+        /// Whether the link has to be encrypted before anything else.
+        var pairs = false
+        /// What came from the peer another way.
+        var outOfBand: OutOfBandData?
+        /// Whether something is to go to the peer another way.
+        var sharesOutOfBand = false
+        /// The answer to every question; nil to ask the person.
+        var prepared: TerminalPrompter.Prepared?
     }
 
     private enum Stage {
         case starting
         case searching(heard: Set<BluetoothAddress>)
         case connecting(BluetoothAddress)
+        case securing
         case exploring
         case visiting
         case leaving
@@ -33,6 +51,7 @@ final class Explorer {
             switch self {
             case .starting, .searching, .ended: "searching"
             case .connecting: "connecting"
+            case .securing: "securing the link"
             case .exploring: "exploring its services"
             case .visiting: "using its services"
             case .leaving: "disconnecting"
@@ -45,9 +64,9 @@ final class Explorer {
     /// How long a disconnection may take at the end of an exploration that failed.
     private static let goodbye = Duration.milliseconds(500)
 
-    private let plan: Plan
+    let plan: Plan
     private let loop: any EventLoop
-    private let random: RandomSource
+    let random: RandomSource
     private let host: HCIHost
     private let scanner: GAP.Scanner
     private let connector: Connector
@@ -55,18 +74,24 @@ final class Explorer {
     private var stage = Stage.starting
     private var connection: HCIConnection?
     private var l2cap: L2CAPConnection?
-    private var security: SecurityManager?
+    let security: DeviceSecurity
+    private let prompter: TerminalPrompter
+    let storage: () throws(ToolError) -> any BondStorage
+    private(set) var ownAddress = BluetoothAddress.none
+    var secureLink: SecureLink?
     private var walk: TableWalk?
     private var visit: Visit?
 
     init(
         _ plan: Plan,
+        storage: @escaping () throws(ToolError) -> any BondStorage,
         transport: any HCITransport,
         loop: any EventLoop,
         random: RandomSource,
         finish: @escaping (Result<Void, ToolError>) -> Void
     ) {
         self.plan = plan
+        self.storage = storage
         self.loop = loop
         self.random = random
         self.finish = finish
@@ -74,6 +99,16 @@ final class Explorer {
         host = HCIHost(transport: transport, loop: loop, logger: logger)
         scanner = GAP.Scanner(host: host, loop: loop, logger: logger)
         connector = Connector(host: host, loop: loop, logger: logger)
+        prompter = TerminalPrompter(loop: loop, prepared: plan.trust.prepared)
+        security = DeviceSecurity(
+            host: host,
+            loop: loop,
+            random: random,
+            configuration: plan.trust.configuration,
+            logger: logger
+        )
+        security.prompter = prompter
+        security.policy.lostBonds = .asked
         host.onStateChange = { [weak self] in self?.hostChanged($0) }
         host.onConnection = { [weak self] in self?.connected($0) }
         host.onConnectionFailed = { [weak self] in self?.connector.ended($0) }
@@ -88,11 +123,16 @@ final class Explorer {
         connector.onFailure = { [weak self] in self?.vanished("the controller refuses to connect to \($0): \($1)") }
     }
 
+    /// Whether the link is being secured.
+    var isSecuring: Bool {
+        if case .securing = stage { true } else { false }
+    }
+
     func start() {
         host.start()
     }
 
-    private func end(_ result: Result<Void, ToolError>) {
+    func end(_ result: Result<Void, ToolError>) {
         if case .ended = stage { return }
         stage = .ended
         guard let connection, connection.isOpen else { return close(result) }
@@ -126,11 +166,15 @@ final class Explorer {
 
     private func search(with controller: ControllerInformation) {
         guard case .starting = stage else { return }
+        do throws(ToolError) { try openBonds(of: controller) } catch { return end(.failure(error)) }
         stage = .searching(heard: [])
-        let own = OwnAddress(.staticRandom, publicAddress: controller.publicAddress, random: random)
-        host.send(LESetRandomAddress(address: own.address)) { [weak self] result in
-            guard let self, case .failure(let error) = result else { return }
-            end(.failure(.controllerFailed(plan.controller, reason: "\(error)")))
+        let own = ownAddress(on: controller)
+        ownAddress = own.address
+        if own.address.kind.isRandom {
+            host.send(LESetRandomAddress(address: own.address)) { [weak self] result in
+                guard let self, case .failure(let error) = result else { return }
+                end(.failure(.controllerFailed(plan.controller, reason: "\(error)")))
+            }
         }
         scanner.begin(own, on: controller)
         connector.begin(own, on: controller)
@@ -166,7 +210,7 @@ final class Explorer {
     private func connected(_ connection: HCIConnection) {
         guard case .connecting(let address) = stage else { return }
         connector.connected(address)
-        stage = .exploring
+        stage = .securing
         self.connection = connection
         Console.line("connected")
         let l2cap = L2CAPConnection(link: connection, role: .central, loop: loop)
@@ -178,23 +222,16 @@ final class Explorer {
         )
         l2cap.onParametersAccepted = { [weak self] in self?.connector.update(connection, $0) }
         self.l2cap = l2cap
-        security = SecurityManager(
-            channel: l2cap.register(.securityManager, maximumPayload: SecurityManager.maximumPayload),
-            role: .initiator,
-            ownAddress: connection.localResolvableAddress ?? .none,
-            peerAddress: connection.peerResolvableAddress ?? connection.peerAddress,
-            loop: loop,
-            random: random
-        )
         bearer.onClose = { [weak self] closure in
             guard closure != .linkLost else { return }
             self?.vanished(inWords(closure))
         }
-        explore(GATTClient(bearer: bearer))
+        secure(connection, l2cap, GATTClient(bearer: bearer))
     }
 
     private func disconnected(_ gone: HCIConnection, _ reason: HCIStatus) {
         // A controller that failed takes its links along; the change of its state says more.
+        if gone === connection { secureLink?.end() }
         guard gone === connection, reason != .hardwareFailure else { return }
         if case .leaving = stage {
             Console.line("disconnected")
@@ -206,7 +243,8 @@ final class Explorer {
 
     // MARK: The table, and one value
 
-    private func explore(_ client: GATTClient) {
+    func explore(_ client: GATTClient) {
+        stage = .exploring
         client.exchangeMTU { [weak self] result in
             guard let self, case .exploring = stage else { return }
             if case .success(let mtu) = result { Console.line("MTU \(mtu)") }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Bonds
 import Foundation
 import HCI
 
@@ -8,6 +9,8 @@ enum ToolError: Error, CustomStringConvertible {
     case controllerFailed(String, reason: String)
     case noSuchDevice(String, seconds: Double, heard: Int)
     case peerVanished(String, doing: String, reason: String)
+    case notSecured(String, reason: String)
+    case bonds(BondError)
     case cannotWrite(path: String, reason: String)
     case incomplete(String)
 
@@ -26,7 +29,8 @@ enum ToolError: Error, CustomStringConvertible {
         case .controllerFailed: 4
         case .noSuchDevice: 5
         case .peerVanished: 6
-        case .cannotWrite, .incomplete: 1
+        case .notSecured: 7
+        case .cannotWrite, .incomplete, .bonds: 1
         }
     }
 
@@ -46,6 +50,10 @@ enum ToolError: Error, CustomStringConvertible {
             """
         case .peerVanished(let name, let doing, let reason):
             "\"\(name)\" vanished while \(doing): \(reason); check that it is on and near, then try again"
+        case .notSecured(let name, let reason):
+            "the link to \"\(name)\" is not secured: \(reason)"
+        case .bonds(let error):
+            "\(error)"
         case .cannotWrite(let path, let reason):
             "cannot write \(path): \(reason)"
         case .incomplete(let what):

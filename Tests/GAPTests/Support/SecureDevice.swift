@@ -97,8 +97,12 @@ final class SecureDevice: GATTServerDelegate {
         }
     }
 
-    func server(_ server: GATTServer, didReceiveRead request: GATTReadRequest) { request.respond(.failure(.unlikelyError)) }
+    func server(_ server: GATTServer, didReceiveRead request: GATTReadRequest) {
+        request.respond(.failure(.unlikelyError))
+    }
+
     func server(_ server: GATTServer, didReceiveWrite request: GATTWriteRequest) { request.respond(nil) }
+
     func server(
         _ server: GATTServer,
         session: GATTServerSession,

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import Cryptography
 import EventLoops
 import HCI
 import Radio
@@ -24,6 +25,10 @@ final class TestHost {
     private(set) var packets: [(at: Instant, packet: HCIPacket)] = []
     /// Whether it says yes by itself when the peer asks for other connection parameters.
     var acceptsParameters = true
+    /// The key that it has for every peer that asks; nil for none.
+    var longTermKey: Key128?
+    /// Whether it answers by itself when it is asked for a key.
+    var answersKeyRequests = true
     /// Called with each ACL packet.
     var onData: ((ACLPacket) -> Void)?
     /// Called with each event.
@@ -57,7 +62,20 @@ final class TestHost {
         {
             world.loop.execute { [unowned self] in accept(asked) }
         }
+        if answersKeyRequests, event.subevent == LELongTermKeyRequest.leSubevent,
+            let asked = try? LELongTermKeyRequest.reading(event.eventParameters)
+        {
+            world.loop.execute { [unowned self] in answer(asked.handle) }
+        }
         onEvent?(event)
+    }
+
+    /// Gives the controller the key, or says that there is none.
+    @discardableResult
+    func answer(_ handle: ConnectionHandle) -> HCIStatus {
+        guard let longTermKey else { return send(LELongTermKeyRequestNegativeReply(handle: handle)) }
+        let key = PacketBuffer(longTermKey.littleEndianBytes)
+        return send(LELongTermKeyRequestReply(handle: handle, longTermKey: key))
     }
 
     /// Agrees to what the peer has asked for.

@@ -1,0 +1,228 @@
+import BluetoothTypes
+import Cryptography
+import EventLoops
+import L2CAP
+
+@testable import SMP
+
+/// Two security managers, the wire between them, and somebody who changes what goes over it while it is not encrypted: on an
+/// encrypted link a change ends the link.
+final class Conversation {
+    /// Commands that one conversation may take: no pairing takes as many.
+    private static let maximumCommands = 400
+
+    private let loop = VirtualEventLoop()
+    private var input: FuzzInput
+    private(set) var central: Side
+    private(set) var peripheral: Side
+    private var wire: [(to: Side, octets: PacketBuffer)] = []
+    private var held: [(to: Side, octets: PacketBuffer)] = []
+    private var isChanged = false
+    private var commands = 0
+    private let begins: UInt8
+
+    init(_ input: FuzzInput) {
+        var input = input
+        let (first, second) = (input.octet(), input.octet())
+        begins = input.octet()
+        self.input = input
+        central = Side(.initiator, first, loop)
+        peripheral = Side(.responder, second, loop)
+        central.other = peripheral
+        peripheral.other = central
+        // The same data from another way, one side's or both sides'.
+        guard first & 64 != 0, let own = OwnOutOfBandData(random: RandomSource(seed: 9)) else { return }
+        central.manager.outOfBand.own = own
+        peripheral.manager.outOfBand.peer = own.shared
+        peripheral.person.hasData = true
+        central.person.hasData = true
+    }
+
+    func run() {
+        if begins & 1 != 0 { central.manager.pair() }
+        if begins & 2 != 0 { peripheral.manager.secure(.encrypted) }
+        if begins & 4 != 0 { central.manager.secure(.authenticated) }
+        for _ in 0..<Self.maximumCommands {
+            collect()
+            if !wire.isEmpty {
+                carry(wire.removeFirst())
+            } else if !held.isEmpty {
+                wire = held
+                held = []
+            } else if !central.live() && !peripheral.live() {
+                break
+            }
+        }
+        collect()
+        hold(wire.count < 50, "\(wire.count) commands lie on the wire")
+    }
+
+    private func collect() {
+        for side in [central, peripheral] {
+            for octets in side.channel.sent { if let other = side.other { wire.append((other, octets)) } }
+            side.channel.sent = []
+        }
+    }
+
+    private func carry(_ item: (to: Side, octets: PacketBuffer)) {
+        commands += 1
+        let isEncrypted = central.manager.encryption.isEncrypted || peripheral.manager.encryption.isEncrypted
+        let change = isEncrypted ? 0 : input.octet() & 7
+        if change != 0 { isChanged = true }
+        switch change {
+        case 1: break
+        case 2:
+            deliver(item.octets, to: item.to)
+            deliver(item.octets, to: item.to)
+        case 3:
+            var octets = item.octets.bytes
+            let place = Int(input.octet()) % octets.count
+            octets[place] ^= 1 << (input.octet() & 7)
+            deliver(PacketBuffer(octets), to: item.to)
+        case 4:
+            // Back to whoever sent it.
+            if let sender = item.to.other { deliver(item.octets, to: sender) }
+        case 5: held.append(item)
+        case 6: deliver(PacketBuffer(input.counted()), to: item.to)
+        case 7:
+            var octets = item.octets.bytes
+            let place = Int(input.octet()) % octets.count
+            for (index, octet) in input.octets(4).enumerated() where place + index < octets.count {
+                octets[place + index] = octet
+            }
+            deliver(PacketBuffer(octets), to: item.to)
+        default: deliver(item.octets, to: item.to)
+        }
+    }
+
+    private func deliver(_ octets: PacketBuffer, to side: Side) { side.channel.onReceive?(octets) }
+
+    func end() {
+        loop.run(for: .seconds(31))
+        collect()
+        let (a, b) = (central, peripheral)
+        if let mine = a.keys, let theirs = b.keys, a.pairings == 1, b.pairings == 1 {
+            hold(mine.level == theirs.level, "two levels of one pairing: \(mine.level), \(theirs.level)")
+            if mine.level.isSecureConnections {
+                hold(mine.peerKey == theirs.localKey, "both have paired, with different keys")
+            }
+        }
+        // Whoever was not disturbed and asks for what can be had gets it.
+        if !isChanged, begins & 7 == 1, a.isWilling, b.isWilling {
+            hold(a.pairings == 1 && b.pairings == 1, "nobody disturbed a pairing that came to nothing")
+        }
+        for side in [a, b] {
+            side.manager.linkLost()
+            hold(side.person.prompt == nil, "a prompt is left open")
+        }
+    }
+
+    /// One end.
+    final class Side: SecurityManagerDelegate {
+        let manager: SecurityManager
+        let channel = FuzzedChannel()
+        let person = FuzzedPerson()
+        let isWilling: Bool
+        weak var other: Side?
+        private(set) var keys: PeerKeys?
+        private(set) var pairings = 0
+        private let loop: VirtualEventLoop
+        private var key: EncryptionKey?
+        private var hasAnswered = true
+
+        init(_ role: PairingRole, _ setup: UInt8, _ loop: VirtualEventLoop) {
+            self.loop = loop
+            isWilling = setup & 32 == 0
+            var configuration = PairingConfiguration()
+            configuration.ioCapability = IOCapability.all[Int(setup & 7) % 5]
+            configuration.legacy = setup & 8 == 0 ? .whenPeerOffersNothingElse : .only
+            configuration.minimumKeySize = setup & 16 == 0 ? 16 : 7
+            configuration.givenKeys = [.encryption, .identity, .signing]
+            configuration.wantedKeys = [.encryption, .identity, .signing]
+            let isCentral = role == .initiator
+            let addresses = [
+                BluetoothAddress(0xC0FF_EE00_0001, kind: .randomDevice), BluetoothAddress(2, kind: .publicDevice),
+            ]
+            manager = SecurityManager(
+                channel: channel,
+                role: role,
+                ownAddress: addresses[isCentral ? 0 : 1],
+                peerAddress: addresses[isCentral ? 1 : 0],
+                loop: loop,
+                random: RandomSource(seed: UInt64(setup) << 1 | (isCentral ? 1 : 0)),
+                configuration: configuration,
+                identity: LocalIdentity(
+                    address: addresses[isCentral ? 0 : 1],
+                    key: Key128(Block128(high: isCentral ? 1 : 2, low: 1))
+                )
+            )
+            manager.delegate = self
+        }
+
+        /// What happens by itself: the controller encrypts, the person answers. False when nothing is to be done.
+        func live() -> Bool {
+            if let key {
+                self.key = nil
+                encrypt(key)
+                return true
+            }
+            guard !hasAnswered, let prompt = person.prompt else { return false }
+            hasAnswered = true
+            guard isWilling else {
+                person.reply(.refuse)
+                return true
+            }
+            switch prompt {
+            case .confirmPairing, .confirmReplacement, .compare: person.reply(.accept)
+            case .showPasskey: break
+            case .enterPasskey:
+                guard case .showPasskey(let passkey)? = other?.person.prompt else {
+                    person.reply(.passkey(111_111))
+                    return true
+                }
+                person.reply(.passkey(passkey))
+            }
+            return true
+        }
+
+        private func encrypt(_ key: EncryptionKey) {
+            guard let other else { return }
+            let isOn = manager.encryption.isEncrypted
+            let theirs = other.manager.longTermKey(random: key.random, diversifier: key.diversifier)
+            guard theirs == key.key else {
+                if theirs != nil { other.manager.encryptionChanged(.failed(.other)) }
+                return manager.encryptionChanged(.failed(theirs == nil ? .keyMissing : .other))
+            }
+            other.manager.encryptionChanged(isOn ? .refreshed : .on)
+            manager.encryptionChanged(isOn ? .refreshed : .on)
+        }
+
+        func securityManager(_ manager: SecurityManager, encryptWith key: EncryptionKey) { self.key = key }
+
+        func securityManager(
+            _ manager: SecurityManager,
+            ask prompt: PairingPrompt,
+            answer: @escaping (PairingAnswer) -> Void
+        ) {
+            hasAnswered = false
+            person.ask(prompt, answer)
+        }
+
+        func securityManagerClosedPrompt(_ manager: SecurityManager) { person.close() }
+
+        func securityManagerMayPair(_ manager: SecurityManager) -> Bool {
+            person.begin()
+            return true
+        }
+
+        func securityManager(_ manager: SecurityManager, didPair keys: PeerKeys, isBonding: Bool) throws {
+            hold(isWilling || person.hasAgreed || person.hasData, "a pairing that a person refused")
+            person.check(manager, keys)
+            self.keys = keys
+            pairings += 1
+        }
+
+        func securityManagerChangedEncryption(_ manager: SecurityManager) {}
+        func securityManager(_ manager: SecurityManager, didFail error: SecurityError) {}
+    }
+}

@@ -1,0 +1,75 @@
+import ArgumentParser
+import BluetoothTypes
+import Bonds
+import Foundation
+import SMP
+
+struct BondsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bonds",
+        abstract: "The devices that this one has paired with.",
+        subcommands: [List.self, Forget.self]
+    )
+
+    struct Options: ParsableArguments {
+        @Option(help: "The directory where the bonds are kept.")
+        var store = StateDirectory.bonds()
+
+        func open() throws(ToolError) -> BondStore {
+            // Looking is no reason to make a directory.
+            guard FileManager.default.fileExists(atPath: store) else { throw .bonds(.missing(place: store)) }
+            do throws(BondError) {
+                return try BondStore(existing: try FileBondStorage(directory: store))
+            } catch {
+                throw .bonds(error)
+            }
+        }
+    }
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show them, without their keys.")
+
+        @OptionGroup var options: Options
+
+        func run() throws {
+            do throws(ToolError) {
+                let store = try options.open()
+                Console.line("\(store.bonds.count) bonds of \(store.adapter)")
+                for bond in store.bonds { Console.line(Self.line(bond)) }
+            } catch {
+                throw error.report()
+            }
+        }
+
+        private static func line(_ bond: Bond) -> String {
+            let name = bond.name.map { " \"\($0)\"" } ?? ""
+            let lost = bond.isLost ? "; it has forgotten this device" : ""
+            let address = "\(bond.address) (\(bond.address.kind))"
+            return "\(bond.identifier)  \(address)\(name)  \(bond.keys.level.inWords)\(lost)"
+        }
+    }
+
+    struct Forget: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Remove one, so that the device has to pair anew.")
+
+        @OptionGroup var options: Options
+
+        @Argument(help: "Its identifier, as list shows it.", transform: identifier)
+        var bond: BondIdentifier
+
+        func run() throws {
+            do throws(ToolError) {
+                let store = try options.open()
+                do throws(BondError) { try store.remove(bond) } catch { throw ToolError.bonds(error) }
+                Console.line("forgot \(bond)")
+            } catch {
+                throw error.report()
+            }
+        }
+    }
+}
+
+private func identifier(_ text: String) throws -> BondIdentifier {
+    guard let identifier = BondIdentifier(text) else { throw ValidationError("\"\(text)\" is no identifier") }
+    return identifier
+}

@@ -1,0 +1,115 @@
+import ArgumentParser
+import BluetoothTypes
+import Bonds
+import Cryptography
+import EventLoops
+import Foundation
+import GAP
+import HCI
+import SMP
+
+/// What a person can see and do at a device, as an option.
+enum IOCapabilityOption: String, ExpressibleByArgument, CaseIterable, Sendable {
+    case displayOnly = "display-only"
+    case displayYesNo = "display-yes-no"
+    case keyboardOnly = "keyboard-only"
+    case none = "none"
+    case keyboardDisplay = "keyboard-display"
+
+    var capability: IOCapability {
+        switch self {
+        case .displayOnly: .displayOnly
+        case .displayYesNo: .displayYesNo
+        case .keyboardOnly: .keyboardOnly
+        case .none: .noInputNoOutput
+        case .keyboardDisplay: .keyboardDisplay
+        }
+    }
+}
+
+/// What commands that pair have in common.
+struct TrustOptions: ParsableArguments {
+    @Option(help: "What a person can see and do at this device.")
+    var ioCapability = IOCapabilityOption.keyboardDisplay
+
+    @Flag(help: "Pair in the old way only, which whoever listens can break.")
+    var legacy = false
+
+    @Flag(help: "Pair with authenticated keys of LE Secure Connections only.")
+    var scOnly = false
+
+    @Option(
+        help: "The answer to every question about pairing: yes, no, or six digits. Without it they are asked here.",
+        transform: preparedAnswer
+    )
+    var answer: TerminalPrompter.Prepared?
+
+    @Option(help: "Keep bonds in this directory; without it they are gone with the program.")
+    var store: String?
+
+    func validate() throws {
+        guard !(legacy && scOnly) else { throw ValidationError("--legacy and --sc-only cannot both hold") }
+    }
+
+    /// How the device pairs.
+    var configuration: PairingConfiguration {
+        var configuration = scOnly ? PairingConfiguration.secureConnectionsOnly : PairingConfiguration()
+        configuration.ioCapability = ioCapability.capability
+        if legacy { configuration.legacy = .only }
+        return configuration
+    }
+
+    /// Where bonds are kept.
+    func storage() throws(ToolError) -> any BondStorage {
+        guard let store else { return MemoryBondStorage() }
+        do throws(BondError) { return try FileBondStorage(directory: store) } catch { throw .bonds(error) }
+    }
+}
+
+extension AdapterIdentity {
+    /// The adapter that a controller is: what the bonds of a store belong to.
+    init(_ controller: ControllerInformation) {
+        self.init(
+            address: controller.publicAddress ?? .none,
+            details: "company \(controller.companyIdentifier)"
+        )
+    }
+}
+
+extension OutOfBandData {
+    /// Reads hexadecimal digits: 32 for the temporary key of legacy pairing, 64 for the confirm value and the random
+    /// value of LE Secure Connections; nil for anything else.
+    init?(_ text: String) {
+        guard let octets = octets(hexadecimal: text) else { return nil }
+        if let key = Key128(octets) {
+            self = .legacy(key)
+        } else if octets.count == 32, let confirm = Block128(octets[..<16]), let random = Block128(octets[16...]) {
+            self = .secureConnections(confirm: confirm, random: random)
+        } else {
+            return nil
+        }
+    }
+
+    /// The digits that ``init(_:)`` reads.
+    var digits: String {
+        switch self {
+        case .legacy(let key): hexadecimal(key.bytes)
+        case .secureConnections(let confirm, let random): hexadecimal(confirm.bytes + random.bytes)
+        }
+    }
+}
+
+extension KeyLevel {
+    /// In words.
+    var inWords: String {
+        let trust = isAuthenticated ? "authenticated" : "unauthenticated"
+        return "\(trust), \(isSecureConnections ? "Secure Connections" : "legacy"), \(keySize) octets"
+    }
+}
+
+private func preparedAnswer(_ text: String) throws -> TerminalPrompter.Prepared {
+    guard let answer = TerminalPrompter.Prepared(text) else {
+        throw ValidationError("\"\(text)\" is not yes, no or six digits")
+    }
+    return answer
+}

@@ -1,0 +1,211 @@
+import ATT
+import BluetoothTypes
+import Bonds
+import EventLoops
+import GATT
+import HCI
+import L2CAP
+import SMP
+import Testing
+
+@testable import GAP
+
+/// The authentication procedure (Core Vol 3 Part C 10.3), between two whole devices. The first named is the one that the
+/// case is about.
+@Suite struct AuthenticationTests {
+    private static var unauthenticated: PairingConfiguration {
+        var configuration = PairingConfiguration()
+        configuration.ioCapability = .noInputNoOutput
+        return configuration
+    }
+
+    private static func other(_ role: LERole) -> LERole { role == .central ? .peripheral : .central }
+
+    // MARK: The device serves
+
+    /// A client without a bond is refused, pairs, and is served.
+    private func pairsAfterRefusal(_ role: LERole) throws {
+        let pair = try SecurePair()
+        let other = Self.other(role)
+        try pair.connect()
+        #expect(try pair.read(.authenticated, by: other)?.refusal == .insufficientAuthentication)
+        #expect(try #require(try pair.secure(other, .authenticated)).isSuccess)
+        #expect(try pair.read(.authenticated, by: other)?.isSuccess == true)
+        #expect(pair.device(role).bonds.bonds.count == 1)
+    }
+
+    @Test func GAP_SEC_AUT_BV_11_aPeripheralRefusesAndServesAfterPairing() throws { try pairsAfterRefusal(.peripheral) }
+    @Test func GAP_SEC_AUT_BV_12_aCentralRefusesAndServesAfterPairing() throws { try pairsAfterRefusal(.central) }
+
+    /// A client with an unauthenticated bond is refused, pairs better on the encrypted link, and is served.
+    private func pairsBetter(_ role: LERole) throws {
+        let other = Self.other(role)
+        let pair = try SecurePair(
+            central: other == .central ? Self.unauthenticated : PairingConfiguration(),
+            peripheral: other == .peripheral ? Self.unauthenticated : PairingConfiguration()
+        )
+        try pair.bond()
+        let before = try #require(pair.device(role).bonds.bonds.first)
+        #expect(!before.keys.level.isAuthenticated)
+        pair.disconnect()
+        pair.device(other).security.configuration = PairingConfiguration()
+        try pair.connect()
+        #expect(try #require(try pair.secure(other)).isSuccess)
+        #expect(try pair.read(.encrypted, by: other)?.isSuccess == true)
+        #expect(try pair.read(.authenticated, by: other)?.refusal == .insufficientAuthentication)
+        #expect(try #require(try pair.secure(other, .authenticated)).isSuccess)
+        #expect(try pair.read(.authenticated, by: other)?.isSuccess == true)
+        let after = try #require(pair.device(role).bonds.bonds.first)
+        #expect(after.identifier == before.identifier && after.keys.level.isAuthenticated)
+        // The peer had proved that it is who it was.
+        #expect(!pair.device(role).person.prompts.contains(.confirmReplacement))
+    }
+
+    @Test func GAP_SEC_AUT_BV_13_aCentralRefusesAnUnauthenticatedBond() throws { try pairsBetter(.central) }
+    @Test func GAP_SEC_AUT_BV_14_aPeripheralRefusesAnUnauthenticatedBond() throws { try pairsBetter(.peripheral) }
+
+    /// A bonded client that has not encrypted is refused for that, and is served when it has.
+    private func insufficientEncryption(_ role: LERole) throws {
+        let pair = try SecurePair()
+        let other = Self.other(role)
+        try pair.bond(.authenticated)
+        pair.disconnect()
+        pair.central.security.policy.encryptsBondedPeers = false
+        try pair.connect()
+        // A client that does not care who the peer is.
+        pair.device(other).client?.security = LinkSecurity()
+        #expect(try pair.read(.none, by: other)?.isSuccess == true)
+        #expect(try pair.read(.authenticated, by: other)?.refusal == .insufficientEncryption)
+        #expect(try #require(try pair.secure(other)).isSuccess)
+        #expect(try pair.read(.authenticated, by: other)?.isSuccess == true)
+        #expect(pair.device(role).person.prompts.isEmpty)
+    }
+
+    @Test func GAP_SEC_AUT_BV_23_aPeripheralRefusesUntilItIsEncrypted() throws {
+        try insufficientEncryption(.peripheral)
+    }
+    @Test func GAP_SEC_AUT_BV_24_aCentralRefusesUntilItIsEncrypted() throws { try insufficientEncryption(.central) }
+
+    // MARK: The device asks
+
+    /// The device is refused, and the peer can do no better than Just Works.
+    private func pairsWithWeakPeer(_ role: LERole) throws {
+        for isMandated in [false, true] {
+            var own = PairingConfiguration()
+            own.requiresProtection = isMandated
+            let pair = try SecurePair(
+                central: role == .central ? own : Self.unauthenticated,
+                peripheral: role == .peripheral ? own : Self.unauthenticated
+            )
+            try pair.connect()
+            pair.device(role).securesByItself()
+            let result = try #require(try pair.read(.encrypted, by: role))
+            #expect(result.isSuccess == !isMandated)
+            let security = try #require(pair.device(role).link).security.linkSecurity
+            #expect(security.isEncrypted == !isMandated && !security.isAuthenticated)
+            if isMandated { #expect(result.refusal == .insufficientAuthentication) }
+        }
+    }
+
+    @Test func GAP_SEC_AUT_BV_17_aCentralPairsAsWellAsThePeerCan() throws { try pairsWithWeakPeer(.central) }
+    @Test func GAP_SEC_AUT_BV_18_aPeripheralPairsAsWellAsThePeerCan() throws { try pairsWithWeakPeer(.peripheral) }
+
+    /// Bonded, and the peer has removed its bond.
+    private func lostBond(_ role: LERole, _ policy: SecurityPolicy.LostBonds, automatic: Bool) throws -> SecurePair {
+        let pair = try SecurePair()
+        try pair.bond(.authenticated)
+        pair.disconnect()
+        let peer = pair.device(Self.other(role))
+        try peer.security.forget(try #require(peer.bonds.bonds.first).identifier)
+        for device in [pair.central, pair.peripheral] {
+            device.security.policy.lostBonds = policy
+            device.security.policy.encryptsBondedPeers = automatic
+        }
+        try pair.connect()
+        pair.device(role).securesByItself()
+        return pair
+    }
+
+    /// The bond is tried before anything else is done, and the person is asked before there is another one.
+    private func asksBeforePairing(_ role: LERole, automatic: Bool = false) throws {
+        let pair = try lostBond(role, .asked, automatic: automatic)
+        let device = pair.device(role)
+        let before = try #require(device.bonds.bonds.first)
+        #expect(try pair.read(.authenticated, by: role)?.isSuccess == true)
+        #expect(device.lostBonds > 0 && device.person.prompts.first == .confirmReplacement)
+        let after = try #require(device.bonds.bonds.first)
+        #expect(device.bonds.bonds.count == 1 && after.identifier == before.identifier && !after.isLost)
+        #expect(after.keys.localKey != before.keys.localKey)
+    }
+
+    /// The person says no: nothing is read, and the bond is what it was.
+    private func staysWithTheBond(_ role: LERole) throws {
+        let pair = try lostBond(role, .asked, automatic: false)
+        let device = pair.device(role)
+        let before = try #require(device.bonds.bonds.first)
+        device.person.decide = { _ in .refuse }
+        #expect(try pair.read(.authenticated, by: role)?.isSuccess == false)
+        #expect(device.person.prompts == [.confirmReplacement])
+        #expect(device.bonds.bonds.first?.keys == before.keys && device.bonds.bonds.first?.isLost == true)
+        #expect(device.link?.security.linkSecurity.isEncrypted == false)
+    }
+
+    @Test func GAP_SEC_AUT_BV_19_aCentralTriesTheBondFirst() throws { try asksBeforePairing(.central) }
+    @Test func GAP_SEC_AUT_BV_20_aPeripheralTriesTheBondFirst() throws { try asksBeforePairing(.peripheral) }
+    @Test func GAP_SEC_AUT_BV_19_aCentralThatEncryptsAtOnceAsksToo() throws {
+        try asksBeforePairing(.central, automatic: true)
+    }
+
+    @Test func GAP_SEC_AUT_BV_21_aCentralTellsThatTheBondIsLost() throws {
+        let pair = try lostBond(.central, .refused, automatic: false)
+        #expect(try pair.secure(.central)?.error == .peerLostKey)
+        #expect(pair.central.lostBonds == 1 && pair.central.bonds.bonds.first?.isLost == true)
+        #expect(pair.central.person.prompts.isEmpty && pair.peripheral.bonds.bonds.isEmpty)
+    }
+
+    @Test func GAP_SEC_AUT_BV_22_aPeripheralTellsThatTheBondIsLost() throws {
+        let pair = try lostBond(.peripheral, .refused, automatic: false)
+        #expect(try pair.secure(.peripheral)?.error == .peerLostKey)
+        #expect(pair.peripheral.lostBonds == 1 && pair.peripheral.bonds.bonds.first?.isLost == true)
+        #expect(pair.peripheral.person.prompts.isEmpty && pair.central.bonds.bonds.isEmpty)
+    }
+
+    @Test func GAP_SEC_AUT_BV_25_aCentralAsksBeforeItPairsAfterAnAuthenticationError() throws {
+        try asksBeforePairing(.central)
+        try staysWithTheBond(.central)
+    }
+
+    @Test func GAP_SEC_AUT_BV_26_aPeripheralAsksBeforeItPairsAfterAnAuthenticationError() throws {
+        try asksBeforePairing(.peripheral)
+        try staysWithTheBond(.peripheral)
+    }
+
+    /// The peer says that the link is not encrypted, as if it had a key, and has none.
+    private func afterEncryptionError(_ role: LERole) throws {
+        for agrees in [true, false] {
+            let pair = try lostBond(role, .asked, automatic: false)
+            let device = pair.device(role)
+            let before = try #require(device.bonds.bonds.first)
+            if !agrees { device.person.decide = { _ in .refuse } }
+            device.client?.security = LinkSecurity()
+            pair.device(Self.other(role)).session?.security = LinkSecurity(isEncrypted: false)
+            var causes: [ATTErrorCode] = []
+            let secure = try #require(device.client?.onInsufficientSecurity)
+            device.client?.onInsufficientSecurity = { cause, retry in
+                causes.append(cause)
+                secure(cause, retry)
+            }
+            #expect(try pair.read(.authenticated, by: role)?.isSuccess == agrees)
+            #expect(causes.first == .insufficientEncryption && device.person.prompts.first == .confirmReplacement)
+            #expect((device.bonds.bonds.first?.keys == before.keys) == !agrees)
+        }
+    }
+
+    @Test func GAP_SEC_AUT_BV_27_aCentralAsksBeforeItPairsAfterAnEncryptionError() throws {
+        try afterEncryptionError(.central)
+    }
+
+    @Test func GAP_SEC_AUT_BV_28_aPeripheralAsksBeforeItPairsAfterAnEncryptionError() throws {
+        try afterEncryptionError(.peripheral)
+    }
+}

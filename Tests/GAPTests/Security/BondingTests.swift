@@ -1,0 +1,142 @@
+import ATT
+import BluetoothTypes
+import Bonds
+import EventLoops
+import GATT
+import HCI
+import L2CAP
+import SMP
+import Testing
+
+@testable import GAP
+
+/// Bondable and non-bondable mode (Core Vol 3 Part C 9.4), between two whole devices.
+@Suite struct BondingTests {
+    private static var unauthenticated: PairingConfiguration {
+        var configuration = PairingConfiguration()
+        configuration.ioCapability = .noInputNoOutput
+        return configuration
+    }
+
+    private static var nonBondable: PairingConfiguration {
+        var configuration = unauthenticated
+        configuration.bonds = false
+        return configuration
+    }
+
+    /// Pairs twice, on two links; the device that does not bond pairs each time, and keeps nothing.
+    private func expectNoBond(_ role: LERole, begunBy initiator: LERole, _ mode: ControllerMode) throws {
+        let other = role == initiator ? role == .central ? LERole.peripheral : .central : initiator
+        let pair = try SecurePair(
+            mode,
+            central: role == .central ? Self.nonBondable : Self.unauthenticated,
+            peripheral: role == .peripheral ? Self.nonBondable : Self.unauthenticated
+        )
+        for round in 1...2 {
+            try pair.connect()
+            #expect(try #require(try pair.secure(initiator)).isSuccess)
+            #expect(try pair.read(.encrypted, by: other)?.isSuccess == true)
+            #expect(pair.device(role).paired.count == round && pair.device(role).paired.last == .some(nil))
+            #expect(pair.device(role).person.prompts.filter { $0 == .confirmPairing }.count == round)
+            #expect(pair.central.bonds.bonds.isEmpty && pair.peripheral.bonds.bonds.isEmpty)
+            pair.disconnect()
+        }
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_BOND_NBON_BV_01_aCentralThatIsAskedKeepsNothing(mode: ControllerMode) throws {
+        try expectNoBond(.central, begunBy: .peripheral, mode)
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_BOND_NBON_BV_02_aCentralThatBeginsKeepsNothing(mode: ControllerMode) throws {
+        try expectNoBond(.central, begunBy: .central, mode)
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_BOND_NBON_BV_03_aPeripheralThatIsAskedKeepsNothing(mode: ControllerMode) throws {
+        try expectNoBond(.peripheral, begunBy: .central, mode)
+    }
+
+    /// Pairs once; on the next link there is a key, and nobody is asked.
+    private func expectBond(_ role: LERole, begunBy initiator: LERole, _ mode: ControllerMode) throws {
+        let pair = try SecurePair(mode)
+        try pair.connect()
+        #expect(try #require(try pair.secure(initiator)).isSuccess)
+        let device = pair.device(role)
+        let bond = try #require(device.bonds.bonds.first)
+        #expect(device.paired == [bond] && device.storage.state?.bonds.map(\.identifier) == [bond.identifier])
+        let other = pair.device(role == .central ? .peripheral : .central)
+        #expect(bond.address == other.device.address && bond.keys.identityKey == nil)
+        pair.disconnect()
+        device.person.forget()
+        try pair.connect()
+        // A central encrypts by itself (behaviour 6.11).
+        #expect(try #require(device.link).security.linkSecurity.isEncrypted)
+        #expect(try #require(try pair.secure(initiator)).isSuccess)
+        #expect(device.person.prompts.isEmpty && device.bonds.bonds.map(\.keys) == [bond.keys])
+        #expect(try pair.read(.secureConnections, by: role)?.isSuccess == true)
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_BOND_BON_BV_01_aPeripheralBeginsToBond(mode: ControllerMode) throws {
+        try expectBond(.peripheral, begunBy: .peripheral, mode)
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_BOND_BON_BV_02_aCentralBeginsToBond(mode: ControllerMode) throws {
+        try expectBond(.central, begunBy: .central, mode)
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_BOND_BON_BV_03_aPeripheralIsAskedToBond(mode: ControllerMode) throws {
+        try expectBond(.peripheral, begunBy: .central, mode)
+    }
+
+    @Test(arguments: ControllerMode.allCases)
+    func GAP_BOND_BON_BV_04_aCentralIsAskedToBond(mode: ControllerMode) throws {
+        try expectBond(.central, begunBy: .peripheral, mode)
+    }
+
+    // MARK: Which bond
+
+    @Test func theOwnersNameForThePeerIsTheBonds() throws {
+        let pair = try SecurePair()
+        try pair.connect()
+        let link = try #require(pair.central.link).security
+        link.identifier = BondIdentifier(high: 1, low: 2)
+        link.name = "Lamp"
+        #expect(try #require(try pair.secure(.central)).isSuccess)
+        let bond = try #require(pair.central.bonds.bonds.first)
+        #expect(bond.identifier == BondIdentifier(high: 1, low: 2) && bond.name == "Lamp")
+        #expect(pair.central.person.peers.first?.name == "Lamp")
+    }
+
+    @Test func behaviour_6_14_aForgottenPeerPairsAnewWhereItKeptItsBond() throws {
+        let pair = try SecurePair()
+        pair.peripheral.security.policy.lostBonds = .asked
+        try pair.bond()
+        pair.disconnect()
+        try pair.central.security.forget(try #require(pair.central.bonds.bonds.first).identifier)
+        try pair.connect()
+        #expect(try #require(try pair.secure(.central)).isSuccess)
+        #expect(pair.peripheral.person.prompts.first == .confirmReplacement)
+        #expect(pair.peripheral.bonds.bonds.count == 1 && pair.peripheral.bonds.bonds.first?.isLost == false)
+        #expect(try pair.read(.secureConnections, by: .central)?.isSuccess == true)
+    }
+
+    @Test func legacyPairingBondsToo() throws {
+        var legacy = PairingConfiguration()
+        legacy.legacy = .only
+        let pair = try SecurePair(central: legacy)
+        try pair.bond(.authenticated)
+        let keys = try #require(pair.central.bonds.bonds.first).keys
+        #expect(keys.level == KeyLevel(keySize: 16, isAuthenticated: true, isSecureConnections: false))
+        pair.disconnect()
+        try pair.connect()
+        #expect(try #require(pair.central.link).security.linkSecurity.isEncrypted)
+        #expect(try pair.read(.authenticated, by: .central)?.isSuccess == true)
+        #expect(try pair.read(.secureConnections, by: .central)?.refusal == .insufficientAuthentication)
+        #expect(pair.central.person.prompts.isEmpty && pair.peripheral.person.prompts.isEmpty)
+    }
+}

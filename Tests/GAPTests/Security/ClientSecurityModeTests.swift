@@ -1,0 +1,172 @@
+import ATT
+import BluetoothTypes
+import Bonds
+import EventLoops
+import GATT
+import HCI
+import L2CAP
+import SMP
+import Testing
+
+@testable import GAP
+
+/// Values that a server sends over a link that is not as secure as the client wants it (Core Vol 3 Part C 10.3.2.2), between
+/// two whole devices. The first named is the client.
+@Suite struct ClientSecurityModeTests {
+    /// A client that has subscribed to a value, of a server that sends it whatever the link.
+    private final class Subscription {
+        let pair: SecurePair
+        let role: LERole
+        let arrival: ClientConfiguration
+        private let place: PublishedCharacteristic
+        private var values: [UInt8] = []
+
+        var client: SecureDevice { pair.device(role) }
+        var server: SecureDevice { pair.device(role == .central ? .peripheral : .central) }
+
+        init(_ role: LERole, _ arrival: ClientConfiguration, _ configuration: PairingConfiguration) throws {
+            pair = try SecurePair(central: configuration, peripheral: configuration)
+            self.role = role
+            self.arrival = arrival
+            let definition = CharacteristicDefinition(
+                0xF1F1,
+                properties: arrival == .notify ? .notify : .indicate,
+                permissions: AttributePermissions()
+            )
+            let service = ServiceDefinition(0xF1F0, characteristics: [definition])
+            place = try pair.device(role == .central ? .peripheral : .central).server.database.add(service)
+                .characteristics[0]
+            for device in [pair.central, pair.peripheral] { device.security.policy.encryptsBondedPeers = false }
+        }
+
+        /// Bonds, and asks for the value.
+        func begin() throws {
+            try pair.bond()
+            let characteristic = RemoteCharacteristic(
+                declaration: place.value - 1,
+                value: place.value,
+                end: place.value + 1,
+                properties: arrival == .notify ? .notify : .indicate,
+                uuid: 0xF1F1
+            )
+            var result: Result<Void, GATTError>?
+            try #require(client.client).setNotifying(true, characteristic, descriptor: place.configuration) {
+                result = $0
+            }
+            pair.world.run { result != nil }
+            #expect(result?.isSuccess == true)
+            listen()
+            #expect(try send(0) == [0])
+        }
+
+        /// The link goes, and comes back without encryption. The server remembers what the client has chosen.
+        func reconnect() throws {
+            let record = try #require(server.session).record
+            pair.disconnect()
+            try pair.connect()
+            try #require(server.session).restore(record)
+            listen()
+            #expect(client.link?.security.linkSecurity.isEncrypted == false)
+        }
+
+        private func listen() {
+            client.client?.onValue = { [unowned self] _, value, _ in values.append(value.first ?? 0xFF) }
+        }
+
+        /// What arrives of a value that the server sends. An indication is confirmed whatever becomes of it: otherwise the
+        /// server would give up after 30 seconds.
+        func send(_ value: UInt8) throws -> [UInt8] {
+            values = []
+            let session = try #require(server.session)
+            #expect(server.server.update([value], of: place.value))
+            pair.world.run(arrival == .notify ? .seconds(1) : .seconds(31))
+            #expect(session.bearer.closure == nil)
+            return values
+        }
+    }
+
+    private func level2(_ role: LERole, _ arrival: ClientConfiguration) throws {
+        let subscription = try Subscription(role, arrival, PairingConfiguration())
+        try subscription.begin()
+        try subscription.reconnect()
+        #expect(try subscription.send(1) == [])
+        #expect(try #require(try subscription.pair.secure(role)).isSuccess)
+        #expect(try subscription.send(2) == [2])
+    }
+
+    /// The bond is an unauthenticated one, and the client wants better.
+    private func level3(_ role: LERole, _ arrival: ClientConfiguration) throws {
+        var mute = PairingConfiguration()
+        mute.ioCapability = .noInputNoOutput
+        let subscription = try Subscription(role, arrival, mute)
+        try subscription.begin()
+        try subscription.reconnect()
+        try #require(subscription.client.client).requirement = .authenticated
+        #expect(try subscription.send(1) == [])
+        #expect(try #require(try subscription.pair.secure(role)).isSuccess)
+        let link = try #require(subscription.client.link)
+        #expect(link.security.linkSecurity.isEncrypted && !link.security.linkSecurity.isAuthenticated)
+        #expect(try subscription.send(2) == [])
+        for device in [subscription.client, subscription.server] {
+            device.security.configuration = PairingConfiguration()
+        }
+        #expect(try #require(try subscription.pair.secure(role, .authenticated)).isSuccess)
+        #expect(try subscription.send(3) == [3])
+    }
+
+    /// The bond comes from legacy pairing, and the client goes into Secure Connections Only mode.
+    private func secureConnectionsOnly(_ role: LERole, _ arrival: ClientConfiguration) throws {
+        var legacy = PairingConfiguration()
+        legacy.legacy = .only
+        let subscription = try Subscription(role, arrival, legacy)
+        try subscription.begin()
+        let before = try #require(subscription.client.link).security.linkSecurity
+        #expect(before.isEncrypted && before.isAuthenticated && !before.isSecureConnections)
+        subscription.client.security.configuration = .secureConnectionsOnly
+        subscription.server.security.configuration = PairingConfiguration()
+        try #require(subscription.client.client).requirement = .encrypted
+        #expect(try subscription.send(1) == [])
+        try subscription.reconnect()
+        try #require(subscription.client.client).requirement = .encrypted
+        #expect(try subscription.send(2) == [])
+        #expect(try #require(try subscription.pair.secure(role, .secureConnections)).isSuccess)
+        #expect(try subscription.send(3) == [3])
+    }
+
+    @Test func AB_A09_GAP_SEC_SEM_BV_56_aPeripheralRejectsIndicationsBelowLevel2() throws {
+        try level2(.peripheral, .indicate)
+    }
+    @Test func AB_A09_GAP_SEC_SEM_BV_57_aPeripheralRejectsIndicationsBelowLevel3() throws {
+        try level3(.peripheral, .indicate)
+    }
+    @Test func AB_A09_GAP_SEC_SEM_BV_58_aPeripheralRejectsIndicationsBelowLevel4() throws {
+        try secureConnectionsOnly(.peripheral, .indicate)
+    }
+    @Test func AB_A09_GAP_SEC_SEM_BV_59_aPeripheralRejectsNotificationsBelowLevel2() throws {
+        try level2(.peripheral, .notify)
+    }
+    @Test func AB_A09_GAP_SEC_SEM_BV_60_aPeripheralRejectsNotificationsBelowLevel3() throws {
+        try level3(.peripheral, .notify)
+    }
+    @Test func AB_A09_GAP_SEC_SEM_BV_61_aPeripheralRejectsNotificationsBelowLevel4() throws {
+        try secureConnectionsOnly(.peripheral, .notify)
+    }
+    @Test func AB_A09_GAP_SEC_SEM_BV_62_aCentralRejectsIndicationsBelowLevel2() throws {
+        try level2(.central, .indicate)
+    }
+    @Test func AB_A09_GAP_SEC_SEM_BV_63_aCentralRejectsIndicationsBelowLevel3() throws {
+        try level3(.central, .indicate)
+    }
+    @Test func AB_A09_GAP_SEC_SEM_BV_64_aCentralRejectsIndicationsBelowLevel4() throws {
+        try secureConnectionsOnly(.central, .indicate)
+    }
+    @Test func AB_A09_GAP_SEC_SEM_BV_65_aCentralRejectsNotificationsBelowLevel2() throws {
+        try level2(.central, .notify)
+    }
+    @Test func AB_A09_GAP_SEC_SEM_BV_66_aCentralRejectsNotificationsBelowLevel3() throws {
+        try level3(.central, .notify)
+    }
+    @Test func AB_A09_GAP_SEC_SEM_BV_67_aCentralRejectsNotificationsBelowLevel4() throws {
+        try secureConnectionsOnly(.central, .notify)
+    }
+}

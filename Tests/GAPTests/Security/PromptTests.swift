@@ -1,0 +1,119 @@
+import ATT
+import BluetoothTypes
+import Bonds
+import EventLoops
+import GATT
+import HCI
+import L2CAP
+import SMP
+import Testing
+
+@testable import GAP
+
+/// What persons are asked, between whole devices.
+@Suite struct PromptTests {
+    @Test func aPromptIsClosedWhenItsLinkDies() throws {
+        let pair = try SecurePair()
+        pair.central.person.decide = { _ in nil }
+        try pair.connect()
+        var result: Result<Void, SecurityError>?
+        try #require(pair.central.link).security.secure(.encrypted) { result = $0 }
+        pair.world.run { !pair.central.person.prompts.isEmpty }
+        #expect(pair.central.person.closed.isEmpty)
+        pair.disconnect()
+        #expect(result?.error == .linkLost && pair.central.person.closed.count == 1)
+        #expect(pair.peripheral.bonds.bonds.isEmpty)
+    }
+
+    @Test func nobodyWhoAnswersIsANo() throws {
+        let pair = try SecurePair()
+        pair.peripheral.person.decide = { _ in nil }
+        try pair.connect()
+        #expect(try pair.secure(.central)?.isSuccess == false)
+        #expect(pair.peripheral.failures == [.pairing(.timedOut)] && pair.peripheral.person.closed.count == 1)
+        #expect(pair.central.bonds.bonds.isEmpty && pair.peripheral.bonds.bonds.isEmpty)
+    }
+
+    @Test func behaviour_6_4_aPasskeyIsShownAndTyped() throws {
+        var display = PairingConfiguration()
+        display.ioCapability = .displayOnly
+        let pair = try SecurePair(central: display)
+        try pair.connect()
+        #expect(try pair.secure(.peripheral, .authenticated)?.isSuccess == true)
+        guard case .showPasskey? = pair.central.person.prompts.first else {
+            Issue.record("\(pair.central.person.prompts)")
+            return
+        }
+        #expect(pair.central.person.prompts.count == 1 && pair.peripheral.person.prompts == [.enterPasskey])
+        #expect(pair.central.person.closed.count == 1)
+        #expect(pair.peripheral.bonds.bonds.first?.keys.level.isAuthenticated == true)
+    }
+
+    @Test func bothAreAskedToCompareTheSameNumber() throws {
+        let pair = try SecurePair()
+        try pair.connect()
+        #expect(try pair.secure(.central)?.isSuccess == true)
+        #expect(pair.central.person.prompts == pair.peripheral.person.prompts)
+        guard case .compare? = pair.central.person.prompts.first else {
+            Issue.record("\(pair.central.person.prompts)")
+            return
+        }
+    }
+
+    @Test func outOfBandDataSpareThePersons() throws {
+        let pair = try SecurePair()
+        let random = RandomSource(seed: 9)
+        for (device, other) in [(pair.central, pair.peripheral), (pair.peripheral, pair.central)] {
+            let data = try #require(OwnOutOfBandData(random: random))
+            device.security.ownOutOfBand = data
+            other.security.setOutOfBand(data.shared, from: device.device.address)
+        }
+        try pair.connect()
+        #expect(try pair.secure(.central, .secureConnections)?.isSuccess == true)
+        #expect(pair.central.person.prompts.isEmpty && pair.peripheral.person.prompts.isEmpty)
+        #expect(pair.central.bonds.bonds.first?.keys.level.isAuthenticated == true)
+    }
+
+    @Test func severalPeersAreAskedAboutInTurn() throws {
+        let world = GAPWorld()
+        let slip = Person.Slip(loop: world.loop)
+        let server = try SecureDevice(world, slip: slip, pairing: PairingConfiguration())
+        let clients = try (0..<3).map { _ in try SecureDevice(world, slip: slip, pairing: PairingConfiguration()) }
+        let waiting = Waiting()
+        server.security.prompter = waiting
+        for client in clients {
+            let advertiser = Peripheral(server.device.access)
+            advertiser.enter(.init(.general, .undirected))
+            let role = Central(client.device.access)
+            var isConnected = false
+            role.connect(to: server.device.address, within: .seconds(10)) { isConnected = $0.isSuccess }
+            world.run { isConnected }
+            advertiser.leave()
+            world.run(.milliseconds(300))
+        }
+        var results: [Bool] = []
+        for client in clients {
+            try #require(client.link).security.secure(.encrypted) { results.append($0.isSuccess) }
+        }
+        world.run(.seconds(5))
+        for number in 1...3 {
+            #expect(waiting.opened == number && waiting.answers.count == number)
+            waiting.answers.last?(.accept)
+            world.run(.seconds(3))
+        }
+        #expect(results == [true, true, true] && server.bonds.bonds.count == 3)
+    }
+
+    /// A person who leaves everything open until a test answers.
+    private final class Waiting: PairingPrompter {
+        var opened = 0
+        var answers: [(PairingAnswer) -> Void] = []
+
+        func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void) {
+            opened += 1
+            answers.append(answer)
+        }
+
+        func closePrompt(_ peer: PromptedPeer) {}
+    }
+}

@@ -1,0 +1,200 @@
+import ATT
+import BluetoothTypes
+import Bonds
+import EventLoops
+import GATT
+import HCI
+import L2CAP
+import SMP
+import Testing
+
+@testable import GAP
+
+/// Peers that want more than they have a right to, between two whole devices.
+@Suite struct SecurityAbuseTests {
+    private static var unauthenticated: PairingConfiguration {
+        var configuration = PairingConfiguration()
+        configuration.ioCapability = .noInputNoOutput
+        return configuration
+    }
+
+    private static var legacy: PairingConfiguration {
+        var configuration = PairingConfiguration()
+        configuration.legacy = .only
+        return configuration
+    }
+
+    @Test func AB_S06_legacyJustWorksIsNotAuthenticated() throws {
+        var weak = Self.legacy
+        weak.ioCapability = .noInputNoOutput
+        let pair = try SecurePair(central: weak)
+        try pair.connect()
+        // The peripheral's service asked for an authenticated key, and gets what the central can do.
+        _ = try pair.secure(.peripheral, .authenticated)
+        let bond = try #require(pair.peripheral.bonds.bonds.first)
+        #expect(!bond.keys.level.isAuthenticated && !bond.keys.level.isSecureConnections)
+        #expect(try pair.read(.encrypted, by: .central)?.isSuccess == true)
+        for requirement in [SecurityRequirement.authenticated, .secureConnections] {
+            #expect(try pair.read(requirement, by: .central)?.refusal == .insufficientAuthentication)
+        }
+    }
+
+    @Test(arguments: [LERole.central, .peripheral])
+    func AB_S07_secureConnectionsOnlyRefusesLegacyAndOldBonds(role: LERole) throws {
+        let other: LERole = role == .central ? .peripheral : .central
+        // An old bond of legacy pairing, made before the mode was switched on.
+        let pair = try SecurePair(
+            central: role == .central ? PairingConfiguration() : Self.legacy,
+            peripheral: role == .peripheral ? PairingConfiguration() : Self.legacy
+        )
+        try pair.bond(.authenticated)
+        #expect(try pair.read(.authenticated, by: other)?.isSuccess == true)
+        pair.device(role).security.configuration = .secureConnectionsOnly
+        #expect(try pair.read(.encrypted, by: other)?.refusal == .insufficientAuthentication)
+        #expect(try pair.read(.none, by: other)?.isSuccess == true)
+        // The peer cannot do better.
+        #expect(try pair.secure(role)?.isSuccess == false)
+        #expect(try pair.read(.encrypted, by: other)?.refusal == .insufficientAuthentication)
+        let bond = try #require(pair.device(role).bonds.bonds.first)
+        #expect(!bond.keys.level.isSecureConnections)
+    }
+
+    @Test func AB_S09_anImpostorOfABondedPeripheralDoesNotGetTheBond() throws {
+        let pair = try SecurePair()
+        try pair.bond(.authenticated)
+        pair.disconnect()
+        let bond = try #require(pair.central.bonds.bonds.first)
+        // It has the address and not the key, and asks for a weaker pairing.
+        try pair.peripheral.security.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)
+        pair.peripheral.security.configuration = Self.unauthenticated
+        pair.central.security.policy.encryptsBondedPeers = false
+        try pair.connect()
+        #expect(try pair.secure(.peripheral)?.isSuccess == false)
+        #expect(pair.central.bonds.bonds.first?.keys == bond.keys)
+        #expect(pair.central.bonds.bonds.first?.isLost == true && pair.central.lostBonds == 1)
+        #expect(pair.central.person.prompts.isEmpty && pair.peripheral.bonds.bonds.isEmpty)
+        #expect(pair.central.link?.security.linkSecurity.isEncrypted == false)
+    }
+
+    @Test func AB_S09_anImpostorOfABondedCentralDoesNotGetTheBond() throws {
+        let pair = try SecurePair()
+        try pair.bond(.authenticated)
+        pair.disconnect()
+        let bond = try #require(pair.peripheral.bonds.bonds.first)
+        try pair.central.security.forget(try #require(pair.central.bonds.bonds.first).identifier)
+        for policy in [SecurityPolicy.LostBonds.refused, .asked] {
+            // Not even a person who agrees lets a weaker key take its place (AB-S10).
+            if policy == .asked { pair.central.security.configuration = Self.unauthenticated }
+            pair.peripheral.security.policy.lostBonds = policy
+            try pair.connect()
+            #expect(try pair.secure(.central)?.isSuccess == false)
+            #expect(pair.peripheral.bonds.bonds.first?.keys == bond.keys)
+            #expect(pair.central.bonds.bonds.isEmpty)
+            pair.disconnect()
+            pair.world.run(.seconds(60))
+        }
+        #expect(pair.peripheral.lostBonds == 1 && pair.peripheral.person.prompts.isEmpty)
+    }
+
+    @Test(arguments: [LERole.central, .peripheral])
+    func AB_S12_whoFailsHasToWaitAlsoOnTheNextLink(role: LERole) throws {
+        let pair = try SecurePair()
+        let device = pair.device(role)
+        device.person.decide = { _ in .refuse }
+        try pair.connect()
+        #expect(try pair.secure(.central)?.isSuccess == false)
+        let asked = device.person.prompts.count
+        #expect(asked == 1)
+        for wait in [1, 2, 4] {
+            pair.disconnect()
+            try pair.connect()
+            // Bare of the central's own patience, the device itself refuses.
+            pair.device(role == .central ? .peripheral : .central).security.forgiveAll()
+            let before = device.person.prompts.count
+            if wait > 1 {
+                _ = try pair.secure(.central)
+                #expect(device.person.prompts.count == before)
+            }
+            pair.world.run(.seconds(wait))
+            pair.device(role == .central ? .peripheral : .central).security.forgiveAll()
+            _ = try pair.secure(.central)
+            #expect(device.person.prompts.count == before + 1)
+        }
+        pair.world.run(.seconds(300))
+        device.person.decide = { _ in .accept }
+        pair.central.security.forgiveAll()
+        #expect(try pair.secure(.central)?.isSuccess == true)
+    }
+
+    @Test func AB_A13_protectedValuesByCause() throws {
+        // Nobody has paired.
+        let open = try SecurePair()
+        try open.connect()
+        for requirement in SecurityRequirement.cases.dropFirst() {
+            #expect(try open.read(requirement, by: .central)?.refusal == .insufficientAuthentication)
+        }
+        // Just Works where an authenticated key is asked for.
+        let weak = try SecurePair(central: Self.unauthenticated)
+        try weak.bond()
+        #expect(try weak.read(.encrypted, by: .central)?.isSuccess == true)
+        #expect(try weak.read(.authenticated, by: .central)?.refusal == .insufficientAuthentication)
+        #expect(try weak.read(.secureConnections, by: .central)?.refusal == .insufficientAuthentication)
+        // Legacy pairing with a passkey where Secure Connections are asked for.
+        let old = try SecurePair(central: Self.legacy)
+        try old.bond(.authenticated)
+        #expect(try old.read(.authenticated, by: .central)?.isSuccess == true)
+        #expect(try old.read(.secureConnections, by: .central)?.refusal == .insufficientAuthentication)
+    }
+
+    @Test(arguments: 7...15)
+    func AB_A13_shortKeysProtectNothing(size: Int) throws {
+        var short = PairingConfiguration()
+        short.minimumKeySize = 7
+        short.maximumKeySize = size
+        var lax = PairingConfiguration()
+        lax.minimumKeySize = 7
+        let pair = try SecurePair(central: short, peripheral: lax)
+        try pair.bond()
+        #expect(pair.peripheral.bonds.bonds.first?.keys.level.keySize == size)
+        // A client that does not care.
+        pair.central.client?.security = LinkSecurity()
+        for requirement in SecurityRequirement.cases.dropFirst() {
+            #expect(try pair.read(requirement, by: .central)?.refusal == .encryptionKeySizeTooShort)
+        }
+        #expect(try pair.read(.none, by: .central)?.isSuccess == true)
+    }
+
+    @Test(arguments: [LERole.central, .peripheral])
+    func AB_A14_withNobodyThereNoBondIsMade(role: LERole) throws {
+        for configuration in [PairingConfiguration(), Self.unauthenticated] {
+            let pair = try SecurePair(central: configuration, peripheral: configuration)
+            pair.device(role).security.prompter = nil
+            try pair.connect()
+            #expect(try pair.secure(role == .central ? .peripheral : .central)?.isSuccess == false)
+            #expect(pair.central.bonds.bonds.isEmpty && pair.peripheral.bonds.bonds.isEmpty)
+        }
+    }
+
+    @Test func AB_A14_unlessThePolicySaysSo() throws {
+        let pair = try SecurePair(peripheral: Self.unauthenticated)
+        pair.peripheral.security.prompter = nil
+        pair.peripheral.security.policy.asksConsent = false
+        try pair.bond()
+        #expect(pair.peripheral.person.prompts.isEmpty)
+    }
+
+    @Test func AB_G03_anAddressIsNotTrusted() throws {
+        let pair = try SecurePair()
+        try pair.bond(.authenticated)
+        pair.disconnect()
+        try pair.central.security.forget(try #require(pair.central.bonds.bonds.first).identifier)
+        try pair.connect()
+        // The server knows the address of a bonded client, and believes nothing.
+        let link = try #require(pair.peripheral.link).security
+        #expect(link.bond != nil && !link.linkSecurity.isEncrypted)
+        for requirement in SecurityRequirement.cases.dropFirst() {
+            #expect(try pair.read(requirement, by: .central)?.refusal == .insufficientEncryption)
+        }
+        #expect(try pair.read(.none, by: .central)?.isSuccess == true)
+    }
+}

@@ -1,0 +1,202 @@
+import ATT
+import BluetoothTypes
+import Bonds
+import EventLoops
+import GATT
+import HCI
+import L2CAP
+import SMP
+import Testing
+
+@testable import GAP
+
+/// LE security mode 1 and Secure Connections Only mode (Core Vol 3 Part C 10.2, 10.3), between two whole devices. The first
+/// named is the one that the case is about.
+@Suite struct SecurityModeTests {
+    /// How a device is set up for a level of mode 1 with LE Secure Connections only.
+    private static func configuration(level: Int) -> PairingConfiguration {
+        var configuration = PairingConfiguration.secureConnectionsOnly
+        guard level == 2 else { return configuration }
+        configuration.requiresProtection = false
+        configuration.wantsProtection = false
+        configuration.ioCapability = .noInputNoOutput
+        return configuration
+    }
+
+    private static func requirement(level: Int) -> SecurityRequirement {
+        level == 2 ? .encrypted : level == 3 ? .authenticated : .secureConnections
+    }
+
+    private static func wanted(level: Int) -> SecurityLevel {
+        level == 2 ? .encrypted : level == 3 ? .authenticated : .secureConnections
+    }
+
+    private static func other(_ role: LERole) -> LERole { role == .central ? .peripheral : .central }
+
+    private func expectLevel(_ level: Int, _ pair: SecurePair) throws {
+        for device in [pair.central, pair.peripheral] {
+            let security = try #require(device.link).security.linkSecurity
+            #expect(security.isEncrypted && security.isSecureConnections && security.keySize == 16)
+            #expect(security.isAuthenticated == (level > 2))
+        }
+    }
+
+    /// The device asks for security, and then a service of the peer.
+    private func outgoing(_ role: LERole, level: Int) throws {
+        let configuration = Self.configuration(level: level)
+        let pair = try SecurePair(
+            central: role == .central ? configuration : PairingConfiguration(),
+            peripheral: role == .peripheral ? configuration : PairingConfiguration()
+        )
+        try pair.connect()
+        #expect(try #require(try pair.secure(role, Self.wanted(level: level))).isSuccess)
+        try expectLevel(level, pair)
+        #expect(try pair.read(Self.requirement(level: level), by: role)?.isSuccess == true)
+    }
+
+    /// The peer pairs, and then asks for a service of the device.
+    private func incoming(_ role: LERole, level: Int) throws {
+        let configuration = Self.configuration(level: level)
+        let pair = try SecurePair(
+            central: role == .central ? configuration : PairingConfiguration(),
+            peripheral: role == .peripheral ? configuration : PairingConfiguration()
+        )
+        try pair.connect()
+        let other = Self.other(role)
+        #expect(try pair.read(Self.requirement(level: level), by: other)?.refusal == .insufficientAuthentication)
+        #expect(try #require(try pair.secure(other, Self.wanted(level: level))).isSuccess)
+        try expectLevel(level, pair)
+        #expect(try pair.read(Self.requirement(level: level), by: other)?.isSuccess == true)
+    }
+
+    @Test func GAP_SEC_SEM_BV_21_aPeripheralReachesLevel4() throws { try outgoing(.peripheral, level: 4) }
+    @Test func GAP_SEC_SEM_BV_37_aPeripheralReachesLevel2BySecureConnections() throws {
+        try outgoing(.peripheral, level: 2)
+    }
+    @Test func GAP_SEC_SEM_BV_38_aPeripheralReachesLevel3BySecureConnections() throws {
+        try outgoing(.peripheral, level: 3)
+    }
+    @Test func GAP_SEC_SEM_BV_22_aPeripheralIsBroughtToLevel4() throws { try incoming(.peripheral, level: 4) }
+    @Test func GAP_SEC_SEM_BV_39_aPeripheralIsBroughtToLevel2BySecureConnections() throws {
+        try incoming(.peripheral, level: 2)
+    }
+    @Test func GAP_SEC_SEM_BV_40_aPeripheralIsBroughtToLevel3BySecureConnections() throws {
+        try incoming(.peripheral, level: 3)
+    }
+    @Test func GAP_SEC_SEM_BV_26_aCentralReachesLevel4() throws { try outgoing(.central, level: 4) }
+    @Test func GAP_SEC_SEM_BV_41_aCentralReachesLevel2BySecureConnections() throws { try outgoing(.central, level: 2) }
+    @Test func GAP_SEC_SEM_BV_42_aCentralReachesLevel3BySecureConnections() throws { try outgoing(.central, level: 3) }
+    @Test func GAP_SEC_SEM_BV_27_aCentralIsBroughtToLevel4() throws { try incoming(.central, level: 4) }
+    @Test func GAP_SEC_SEM_BV_43_aCentralIsBroughtToLevel2BySecureConnections() throws {
+        try incoming(.central, level: 2)
+    }
+    @Test func GAP_SEC_SEM_BV_44_aCentralIsBroughtToLevel3BySecureConnections() throws {
+        try incoming(.central, level: 3)
+    }
+
+    // MARK: A peer without LE Secure Connections
+
+    /// The device in Secure Connections Only mode and a peer that knows nothing but legacy pairing.
+    private func pairWithLegacyPeer(_ role: LERole, level: Int) throws -> SecurePair {
+        var legacy = PairingConfiguration()
+        legacy.legacy = .only
+        let configuration = Self.configuration(level: level)
+        let pair = try SecurePair(
+            central: role == .central ? configuration : legacy,
+            peripheral: role == .peripheral ? configuration : legacy
+        )
+        try pair.connect()
+        return pair
+    }
+
+    private func expectNoKeys(_ pair: SecurePair) throws {
+        for device in [pair.central, pair.peripheral] {
+            #expect(device.bonds.bonds.isEmpty)
+            #expect(device.link?.security.linkSecurity.isEncrypted == false)
+        }
+    }
+
+    private func failedOutgoing(_ role: LERole) throws {
+        for level in 2...4 {
+            let pair = try pairWithLegacyPeer(role, level: level)
+            let result = try pair.secure(role, Self.wanted(level: level))
+            #expect(result?.error == .pairing(.refused(.authenticationRequirements)))
+            let told = pair.device(Self.other(role)).failures
+            #expect(told == [.pairing(.refusedByPeer(.authenticationRequirements))])
+            try expectNoKeys(pair)
+        }
+    }
+
+    private func failedIncoming(_ role: LERole) throws {
+        for level in 2...4 {
+            let pair = try pairWithLegacyPeer(role, level: level)
+            let other = Self.other(role)
+            let requirement = Self.requirement(level: level)
+            #expect(try pair.read(requirement, by: other)?.refusal == .insufficientAuthentication)
+            let result = try pair.secure(other, .authenticated)
+            #expect(result?.isSuccess == false)
+            #expect(pair.device(role).failures == [.pairing(.refused(.authenticationRequirements))])
+            #expect(try pair.read(requirement, by: other)?.refusal == .insufficientAuthentication)
+            try expectNoKeys(pair)
+        }
+    }
+
+    @Test func GAP_SEC_SEM_BV_23_aPeripheralDoesNotPairByLegacy() throws { try failedOutgoing(.peripheral) }
+    @Test func GAP_SEC_SEM_BV_24_aPeripheralIsNotPairedByLegacy() throws { try failedIncoming(.peripheral) }
+    @Test func GAP_SEC_SEM_BV_28_aCentralDoesNotPairByLegacy() throws { try failedOutgoing(.central) }
+    @Test func GAP_SEC_SEM_BV_29_aCentralIsNotPairedByLegacy() throws { try failedIncoming(.central) }
+
+    // MARK: Short keys
+
+    /// The peer offers keys of 7 to 15 octets.
+    private func shortKeys(_ role: LERole, level: Int) throws {
+        for size in 7...15 {
+            var weak = PairingConfiguration()
+            weak.minimumKeySize = 7
+            weak.maximumKeySize = size
+            let configuration = Self.configuration(level: level)
+            let pair = try SecurePair(
+                central: role == .central ? configuration : weak,
+                peripheral: role == .peripheral ? configuration : weak
+            )
+            try pair.connect()
+            _ = try pair.secure(.central, SecurityLevel.encrypted)
+            #expect(pair.device(role).failures == [.pairing(.refused(.encryptionKeySize))], "\(size)")
+            let told = pair.device(Self.other(role)).failures
+            #expect(told == [.pairing(.refusedByPeer(.encryptionKeySize))], "\(size)")
+            try expectNoKeys(pair)
+        }
+    }
+
+    @Test func GAP_SEC_SEM_BI_09_aPeripheralRefusesShortKeysAtLevel4() throws { try shortKeys(.peripheral, level: 4) }
+    @Test func GAP_SEC_SEM_BI_20_aPeripheralRefusesShortKeysAtLevel3() throws { try shortKeys(.peripheral, level: 3) }
+    @Test func GAP_SEC_SEM_BI_21_aPeripheralRefusesShortKeysAtLevel2() throws { try shortKeys(.peripheral, level: 2) }
+    @Test func GAP_SEC_SEM_BI_10_aCentralRefusesShortKeysAtLevel4() throws { try shortKeys(.central, level: 4) }
+    @Test func GAP_SEC_SEM_BI_22_aCentralRefusesShortKeysAtLevel3() throws { try shortKeys(.central, level: 3) }
+    @Test func GAP_SEC_SEM_BI_23_aCentralRefusesShortKeysAtLevel2() throws { try shortKeys(.central, level: 2) }
+
+    // MARK: Encryption that fails
+
+    @Test func GAP_SEC_SEM_BV_45_aConnectionWhoseEncryptionFailsIsNotUsedInTheClear() throws {
+        let pair = try SecurePair(central: .secureConnectionsOnly)
+        try pair.bond(.secureConnections)
+        pair.disconnect()
+        let lost = try #require(pair.peripheral.bonds.bonds.first)
+        try pair.peripheral.security.forget(lost.identifier)
+        try pair.connect()
+        pair.central.securesByItself()
+        // Stopped: the request fails, and nobody has paired anew.
+        #expect(try pair.read(.secureConnections, by: .central)?.isSuccess == false)
+        #expect(try pair.read(.none, by: .central)?.isSuccess == false)
+        #expect(pair.central.lostBonds > 0 && pair.central.person.prompts.isEmpty)
+        #expect(pair.central.link?.security.linkSecurity.isEncrypted == false)
+        // Or the person agrees to pair anew.
+        pair.disconnect()
+        pair.central.security.policy.lostBonds = .asked
+        try pair.connect()
+        pair.central.securesByItself()
+        #expect(try pair.read(.secureConnections, by: .central)?.isSuccess == true)
+        #expect(pair.central.person.prompts.first == .confirmReplacement)
+        try expectLevel(4, pair)
+    }
+}

@@ -1,0 +1,180 @@
+import ATT
+import BluetoothTypes
+import Bonds
+import EventLoops
+import GATT
+import HCI
+import L2CAP
+import SMP
+import Testing
+
+@testable import GAP
+
+/// LE security mode 2 (Core Vol 3 Part C 10.4), between two whole devices that have exchanged keys for signatures when they
+/// bonded, over links that are not encrypted.
+@Suite struct SignedDataTests {
+    /// A bonded client, and a server with a value that is only written signed or encrypted.
+    private final class Signing {
+        let pair: SecurePair
+        let role: LERole
+        let handle: UInt16
+        private let app = Recorder()
+
+        var client: SecureDevice { pair.device(role) }
+        var server: SecureDevice { pair.device(role == .central ? .peripheral : .central) }
+        var written: [[UInt8]] { app.written }
+
+        init(_ role: LERole) throws {
+            var configuration = PairingConfiguration()
+            configuration.givenKeys.insert(.signing)
+            configuration.wantedKeys.insert(.signing)
+            pair = try SecurePair(central: configuration, peripheral: configuration)
+            self.role = role
+            let definition = CharacteristicDefinition(
+                0xF1F1,
+                properties: [.write, .authenticatedSignedWrites],
+                permissions: AttributePermissions(write: SecurityRequirement.none, needsSignature: true)
+            )
+            let server = pair.device(role == .central ? .peripheral : .central).server
+            let service = ServiceDefinition(0xF1F0, characteristics: [definition])
+            handle = try server.database.add(service).characteristics[0].value
+            server.delegate = app
+            for device in [pair.central, pair.peripheral] { device.security.policy.encryptsBondedPeers = false }
+            try pair.bond()
+            try reconnect()
+        }
+
+        /// The link goes, and comes back without encryption.
+        func reconnect() throws {
+            pair.disconnect()
+            try pair.connect()
+            let signer = try #require(client.link).security.manager
+            let verifier = try #require(server.link).security.manager
+            try #require(client.client).sign = { signer.sign($0) }
+            try #require(server.session).verifySignature = { verifier.verify($0, signature: $1) }
+            #expect(client.link?.security.linkSecurity.isEncrypted == false)
+        }
+
+        func write(_ value: UInt8) throws {
+            #expect(try #require(client.client).writeSigned([value], to: handle))
+            pair.world.run(.seconds(1))
+        }
+
+        /// The number that the server expects next, in memory and in its bond.
+        func counters() throws -> [UInt32?] {
+            [server.link?.security.manager.keys?.peerSignCounter, server.bonds.bonds.first?.keys.peerSignCounter]
+        }
+    }
+
+    private final class Recorder: GATTServerDelegate {
+        private(set) var written: [[UInt8]] = []
+
+        func server(_ server: GATTServer, didReceiveRead request: GATTReadRequest) {
+            request.respond(.failure(.unlikelyError))
+        }
+
+        func server(_ server: GATTServer, didReceiveWrite request: GATTWriteRequest) {
+            written += request.writes.map(\.value.bytes)
+            request.respond(nil)
+        }
+
+        func server(
+            _ server: GATTServer,
+            session: GATTServerSession,
+            didConfigure handle: UInt16,
+            from old: ClientConfiguration,
+            to new: ClientConfiguration
+        ) {}
+        func server(_ server: GATTServer, isReadyToUpdate session: GATTServerSession) {}
+    }
+
+    @Test(arguments: [LERole.central, .peripheral])
+    func GAP_SEC_CSIGN_BV_01_GAP_SEC_CSIGN_BV_02_signedDataAreSentAndAccepted(_ role: LERole) throws {
+        let signing = try Signing(role)
+        for value: UInt8 in 0..<3 { try signing.write(value) }
+        #expect(signing.written == [[0], [1], [2]])
+        #expect(try signing.counters() == [3, 3])
+        // The numbers go on with the next link.
+        try signing.reconnect()
+        try signing.write(3)
+        #expect(signing.written == [[0], [1], [2], [3]])
+        #expect(try signing.counters() == [4, 4])
+        // Over an encrypted link nothing is signed.
+        #expect(try #require(try signing.pair.secure(.central)).isSuccess)
+        try signing.write(4)
+        #expect(signing.written.last == [4])
+        #expect(try signing.counters() == [4, 4])
+    }
+
+    @Test(arguments: [LERole.central, .peripheral])
+    func AB_A12_GAP_SEC_CSIGN_BI_01_aWrongCode(_ role: LERole) throws {
+        let signing = try Signing(role)
+        let client = try #require(signing.client.client)
+        let sign = try #require(client.sign)
+        client.sign = { message in
+            guard var signature = sign(message) else { return nil }
+            signature[11] ^= 0x80
+            return signature
+        }
+        try signing.write(1)
+        #expect(signing.written.isEmpty)
+        #expect(try signing.counters() == [0, 0])
+        client.sign = sign
+        try signing.write(2)
+        #expect(signing.written == [[2]])
+    }
+
+    /// On the same link, and on the next one: the bond has the number.
+    @Test(arguments: [LERole.central, .peripheral])
+    func AB_A12_GAP_SEC_CSIGN_BI_02_aNumberThatHasBeenSeen(_ role: LERole) throws {
+        let signing = try Signing(role)
+        var signatures: [PacketBuffer] = []
+        let client = try #require(signing.client.client)
+        let sign = try #require(client.sign)
+        client.sign = { message in
+            let signature = sign(message)
+            if let signature { signatures.append(signature) }
+            return signature
+        }
+        try signing.write(1)
+        let heard = try #require(signatures.first)
+        for _ in 0..<2 {
+            let command = ATTSignedWriteCommand(handle: signing.handle, value: [1], signature: heard)
+            #expect(try #require(signing.client.client).bearer.write(command))
+            signing.pair.world.run(.seconds(1))
+            #expect(signing.written == [[1]])
+            #expect(try signing.counters() == [1, 1])
+            try signing.reconnect()
+        }
+    }
+
+    @Test(arguments: [LERole.central, .peripheral])
+    func AB_A12_GAP_SEC_CSIGN_BI_03_aServerWithoutTheBond(_ role: LERole) throws {
+        let signing = try Signing(role)
+        let bond = try #require(signing.server.bonds.bonds.first)
+        try signing.server.security.forget(bond.identifier)
+        for _ in 0..<2 {
+            try signing.write(1)
+            #expect(signing.written.isEmpty)
+            try signing.reconnect()
+        }
+    }
+
+    @Test(arguments: [LERole.central, .peripheral])
+    func GAP_SEC_CSIGN_BI_04_aRequestIsInsufficientAuthentication(_ role: LERole) throws {
+        let signing = try Signing(role)
+        let client = try #require(signing.client.client)
+        // A client that does not know better than to ask in the clear.
+        client.security = LinkSecurity()
+        var result: Result<Void, GATTError>?
+        client.write([1], to: signing.handle) { result = $0 }
+        signing.pair.world.run { result != nil }
+        #expect(result?.refusal == .insufficientAuthentication)
+        #expect(signing.written.isEmpty)
+        #expect(try #require(try signing.pair.secure(.central)).isSuccess)
+        result = nil
+        client.write([2], to: signing.handle) { result = $0 }
+        signing.pair.world.run { result != nil }
+        #expect(result?.isSuccess == true && signing.written == [[2]])
+    }
+}

@@ -1,0 +1,249 @@
+import BluetoothTypes
+import Cryptography
+import EventLoops
+import HCI
+import Radio
+import Testing
+
+@testable import LinkLayer
+
+/// Encrypted links between two controllers, over the air.
+@Suite struct EncryptionLinkTests {
+    private func without(_ feature: LEFeatures) -> (inout VirtualControllerConfiguration) -> Void {
+        { $0.features.subtract(feature) }
+    }
+
+    @Test func aLinkBecomesEncryptedAndCarriesCiphertext() throws {
+        let world = World()
+        let pair = try Pair(world)
+        let overheard = Overheard(world, central: pair.central)
+        pair.peripheral.longTermKey = .sample
+        #expect(pair.central.encrypt(pair.centralHandle, random: 0x0102_0304_0506_0708, diversifier: 0x090A) == .success)
+        world.run(.seconds(1))
+        #expect(pair.isEncrypted)
+        #expect(pair.central.encryptions == ["on, 16"] && pair.peripheral.encryptions == ["on, 16"])
+        let asked = try #require(pair.peripheral.events(LELongTermKeyRequest.self).first)
+        #expect(asked.random == 0x0102_0304_0506_0708 && asked.encryptedDiversifier == 0x090A)
+        // In the clear, and in this order; LL_START_ENC_RSP is encrypted.
+        let opcodes = overheard.control.map(\.opcode)
+        #expect(opcodes == [.encReq, .encRsp, .startEncReq])
+        #expect(overheard.payloads.suffix(2).allSatisfy { $0.count == 5 && $0.first != 0x06 })
+        let secret: [UInt8] = Array("nobody else may read this".utf8)
+        let before = overheard.payloads.count
+        pair.central.send(secret, on: pair.centralHandle)
+        pair.peripheral.send(secret, on: pair.peripheralHandle)
+        world.run(.seconds(1))
+        #expect(pair.peripheral.data.map(\.payload) == [PacketBuffer(secret)])
+        #expect(pair.central.data.map(\.payload) == [PacketBuffer(secret)])
+        let sealed = overheard.payloads.dropFirst(before)
+        #expect(sealed.count == 2 && Set(sealed).count == 2 && sealed.allSatisfy { $0.count == secret.count + 4 })
+        #expect(sealed.allSatisfy { !$0.elementsEqual(secret) && $0.prefix(upTo: 6) != PacketBuffer(Array(secret.prefix(6))) })
+        // Empty PDUs are as they were.
+        #expect(overheard.frames.last?.payload.isEmpty == true)
+    }
+
+    // MARK: Refusals
+
+    @Test func aPeripheralWithoutTheKeyRefuses() throws {
+        let pair = try Pair()
+        pair.central.encrypt(pair.centralHandle)
+        pair.world.run(.seconds(1))
+        #expect(pair.central.encryptions == ["pin or key missing (0x6)"] && pair.peripheral.encryptions.isEmpty)
+        #expect(pair.isPlain)
+        pair.central.send([1], on: pair.centralHandle)
+        pair.peripheral.send([2], on: pair.peripheralHandle)
+        pair.world.run(.seconds(1))
+        #expect(pair.peripheral.data.count == 1 && pair.central.data.count == 1, "data go on in the clear")
+        pair.encrypt()
+    }
+
+    @Test func aPeripheralWithoutTheFeatureRefuses() throws {
+        let pair = try Pair(peripheral: without(.encryption))
+        pair.central.encrypt(pair.centralHandle)
+        pair.world.run(.seconds(1))
+        #expect(pair.central.encryptions == ["unsupported remote feature (0x1a)"])
+        #expect(pair.isPlain && pair.peripheral.events(LELongTermKeyRequest.self).isEmpty)
+    }
+
+    @Test func aHostThatDoesNotListenHasNoKeys() throws {
+        let pair = try Pair()
+        pair.peripheral.longTermKey = .sample
+        pair.peripheral.send(LESetEventMask(mask: LEEventMask(rawValue: ~LEEventMask.longTermKeyRequest.rawValue)))
+        pair.central.encrypt(pair.centralHandle)
+        pair.world.run(.seconds(1))
+        #expect(pair.central.encryptions == ["pin or key missing (0x6)"])
+        #expect(pair.isPlain)
+    }
+
+    // Different keys: the first encrypted PDU is not the peer's, for whoever looks at it.
+    @Test func AB_L06_anotherKeyEndsTheLink() throws {
+        let pair = try Pair()
+        pair.peripheral.longTermKey = .other
+        pair.central.encrypt(pair.centralHandle, .sample)
+        pair.world.run(.seconds(3))
+        #expect(pair.peripheral.endings == [.terminatedByMICFailure])
+        #expect(pair.central.endings == [.connectionTimeout])
+        #expect(pair.central.encryptions.isEmpty && pair.peripheral.encryptions.isEmpty)
+    }
+
+    // The host of the peripheral never says anything: the central's 40 s pass.
+    @Test func aHostThatNeverAnswersCostsTheLink() throws {
+        let pair = try Pair()
+        pair.peripheral.answersKeyRequests = false
+        pair.central.encrypt(pair.centralHandle)
+        pair.world.run(.seconds(39))
+        #expect(pair.central.endings.isEmpty && pair.peripheral.endings.isEmpty)
+        pair.world.run(.seconds(2))
+        #expect(pair.central.endings == [.linkLayerResponseTimeout])
+        pair.world.run(.seconds(2))
+        #expect(pair.peripheral.endings == [.connectionTimeout])
+    }
+
+    // MARK: Commands and events
+
+    @Test func commandsAtTheWrongTime() throws {
+        let pair = try Pair()
+        let (central, peripheral) = (pair.central, pair.peripheral)
+        let reply = LELongTermKeyRequestReply(handle: pair.peripheralHandle, longTermKey: PacketBuffer(.init(repeating: 1, count: 16)))
+        peripheral.answersKeyRequests = false
+        #expect(peripheral.encrypt(pair.peripheralHandle) == .commandDisallowed, "only the central encrypts")
+        #expect(peripheral.send(reply) == .commandDisallowed)
+        #expect(peripheral.send(LELongTermKeyRequestNegativeReply(handle: pair.peripheralHandle)) == .commandDisallowed)
+        #expect(central.send(LELongTermKeyRequestNegativeReply(handle: pair.centralHandle)) == .commandDisallowed)
+        #expect(central.encrypt(pair.centralHandle) == .success)
+        #expect(central.encrypt(pair.centralHandle) == .commandDisallowed, "one at a time")
+        pair.world.run(.seconds(1))
+        peripheral.longTermKey = .sample
+        #expect(peripheral.answer(pair.peripheralHandle) == .success)
+        #expect(peripheral.answer(pair.peripheralHandle) == .commandDisallowed)
+        pair.world.run(.seconds(1))
+        #expect(pair.isEncrypted)
+        central.send(Disconnect(handle: pair.centralHandle, reason: .remoteUserTerminated))
+        #expect(central.encrypt(pair.centralHandle) == .commandDisallowed, "the link is being ended")
+        pair.world.run(.seconds(1))
+        #expect(central.encrypt(pair.centralHandle) == .unknownConnection)
+        #expect(central.endings == [.localHostTerminated] && peripheral.endings == [.remoteUserTerminated])
+    }
+
+    // Core Vol 3 Part H appendix D: the sample of the function e; least significant octet first.
+    @Test func LEEncryptIsTheFunctionE() throws {
+        let host = World().host()
+        let key = PacketBuffer((0..<16).map { UInt8(0x0F - $0) })
+        let plain = PacketBuffer((0..<16).map { UInt8(0xFF - $0 * 0x11) })
+        let answer = try host.read(LEEncrypt(key: key, plaintext: plain))
+        // FIPS 197, C.1: 69c4e0d86a7b0430d8cdb78070b4c55a.
+        #expect(hexadecimal(answer.ciphertext.reversed()) == "69c4e0d86a7b0430d8cdb78070b4c55a")
+    }
+
+    @Test func theFirstVersionOfTheEventForAHostThatWantsIt() throws {
+        let pair = try Pair(peripheral: { $0.version = .v5_2 })
+        pair.central.send(SetEventMaskPage2(mask: []))
+        pair.encrypt()
+        #expect(pair.central.encryptions == ["v1 on success (0x0)"])
+        #expect(pair.peripheral.encryptions == ["v1 on success (0x0)"], "before 5.3 there is no other")
+    }
+
+    @Test func maskedEventsAreNotSent() throws {
+        let pair = try Pair()
+        pair.central.send(SetEventMask(mask: [.leMeta]))
+        pair.central.send(SetEventMaskPage2(mask: []))
+        pair.encrypt()
+        pair.central.encrypt(pair.centralHandle)
+        pair.world.run(.seconds(1))
+        #expect(pair.central.encryptions.isEmpty && pair.peripheral.encryptions == ["on, 16", "refresh success (0x0)"])
+    }
+
+    // MARK: Another key
+
+    @Test func anotherKeyWhileEncrypted() throws {
+        let world = World()
+        let pair = try Pair(world)
+        pair.encrypt()
+        let session = pair.centralLink?.transmitCipher
+        let overheard = Overheard(world, central: pair.central)
+        pair.encrypt(.other)
+        #expect(session != nil)
+        #expect(pair.central.encryptions == ["on, 16", "refresh success (0x0)"])
+        #expect(pair.peripheral.encryptions == pair.central.encryptions)
+        // LL_PAUSE_ENC_REQ and its answer are encrypted; the central's answer and the start are not.
+        #expect(overheard.control.map(\.opcode) == [.pauseEncRsp, .encReq, .encRsp, .startEncReq])
+        pair.central.send([1, 2], on: pair.centralHandle)
+        world.run(.seconds(1))
+        #expect(pair.peripheral.data.map(\.payload) == [[1, 2]])
+    }
+
+    // AB-L07: the link does not go on without encryption.
+    @Test func AB_L07_anotherKeyThatThePeripheralLacksEndsTheLink() throws {
+        let pair = try Pair()
+        pair.encrypt()
+        pair.peripheral.longTermKey = nil
+        pair.central.encrypt(pair.centralHandle, .other)
+        pair.world.run(.seconds(3))
+        #expect(pair.central.endings == [.pinOrKeyMissing] && pair.peripheral.endings == [.pinOrKeyMissing])
+        #expect(pair.central.encryptions == ["on, 16"])
+    }
+
+    /// With and without latency and loss, while data go both ways: each packet arrives once, in order, and none in the
+    /// clear.
+    @Test(arguments: [(0, 0.0), (0, 0.2), (4, 0.0), (4, 0.1), (30, 0.0)] as [(UInt16, Double)], [1, 2] as [UInt64])
+    func anotherKeyWhileDataFlow(setup: (latency: UInt16, loss: Double), seed: UInt64) throws {
+        let world = World(seed: seed)
+        let pair = try Pair(world, interval: 6, latency: setup.latency, timeout: 3_200)
+        world.radio.configuration.lossRate = setup.loss
+        world.radio.configuration.corruptionRate = setup.loss / 2
+        let marker: [UInt8] = Array("marker".utf8)
+        var leaks = 0
+        var sent = [0, 0]
+        func flow() {
+            for (index, (host, handle)) in [(pair.central, pair.centralHandle), (pair.peripheral, pair.peripheralHandle)].enumerated() {
+                host.send(marker + [UInt8(sent[index] & 0xFF), UInt8(sent[index] >> 8)], on: handle)
+                sent[index] += 1
+            }
+            if sent[0] < 300 { world.loop.schedule(after: .milliseconds(20)) { flow() } }
+        }
+        pair.peripheral.longTermKey = .sample
+        pair.central.encrypt(pair.centralHandle)
+        world.run(.seconds(6))
+        #expect(pair.isEncrypted)
+        world.sniff { if !$0.frame.pdu.isEmpty, $0.frame.pdu.dropFirst(2).starts(with: marker) { leaks += 1 } }
+        flow()
+        for key in [Key128.other, .sample, .other] {
+            world.run(.seconds(2))
+            pair.peripheral.longTermKey = key
+            #expect(pair.central.encrypt(pair.centralHandle, key) == .success)
+        }
+        world.run(.seconds(60))
+        #expect(pair.isEncrypted && leaks == 0)
+        for host in [pair.central, pair.peripheral] {
+            let numbers = host.data.map { Int($0.payload[6]) | Int($0.payload[7]) << 8 }
+            #expect(numbers == Array(0..<300))
+            #expect(host.encryptions == ["on, 16"] + Array(repeating: "refresh success (0x0)", count: 3))
+        }
+    }
+
+    /// Each PDU of both procedures lost, or its acknowledgement, again and again.
+    @Test(arguments: 1...24)
+    func everyStepMayBeLost(number: Int) throws {
+        let world = World(seed: UInt64(number))
+        let pair = try Pair(world, timeout: 600)
+        // From the request on, the frame with this number and the next two get lost; and so for the other key.
+        func spoil() {
+            var count = 0
+            world.radio.onSend = { frame in
+                guard frame.accessAddress != AdvertisingPDU.accessAddress else { return }
+                count += 1
+                if (number..<number + 3).contains(count) { frame.crcInit ^= 1 }
+            }
+        }
+        spoil()
+        pair.encrypt()
+        spoil()
+        pair.encrypt(.other)
+        world.radio.onSend = nil
+        pair.central.send([1], on: pair.centralHandle)
+        pair.peripheral.send([2], on: pair.peripheralHandle)
+        world.run(.seconds(1))
+        #expect(pair.peripheral.data.map(\.payload) == [[1]] && pair.central.data.map(\.payload) == [[2]])
+        #expect(pair.central.endings.isEmpty && pair.peripheral.endings.isEmpty)
+    }
+}

@@ -1,0 +1,327 @@
+import BluetoothTypes
+import Cryptography
+import EventLoops
+import HCI
+import Testing
+
+@testable import LinkLayer
+
+private typealias Machine = EncryptionMachine
+
+/// The encryption procedures as a machine: each PDU in each state.
+@Suite struct EncryptionMachineTests {
+    /// How far a procedure is.
+    enum Stage: String, CaseIterable {
+        case plain, requesting, requestingAfterPause, awaitsStart, awaitsConfirmation, pausing, encrypted
+        case asked, askedAfterPause, started, paused, resumable, encryptedPeripheral
+
+        var isCentral: Bool {
+            switch self {
+            case .plain, .requesting, .requestingAfterPause, .awaitsStart, .awaitsConfirmation, .pausing, .encrypted:
+                true
+            default: false
+            }
+        }
+    }
+
+    private static let start = Machine.Start(longTermKey: .sample, request: .init())
+
+    /// A machine that has come so far by the rules.
+    private static func machine(_ stage: Stage) -> Machine {
+        var machine = Machine()
+        let fresh: [Machine.Event] = [
+            .start(start), .received(.encryptionResponse(.init())), .received(.startEncryptionRequest),
+            .received(.startEncryptionResponse),
+        ]
+        let again: [Machine.Event] = [.start(start), .received(.pauseEncryptionResponse)]
+        let asked: [Machine.Event] = [
+            .requested(.init(), .init()), .key(.sample), .received(.startEncryptionResponse),
+        ]
+        let pause: [Machine.Event] = [.received(.pauseEncryptionRequest), .received(.pauseEncryptionResponse)]
+        let events: [Machine.Event] =
+            switch stage {
+            case .plain: []
+            case .requesting: Array(fresh.prefix(1))
+            case .awaitsStart: Array(fresh.prefix(2))
+            case .awaitsConfirmation: Array(fresh.prefix(3))
+            case .encrypted: fresh
+            case .pausing: fresh + again.prefix(1)
+            case .requestingAfterPause: fresh + again
+            case .asked: Array(asked.prefix(1))
+            case .started: Array(asked.prefix(2))
+            case .encryptedPeripheral: asked
+            case .paused: asked + pause.prefix(1)
+            case .resumable: asked + pause
+            case .askedAfterPause: asked + pause + asked.prefix(1)
+            }
+        for event in events { _ = machine.handle(event) }
+        return machine
+    }
+
+    /// The PDUs that may come, besides LL_TERMINATE_IND.
+    private static func expected(_ stage: Stage) -> Set<ControlOpcode> {
+        switch stage {
+        case .requesting, .requestingAfterPause: [.encRsp, .rejectInd, .rejectExtInd, .unknownRsp]
+        case .awaitsStart: [.startEncReq, .rejectInd, .rejectExtInd, .unknownRsp]
+        case .awaitsConfirmation, .started: [.startEncRsp]
+        case .pausing: [.pauseEncRsp, .rejectInd, .rejectExtInd, .unknownRsp]
+        case .paused: [.pauseEncRsp]
+        case .resumable: [.encReq]
+        case .plain, .encrypted, .encryptedPeripheral, .asked, .askedAfterPause: []
+        }
+    }
+
+    /// Refusals of what was asked for last.
+    private static func refusals(_ stage: Stage) -> [ControlPDU] {
+        let opcode: ControlOpcode = stage == .pausing ? .pauseEncReq : .encReq
+        return [
+            .reject(.init(.unsupportedRemoteFeature)), .rejectExtended(.init(opcode, .pinOrKeyMissing)),
+            .unknown(.init(opcode)),
+        ]
+    }
+
+    @Test(arguments: Stage.allCases)
+    func AB_L06_AB_L07_whatMayComeInEachState(stage: Stage) {
+        let machine = Self.machine(stage)
+        let others = ControlProcedureTests.pdus.filter {
+            ![.unknownRsp, .rejectInd, .rejectExtInd, .terminateInd].contains($0.opcode)
+        }
+        for pdu in others + Self.refusals(stage) {
+            let expected: Machine.Verdict =
+                !machine.isBusy || Self.expected(stage).contains(pdu.opcode)
+                ? .take : [.requesting, .pausing].contains(stage) ? .postpone : .violation
+            #expect(machine.verdict(on: pdu) == expected, "\(pdu)")
+        }
+        #expect(machine.verdict(on: .terminate(.init(.remoteUserTerminated))) == .take)
+        // What is not understood, and refusals of something else.
+        let stray: [ControlPDU?] = [nil, .unknown(.init(.phyReq)), .rejectExtended(.init(.phyReq, .pinOrKeyMissing))]
+        for pdu in stray {
+            let verdict = machine.verdict(on: pdu)
+            #expect(verdict == (!machine.isBusy ? .take : machine.isStrict ? .violation : .postpone), "\(stage)")
+        }
+        let relaxed: [Stage] = [.plain, .requesting, .encrypted, .pausing, .encryptedPeripheral]
+        #expect(machine.isStrict == !relaxed.contains(stage))
+    }
+
+    // What comes out of order and is taken for lack of a procedure does nothing, and never ends encryption.
+    @Test(arguments: [Stage.plain, .encrypted, .encryptedPeripheral])
+    func AB_L06_answersThatNobodyWaitsForDoNothing(stage: Stage) {
+        for pdu in [
+            ControlPDU.encryptionResponse(.init()), .startEncryptionRequest, .startEncryptionResponse,
+            .pauseEncryptionResponse,
+        ] {
+            var machine = Self.machine(stage)
+            #expect(machine.handle(.received(pdu)).isEmpty)
+            #expect(machine.state == Self.machine(stage).state)
+        }
+    }
+
+    @Test func AB_L06_anotherKeyIsNotAgreedUponInThePlain() {
+        for stage in [Stage.encryptedPeripheral, .asked, .started, .paused] {
+            var machine = Self.machine(stage)
+            #expect(machine.handle(.requested(.init(), .init())) == [.end(.terminatedByMICFailure)])
+        }
+    }
+
+    @Test func AB_L07_thereIsNothingToPause() {
+        var machine = Self.machine(.plain)
+        #expect(machine.handle(.received(.pauseEncryptionRequest)) == [.send(.unknown(.init(.pauseEncReq)))])
+        #expect(machine.state == .plain)
+    }
+
+    @Test(arguments: [Stage.requesting, .awaitsStart])
+    func aRefusalLeavesTheLinkPlain(stage: Stage) {
+        for (pdu, error) in zip(
+            Self.refusals(stage),
+            [HCIStatus.unsupportedRemoteFeature, .pinOrKeyMissing, .unsupportedRemoteFeature]
+        ) {
+            var machine = Self.machine(stage)
+            #expect(machine.handle(.received(pdu)) == [.reportChange(error), .release])
+            #expect(machine.state == .plain)
+        }
+    }
+
+    // AB-L07: the peer cannot make an encrypted link a plain one.
+    @Test func AB_L07_aRefusalAfterThePauseEndsTheLink() {
+        for pdu in Self.refusals(.requestingAfterPause) {
+            var machine = Self.machine(.requestingAfterPause)
+            let actions = machine.handle(.received(pdu))
+            #expect(actions.count == 1)
+            guard case .terminate? = actions.first else {
+                Issue.record("\(actions)")
+                return
+            }
+        }
+    }
+
+    @Test func aPeerThatCannotPauseKeepsTheOldKey() {
+        for pdu in Self.refusals(.pausing) {
+            var machine = Self.machine(.pausing)
+            let actions = machine.handle(.received(pdu))
+            #expect(actions.last == .release && machine.state == .encrypted)
+            guard case .reportRefresh(let status)? = actions.first, status != .success else {
+                Issue.record("\(actions)")
+                return
+            }
+        }
+    }
+
+    @Test func withoutAKey() {
+        var machine = Self.machine(.asked)
+        #expect(machine.handle(.key(nil)) == [.refuse(.pinOrKeyMissing), .release])
+        #expect(machine.state == .plain)
+        var again = Self.machine(.askedAfterPause)
+        #expect(again.handle(.key(nil)) == [.terminate(.pinOrKeyMissing)])
+    }
+
+    // Each event in each state: no trap, and a session is put to use only where the rules say.
+    @Test(arguments: Stage.allCases)
+    func noEventUpsetsTheMachine(stage: Stage) {
+        let events: [Machine.Event] =
+            [.start(Self.start), .requested(.init(), .init()), .key(.other), .key(nil)]
+            + ControlProcedureTests.pdus.map { .received($0) }
+        for event in events {
+            var machine = Self.machine(stage)
+            for action in machine.handle(event) {
+                guard case .transmit(.some) = action else { continue }
+                #expect([.awaitsStart, .started].contains(stage), "\(event)")
+            }
+        }
+    }
+}
+
+/// The procedures among the others of a link.
+@Suite struct EncryptionControlTests {
+    private func request(_ machine: inout LinkControl) -> [LinkControl.Action]? {
+        machine.requestEncryption(key: .sample, random: 1, diversifier: 2)
+    }
+
+    private func encrypted(_ role: ConnectionEvent.Role) -> LinkControl {
+        var machine = LinkControlTests.machine(role)
+        if role == .central {
+            _ = request(&machine)
+            _ = machine.receive(ControlPDU.encryptionResponse(.init()).encoded())
+            _ = machine.receive(ControlPDU.startEncryptionRequest.encoded())
+        } else {
+            _ = machine.receive(ControlPDU.encryptionRequest(.init()).encoded())
+            _ = machine.answer(key: .sample)
+        }
+        _ = machine.receive(ControlPDU.startEncryptionResponse.encoded())
+        #expect(machine.encryption.state == .encrypted)
+        return machine
+    }
+
+    // The own procedure that runs is ended first, and so is a change that waits for its instant.
+    @Test(arguments: [LinkControl.Request.version, .features, .phy(tx: .le2M, rx: .le2M), .channelMap(.init(bits: 7))])
+    func encryptionWaitsForItsTurn(other: LinkControl.Request) {
+        var machine = LinkControlTests.machine(.central)
+        _ = machine.request(other)
+        #expect(request(&machine) == [])
+        #expect(machine.encryptionIsRequested && !machine.encryption.isBusy)
+        let answers: [ControlPDU] = [
+            .version(.init()), .featureResponse(.init([.encryption])), .phyResponse(.init(tx: .le2M, rx: .le2M)),
+        ]
+        for answer in answers { _ = machine.receive(answer.encoded()) }
+        for counter in 101...120 as ClosedRange<UInt16> { _ = machine.begin(counter: counter) }
+        #expect(machine.encryption.isBusy)
+    }
+
+    @Test func aPeerWithoutTheFeatureIsNotAsked() {
+        var machine = LinkControlTests.machine(.central)
+        _ = machine.request(.features)
+        _ = machine.receive(ControlPDU.featureResponse(.init([.ping])).encoded())
+        #expect(request(&machine) == [.report(.encryption(.unsupportedRemoteFeature))])
+        #expect(!machine.encryption.isBusy)
+    }
+
+    // The peripheral could not know that LL_ENC_REQ was on its way: it is answered afterwards.
+    @Test func AB_L05_aRequestThatCrossesIsAnsweredAfterwards() {
+        var machine = LinkControlTests.machine(.central)
+        _ = request(&machine)
+        let crossing = ControlPDU.peripheralFeatureRequest(.init([])).encoded()
+        #expect(machine.receive(crossing).isEmpty)
+        #expect(machine.receive(ControlPDU.encryptionResponse(.init()).encoded()).isEmpty)
+        _ = machine.receive(ControlPDU.startEncryptionRequest.encoded())
+        let actions = machine.receive(ControlPDU.startEncryptionResponse.encoded())
+        #expect(actions.prefix(2) == [.report(.encryption(.success)), .release])
+        guard case .send(.featureResponse)? = actions.last else {
+            Issue.record("\(actions)")
+            return
+        }
+    }
+
+    @Test func AB_L05_notManyWait() {
+        var machine = LinkControlTests.machine(.central)
+        _ = request(&machine)
+        for _ in 0..<LinkControl.maximumPostponedPDUs {
+            #expect(machine.hasRoom)
+            #expect(machine.receive(ControlPDU.pingRequest.encoded()).isEmpty)
+        }
+        #expect(!machine.hasRoom, "the peer is held up by NESN")
+    }
+
+    // The host's wishes wait until the link is encrypted.
+    @Test(arguments: [ConnectionEvent.Role.central, .peripheral])
+    func nothingElseBeginsMeanwhile(role: ConnectionEvent.Role) {
+        var machine = LinkControlTests.machine(role)
+        if role == .central {
+            _ = request(&machine)
+        } else {
+            _ = machine.receive(ControlPDU.encryptionRequest(.init()).encoded())
+        }
+        #expect(machine.request(.version) == [])
+        if role == .central {
+            _ = machine.receive(ControlPDU.encryptionResponse(.init()).encoded())
+            _ = machine.receive(ControlPDU.startEncryptionRequest.encoded())
+        } else {
+            _ = machine.answer(key: .sample)
+        }
+        let actions = machine.receive(ControlPDU.startEncryptionResponse.encoded())
+        #expect(actions.contains(.send(.version(machine.setup.version))))
+        #expect(actions.firstIndex(of: .release) ?? 99 < actions.firstIndex(of: .send(.version(machine.setup.version))) ?? 0)
+    }
+
+    /// Whose turn it is decides whose 40 seconds run (5.2).
+    @Test func whoIsWaitedFor() {
+        var central = LinkControlTests.machine(.central)
+        #expect(!central.awaitsPeer)
+        _ = request(&central)
+        #expect(central.awaitsPeer)
+        var peripheral = LinkControlTests.machine(.peripheral)
+        _ = peripheral.receive(ControlPDU.encryptionRequest(.init()).encoded())
+        #expect(!peripheral.awaitsPeer, "the host is waited for")
+        _ = peripheral.answer(key: .sample)
+        #expect(peripheral.awaitsPeer)
+        #expect(peripheral.answer(key: .sample) == nil, "it is not asked")
+        _ = peripheral.receive(ControlPDU.startEncryptionResponse.encoded())
+        #expect(!peripheral.awaitsPeer)
+        _ = peripheral.receive(ControlPDU.pauseEncryptionRequest.encoded())
+        #expect(peripheral.awaitsPeer)
+        #expect(peripheral.timeout() == [.end(.linkLayerResponseTimeout)])
+    }
+
+    @Test func aHostThatDoesNotListenHasNoKeys() {
+        var machine = LinkControlTests.machine(.peripheral, asksHost: false)
+        let actions = machine.receive(ControlPDU.encryptionRequest(.init()).encoded())
+        #expect(actions.contains(.send(.rejectExtended(.init(.encReq, .pinOrKeyMissing)))))
+        #expect(machine.encryption.state == .plain)
+    }
+
+    @Test func aPeerThatLacksTheLongRefusalGetsTheShortOne() {
+        var machine = LinkControlTests.machine(.peripheral)
+        _ = machine.receive(ControlPDU.featureRequest(.init([.encryption])).encoded())
+        _ = machine.receive(ControlPDU.encryptionRequest(.init()).encoded())
+        #expect(machine.answer(key: nil) == [.send(.reject(.init(.pinOrKeyMissing))), .release])
+    }
+
+    @Test(arguments: [ConnectionEvent.Role.central, .peripheral])
+    func pingIsAProcedureLikeOthers(role: ConnectionEvent.Role) {
+        for (answer, isOver) in [(ControlPDU.pingResponse, true), (.unknown(.init(.pingReq)), true), (.pingRequest, false)] {
+            var machine = encrypted(role)
+            #expect(machine.request(.ping) == [.send(.pingRequest)])
+            #expect(machine.awaitsPeer)
+            _ = machine.receive(answer.encoded())
+            #expect(machine.awaitsPeer != isOver)
+        }
+    }
+}

@@ -1,0 +1,260 @@
+import BluetoothTypes
+import Cryptography
+import EventLoops
+import LoopbackLinks
+import Testing
+
+@testable import SMP
+
+/// Links between devices that have a bond, or one of which says so.
+@Suite struct BondedLinkTests {
+    typealias Securing = SecuringTests
+
+    @Test func behaviour_6_11_a_bonded_central_encrypts_with_the_stored_key_and_asks_nobody() throws {
+        let bench = try Securing.bonded()
+        #expect(bench.secure(.authenticated).isSuccess)
+        #expect(bench.central.takeSent().isEmpty && bench.peripheral.takeSent().isEmpty)
+        #expect(bench.central.prompts.isEmpty && bench.peripheral.prompts.isEmpty)
+        #expect(bench.central.manager.encryption == bench.peripheral.manager.encryption)
+        #expect(bench.peripheral.manager.encryption.level?.isAuthenticated == true)
+        #expect(bench.central.stored.isEmpty && bench.central.permissions == 0)
+    }
+
+    @Test(arguments: [PairingConfiguration.Legacy.refused, .whenPeerOffersNothingElse])
+    func SM_CEN_PIS_BV_02_SM_PER_PIS_BV_01_a_security_request_leads_to_pairing(
+        legacy: PairingConfiguration.Legacy
+    ) {
+        var configuration = Securing.configuration()
+        configuration.legacy = legacy
+        let bench = SecurityBench(central: configuration, peripheral: configuration)
+        #expect(bench.secure(.encrypted, by: .responder).isSuccess)
+        #expect(bench.peripheral.takeSent().first?.code == .securityRequest)
+        #expect(bench.central.takeSent().first?.code == .pairingRequest)
+        #expect(bench.central.manager.encryption.isEncrypted)
+    }
+
+    @Test func SM_CEN_PIS_BV_03_SM_PER_PIS_BV_02_a_security_request_of_a_bonded_peer_leads_to_encryption() throws {
+        let bench = try Securing.bonded()
+        #expect(bench.secure(.authenticated, by: .responder).isSuccess)
+        #expect(bench.peripheral.takeSent().map(\.code) == [.securityRequest])
+        #expect(bench.central.takeSent().isEmpty && bench.central.prompts.isEmpty)
+        #expect(bench.air.keys.count == 1)
+    }
+
+    @Test(arguments: [0x00, 0x01, 0x05, 0x09, 0x0D, 0xFF] as [UInt8])
+    func AB_S09_a_security_request_of_an_impostor_leads_to_encryption_with_the_stored_key_and_to_nothing_else(
+        bits: UInt8
+    ) throws {
+        let keys = try Securing.bond()
+        let bench = SecurityBench(central: Securing.configuration(), keys: (keys.0, nil))
+        bench.peripheral.link.inject([0x0B, bits], on: 6)
+        bench.run()
+        #expect(bench.central.failures == [.peerLostKey])
+        #expect(bench.central.manager.keys == keys.0 && bench.central.takeSent().isEmpty)
+        #expect(bench.central.prompts.isEmpty && bench.central.stored.isEmpty)
+        // Nor does it when it goes on asking.
+        for _ in 0..<50 { bench.peripheral.link.inject([0x0B, bits], on: 6) }
+        bench.run()
+        #expect(bench.central.failures == [.peerLostKey])
+        #expect(bench.central.manager.keys == keys.0 && bench.central.prompts.isEmpty)
+        #expect(bench.central.takeSent().isEmpty)
+    }
+
+    @Test(arguments: [SecurityLevel.encrypted, .authenticated, .secureConnections])
+    func behaviour_6_12_behaviour_6_20_AB_S09_a_peer_that_lost_its_keys_is_not_paired_silently(
+        level: SecurityLevel
+    ) throws {
+        let keys = try Securing.bond()
+        let bench = SecurityBench(
+            central: Securing.configuration(),
+            peripheral: Securing.configuration(),
+            keys: (keys.0, nil)
+        )
+        #expect(bench.secure(level).error == .peerLostKey)
+        #expect(bench.central.manager.keys == keys.0 && bench.central.stored.isEmpty)
+        #expect(bench.central.takeSent().isEmpty && bench.central.prompts.isEmpty)
+        // Until the bond is forgotten.
+        bench.central.manager.keys = nil
+        #expect(bench.secure(level).isSuccess)
+    }
+
+    @Test(arguments: [EncryptionFailure.timedOut, .other])
+    func behaviour_6_13_encryption_that_fails_is_told_apart(failure: EncryptionFailure) throws {
+        let bench = try Securing.bonded()
+        bench.air.failure = failure
+        #expect(bench.secure(.encrypted).error == (failure == .timedOut ? .encryptionTimedOut : .encryptionFailed))
+        #expect(!bench.central.manager.encryption.isEncrypted && bench.central.takeSent().isEmpty)
+    }
+
+    @Test(arguments: SecuringTests.both)
+    func a_stored_key_that_is_too_weak_is_shown_first_and_then_replaced_by_a_better_one(role: PairingRole) throws {
+        let bench = try Securing.bonded(.noInputNoOutput, now: .displayYesNo)
+        let old = bench.central.manager.keys?.peerKey
+        #expect(bench.central.manager.keys?.level.isAuthenticated == false)
+        #expect(bench.secure(.authenticated, by: role).isSuccess)
+        #expect(bench.air.keys.count == 2 && bench.air.keys.first == old?.key)
+        // The link was encrypted already, and is with the new key now: a peer that had not shown the old one would have
+        // had to be asked about.
+        #expect(bench.central.levels.map { $0.level?.isAuthenticated } == [false, true])
+        #expect(bench.central.manager.keys?.level.isAuthenticated == true)
+        #expect(bench.peripheral.prompts.map(PairingTests.kind) == ["compare"])
+    }
+
+    @Test func SM_PER_KDU_BV_07_a_live_link_is_encrypted_again_with_the_key_of_the_pairing() throws {
+        for legacy in [PairingConfiguration.Legacy.only, .whenPeerOffersNothingElse] {
+            var configuration = Securing.configuration(.noInputNoOutput)
+            configuration.legacy = legacy
+            let bench = SecurityBench(central: configuration, peripheral: configuration)
+            #expect(bench.secure(.encrypted).isSuccess)
+            let key = try #require(bench.central.manager.keys?.peerKey)
+            bench.central.securityManager(bench.central.manager, encryptWith: key)
+            bench.run()
+            #expect(bench.air.keys.last == key.key && bench.air.keys.count == 2)
+            #expect(bench.peripheral.manager.encryption.isEncrypted && bench.central.failures.isEmpty)
+        }
+    }
+
+    @Test func AB_S09_a_central_that_shows_no_key_and_pairs_anew_has_a_person_asked_first() throws {
+        for accepts in [false, true] {
+            let keys = try Securing.bond()
+            let bench = SecurityBench(
+                central: Securing.configuration(),
+                peripheral: Securing.configuration(),
+                keys: (nil, keys.1)
+            )
+            bench.peripheral.person.accepts = accepts
+            let outcome = bench.secure(.encrypted)
+            #expect(bench.peripheral.prompts.first == .confirmReplacement)
+            #expect(outcome.isSuccess == accepts)
+            #expect(bench.peripheral.prompts.count == (accepts ? 2 : 1))
+            #expect((bench.peripheral.manager.keys == keys.1) == !accepts)
+        }
+    }
+
+    @Test(arguments: SecuringTests.both)
+    func AB_S10_a_pairing_that_is_weaker_than_the_bond_is_refused(bonded: PairingRole) throws {
+        let keys = try Securing.bond()
+        for (capability, legacy) in [
+            (IOCapability.noInputNoOutput, PairingConfiguration.Legacy.whenPeerOffersNothingElse),
+            (.keyboardDisplay, .only),
+        ] {
+            var weak = Securing.configuration(capability)
+            weak.legacy = legacy
+            let strong = Securing.configuration()
+            let bench = SecurityBench(
+                central: bonded == .initiator ? strong : weak,
+                peripheral: bonded == .responder ? strong : weak,
+                keys: (bonded == .initiator ? keys.0 : nil, bonded == .responder ? keys.1 : nil)
+            )
+            let outcome = SecurityBench.Outcome()
+            bench.central.manager.pair { outcome.result = $0 }
+            bench.run()
+            #expect(outcome.error != nil && bench[bonded].stored.isEmpty && bench.air.keys.isEmpty)
+            #expect(bench[bonded].failures == [.pairing(.refused(.authenticationRequirements))])
+            #expect(bench[bonded].manager.keys == (bonded == .initiator ? keys.0 : keys.1))
+        }
+    }
+
+    @Test func a_shorter_key_does_not_take_the_place_of_a_longer_one_AB_S10() throws {
+        var short = Securing.configuration()
+        short.maximumKeySize = 10
+        short.minimumKeySize = 7
+        var long = Securing.configuration()
+        long.minimumKeySize = 7
+        let keys = try Securing.bond((long, long))
+        let bench = SecurityBench(central: short, peripheral: long, keys: (nil, keys.1))
+        #expect(bench.secure(.encrypted).error == .pairing(.refusedByPeer(.authenticationRequirements)))
+        #expect(bench.peripheral.manager.keys == keys.1)
+    }
+}
+
+// MARK: - Keys for the controller
+
+extension BondedLinkTests {
+    @Test func AB_L06_no_key_is_given_where_none_is_agreed_on() {
+        let bench = Securing.bench()
+        let manager = bench.peripheral.manager
+        // The central pairs, and at each moment somebody starts encryption with a key of zeroes.
+        #expect(manager.longTermKey(random: 0, diversifier: 0) == nil)
+        bench.central.manager.pair()
+        var given: [Bool] = []
+        bench.peripheral.delay = .milliseconds(50)
+        for _ in 0..<60 {
+            bench.run(.milliseconds(2))
+            given.append(manager.longTermKey(random: 0, diversifier: 0) != nil)
+            #expect(manager.longTermKey(random: 1, diversifier: 0) == nil)
+            #expect(manager.longTermKey(random: 0, diversifier: 1) == nil)
+        }
+        // Only when both have shown that they have the same key; and it is that key.
+        #expect(given.first == false && given.drop { !$0 }.allSatisfy { $0 })
+        bench.run()
+        let key = manager.longTermKey(random: 0, diversifier: 0)
+        #expect(key == bench.central.manager.keys?.peerKey?.key && key != .zero && key != nil)
+    }
+
+    @Test func AB_L06_encryption_that_nobody_gave_a_key_for_does_not_count() {
+        for role in SecuringTests.both {
+            let bench = Securing.bench()
+            let outcome = SecurityBench.Outcome()
+            bench[role].manager.encryptionChanged(.on)
+            #expect(!bench[role].manager.encryption.isEncrypted)
+            bench.central.delay = nil
+            bench.central.manager.secure(.encrypted) { outcome.result = $0 }
+            bench.run()
+            // In mid-pairing, with a zero key in a controller that was deceived.
+            bench[role].manager.encryptionChanged(.on)
+            bench[role].manager.encryptionChanged(.refreshed)
+            #expect(!bench[role].manager.encryption.isEncrypted && outcome.result == nil)
+            #expect(bench[role].levels.isEmpty && bench[role].stored.isEmpty)
+        }
+    }
+
+    @Test func a_key_of_legacy_pairing_is_given_for_its_own_numbers_only() throws {
+        var configuration = Securing.configuration()
+        configuration.legacy = .only
+        let keys = try Securing.bond((configuration, configuration))
+        let bench = SecurityBench(central: configuration, peripheral: configuration, keys: (keys.0, keys.1))
+        let own = try #require(keys.1.localKey)
+        #expect(own == keys.0.peerKey)
+        let manager = bench.peripheral.manager
+        #expect(manager.longTermKey(random: own.random, diversifier: own.diversifier) == own.key)
+        #expect(manager.longTermKey(random: own.random &+ 1, diversifier: own.diversifier) == nil)
+        #expect(manager.longTermKey(random: own.random, diversifier: own.diversifier &+ 1) == nil)
+        #expect(manager.longTermKey(random: 0, diversifier: 0) == nil)
+        // The central's side has no key to give, whatever is asked.
+        #expect(bench.central.manager.longTermKey(random: own.random, diversifier: own.diversifier) == nil)
+        #expect(bench.secure(.encrypted).isSuccess)
+    }
+
+    @Test(arguments: SecuringTests.both)
+    func AB_S11_a_link_that_is_no_longer_encrypted_ends_the_distribution_of_keys(role: PairingRole) {
+        let bench = Securing.bench(.noInputNoOutput, .noInputNoOutput)
+        bench.central.manager.pair()
+        // The other side's keys never arrive.
+        while bench.air.keys.isEmpty {
+            bench.run(.milliseconds(1))
+            let isLast = bench[role.other].takeSent().contains { $0.code == .pairingDHKeyCheck }
+            if isLast { bench[role.other].link.isHeld = true }
+        }
+        bench.run(.seconds(1))
+        #expect(bench[role].manager.encryption.isEncrypted)
+        bench[role].manager.encryptionChanged(.off)
+        bench.run()
+        #expect(bench[role].stored.isEmpty && !bench[role].manager.encryption.isEncrypted)
+        #expect(bench[role].failures == [.pairing(.refused(.unspecifiedReason))])
+    }
+
+    @Test func AB_S11_keys_that_come_over_a_link_that_is_not_encrypted_end_the_pairing() {
+        for command in [[0x08] + [UInt8](repeating: 1, count: 16), [0x06] + [UInt8](repeating: 1, count: 16)] {
+            let bench = Securing.bench(.noInputNoOutput, .noInputNoOutput)
+            bench.air.isSilent = true
+            bench.central.manager.pair()
+            bench.run()
+            #expect(bench.peripheral.manager.longTermKey(random: 0, diversifier: 0) != nil)
+            bench.central.link.inject(command, on: 6)
+            bench.run()
+            #expect(bench.peripheral.failures == [.pairing(.refused(.unspecifiedReason))])
+            #expect(bench.peripheral.manager.longTermKey(random: 0, diversifier: 0) == nil)
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import BluetoothTypes
+import Cryptography
+import Testing
+
+@testable import SMP
+
+/// Every combination of what two devices can have and want, against the specification's tables, which are written out here
+/// once more and not taken from the code.
+@Suite struct MatrixTests {
+    /// Core Vol 3 Part H table 2.8 for each pair of capabilities, first legacy, then LE Secure Connections. Rows: the
+    /// responder; columns: the initiator; both in the order of their numbers. J: Just Works, N: numeric comparison,
+    /// I, R, B: a passkey that the initiator shows, the responder shows, both enter.
+    static let table: [[(legacy: String, secure: String)]] = [
+        [("J", "J"), ("J", "J"), ("R", "R"), ("J", "J"), ("R", "R")],
+        [("J", "J"), ("J", "N"), ("R", "R"), ("J", "J"), ("R", "N")],
+        [("I", "I"), ("I", "I"), ("B", "B"), ("J", "J"), ("I", "I")],
+        [("J", "J"), ("J", "J"), ("J", "J"), ("J", "J"), ("J", "J")],
+        [("I", "I"), ("I", "N"), ("R", "R"), ("J", "J"), ("I", "N")],
+    ]
+
+    /// What one side says of itself.
+    struct Side {
+        var capability: IOCapability
+        var wantsProtection: Bool
+        var hasData: Bool
+        var bonds: Bool
+
+        var configuration: PairingConfiguration {
+            var configuration = PairingConfiguration()
+            configuration.ioCapability = capability
+            configuration.wantsProtection = wantsProtection
+            configuration.bonds = bonds
+            configuration.givenKeys = [.encryption, .identity, .signing]
+            configuration.wantedKeys = [.encryption, .identity, .signing]
+            return configuration
+        }
+    }
+
+    /// Tables 2.6 and 2.7: data from another way come first, with LE Secure Connections when one side has them, with legacy
+    /// pairing when both have; then nobody who wants protection means Just Works; then table 2.8.
+    static func expected(_ initiator: Side, _ responder: Side, secure: Bool) -> String {
+        switch (initiator.hasData, responder.hasData, secure) {
+        case (true, true, _), (true, false, true), (false, true, true): return "O"
+        default: break
+        }
+        guard initiator.wantsProtection || responder.wantsProtection else { return "J" }
+        let cell = table[Int(responder.capability.rawValue)][Int(initiator.capability.rawValue)]
+        return secure ? cell.secure : cell.legacy
+    }
+
+    /// What each person is asked.
+    static func prompts(_ letter: String, _ role: PairingRole) -> [String] {
+        switch letter {
+        case "O": []
+        case "J": ["confirm"]
+        case "N": ["compare"]
+        case "B": ["enter"]
+        case "I": [role == .initiator ? "show" : "enter"]
+        default: [role == .responder ? "show" : "enter"]
+        }
+    }
+
+    static func sides(_ capability: IOCapability) -> [Side] {
+        var all: [Side] = []
+        for protection in [false, true] {
+            for data in [false, true] {
+                for bonds in [false, true] {
+                    all.append(
+                        Side(capability: capability, wantsProtection: protection, hasData: data, bonds: bonds)
+                    )
+                }
+            }
+        }
+        return all
+    }
+
+    @Test(arguments: IOCapability.all, [false, true])
+    func behaviour_6_8_every_combination_leads_to_the_model_the_level_and_the_keys_of_the_tables(
+        capability: IOCapability,
+        secure: Bool
+    ) throws {
+        let data = try SecureConnectionsTests.Data()
+        var count = 0
+        for other in IOCapability.all {
+            for initiator in Self.sides(capability) {
+                for responder in Self.sides(other) {
+                    // Bonding is one bit, which nothing else depends on: both, one and none, with everything else.
+                    try check(initiator, responder, secure: secure, data)
+                    count += 1
+                }
+            }
+        }
+        #expect(count == 5 * 8 * 8)
+        print("pairings, initiator with \(capability), \(secure ? "LE Secure Connections" : "legacy"): \(count)")
+    }
+
+    private func check(
+        _ initiator: Side,
+        _ responder: Side,
+        secure: Bool,
+        _ data: SecureConnectionsTests.Data
+    ) throws {
+        var configurations = (initiator.configuration, responder.configuration)
+        // One side without LE Secure Connections is enough for legacy pairing, whichever it is.
+        if !secure {
+            if initiator.bonds { configurations.1.legacy = .only } else { configurations.0.legacy = .only }
+        }
+        var bench = PairingBench(initiator: configurations.0, responder: configurations.1) { role, context in
+            context.ownData = data[role]
+            let side = role == .initiator ? initiator : responder
+            guard side.hasData else { return }
+            context.peerData = secure ? data[role.other].shared : .legacy(LegacyPairingTests.temporaryKey)
+        }
+        bench.pair()
+        let a = try #require(
+            bench.initiator.result,
+            "\(initiator) \(responder) \(String(describing: bench.initiator.error))"
+        )
+        let b = try #require(bench.responder.result)
+        let letter = Self.expected(initiator, responder, secure: secure)
+        for (role, result) in [(PairingRole.initiator, a), (.responder, b)] {
+            #expect(result.isAuthenticated == (letter != "J"), "\(initiator) \(responder)")
+            #expect(result.isSecureConnections == secure && result.keySize == 16)
+            #expect(result.isBonding == (initiator.bonds && responder.bonds))
+            #expect(result.peerKeys.kinds == (secure ? [.identity, .signing] : [.encryption, .identity, .signing]))
+            #expect(
+                bench[role].prompts.map(PairingTests.kind) == Self.prompts(letter, role),
+                "\(initiator) \(responder)"
+            )
+            #expect(!bench[role].isPromptOpen && !bench[role].isTimerRunning)
+        }
+        #expect(a.linkKey == b.linkKey && a.linkKey != .zero)
+        #expect(a.peerKeys == b.ownKeys && b.peerKeys == a.ownKeys)
+        // What each keeps fits what the other keeps, for both ways round.
+        #expect(a.keys.localKey == b.keys.peerKey && a.keys.peerKey == b.keys.localKey)
+        #expect(a.keys.localKey != nil && a.keys.peerKey != nil && secure == (a.keys.localKey == a.keys.peerKey))
+        #expect(a.keys.localSigningKey == b.keys.peerSigningKey && a.keys.peerSigningKey == b.keys.localSigningKey)
+    }
+}

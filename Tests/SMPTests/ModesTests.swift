@@ -1,0 +1,258 @@
+import BluetoothTypes
+import Cryptography
+import EventLoops
+import LoopbackLinks
+import Testing
+
+@testable import SMP
+
+/// What a configuration, data from another way and a keyboard make of a link.
+@Suite struct ModesTests {
+    typealias Securing = SecuringTests
+
+    @Test func behaviour_6_7_the_first_request_is_that_of_apple() {
+        let bench = SecurityBench()
+        bench.central.manager.pair()
+        // Keyboard and display, no data from another way, bonding with protection and LE Secure Connections, 16 octets,
+        // long-term and identity keys both ways.
+        #expect(bench.central.link.takeSent(on: 6) == [[0x01, 0x04, 0x00, 0x0D, 0x10, 0x03, 0x03]])
+    }
+
+    /// Behaviour 6.8: what Apple's device, with keyboard and display, asks of its person for each kind of peer.
+    @Test(arguments: [
+        (IOCapability.noInputNoOutput, "confirm"), (.displayOnly, "enter"), (.keyboardOnly, "show"),
+        (.displayYesNo, "compare"), (.keyboardDisplay, "compare"),
+    ])
+    func behaviour_6_8_what_a_person_is_asked_follows_from_the_peer(peer: IOCapability, prompt: String) {
+        let bench = SecurityBench(peripheral: Securing.configuration(peer))
+        #expect(bench.secure(.encrypted).isSuccess)
+        #expect(bench.central.prompts.map(PairingTests.kind) == [prompt])
+    }
+
+    @Test(arguments: Securing.both)
+    func AB_S07_secure_connections_only_takes_nothing_less_at_this_level(strict: PairingRole) {
+        var only = Securing.configuration()
+        only.legacy = .refused
+        only.requiresProtection = true
+        var legacy = Securing.configuration()
+        legacy.legacy = .only
+        for weak in [legacy, Securing.configuration(.noInputNoOutput)] {
+            let bench = SecurityBench(
+                central: strict == .initiator ? only : weak,
+                peripheral: strict == .responder ? only : weak
+            )
+            #expect(bench.secure(.encrypted).error != nil)
+            #expect(bench[strict].failures == [.pairing(.refused(.authenticationRequirements))])
+            #expect(bench.air.keys.isEmpty && bench[strict].prompts.isEmpty)
+        }
+    }
+
+    @Test(arguments: Securing.both)
+    func AB_S03_debug_keys_are_never_kept(role: PairingRole) {
+        var debug = Securing.configuration()
+        debug.isDebugMode = true
+        let bench = SecurityBench(central: debug, peripheral: debug)
+        #expect(bench.secure(.encrypted).isSuccess)
+        #expect(bench[role].stored.map(\.isBonding) == [false] && bench[role].manager.keys == nil)
+        // Nor accepted by whoever does not debug.
+        let mixed = SecurityBench(
+            central: role == .initiator ? debug : Securing.configuration(),
+            peripheral: role == .responder ? debug : Securing.configuration()
+        )
+        #expect(mixed.secure(.encrypted).error != nil && mixed.air.keys.isEmpty)
+        #expect(mixed[role.other].failures == [.pairing(.refused(.invalidParameters))])
+    }
+
+    @Test(arguments: Securing.both)
+    func AB_S15_legacy_keys_are_marked_and_do_not_do_where_secure_connections_are_needed(role: PairingRole) {
+        var legacy = Securing.configuration(.keyboardDisplay)
+        legacy.legacy = .only
+        let bench = SecurityBench(
+            central: role == .initiator ? legacy : Securing.configuration(.keyboardDisplay),
+            peripheral: role == .responder ? legacy : Securing.configuration(.keyboardDisplay)
+        )
+        #expect(bench.secure(.authenticated).isSuccess)
+        #expect(bench.central.manager.encryption.level?.isSecureConnections == false)
+        #expect(!bench.central.manager.encryption.meets(.secureConnections))
+        #expect(bench.secure(.secureConnections).error == .pairing(.refused(.authenticationRequirements)))
+    }
+
+    @Test func AB_S06_just_works_does_not_do_where_protection_is_needed() {
+        for legacy in [PairingConfiguration.Legacy.only, .refused] {
+            var configuration = Securing.configuration(.noInputNoOutput)
+            configuration.legacy = legacy
+            let bench = SecurityBench(central: configuration, peripheral: configuration)
+            #expect(bench.secure(.authenticated).error == .pairing(.refused(.authenticationRequirements)))
+            #expect(bench.secure(.encrypted).isSuccess)
+            #expect(bench.central.stored.first?.keys.level.isAuthenticated == false)
+            #expect(!bench.peripheral.manager.encryption.meets(.authenticated))
+            // As peripheral, who waits hears that the central does no more.
+            let outcome = bench.secure(.authenticated, by: .responder)
+            bench.run(.seconds(31))
+            #expect(outcome.error == .pairing(.timedOut) && bench.peripheral.manager.encryption.isEncrypted)
+        }
+    }
+
+    @Test(arguments: [[PairingRole.initiator], [.responder], [.initiator, .responder]])
+    func data_from_another_way_need_no_person_with_secure_connections(informed: [PairingRole]) throws {
+        let bench = Securing.bench(.noInputNoOutput, .noInputNoOutput)
+        let random = RandomSource(seed: 3)
+        for role in informed {
+            let own = try #require(OwnOutOfBandData(random: random))
+            bench[role.other].manager.outOfBand.own = own
+            bench[role].manager.outOfBand.peer = own.shared
+        }
+        #expect(bench.secure(.secureConnections).isSuccess)
+        #expect(bench.central.prompts.isEmpty && bench.peripheral.prompts.isEmpty)
+        // What was given away is used up.
+        #expect(bench.central.manager.outOfBand.own == nil && bench.peripheral.manager.outOfBand.own == nil)
+        #expect(bench.central.manager.outOfBand.peer == nil && bench.peripheral.manager.outOfBand.peer == nil)
+    }
+
+    @Test func data_from_another_way_need_no_person_with_legacy_pairing() throws {
+        var legacy = Securing.configuration(.noInputNoOutput)
+        legacy.legacy = .only
+        let bench = SecurityBench(central: legacy, peripheral: legacy)
+        let key = Key128(Block128(high: 1, low: 2))
+        bench.central.manager.outOfBand.peer = .legacy(key)
+        bench.peripheral.manager.outOfBand.peer = .legacy(key)
+        #expect(bench.secure(.authenticated).isSuccess)
+        #expect(bench.central.prompts.isEmpty && bench.peripheral.prompts.isEmpty)
+    }
+
+    @Test(arguments: Securing.both)
+    func keys_that_are_pressed_are_told_to_the_other_side_where_both_want_it(types: PairingRole) throws {
+        for (a, b) in [(true, true), (true, false), (false, true)] {
+            var keyboard = Securing.configuration(.keyboardOnly)
+            keyboard.notifiesKeypresses = a
+            var display = Securing.configuration(.displayOnly)
+            display.notifiesKeypresses = b
+            let bench = SecurityBench(
+                central: types == .initiator ? keyboard : display,
+                peripheral: types == .responder ? keyboard : display
+            )
+            bench[types].delay = nil
+            let outcome = bench.secure(.encrypted)
+            let answer = try #require(bench[types].answer)
+            let kinds: [KeypressNotification.Kind] = [.started, .digitEntered, .digitErased, .cleared, .completed]
+            // Slowly: each key puts the timeout off where the peer hears of it.
+            for kind in kinds {
+                answer(.typing(kind))
+                bench.run(.seconds(4))
+            }
+            #expect(bench[types.other].pressed == (a && b ? kinds : []))
+            // Who shows the digits has nothing to tell.
+            bench[types.other].answer?(.typing(.started))
+            bench.run(.milliseconds(10))
+            #expect(bench[types].pressed.isEmpty)
+            guard case .showPasskey(let passkey)? = bench[types.other].prompts.first else {
+                Issue.record("no passkey is shown")
+                return
+            }
+            answer(.passkey(passkey))
+            bench.run()
+            #expect(outcome.isSuccess)
+        }
+    }
+
+    @Test func keypresses_put_the_timeout_off_for_a_person_and_not_for_ever() throws {
+        var (keyboard, display) = (Securing.configuration(.keyboardOnly), Securing.configuration(.displayOnly))
+        (keyboard.notifiesKeypresses, display.notifiesKeypresses) = (true, true)
+        let bench = SecurityBench(central: display, peripheral: keyboard)
+        bench.peripheral.delay = nil
+        let outcome = bench.secure(.encrypted)
+        for _ in 0..<10 {
+            bench.peripheral.link.inject([0x0E, 1], on: 6)
+            bench.run(.seconds(20))
+        }
+        #expect(outcome.result == nil && bench.central.failures.isEmpty)
+        for _ in 0..<PairingMachine.maximumKeypresses {
+            bench.peripheral.link.inject([0x0E, 1], on: 6)
+            bench.run(.seconds(20))
+        }
+        #expect(outcome.error == .pairing(.timedOut))
+    }
+
+    @Test(arguments: [PairingRole.initiator, .responder], [false, true])
+    func SM_CEN_PROT_BV_01_SM_PER_PROT_BV_02_AB_S12_a_stall_at_each_step_ends_pairing_for_good(
+        silent: PairingRole,
+        isLegacy: Bool
+    ) {
+        var configuration = Securing.configuration(.noInputNoOutput)
+        if isLegacy { configuration.legacy = .only }
+        // The nth command of one side and all that follow are lost.
+        var steps = 0
+        for step in 0..<20 {
+            let bench = SecurityBench(central: configuration, peripheral: configuration)
+            bench.central.manager.pair()
+            var sent = 0
+            for _ in 0..<300 {
+                bench.run(.milliseconds(1))
+                sent += bench[silent].takeSent().count
+                if sent >= step { bench[silent].link.isHeld = true }
+            }
+            bench.run(.seconds(40))
+            let stalled = bench[silent.other]
+            guard stalled.stored.isEmpty else { break }
+            steps += 1
+            guard !stalled.failures.isEmpty else { continue }
+            #expect(stalled.failures == [.pairing(.timedOut)])
+            _ = stalled.takeSent()
+            stalled.manager.pair()
+            bench[silent].link.inject([0x01, 3, 0, 1, 16, 0, 0], on: 6)
+            bench[silent].link.inject([0x0B, 1], on: 6)
+            bench.run()
+            #expect(stalled.takeSent().isEmpty)
+        }
+        #expect(steps >= 3)
+    }
+
+    @Test(arguments: Securing.both)
+    func AB_S12_who_may_not_pair_now_is_turned_away_before_anything_begins(role: PairingRole) {
+        let bench = Securing.bench()
+        bench[role].isPermitted = false
+        let outcome = bench.secure(.encrypted)
+        #expect(bench.central.prompts.isEmpty && bench.peripheral.prompts.isEmpty)
+        #expect(outcome.error == (role == .initiator ? .notAllowed : .pairing(.refusedByPeer(.repeatedAttempts))))
+        #expect(bench[role].failures == [.notAllowed])
+        #expect(bench.peripheral.takeSent() == (role == .initiator ? [] : [.failed(PairingFailed(.repeatedAttempts))]))
+        #expect(bench.central.takeSent().isEmpty == (role == .initiator))
+        // Later it may.
+        bench[role].isPermitted = true
+        #expect(bench.secure(.encrypted).isSuccess)
+    }
+
+    @Test func a_device_that_is_not_pairable_still_encrypts_with_the_bond_it_has() throws {
+        let keys = try Securing.bond()
+        for role in Securing.both {
+            var closed = Securing.configuration()
+            closed.isPairable = false
+            let bench = SecurityBench(
+                central: role == .initiator ? closed : Securing.configuration(),
+                peripheral: role == .responder ? closed : Securing.configuration(),
+                keys: (keys.0, keys.1)
+            )
+            #expect(bench.secure(.authenticated).isSuccess)
+            let outcome = SecurityBench.Outcome()
+            bench.central.manager.pair { outcome.result = $0 }
+            bench.run()
+            #expect(outcome.error != nil && bench.air.keys.count == 1)
+            #expect(bench[role].failures == [.pairing(.refused(.pairingNotSupported))])
+        }
+    }
+
+    @Test func no_bond_is_kept_where_one_side_wants_none() {
+        for role in Securing.both {
+            var passing = Securing.configuration()
+            passing.bonds = false
+            let bench = SecurityBench(
+                central: role == .initiator ? passing : Securing.configuration(),
+                peripheral: role == .responder ? passing : Securing.configuration()
+            )
+            #expect(bench.secure(.encrypted).isSuccess)
+            #expect(bench.central.stored.map(\.isBonding) == [false] && bench.central.manager.keys == nil)
+            #expect(bench.peripheral.stored.map(\.isBonding) == [false] && bench.peripheral.manager.keys == nil)
+            #expect(bench.central.manager.encryption.isEncrypted && bench.peripheral.manager.encryption.isEncrypted)
+        }
+    }
+}

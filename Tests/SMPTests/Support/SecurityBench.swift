@@ -1,0 +1,192 @@
+import BluetoothTypes
+import Cryptography
+import EventLoops
+import L2CAP
+import LoopbackLinks
+import Testing
+
+@testable import SMP
+
+/// Two security managers with a link between them, a controller that encrypts it, a person and a store at each end.
+final class SecurityBench {
+    let loop = VirtualEventLoop()
+    let air = Air()
+    private(set) var central: SecuritySide
+    private(set) var peripheral: SecuritySide
+
+    init(
+        central: PairingConfiguration = PairingConfiguration(),
+        peripheral: PairingConfiguration = PairingConfiguration(),
+        seed: UInt64 = 1,
+        keys: (central: PeerKeys?, peripheral: PeerKeys?) = (nil, nil)
+    ) {
+        let (link, peer) = LoopbackLink.pair(loop: loop)
+        self.central = SecuritySide(.initiator, link, loop, central, seed: seed, keys: keys.central)
+        self.peripheral = SecuritySide(.responder, peer, loop, peripheral, seed: seed, keys: keys.peripheral)
+        self.central.air = air
+        self.peripheral.air = air
+        self.central.other = self.peripheral
+        self.peripheral.other = self.central
+    }
+
+    subscript(role: PairingRole) -> SecuritySide { role == .initiator ? central : peripheral }
+
+    /// Runs until nothing happens any more, but not until the timeout.
+    func run(_ duration: Duration = .seconds(5)) { loop.run(for: duration) }
+
+    /// Pairs, and says what the central's caller hears.
+    func secure(_ level: SecurityLevel, by role: PairingRole = .initiator) -> Outcome {
+        let outcome = Outcome()
+        self[role].manager.secure(level) { outcome.result = $0 }
+        run()
+        return outcome
+    }
+
+    final class Outcome {
+        var result: Result<Void, SecurityError>?
+        var error: SecurityError? { if case .failure(let error)? = result { error } else { nil } }
+        var isSuccess: Bool { if case .success? = result { true } else { false } }
+    }
+
+    /// What lies between the two controllers.
+    final class Air {
+        /// Keys that the link was encrypted with, one after another.
+        var keys: [Key128] = []
+        /// What encryption fails with, whatever the keys.
+        var failure: EncryptionFailure?
+        /// Whether encryption comes to no end.
+        var isSilent = false
+    }
+}
+
+/// One end: its manager, and all that the manager needs.
+final class SecuritySide: SecurityManagerDelegate {
+    let manager: SecurityManager
+    let link: LoopbackLink
+    let connection: L2CAPConnection
+    private let loop: VirtualEventLoop
+    weak var other: SecuritySide?
+    weak var air: SecurityBench.Air?
+
+    var person = PairingBench.Person()
+    /// How long the person takes; nil for ever.
+    var delay: Duration? = .milliseconds(100)
+    var isPermitted = true
+    var permissions = 0
+    var storesKeys = true
+    var prompts: [PairingPrompt] = []
+    var isPromptOpen = false
+    var pressed: [KeypressNotification.Kind] = []
+    var stored: [(keys: PeerKeys, isBonding: Bool)] = []
+    var failures: [SecurityError] = []
+    var levels: [LinkEncryption] = []
+    var keyChanges = 0
+    var answer: ((PairingAnswer) -> Void)?
+
+    struct Full: Error {}
+
+    init(
+        _ role: PairingRole,
+        _ link: LoopbackLink,
+        _ loop: VirtualEventLoop,
+        _ configuration: PairingConfiguration,
+        seed: UInt64,
+        keys: PeerKeys?
+    ) {
+        self.link = link
+        self.loop = loop
+        let isCentral = role == .initiator
+        connection = L2CAPConnection(link: link, role: isCentral ? .central : .peripheral, loop: loop)
+        let own = isCentral ? PairingBench.central : PairingBench.peripheral
+        manager = SecurityManager(
+            channel: connection.register(.securityManager, maximumPayload: SecurityManager.maximumPayload),
+            role: role,
+            ownAddress: own,
+            peerAddress: isCentral ? PairingBench.peripheral : PairingBench.central,
+            loop: loop,
+            random: RandomSource(seed: seed).split(isCentral ? 1 : 2),
+            configuration: configuration,
+            identity: LocalIdentity(address: own, key: Key128(Block128(high: isCentral ? 1 : 2, low: 0))),
+            keys: keys
+        )
+        manager.delegate = self
+    }
+
+    /// The commands that this side has sent since it was asked last.
+    func takeSent() -> [SMPCommand] { link.takeSent(on: 6).compactMap { try? SMPCommand(PacketBuffer($0)) } }
+
+    // MARK: The controller
+
+    func securityManager(_ manager: SecurityManager, encryptWith key: EncryptionKey) {
+        loop.schedule(after: .milliseconds(20)) { [weak self] in self?.encrypt(key) }
+    }
+
+    private func encrypt(_ key: EncryptionKey) {
+        guard let other, let air, !air.isSilent else { return }
+        let wasEncrypted = manager.encryption.isEncrypted
+        guard let theirs = other.manager.longTermKey(random: key.random, diversifier: key.diversifier) else {
+            return manager.encryptionChanged(.failed(air.failure ?? .keyMissing))
+        }
+        guard theirs == key.key, air.failure == nil else {
+            manager.encryptionChanged(.failed(air.failure ?? .other))
+            return other.manager.encryptionChanged(.failed(.other))
+        }
+        air.keys.append(theirs)
+        other.manager.encryptionChanged(wasEncrypted ? .refreshed : .on)
+        manager.encryptionChanged(wasEncrypted ? .refreshed : .on)
+    }
+
+    func securityManagerChangedEncryption(_ manager: SecurityManager) { levels.append(manager.encryption) }
+
+    // MARK: The person
+
+    func securityManager(
+        _ manager: SecurityManager,
+        ask prompt: PairingPrompt,
+        answer: @escaping (PairingAnswer) -> Void
+    ) {
+        prompts.append(prompt)
+        isPromptOpen = true
+        self.answer = answer
+        guard let delay else { return }
+        loop.schedule(after: delay) { [weak self] in
+            guard let self, let decision = decision(prompt) else { return }
+            answer(decision)
+        }
+    }
+
+    private func decision(_ prompt: PairingPrompt) -> PairingAnswer? {
+        switch prompt {
+        case .confirmPairing, .confirmReplacement, .compare: return person.accepts ? .accept : .refuse
+        case .showPasskey: return nil
+        case .enterPasskey:
+            guard person.accepts else { return .refuse }
+            for case .showPasskey(let passkey) in other?.prompts.reversed() ?? [] {
+                return .passkey(person.entered ?? passkey)
+            }
+            return .passkey(person.entered ?? 111_111)
+        }
+    }
+
+    func securityManagerClosedPrompt(_ manager: SecurityManager) { isPromptOpen = false }
+
+    func securityManager(_ manager: SecurityManager, peerPressedKey kind: KeypressNotification.Kind) {
+        pressed.append(kind)
+    }
+
+    // MARK: The store
+
+    func securityManagerMayPair(_ manager: SecurityManager) -> Bool {
+        permissions += 1
+        return isPermitted
+    }
+
+    func securityManager(_ manager: SecurityManager, didPair keys: PeerKeys, isBonding: Bool) throws {
+        guard storesKeys else { throw Full() }
+        stored.append((keys, isBonding))
+    }
+
+    func securityManager(_ manager: SecurityManager, didFail error: SecurityError) { failures.append(error) }
+
+    func securityManagerKeysChanged(_ manager: SecurityManager) { keyChanges += 1 }
+}
