@@ -123,6 +123,11 @@ public final class SimulatedDevice: Sendable {
         world.loop.waitFor { parts.value.controller.node.position = position }
     }
 
+    /// The address that the device advertises with at this moment, as written in captures; nil while it does not.
+    public var advertisedAddress: String? {
+        parts.with { $0.system.advertisedAddress.map { "\($0)" } }
+    }
+
     /// What the device has sent and received so far.
     public var traffic: Traffic {
         let parts = parts

@@ -17,12 +17,35 @@ import Testing
         for line in [
             "sensor: advertising as \"Harald HR\"", "app: connected", "app: read: worn on the chest",
             "app: heart rate 77 bpm (1 of 10)", "app: heart rate 72 bpm (10 of 10)",
-            "sensor: the energy count starts anew", "sensor: a central unsubscribed from Heart Rate Measurement (2A37)",
+            "sensor: the energy count starts anew", "sensor: a trusted central reads Email Address (2A87)",
+            "app: read: wearer@example.org", "app: found \"Harald HR\" again, by the same identifier",
+            "sensor: a central unsubscribed from Heart Rate Measurement (2A37)",
             "app: disconnected",
         ] {
             #expect(said.contains(line), "nobody said: \(line)")
         }
         #expect(said.contains { $0.hasPrefix("app: found \"Harald HR\" at -") })
+    }
+
+    @Test func whoDoesNotPairKeepsTheRestOfTheSession() {
+        let session = HeartRateWorld(seed: 1, pairs: false)
+        #expect(session.runToTheEnd() == true)
+        let said = session.said.withLock { $0 }
+        #expect(said.contains("app: the sensor keeps it: Authentication is insufficient."), "\(said)")
+        #expect(!said.contains("sensor: a trusted central reads Email Address (2A87)"))
+        #expect(said.last == "app: disconnected")
+    }
+
+    /// What is protected is on the air as nobody can read it.
+    @Test func theAirShowsCiphertext() {
+        let session = HeartRateWorld(seed: 1, isSniffed: true, rates: 1)
+        #expect(session.runToTheEnd() == true)
+        func shows(_ text: String, _ bytes: [UInt8]) -> Bool {
+            Data(bytes).range(of: Data(text.utf8)) != nil
+        }
+        #expect(shows("wearer@example.org", session.phoneCapture.bytes))
+        #expect(!shows("wearer@example.org", session.airCapture.bytes))
+        #expect(shows("Harald HR", session.airCapture.bytes))
     }
 
     @Test(arguments: [true, false])

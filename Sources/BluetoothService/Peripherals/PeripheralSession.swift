@@ -114,6 +114,7 @@ final class PeripheralSession: ManagerSession {
         }
         let trust = system.configuration.protectedValuesRequirement
         let definition = try ServiceDefinition(service, includedServices: included, trust: trust)
+        if definition.takesSignedWrites { system.wantSigningKeys() }
         let ids = service.characteristics.map(\.id)
         let published = try system.attributes.add(definition, ids, of: self)
         for (id, characteristic) in zip(ids, published.characteristics) { handles[id] = characteristic.value }

@@ -46,6 +46,13 @@ extension ServiceDefinition {
     }
 }
 
+extension ServiceDefinition {
+    /// Whether any of its values may be written with a signature.
+    var takesSignedWrites: Bool {
+        characteristics.contains { $0.properties.rawValue & UInt8(LocalProperties.signedWrites) != 0 }
+    }
+}
+
 extension CharacteristicDefinition {
     fileprivate init(_ local: LocalCharacteristic, trust: SecurityRequirement) throws(ServiceError) {
         guard local.properties & LocalProperties.forbidden == 0 else {

@@ -153,6 +153,9 @@ public final class BluetoothSystem {
         }
     }
 
+    /// The address that centrals see; nil while nothing is advertised.
+    public var advertisedAddress: BluetoothAddress? { advertiser.connectableAddress }
+
     /// Lets an app in.
     public func openApp(_ identity: AppIdentity) -> InProcessConnection {
         InProcessConnection(AppSession(identity, system: self), loop: loop)

@@ -35,6 +35,12 @@ extension BluetoothSystem {
         followBonds()
     }
 
+    /// An app takes signed writes: centrals that pair from now on are asked for the key to check them with.
+    func wantSigningKeys() {
+        guard !security.configuration.wantedKeys.contains(.signing) else { return }
+        security.configuration.wantedKeys.insert(.signing)
+    }
+
     /// Lets go of the bonds, so that another system may have them.
     func closeBonds() {
         keeper.close()

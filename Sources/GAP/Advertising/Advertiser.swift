@@ -87,9 +87,11 @@ public final class Advertiser {
         for set in activeSets { set.handle(.tryAgain) }
     }
 
-    /// What the connectable set shows that is on the air, or was last.
-    var connectableAddress: BluetoothAddress? {
-        generation == .extended ? activeSets.first { $0.isConnectable }?.address : nil
+    /// What the connectable set shows that is on the air, or was last. Without extended advertising all who use the radio show
+    /// one address.
+    public var connectableAddress: BluetoothAddress? {
+        generation == .extended
+            ? activeSets.first { $0.isConnectable }?.address : privacy?.sharedAddress?.address
     }
 
     private var activeSets: [AdvertisingSet] { sets.compactMap(\.set) }

@@ -109,6 +109,7 @@ struct DemoCommand: ParsableCommand {
         outcome: Outcome
     ) -> (HeartRateSensor, HeartRateApp) {
         let sensorQueue = DispatchQueue(label: "sensor")
+        let (app, air) = (Self.speaker("app", world: phone.world), Self.speaker("air", world: phone.world))
         let people = (
             sensor.launch("sensor") { app in
                 HeartRateSensor(
@@ -122,7 +123,12 @@ struct DemoCommand: ParsableCommand {
                 HeartRateApp(
                     queue: DispatchQueue(label: "app"),
                     rates: Self.rates,
-                    say: Self.speaker("app", world: phone.world),
+                    say: { text in
+                        app(text)
+                        // What the app is never told.
+                        guard text.hasPrefix("found"), let address = sensor.advertisedAddress else { return }
+                        air("the sensor shows the address \(address)")
+                    },
                     finish: { isComplete in
                         outcome.finish(isComplete ? .success(()) : .failure(.incomplete("the app did not get through")))
                     }

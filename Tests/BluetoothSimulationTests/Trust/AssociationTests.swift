@@ -49,6 +49,29 @@ import Testing
         #expect(trust.phone.pairedPeers.isEmpty)
     }
 
+    @Test(arguments: [true, false])
+    func AB_A14_withNobodyToAskTheAnswerIsNo(isPhone: Bool) throws {
+        let trust = TrustWorld()
+        (isPhone ? trust.phone : trust.sensor).withSystem { $0.prompter = nil }
+        let app = try trust.app()
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value", within: .seconds(10)).error?.att == .insufficientAuthentication)
+        #expect(trust.phone.pairedPeers.isEmpty && trust.sensor.pairedPeers.isEmpty)
+    }
+
+    @Test func AB_A14_aPersonWhoWasToldNothingDeclines() throws {
+        let world = SimulatedWorld(seed: 1)
+        let (phone, sensor) = (world.addDevice(named: "Phone"), world.addDevice(named: "Sensor"))
+        let peripheral = sensor.launch("sensor") { _ in TrustPeripheral() }
+        let app = phone.launch("phone") { _ in TrustCentral(world) }
+        try app.expect("state 5")
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value", within: .seconds(10)).error?.att == .insufficientAuthentication)
+        #expect(peripheral.log.isEmpty)
+    }
+
     @Test func behaviour_6_9_aPeripheralWithAScreenIsNotContentWithoutACode() throws {
         // A central with neither display nor keyboard, whose pairing is worth nothing against somebody in the middle.
         let trust = TrustWorld(phone: DeviceOptions(pairingScreen: .none))

@@ -155,6 +155,15 @@ import Testing
         #expect(try app.expect("value").value == Data("you@example.org".utf8))
     }
 
+    /// A characteristic that takes signed writes makes the system ask centrals for the key to check them with.
+    @Test func aCentralIsAskedForItsSigningKeyWhereSomethingTakesSignedWrites() throws {
+        let (trust, _) = try bonded { configuration, isPhone in
+            if isPhone { configuration.pairing.givenKeys.insert(.signing) }
+        }
+        #expect(trust.sensor.withSystem { $0.keeper.store?.bonds.first?.keys.peerSigningKey } != nil)
+        #expect(trust.phone.withSystem { $0.keeper.store?.bonds.first?.keys.peerSigningKey } == nil)
+    }
+
     @Test func behaviour_4_10_theServicesOfABondedPeerAreFoundWithoutTraffic() throws {
         let (trust, app) = try bonded()
         try app.visit()
@@ -211,6 +220,7 @@ import Testing
         try app.visit()
         app.read(Trust.email)
         #expect(try app.expect("value").error?.core == .tooManyLEPairedDevices)
+        #expect(trust.phone.person.notices.contains { $0.contains("as many paired devices as there may be") })
         #expect(trust.phone.pairedPeers.map(\.name) == ["Sensor"])
         withExtendedLifetime(secondApp) {}
     }
