@@ -10,6 +10,8 @@ public enum OwnAddressPolicy: Hashable, Sendable {
     case publicDevice
     /// A static random address, drawn anew each time the system is made (Core Vol 6 Part B 1.3.2.1).
     case staticRandom
+    /// This random address, always: a static one that is kept from one start to the next.
+    case fixed(BluetoothAddress)
     /// Addresses that change, and that none but bonded devices recognise (behaviour 6.17). See ``DevicePrivacy``.
     case resolvablePrivate
 }
@@ -33,10 +35,10 @@ public struct OwnAddress: Hashable, Sendable {
 
     /// The address that `policy` gives to a device whose controller has the address `publicAddress`, if any.
     public init(_ policy: OwnAddressPolicy, publicAddress: BluetoothAddress?, random: RandomSource) {
-        if policy == .publicDevice, let publicAddress {
-            address = publicAddress
-        } else {
-            address = BluetoothAddress.staticRandom(random)
+        switch policy {
+        case .publicDevice: address = publicAddress ?? .staticRandom(random)
+        case .fixed(let fixed): address = fixed
+        case .staticRandom, .resolvablePrivate: address = .staticRandom(random)
         }
     }
 }

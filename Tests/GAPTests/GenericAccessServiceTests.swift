@@ -195,6 +195,15 @@ private final class Served: GATTServerDelegate {
         #expect(try session.values(of: 0x2AA6).map(\.value) == [[value]])
     }
 
+    @Test(arguments: [true, false, nil])
+    func aPeripheralReadsWhetherItsCentralResolvesAddresses(resolves: Bool?) throws {
+        let session = try Session { $0.resolvesAddresses = resolves }
+        var result: Result<Bool, GAPError>?
+        session.client.readCentralAddressResolution { result = $0 }
+        session.pair.world.run { result != nil }
+        #expect(try result?.get() == resolves ?? false)
+    }
+
     @Test func GAP_GAT_BV_19_resolvablePrivateAddressOnly() throws {
         let session = try Session { $0.usesOnlyResolvableAddresses = true }
         #expect(try session.values(of: 0x2AC9).map(\.value) == [[0]])

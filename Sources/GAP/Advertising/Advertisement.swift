@@ -22,6 +22,11 @@ public struct Advertisement: Hashable, Sendable {
             case .scannable, .nonConnectable: false
             }
         }
+
+        /// Whom it is for, if it is for one device.
+        var target: BluetoothAddress? {
+            if case .directed(let peer, _) = self { peer } else { nil }
+        }
     }
 
     /// What is sent on the air.

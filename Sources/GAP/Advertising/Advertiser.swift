@@ -126,11 +126,13 @@ extension Advertiser {
         if isPaused, activeSets.allSatisfy(\.isQuiet) { privacy?.handle(.quiet(.advertiser)) }
     }
 
-    /// What the sets ask of an address that they share with others: those of a controller with extended advertising have one
-    /// each.
-    func reviewAddressNeed() {
-        guard let privacy, generation == .legacy else { return }
-        switch activeSets.lazy.compactMap(\.addressWish).first {
+    /// What the sets ask of addresses. Those of a controller with extended advertising have one each, others share one.
+    func reviewWishes() {
+        guard let privacy else { return }
+        let wishes = activeSets.compactMap(\.wish)
+        privacy.setTargets(wishes.compactMap(\.target))
+        guard generation == .legacy else { return }
+        switch wishes.first?.address {
         case .device?: privacy.declare(.recognisable, of: .advertiser)
         case .nonResolvablePrivate?: privacy.declare(.nonResolvable, of: .advertiser)
         case nil: privacy.declare(.none, of: .advertiser)
@@ -175,7 +177,7 @@ extension Advertiser {
         var shown = privateAddress.map { OwnAddress($0) } ?? ownAddress
         shown.isMadeByController = false
         var target = BluetoothAddress.none
-        if case .directed(let peer, _) = advertisement.kind {
+        if let peer = advertisement.kind.target {
             (target, shown.isMadeByController) = privacy?.target(peer) ?? (peer, false)
         }
         return AdvertisingCommands(

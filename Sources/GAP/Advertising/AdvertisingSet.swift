@@ -25,8 +25,14 @@ public final class AdvertisingSet {
     private var privateKind: SharedAddress.Kind?
     /// What was shown last.
     private(set) var address: BluetoothAddress?
-    /// What was asked for to be shown; nil while nothing is wanted.
-    private(set) var addressWish: Advertisement.Address?
+    /// What addresses have been asked for it; nil while nothing is wanted.
+    private(set) var wish: AddressWish?
+
+    /// What an advertisement needs of the addresses.
+    struct AddressWish: Hashable {
+        var address: Advertisement.Address
+        var target: BluetoothAddress?
+    }
     /// Raised with every reset, so that what is still on its way is not mistaken for what comes after.
     private var life = 0
 
@@ -86,15 +92,16 @@ public final class AdvertisingSet {
 
     /// What is to be advertised may need another address, which is set first.
     private func ask(for advertisement: Advertisement?) {
-        guard addressWish != advertisement?.address else { return }
-        addressWish = advertisement?.address
-        advertiser.reviewAddressNeed()
+        let new = advertisement.map { AddressWish(address: $0.address, target: $0.kind.target) }
+        guard wish != new else { return }
+        wish = new
+        advertiser.reviewWishes()
     }
 
     /// The controller is gone; nothing is wanted any more.
     func reset() {
         life += 1
-        (privateAddress, privateKind, address, addressWish) = (nil, nil, nil, nil)
+        (privateAddress, privateKind, address, wish) = (nil, nil, nil, nil)
         endAddressChange()
         handle(.reset)
     }

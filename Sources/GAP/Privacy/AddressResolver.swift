@@ -21,14 +21,20 @@ struct AddressResolver {
     /// Addresses of which is remembered whose they are.
     var remembered: Int { known.count }
 
-    /// Knows these peers from now on, and nothing of before.
-    mutating func replace(_ new: [PrivatePeer]) {
+    /// Knows these peers from now on. When their keys are others nothing of before is remembered.
+    ///
+    /// - Returns: Whether they are.
+    @discardableResult
+    mutating func replace(_ new: [PrivatePeer]) -> Bool {
+        let old = keys
         peers = [:]
         keys = []
-        known.removeAll()
         for peer in new.prefix(Self.maximumPeers) where peers.updateValue(peer, forKey: peer.identity) == nil {
             if let key = peer.key { keys.append((key, peer.identity)) }
         }
+        guard !old.elementsEqual(keys, by: { $0 == $1 }) else { return false }
+        known.removeAll()
+        return true
     }
 
     /// The peer with this identity.

@@ -10,7 +10,7 @@ extension DevicePrivacy {
     /// The bonds or the controller are others: whether the list has to follow.
     func reviewList() {
         guard controller != nil else { return }
-        list.choose(from: peers)
+        list.choose(from: listable)
         if list.isBehind {
             handle(.need(.list))
         } else {

@@ -40,12 +40,14 @@ extension DevicePrivacy {
     }
 
     /// Whom an advertisement is directed to, and whether the controller makes both addresses. A peer that resolves addresses
-    /// is called by a private one of its own; another one would not know it (Core Vol 3 Part C 9.3.3, 10.7.1.2).
+    /// is called by a private one of its own; another one would not know it (Core Vol 3 Part C 9.3.3, 10.7.1.2). A controller
+    /// that does not resolve addresses itself understands the answer only if it comes from the very address that was called,
+    /// so that is the one that the peer had last.
     func target(_ peer: BluetoothAddress) -> (address: BluetoothAddress, isMadeByController: Bool) {
         let known = self.peer(at: peer)
-        guard let known, let key = known.key, known.resolvesAddresses else { return (known?.identity ?? peer, false) }
-        if isPrivate, list.entries[known.identity]?.key != nil { return (known.identity, true) }
-        return (.resolvablePrivate(key, random), false)
+        guard let known, let key = known.key, resolves(known) else { return (known?.identity ?? peer, false) }
+        if list.isInUse, list.entries[known.identity]?.key != nil { return (known.identity, isPrivate) }
+        return (lastAddresses[known.identity] ?? .resolvablePrivate(key, random), false)
     }
 
     /// A link has been made. Called before the advertiser and the connector learn of it.
@@ -56,6 +58,9 @@ extension DevicePrivacy {
     @discardableResult
     public func connected(_ connection: HCIConnection) -> BluetoothAddress? {
         let ofSet = connection.role == .peripheral ? advertiser?.connectableAddress : nil
+        if let peer = peer(at: connection.peerAddress), peer.identity != connection.peerAddress.plain {
+            lastAddresses[peer.identity] = connection.peerAddress.plain
+        }
         guard let address = connection.localResolvableAddress ?? ofSet ?? current?.address.address else { return nil }
         linkAddresses[connection.handle] = LinkAddress(connection: connection, address: address)
         return address

@@ -20,8 +20,11 @@ public final class DevicePrivacy {
     public var peers: [PrivatePeer] = [] {
         didSet {
             guard peers != oldValue else { return }
-            resolver.replace(peers)
-            recent = [:]
+            // To be used changes nothing about whose address is whose.
+            if resolver.replace(peers) {
+                (recent, lastAddresses) = ([:], [:])
+                resolving.formIntersection(peers.map(\.identity))
+            }
             reviewList()
         }
     }
@@ -55,8 +58,14 @@ public final class DevicePrivacy {
     /// Raised with every reset, so that what is still on its way is not mistaken for what comes after.
     var life = 0
     private var resolver = AddressResolver()
+    /// Peers that have said since this device is up that they resolve addresses.
+    private var resolving: Set<BluetoothAddress> = []
+    /// Bonded peers that are advertised to by their identity addresses.
+    private var plainTargets: Set<BluetoothAddress> = []
     /// Where each bonded peer was heard last.
     private var recent: [BluetoothAddress: (address: BluetoothAddress, time: Instant)] = [:]
+    /// The address that each bonded peer had when it was linked last, when the host resolved it.
+    var lastAddresses: [BluetoothAddress: BluetoothAddress] = [:]
     /// The own address of each link.
     var linkAddresses: [ConnectionHandle: LinkAddress] = [:]
 
@@ -120,6 +129,7 @@ public final class DevicePrivacy {
         (expiry, pauseTimer, retry) = (nil, nil, nil)
         (controller, base, current, pendingAddress) = (nil, nil, nil, nil)
         shared.reset()
+        plainTargets = []
         list = ResolvingList()
         recent = [:]
         linkAddresses = [:]
@@ -142,6 +152,33 @@ public final class DevicePrivacy {
     public func identity(of address: BluetoothAddress) -> BluetoothAddress {
         resolver.peer(at: address)?.identity ?? address.plain
     }
+
+    /// Whether this device can be advertised to by a private address of its own: the value of its Central Address Resolution
+    /// characteristic (Core Vol 3 Part C 12.4). Certain once the controller is ready.
+    public var resolvesAddresses: Bool { list.capacity > 0 }
+
+    /// Notes what the Central Address Resolution characteristic of a bonded peer says
+    /// (``GATT/GATTClient/readCentralAddressResolution(_:)``).
+    public func setResolvesAddresses(_ resolves: Bool, of identity: BluetoothAddress) {
+        guard let peer = resolver[identity] else { return }
+        if resolves { resolving.insert(peer.identity) } else { resolving.remove(peer.identity) }
+    }
+
+    /// Whether a bonded peer resolves the address that it is advertised to by.
+    func resolves(_ peer: PrivatePeer) -> Bool { peer.resolvesAddresses || resolving.contains(peer.identity) }
+
+    /// The devices that advertisements are directed to. A controller calls those on its list by private addresses, whatever
+    /// it shows itself (Core Vol 6 Part B 6.2.2), so those who would not understand it leave the list meanwhile.
+    func setTargets(_ targets: [BluetoothAddress]) {
+        let known = targets.compactMap { peer(at: $0) }
+        let new = Set(known.filter { $0.key != nil && !resolves($0) }.map(\.identity))
+        guard new != plainTargets else { return }
+        plainTargets = new
+        reviewList()
+    }
+
+    /// Those whom the controller may know.
+    var listable: [PrivatePeer] { peers.filter { !plainTargets.contains($0.identity) } }
 
     /// The bonded peer with this identity address.
     func bonded(_ identity: BluetoothAddress) -> PrivatePeer? { resolver[identity] }

@@ -195,4 +195,16 @@ extension GATTClient {
     private static func nameError(_ result: Result<[RemoteValue], GATTError>) -> GAPError {
         if case .failure(.bearer(.closed)) = result { .linkLost(.unknownConnection) } else { .notFound }
     }
+
+    /// Reads whether the peer resolves the addresses that it is advertised to by (Core Vol 3 Part C 12.4). One without the
+    /// characteristic does not.
+    public func readCentralAddressResolution(_ completion: @escaping (Result<Bool, GAPError>) -> Void) {
+        readValues(of: GATTUUID.centralAddressResolution) { result in
+            switch result {
+            case .success(let values): completion(.success(values.first?.value == [1]))
+            case .failure(.bearer(.closed)): completion(.failure(.linkLost(.unknownConnection)))
+            case .failure: completion(.success(false))
+            }
+        }
+    }
 }

@@ -140,7 +140,8 @@ extension DeviceSecurity {
         onBondChange?(identifier)
     }
 
-    private func tellPrivacy() {
+    /// Bonds are others, or were used.
+    func tellPrivacy() {
         privacy?.peers = bonds?.bonds.map { PrivatePeer($0) } ?? []
     }
 

@@ -113,6 +113,7 @@ extension SecureLink: SecurityManagerDelegate {
     private func bondIsUsed() {
         guard let identifier = bond?.identifier else { return }
         device.bonds?.use(identifier)
+        device.tellPrivacy()
         // Whoever said that the key was lost was somebody else, or has found it again.
         if bond?.isLost == true, !isPairing { changeBond { $0.isLost = false } }
     }

@@ -1,0 +1,82 @@
+import BluetoothTypes
+import Bonds
+import Cryptography
+import EventLoops
+import HCI
+import LinkLayer
+import Radio
+import SMP
+import Testing
+
+@testable import GAP
+
+/// Who makes and resolves private addresses, with which commands.
+enum PrivacyMode: String, CaseIterable, CustomTestStringConvertible {
+    case hostLegacy
+    case hostExtended
+    case controllerLegacy
+    case controllerExtended
+
+    var testDescription: String { rawValue }
+    var commands: ControllerMode { self == .hostLegacy || self == .controllerLegacy ? .legacy : .extended }
+    /// Whether the controllers have a resolving list.
+    var isInController: Bool { self == .controllerLegacy || self == .controllerExtended }
+    /// Those with a resolving list.
+    static let inController: [PrivacyMode] = [.controllerLegacy, .controllerExtended]
+}
+
+extension GAPWorld {
+    /// A device with private addresses that is up.
+    func privateDevice(
+        _ mode: PrivacyMode,
+        interval: Duration = GAPTimer.privateAddressInterval,
+        listSize: UInt8 = 32
+    ) -> GAPDevice {
+        device(.resolvablePrivate, interval: interval) { configuration in
+            if !mode.isInController { configuration.features.remove(.privacy) }
+            configuration.resolvingListSize = listSize
+        }
+    }
+}
+
+extension GAPDevice {
+    /// Who it is behind its private addresses.
+    var identity: LocalIdentity {
+        bonds?.identity ?? LocalIdentity(address: .none, key: .zero)
+    }
+
+    /// Whether an address is one of its private ones.
+    func isOwn(_ address: BluetoothAddress) -> Bool { address.isResolved(by: identity.key) }
+
+    /// Gives each of two devices what a pairing would: the other one's key and identity.
+    func bond(with other: GAPDevice) throws {
+        try remember(other)
+        try other.remember(self)
+        world.run(.milliseconds(50))
+    }
+
+    /// Keeps a bond with another device, which has the level of an unauthenticated pairing.
+    func remember(_ other: GAPDevice) throws {
+        // The same on both sides.
+        let key = Key128(Block128(high: 7, low: UInt64(1 << node.id.number | 1 << other.node.id.number)))
+        try remember(other.identity, number: UInt64(other.node.id.number), key)
+    }
+
+    func remember(_ identity: LocalIdentity, number: UInt64, _ longTermKey: Key128) throws {
+        let level = KeyLevel(keySize: 16, isAuthenticated: false, isSecureConnections: true)
+        var keys = PeerKeys(level: level)
+        let key = EncryptionKey(key: longTermKey, diversifier: 0, random: 0)
+        (keys.localKey, keys.peerKey) = (key, key)
+        (keys.identityKey, keys.identityAddress) = (identity.key, identity.address)
+        let octets = (0..<16).map { UInt8(truncatingIfNeeded: $0 < 8 ? number >> (8 * $0) : 1) }
+        let identifier = try #require(BondIdentifier(octets))
+        let bond = Bond(identifier: identifier, address: identity.address, keys: keys)
+        _ = try #require(bonds).add(bond)
+        access.security.bondChanged(identifier)
+    }
+
+    /// Notes of a bonded device that it resolves addresses when it connects.
+    func noteThatItResolves(_ other: GAPDevice) {
+        access.privacy.setResolvesAddresses(true, of: other.identity.address)
+    }
+}

@@ -1,0 +1,346 @@
+import BluetoothTypes
+import Bonds
+import EventLoops
+import GATT
+import HCI
+import SMP
+import Testing
+
+@testable import GAP
+
+/// The modes and procedures of the Generic Access Profile with private addresses on both sides (Core Vol 3 Part C 10.7).
+@Suite struct PrivateProcedureTests {
+    private static let data = AdvertisingData([.localName(.init("Harald"))])
+    private static let more = AdvertisingData([.appearance(0x0341)])
+    private static let nobody = BluetoothAddress(0xC0_0000_0000_09, kind: .randomDevice)
+    private static let undirected = Peripheral.Mode(.general, .undirected, data: data)
+
+    /// Two bonded devices with private addresses.
+    private struct Pair {
+        let world: GAPWorld
+        let watch: AirWatch
+        let device: GAPDevice
+        let other: GAPDevice
+
+        init(_ mode: PrivacyMode, areBonded: Bool = true) throws {
+            world = GAPWorld(mode.commands)
+            watch = AirWatch(world.radio)
+            device = world.privateDevice(mode)
+            other = world.privateDevice(mode)
+            if areBonded { try device.bond(with: other) }
+        }
+
+        /// Neither has told the whole world who it is.
+        func expectNoIdentityOnAir(_ place: SourceLocation = #_sourceLocation) {
+            for (one, node) in [(device, device.node), (other, other.node)] {
+                #expect(!watch.hasSent(one.identity.address, node), sourceLocation: place)
+            }
+        }
+    }
+
+    // MARK: Broadcast, observation, discovery
+
+    private func expectBroadcast(_ mode: PrivacyMode, _ advertisement: Advertisement) throws -> [Sighting] {
+        let pair = try Pair(mode)
+        let broadcaster = Broadcaster(pair.device.access)
+        broadcaster.send(advertisement)
+        let heard = try pair.other.hear()
+        #expect(!heard.isEmpty && heard.allSatisfy { $0.address == pair.device.identity.address && $0.isResolved })
+        let shown = pair.watch.of(pair.device.node, .advertising).compactMap(\.own)
+        #expect(!shown.isEmpty && shown.allSatisfy { pair.device.isOwn($0) })
+        #expect(!pair.watch.hasSent(pair.device.identity.address, pair.device.node))
+        return heard
+    }
+
+    @Test(arguments: PrivacyMode.allCases)
+    func GAP_BROB_BCST_BV_03_broadcastWithAResolvablePrivateAddress(mode: PrivacyMode) throws {
+        let heard = try expectBroadcast(mode, Advertisement(.nonConnectable, data: Self.data))
+        #expect(heard.allSatisfy { !$0.hasScanResponse && $0.data == Self.data })
+    }
+
+    @Test(arguments: PrivacyMode.allCases)
+    func GAP_BROB_BCST_BV_05_broadcastWithAResolvablePrivateAddressAndAScanResponse(mode: PrivacyMode) throws {
+        let heard = try expectBroadcast(mode, Advertisement(.scannable, data: Self.data, scanResponse: Self.more))
+        #expect(heard.contains { $0.data == Self.data.merged(with: Self.more) })
+    }
+
+    @Test(arguments: PrivacyMode.allCases, [Advertisement.Address.device, .nonResolvablePrivate])
+    func GAP_BROB_OBSV_BV_05_activeObservationWithAPrivateAddress(
+        mode: PrivacyMode,
+        address: Advertisement.Address
+    ) throws {
+        let pair = try Pair(mode, areBonded: false)
+        let stranger = pair.world.device()
+        let broadcaster = Broadcaster(stranger.access)
+        broadcaster.send(Advertisement(.scannable, data: Self.data, scanResponse: Self.more))
+        var settings = ScanSettings(isActive: true)
+        settings.address = address
+        let heard = try pair.other.hear(settings)
+        #expect(heard.contains { $0.address == stranger.address && $0.hasScanResponse })
+        let shown = pair.watch.of(pair.other.node, .scanning).compactMap(\.own)
+        #expect(!shown.isEmpty && !pair.watch.hasSent(pair.other.identity.address, pair.other.node))
+        let isAsAsked = shown.allSatisfy { address == .device ? pair.other.isOwn($0) : $0.randomKind == .nonResolvable }
+        #expect(isAsAsked)
+    }
+
+    @Test(arguments: PrivacyMode.allCases)
+    func GAP_BROB_OBSV_BV_06_activeObservationWithPrivateAddressesOnBothSides(mode: PrivacyMode) throws {
+        let pair = try Pair(mode)
+        let broadcaster = Broadcaster(pair.device.access)
+        broadcaster.send(Advertisement(.scannable, data: Self.data, scanResponse: Self.more))
+        let heard = try pair.other.hear(ScanSettings(isActive: true))
+        #expect(heard.contains { $0.address == pair.device.identity.address && $0.hasScanResponse })
+        let asked = pair.watch.of(pair.other.node, .scanning)
+        #expect(!asked.isEmpty && asked.allSatisfy { $0.own.map(pair.other.isOwn) ?? false })
+        pair.expectNoIdentityOnAir()
+    }
+
+    @Test(arguments: PrivacyMode.allCases)
+    func GAP_DISC_RPA_BV_01_aBondedDeviceIsDiscoveredByItsIdentity(mode: PrivacyMode) throws {
+        let pair = try Pair(mode)
+        let role = Peripheral(pair.device.access)
+        role.enter(Self.undirected)
+        let discovery = Discovery(pair.other.access)
+        var found: [Sighting] = []
+        try discovery.run(.general, onFound: { found.append($0) }, onEnd: { _ in })
+        pair.world.run(.seconds(5))
+        #expect(Set(found.map(\.address)) == [pair.device.identity.address] && found.allSatisfy(\.isResolved))
+        pair.expectNoIdentityOnAir()
+    }
+
+    // MARK: Connections
+
+    /// Lets one device advertise, and the other one connect to it.
+    private func connect(
+        _ pair: Pair,
+        _ advertised: Peripheral.Mode,
+        _ begin: (Central, BluetoothAddress, @escaping Central.Completion) -> Void
+    ) throws -> AccessLink {
+        let role = Peripheral(pair.device.access)
+        role.enter(advertised)
+        let central = Central(pair.other.access)
+        var result: Result<AccessLink, GAPError>?
+        begin(central, pair.device.identity.address) { result = $0 }
+        pair.world.run(for: .seconds(12)) { result != nil }
+        pair.world.run(.milliseconds(200))
+        let link = try #require(try result?.get())
+        // Each is to the other who it is, whatever was on the air.
+        #expect(link.peer == pair.device.identity.address && link.connection.role == .central)
+        let theirs = try #require(pair.device.links.last)
+        #expect(theirs.peer == pair.other.identity.address && theirs.connection.role == .peripheral)
+        #expect(pair.other.access.connector.wanted.isEmpty)
+        let requests = pair.watch.of(pair.other.node, .initiating)
+        #expect(!requests.isEmpty && requests.allSatisfy { $0.own.map(pair.other.isOwn) ?? false })
+        #expect(requests.allSatisfy { $0.target.map(pair.device.isOwn) ?? false })
+        // Pairing is computed with the addresses that were on the air.
+        for (device, link, own) in [
+            (pair.other, link, requests.last?.own), (pair.device, theirs, requests.last?.target),
+        ] {
+            #expect(device.access.privacy.ownAddress(of: link.connection) == own)
+        }
+        return link
+    }
+
+    private func undirectedLink(
+        _ mode: PrivacyMode,
+        _ begin: (Central, BluetoothAddress, @escaping Central.Completion) -> Void
+    ) throws {
+        let pair = try Pair(mode)
+        _ = try connect(pair, Self.undirected, begin)
+        pair.expectNoIdentityOnAir()
+    }
+
+    /// The other device resolves the address that the first one calls it by, which needs a controller that does.
+    private func directedLink(
+        _ mode: PrivacyMode,
+        _ begin: (Central, BluetoothAddress, @escaping Central.Completion) -> Void
+    ) throws {
+        let pair = try Pair(mode)
+        pair.device.noteThatItResolves(pair.other)
+        let target = pair.other.identity.address
+        _ = try connect(pair, .init(.none, .directed(target, isHighDutyCycle: false)), begin)
+        let shown = pair.watch.of(pair.device.node, .advertising).filter { $0.target != nil }
+        #expect(!shown.isEmpty && shown.allSatisfy { $0.target.map(pair.other.isOwn) ?? false })
+        #expect(shown.allSatisfy { $0.own.map(pair.device.isOwn) ?? false })
+        pair.expectNoIdentityOnAir()
+    }
+
+    private static let direct: @Sendable (Central, BluetoothAddress, @escaping Central.Completion) -> Void = {
+        $0.connect(to: $1, within: .seconds(10), completion: $2)
+    }
+    private static let auto: @Sendable (Central, BluetoothAddress, @escaping Central.Completion) -> Void = {
+        $0.autoConnect(to: [nobody, $1], within: .seconds(10), completion: $2)
+    }
+    private static let selective: @Sendable (Central, BluetoothAddress, @escaping Central.Completion) -> Void = {
+        $0.selectiveConnect(to: [$1, nobody], within: .seconds(10), completion: $2)
+    }
+    private static let general: @Sendable (Central, BluetoothAddress, @escaping Central.Completion) -> Void = {
+        central,
+        peer,
+        end in
+        central.generalConnect(within: .seconds(10), pick: { $0.address == peer }, completion: end)
+    }
+
+    @Test(arguments: PrivacyMode.inController)
+    func GAP_CONN_DCON_BV_04_directedToAPeerThatResolvesAddresses(mode: PrivacyMode) throws {
+        try directedLink(mode, Self.direct)
+    }
+
+    @Test(arguments: [PrivacyMode.hostLegacy, .hostExtended])
+    func GAP_CONN_DCON_BV_04_directedToTheAddressThatThePeerHadLast(mode: PrivacyMode) throws {
+        let pair = try Pair(mode)
+        pair.device.noteThatItResolves(pair.other)
+        try connect(pair, Self.undirected, Self.direct).terminate()
+        pair.world.run(.seconds(1))
+        let target = pair.other.identity.address
+        _ = try connect(pair, .init(.none, .directed(target, isHighDutyCycle: false)), Self.direct)
+        let called = pair.watch.of(pair.device.node, .advertising).compactMap(\.target)
+        #expect(!called.isEmpty && called.allSatisfy { pair.other.isOwn($0) })
+        pair.expectNoIdentityOnAir()
+    }
+
+    @Test(arguments: PrivacyMode.allCases)
+    func GAP_CONN_DCON_BV_05_aPeerThatDoesNotResolveAddressesIsNotCalledByAPrivateOne(mode: PrivacyMode) throws {
+        let pair = try Pair(mode)
+        let role = Peripheral(pair.device.access)
+        role.enter(.init(.none, .directed(pair.other.identity.address, isHighDutyCycle: false)))
+        pair.world.run(.seconds(1))
+        let shown = pair.watch.of(pair.device.node, .advertising)
+        #expect(!shown.isEmpty && shown.compactMap(\.target).allSatisfy { $0 == pair.other.identity.address })
+        #expect(shown.compactMap(\.own).allSatisfy { pair.device.isOwn($0) })
+    }
+
+    @Test(arguments: PrivacyMode.allCases)
+    func GAP_CONN_UCON_BV_06_undirectedWithAPrivateAddress(mode: PrivacyMode) throws {
+        try undirectedLink(mode, Self.direct)
+    }
+
+    @Test(arguments: PrivacyMode.inController)
+    func GAP_CONN_ACEP_BV_03_autoConnectionToADirectedAdvertiser(mode: PrivacyMode) throws {
+        try directedLink(mode, Self.auto)
+    }
+
+    @Test(arguments: PrivacyMode.allCases)
+    func GAP_CONN_ACEP_BV_04_autoConnectionToAnUndirectedAdvertiser(mode: PrivacyMode) throws {
+        try undirectedLink(mode, Self.auto)
+    }
+
+    @Test(arguments: PrivacyMode.inController)
+    func GAP_CONN_GCEP_BV_05_generalConnectionToADirectedAdvertiser(mode: PrivacyMode) throws {
+        try directedLink(mode, Self.general)
+    }
+
+    @Test(arguments: PrivacyMode.allCases)
+    func GAP_CONN_GCEP_BV_06_generalConnectionToAnUndirectedAdvertiser(mode: PrivacyMode) throws {
+        try undirectedLink(mode, Self.general)
+    }
+
+    @Test(arguments: PrivacyMode.allCases)
+    func GAP_CONN_SCEP_BV_03_selectiveConnection(mode: PrivacyMode) throws {
+        try undirectedLink(mode, Self.selective)
+        if mode.isInController { try directedLink(mode, Self.selective) }
+    }
+
+    @Test(arguments: PrivacyMode.inController)
+    func GAP_CONN_DCEP_BV_05_directConnectionToADirectedAdvertiser(mode: PrivacyMode) throws {
+        try directedLink(mode, Self.direct)
+    }
+
+    @Test(arguments: PrivacyMode.allCases)
+    func GAP_CONN_DCEP_BV_06_directConnectionToAnUndirectedAdvertiser(mode: PrivacyMode) throws {
+        try undirectedLink(mode, Self.direct)
+    }
+
+    // MARK: The same peer again
+
+    /// Connects twice with more than the time of an address between, and gives the addresses on the air.
+    private func reconnect(_ mode: PrivacyMode) throws -> (pair: Pair, first: AirWatch.Seen, second: AirWatch.Seen) {
+        let pair = try Pair(mode)
+        let link = try connect(pair, Self.undirected, Self.direct)
+        let first = try #require(pair.watch.of(pair.other.node, .initiating).last)
+        link.terminate()
+        pair.world.run(GAPTimer.privateAddressInterval + .seconds(1))
+        let role = Peripheral(pair.device.access)
+        role.enter(Self.undirected)
+        let central = Central(pair.other.access)
+        var again: AccessLink?
+        central.connect(to: pair.device.identity.address, within: .seconds(10)) { again = try? $0.get() }
+        pair.world.run(for: .seconds(12)) { again != nil }
+        pair.world.run(.milliseconds(200))
+        #expect(again?.peer == pair.device.identity.address)
+        #expect(pair.device.links.last?.peer == pair.other.identity.address)
+        let second = try #require(pair.watch.of(pair.other.node, .initiating).last)
+        pair.expectNoIdentityOnAir()
+        return (pair, first, second)
+    }
+
+    @Test(arguments: PrivacyMode.allCases)
+    func GAP_CONN_PRDA_BV_01_aPeripheralRecognisesABondedCentral(mode: PrivacyMode) throws {
+        let (pair, first, second) = try reconnect(mode)
+        #expect(first.own != second.own)
+        #expect(pair.device.links.count == 2 && Set(pair.device.links.map(\.peer)) == [pair.other.identity.address])
+        let bond = pair.device.bonds?.bond(identity: pair.other.identity.address)
+        #expect(bond != nil && pair.device.links.allSatisfy { $0.security.bond == bond })
+    }
+
+    @Test(arguments: PrivacyMode.allCases)
+    func GAP_CONN_PRDA_BV_02_aCentralRecognisesABondedPeripheral(mode: PrivacyMode) throws {
+        let (pair, first, second) = try reconnect(mode)
+        #expect(first.target != second.target)
+        #expect(Set(pair.other.links.map(\.peer)) == [pair.device.identity.address])
+    }
+
+    @Test(arguments: PrivacyMode.allCases)
+    func GAP_PRIV_CONN_BV_10_aPeripheralChangesItsAddressAndIsReachedAgain(mode: PrivacyMode) throws {
+        let (pair, first, second) = try reconnect(mode)
+        let shown = [first, second].compactMap(\.target)
+        #expect(Set(shown).count == 2 && shown.allSatisfy { pair.device.isOwn($0) })
+    }
+
+    @Test(arguments: PrivacyMode.allCases)
+    func GAP_PRIV_CONN_BV_11_aCentralChangesItsAddressAndConnectsAgain(mode: PrivacyMode) throws {
+        let (pair, first, second) = try reconnect(mode)
+        let shown = [first, second].compactMap(\.own)
+        #expect(Set(shown).count == 2 && shown.allSatisfy { pair.other.isOwn($0) })
+    }
+
+    @Test(arguments: PrivacyMode.allCases)
+    func GAP_PRIV_CONN_BV_12_anAddressThatNobodyKnowsIsAStrangers(mode: PrivacyMode) throws {
+        let pair = try Pair(mode)
+        let stranger = pair.world.privateDevice(mode)
+        let role = Peripheral(pair.device.access)
+        role.enter(Self.undirected)
+        let shown = try #require(try stranger.hear().first)
+        #expect(!shown.isResolved && pair.device.isOwn(shown.address))
+        let central = Central(stranger.access)
+        var link: AccessLink?
+        central.connect(to: shown.address, within: .seconds(10)) { link = try? $0.get() }
+        pair.world.run(for: .seconds(12)) { link != nil && !pair.device.links.isEmpty }
+        let theirs = try #require(pair.device.links.first)
+        #expect(stranger.isOwn(theirs.peer) && theirs.security.bond == nil)
+        #expect(link?.peer == shown.address && link?.security.bond == nil)
+    }
+
+    /// Whoever repeats a bonded device's address is let in as anybody is. He is called by its name, and has no key.
+    @Test(arguments: PrivacyMode.allCases)
+    func AB_G03_aRepeatedAddressIsNoProof(mode: PrivacyMode) throws {
+        let pair = try Pair(mode)
+        let role = Peripheral(pair.device.access)
+        role.enter(Self.undirected)
+        pair.world.run(.seconds(1))
+        let stolen = try #require(pair.watch.of(pair.device.node, .advertising).first?.own)
+        role.leave()
+        let impostor = pair.world.device(.fixed(stolen))
+        let trap = Peripheral(impostor.access)
+        trap.enter(Self.undirected)
+        let central = Central(pair.other.access)
+        var link: AccessLink?
+        central.connect(to: pair.device.identity.address, within: .seconds(10)) { link = try? $0.get() }
+        pair.world.run(for: .seconds(12)) { link != nil }
+        let made = try #require(link)
+        #expect(made.peer == pair.device.identity.address)
+        pair.world.run(.seconds(1))
+        #expect(impostor.links.count == 1)
+        #expect(!made.connection.isEncrypted && !made.security.linkSecurity.isEncrypted)
+    }
+}
