@@ -153,7 +153,9 @@ let package = Package(
         ),
         tests(
             "BluetoothSimulation",
-            ["BluetoothService", "Bonds", "CoreBluetooth", "EventLoops", "GAP", "GATT", "HCI", "Radio", "SMP", "harald"]
+            [
+                "BluetoothService", "Bonds", "CoreBluetooth", "EventLoops", "GAP", "GATT", "HCI", "Radio", "SMP", "harald",
+            ]
         ),
         tests("BluetoothTypes", ["EventLoops"]),
         tests("EventLoops"),
