@@ -74,8 +74,6 @@ class Pairing:
     def prepare(self, device: Device) -> None:
         if self.keys:
             device.keystore = Keys("test", str(self.keys))
-        # It shows its one address only, and so has no key to resolve others with.
-        device.irk = bytes(16)
         device.pairing_config_factory = self.configuration
         device.on("connection", self._watch)
 

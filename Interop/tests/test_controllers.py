@@ -9,7 +9,7 @@ from pathlib import Path
 from bumble import hci
 
 from checks import FIRST_BEATS, check_full_session, use_everything
-from conftest import Start, check_capture
+from conftest import Start
 from peers import captures
 from peers.central import central
 from peers.database import BATTERY_LEVEL, HEART_RATE_MEASUREMENT, VALUES
@@ -25,7 +25,10 @@ async def our_controllers(harald: Start, directory: Path) -> AsyncIterator[str]:
         found = await process.line(r"listening on .*?(\d+)\D*$")
         yield f"tcp-client:127.0.0.1:{found[1]}"
     for path in directory.glob("**/*.btsnoop"):
-        check_capture(path)
+        assert captures.records(path) > 0
+        # A Bumble host may send one thing more on a link whose end lies in its inbox.
+        faults = [each for each in captures.malformed(path) if 'out of any "connection handle" session' not in each]
+        assert faults == []
 
 
 async def test_bumble_hosts_use_everything(harald: Start, tmp_path: Path) -> None:

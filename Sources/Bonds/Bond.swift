@@ -22,6 +22,9 @@ public struct Bond: Hashable, Sendable {
     /// Whether the peer has said that it has no key any more. The bond stays until a person forgets it (behaviour 6.12,
     /// AB-S09).
     public var isLost = false
+    /// Whether the peer paired under its identity address, and so may be met under it again although it has a key for
+    /// private addresses: device privacy mode. Otherwise it counts only under those (Core Vol 6 Part B 6).
+    public var showsIdentity = false
     /// Higher for peers that were used later. ``BondStore/use(_:)`` counts.
     public var lastUse: UInt64 = 0
 

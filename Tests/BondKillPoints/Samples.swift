@@ -44,6 +44,7 @@ package enum Samples {
         bond.keys.peerSignCounter = .max
         bond.name = "Thermomètre \(number)"
         bond.isLost = true
+        bond.showsIdentity = true
         bond.lastUse = 99
         bond.record = record(number)
         bond.cache = cache(services: 1)

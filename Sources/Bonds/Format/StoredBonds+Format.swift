@@ -50,7 +50,8 @@ private struct BondFlags: OptionSet {
     static let isLost = BondFlags(rawValue: 1 << 9)
     static let isAuthenticated = BondFlags(rawValue: 1 << 10)
     static let isSecureConnections = BondFlags(rawValue: 1 << 11)
-    static let all = BondFlags(rawValue: (1 << 12) - 1)
+    static let showsIdentity = BondFlags(rawValue: 1 << 12)
+    static let all = BondFlags(rawValue: (1 << 13) - 1)
 }
 
 extension Bond {
@@ -59,7 +60,7 @@ extension Bond {
             (name != nil, .name), (keys.localKey != nil, .localKey), (keys.peerKey != nil, .peerKey),
             (keys.identityKey != nil, .identityKey), (keys.identityAddress != nil, .identityAddress),
             (keys.localSigningKey != nil, .localSigningKey), (keys.peerSigningKey != nil, .peerSigningKey),
-            (record != nil, .record), (cache != nil, .cache), (isLost, .isLost),
+            (record != nil, .record), (cache != nil, .cache), (isLost, .isLost), (showsIdentity, .showsIdentity),
             (keys.level.isAuthenticated, .isAuthenticated), (keys.level.isSecureConnections, .isSecureConnections),
         ]
         return BondFlags(table.filter(\.0).map(\.1))
@@ -99,6 +100,7 @@ extension Bond {
         self.address = address
         self.lastUse = lastUse
         isLost = flags.contains(.isLost)
+        showsIdentity = flags.contains(.showsIdentity)
         record = flags.contains(.record) ? try .init(reading: &reader) : nil
         cache = flags.contains(.cache) ? try .init(reading: &reader) : nil
     }

@@ -41,6 +41,11 @@ public struct PrivatePeer: Hashable, Sendable {
 extension PrivatePeer {
     /// The peer of a bond.
     public init(_ bond: Bond) {
-        self.init(identity: bond.address, key: bond.keys.identityKey, lastUse: bond.lastUse)
+        self.init(
+            identity: bond.address,
+            key: bond.keys.identityKey,
+            showsIdentity: bond.showsIdentity,
+            lastUse: bond.lastUse
+        )
     }
 }

@@ -57,6 +57,7 @@ extension SecureLink: SecurityManagerDelegate {
         let peer = peer
         if isBonding, let bonds = device.bonds { bond = try keep(keys, in: bonds) }
         isPairing = false
+        hasPairedWithoutBond = !isBonding
         device.pairingSucceeded(with: peer)
         update()
         if isBonding, let bond { device.bondChanged(bond.identifier) }
@@ -76,6 +77,8 @@ extension SecureLink: SecurityManagerDelegate {
             keys: keys,
             name: name ?? bond?.name
         )
+        // Whoever pairs without hiding who he is may come back so; others are ignored then (Core Vol 6 Part B 6).
+        new.showsIdentity = connection.peerResolvableAddress == nil && connection.peerAddress.plain == address
         // What the peer has chosen and what was found there outlast the keys.
         let old = bond.flatMap { bonds.bond($0.identifier) }
         new.record = old?.record
@@ -115,7 +118,7 @@ extension SecureLink: SecurityManagerDelegate {
         device.bonds?.use(identifier)
         device.tellPrivacy()
         // Whoever said that the key was lost was somebody else, or has found it again.
-        if bond?.isLost == true, !isPairing { changeBond { $0.isLost = false } }
+        if bond?.isLost == true, !isPairing, !hasPairedWithoutBond { changeBond { $0.isLost = false } }
     }
 
     private func bondIsLost() {

@@ -48,6 +48,8 @@ public final class SecureLink {
     var isPairing = false
     /// Whether it was the device's policy that refused to replace the bond.
     var isReplacementRefused = false
+    /// Whether the peer has paired on this link without a bond: it says nothing about the bond that there is.
+    var hasPairedWithoutBond = false
     /// Those who wait until a lost bond is replaced, or is not.
     var replacing: [Completion]?
     private(set) var isOpen = true

@@ -125,6 +125,25 @@ import Testing
         #expect(try pair.read(.secureConnections, by: .central)?.isSuccess == true)
     }
 
+    @Test func behaviour_6_20_aResetPeerIsRefusedUntilItIsForgotten() throws {
+        let pair = try SecurePair()
+        try pair.bond(.authenticated)
+        pair.disconnect()
+        let bond = try #require(pair.central.bonds.bonds.first)
+        // The same address, and nothing that it knew before.
+        try pair.peripheral.security.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)
+        for _ in 0..<2 {
+            try pair.connect()
+            #expect(try pair.secure(.central)?.error == .peerLostKey)
+            #expect(pair.central.bonds.bonds.map(\.keys) == [bond.keys] && pair.peripheral.bonds.bonds.isEmpty)
+            pair.disconnect()
+        }
+        try pair.central.security.forget(bond.identifier)
+        try pair.connect()
+        #expect(try pair.secure(.central)?.isSuccess == true)
+        #expect(pair.central.bonds.bonds.count == 1 && pair.central.bonds.bonds.first?.keys != bond.keys)
+    }
+
     @Test func legacyPairingBondsToo() throws {
         var legacy = PairingConfiguration()
         legacy.legacy = .only

@@ -253,4 +253,16 @@ import Testing
         }
         #expect(bench.link.bond == nil)
     }
+
+    @Test(arguments: [Bench.address, BluetoothAddress(0x5C07_F99B_58B2, kind: .randomDevice)])
+    func whoPairsUnderItsIdentityAddressMayBeMetUnderItAgain(address: BluetoothAddress) throws {
+        let bench = try Bench(.central, from: address)
+        var keys = Self.bond().keys
+        keys.identityAddress = Bench.address
+        keys.identityKey = Self.key
+        try bench.link.securityManager(bench.link.manager, didPair: keys, isBonding: true)
+        let bond = try #require(bench.bonds.bonds.first)
+        #expect(bond.showsIdentity == (address == Bench.address))
+        #expect(PrivatePeer(bond).mayShowIdentity == bond.showsIdentity)
+    }
 }
