@@ -89,6 +89,8 @@ extension AdvertisingStructure {
         case .advertisingInterval, .longAdvertisingInterval:
             return AdvertisingData([self]).advertisingInterval.map { $0 >= 0x20 } ?? false
         case .supportedFeatures: return payload.last != 0
+        // A randomizer of 5 octets and a code of 4 (1.23).
+        case .encryptedData: return count >= 9
         default: return true
         }
     }

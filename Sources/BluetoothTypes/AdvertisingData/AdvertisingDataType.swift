@@ -53,6 +53,8 @@ public struct AdvertisingDataType: WireValue, CustomStringConvertible {
     public static let supportedFeatures = AdvertisingDataType(rawValue: 0x27)
     /// How often the device advertises, when that is seldom.
     public static let longAdvertisingInterval = AdvertisingDataType(rawValue: 0x2F)
+    /// Other structures, encrypted.
+    public static let encryptedData = AdvertisingDataType(rawValue: 0x31)
     /// Data in the format of a company.
     public static let manufacturerData = AdvertisingDataType(rawValue: 0xFF)
 
@@ -68,7 +70,8 @@ public struct AdvertisingDataType: WireValue, CustomStringConvertible {
         0x15: "solicited 128-bit services", 0x16: "16-bit service data", 0x17: "public target address",
         0x18: "random target address", 0x19: "appearance", 0x1A: "advertising interval",
         0x1F: "solicited 32-bit services", 0x20: "32-bit service data", 0x21: "128-bit service data", 0x24: "URI",
-        0x27: "supported features", 0x2F: "long advertising interval", 0xFF: "manufacturer data",
+        0x27: "supported features", 0x2F: "long advertising interval", 0x31: "encrypted data",
+        0xFF: "manufacturer data",
     ]
 }
 

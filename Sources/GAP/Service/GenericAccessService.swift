@@ -4,7 +4,7 @@ import GATT
 import HCI
 import L2CAP
 
-/// The Generic Access service of a device (Core Vol 3 Part C 12), as far as it needs no security.
+/// The Generic Access service of a device (Core Vol 3 Part C 12).
 ///
 /// The owner of the server asks it first about each read and write: ``answer(_:)-(GATTReadRequest)``.
 public final class GenericAccessService {
@@ -28,6 +28,8 @@ public final class GenericAccessService {
         /// The highest security that the services of the device require, for clients that want to see to it at once; empty
         /// to leave the characteristic out (12.7). What the specification does not know is left out.
         public var securityLevels: [LESecurity] = []
+        /// What opens the encrypted data that the device advertises; nil to leave the characteristic out (12.6).
+        public var keyMaterial: EncryptedDataKeyMaterial?
 
         /// A name that nobody can change, and an appearance.
         public init(deviceName: String) {
@@ -77,7 +79,20 @@ public final class GenericAccessService {
     public var onNameChange: ((String) -> Void)?
     /// Called when a client has changed the appearance.
     public var onAppearanceChange: ((UInt16) -> Void)?
+    /// What opens the encrypted data that the device advertises, as it is now; nil when the characteristic is left out.
+    public internal(set) var keyMaterial: EncryptedDataKeyMaterial?
+    /// Asked when a client whose link is authenticated, but not authorized, reads the key material: whether it may have it
+    /// this time (10.5). Who is to be indicated changes as well is authorized by ``SecureLink/isAuthorized``. Without it
+    /// the read is refused.
+    public var authorize: ((GATTServerSession, _ answer: @escaping (_ isAllowed: Bool) -> Void) -> Void)?
 
+    /// Where the key material is, if it is anywhere.
+    let keyMaterialHandle: UInt16?
+    /// Whether a change of the key material waits for room in a queue.
+    var owesIndication = false
+    /// Who may read the rest of the key material without being asked about again: 24 octets take two requests on a link with
+    /// the least MTU.
+    weak var reader: GATTServerSession?
     private let nameHandle: UInt16
     private let appearanceHandle: UInt16
 
@@ -88,7 +103,11 @@ public final class GenericAccessService {
         }
         deviceName = configuration.deviceName
         appearance = configuration.appearance
-        let published = try database.add(configuration.definition)
+        keyMaterial = configuration.keyMaterial
+        let definition = configuration.definition
+        let published = try database.add(definition)
+        keyMaterialHandle = definition.characteristics.firstIndex { $0.uuid == GATTUUID.encryptedDataKeyMaterial }
+            .map { published.characteristics[$0].value }
         nameHandle = published.characteristics[0].value
         appearanceHandle = published.characteristics[1].value
     }
@@ -97,17 +116,12 @@ public final class GenericAccessService {
     ///
     /// - Returns: Whether it was one; if not, somebody else has to answer.
     public func answer(_ request: GATTReadRequest) -> Bool {
-        let value: PacketBuffer
         switch request.handle {
-        case nameHandle: value = PacketBuffer(Array(deviceName.utf8))
-        case appearanceHandle: value = [UInt8(truncatingIfNeeded: appearance), UInt8(appearance >> 8)]
+        case nameHandle: request.respond(with: PacketBuffer(Array(deviceName.utf8)))
+        case appearanceHandle: request.respond(with: [UInt8(truncatingIfNeeded: appearance), UInt8(appearance >> 8)])
+        case keyMaterialHandle: answerKeyMaterial(request)
         default: return false
         }
-        guard request.offset <= value.count else {
-            request.respond(.failure(.invalidOffset))
-            return true
-        }
-        request.respond(.success(value.suffix(after: request.offset)))
         return true
     }
 
@@ -163,6 +177,7 @@ extension GenericAccessService.Configuration {
         if usesOnlyResolvableAddresses { add(GATTUUID.resolvablePrivateAddressOnly, [0], to: &service) }
         let levels = securityLevels.filter(\.isValid).flatMap(\.octets)
         if !levels.isEmpty { add(GATTUUID.securityLevels, PacketBuffer(levels), to: &service) }
+        if keyMaterial != nil { service.characteristics.append(.encryptedDataKeyMaterial) }
         return service
     }
 
@@ -182,4 +197,6 @@ extension GATTUUID {
     public static let resolvablePrivateAddressOnly: BluetoothUUID = 0x2AC9
     /// The security that the services of a device require.
     public static let securityLevels: BluetoothUUID = 0x2BF5
+    /// What opens the encrypted data that a device advertises.
+    public static let encryptedDataKeyMaterial: BluetoothUUID = 0x2B88
 }

@@ -26,6 +26,8 @@ final class SecureDevice: GATTServerDelegate {
     private(set) var lostBonds = 0
     private(set) var paired: [Bond?] = []
     private(set) var securities: [LinkSecurity] = []
+    /// Answers for its own values, where there is one.
+    var genericAccess: GenericAccessService?
 
     static let value: [UInt8] = [1, 2, 3]
 
@@ -98,7 +100,7 @@ final class SecureDevice: GATTServerDelegate {
     }
 
     func server(_ server: GATTServer, didReceiveRead request: GATTReadRequest) {
-        request.respond(.failure(.unlikelyError))
+        if genericAccess?.answer(request) != true { request.respond(.failure(.unlikelyError)) }
     }
 
     func server(_ server: GATTServer, didReceiveWrite request: GATTWriteRequest) { request.respond(nil) }
@@ -110,7 +112,10 @@ final class SecureDevice: GATTServerDelegate {
         from old: ClientConfiguration,
         to new: ClientConfiguration
     ) {}
-    func server(_ server: GATTServer, isReadyToUpdate session: GATTServerSession) {}
+
+    func server(_ server: GATTServer, isReadyToUpdate session: GATTServerSession) {
+        genericAccess?.indicateKeyMaterial(on: server)
+    }
 }
 
 extension SecurityRequirement {
