@@ -116,6 +116,16 @@ private typealias Machine = EncryptionMachine
         }
     }
 
+    /// Found by the fuzzer: the host was told that all went well.
+    @Test(arguments: [
+        ControlPDU.reject(.init(.success)), .rejectExtended(.init(.encReq, .success)),
+    ])
+    func AB_L06_aRefusalWithoutAReasonIsNoSuccess(refusal: ControlPDU) {
+        var machine = Self.machine(.requesting)
+        #expect(machine.handle(.received(refusal)) == [.reportChange(.unspecifiedError), .release])
+        #expect(machine.state == .plain)
+    }
+
     @Test func AB_L06_anotherKeyIsNotAgreedUponInThePlain() {
         for stage in [Stage.encryptedPeripheral, .asked, .started, .paused] {
             var machine = Self.machine(stage)

@@ -250,9 +250,15 @@ extension ControlPDU {
     func refusal(of opcode: ControlOpcode) -> HCIStatus? {
         switch self {
         case .unknown(let body) where body.opcode == opcode: .unsupportedRemoteFeature
-        case .reject(let body): body.error
-        case .rejectExtended(let body) where body.opcode == opcode: body.error
+        case .reject(let body): body.error.asRefusal
+        case .rejectExtended(let body) where body.opcode == opcode: body.error.asRefusal
         default: nil
         }
     }
+}
+
+extension HCIStatus {
+    /// What the peer gave as a reason. Zero is none, and what is refused is refused all the same: no host is to take it
+    /// for success (AB-L06).
+    var asRefusal: HCIStatus { self == .success ? .unspecifiedError : self }
 }

@@ -51,6 +51,8 @@ struct DemoCommand: ParsableCommand {
             calendarStart: virtualTime ? SimulatedWorld.defaultCalendarStart : began.timeIntervalSince1970
         )
         if let write = try captureFile(air) { world.captureAir(to: write) }
+        let air = Self.speaker("air", world: world)
+        world.captureAir { if Refusal.isAt($0) { air("the sensor refuses: insufficient authentication; the phone pairs") } }
         let options = DeviceOptions(addressLifetime: Self.addressLifetime)
         let phone = world.addDevice(named: "Phone", options: options, capture: try captureFile(capture))
         let sensor = world.addDevice(
