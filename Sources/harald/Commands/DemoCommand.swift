@@ -52,7 +52,9 @@ struct DemoCommand: ParsableCommand {
         )
         if let write = try captureFile(air) { world.captureAir(to: write) }
         let air = Self.speaker("air", world: world)
-        world.captureAir { if Refusal.isAt($0) { air("the sensor refuses: insufficient authentication; the phone pairs") } }
+        world.captureAir { record in
+            if Refusal.isAt(record) { air("the sensor refuses: insufficient authentication; the phone pairs") }
+        }
         let options = DeviceOptions(addressLifetime: Self.addressLifetime)
         let phone = world.addDevice(named: "Phone", options: options, capture: try captureFile(capture))
         let sensor = world.addDevice(
