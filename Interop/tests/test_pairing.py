@@ -256,6 +256,42 @@ async def test_pairs_as_peripheral_and_is_known_after_a_restart(
 
 
 @pytest.mark.parametrize("legacy", [False, True], ids=["sc", "legacy"])
+@pytest.mark.parametrize("air_name", AIRS)
+async def test_pairs_out_of_band_as_peripheral(harald: Start, tmp_path: Path, air_name: str, legacy: bool) -> None:
+    key, store, keys = bytes(range(1, 17)), tmp_path / "bonds", tmp_path / "keys.json"
+    theirs = Pairing(legacy=legacy, keys=keys)
+    if legacy:
+        theirs.temporary_key = key
+        options = ["--oob", key[::-1].hex()]
+    else:
+        theirs.context = OobContext()
+        options = ["--share-oob", "--oob", shared_digits(theirs.context.share())]
+    options += ["--store", str(store)]
+    async with air(air_name, harald) as (controller, transport):
+        async with harald("serve", "--controller", controller, *options) as process:
+            if not legacy:
+                theirs.peer_data = shared_data((await process.line(r"out of band: ([0-9a-f]{64})"))[1])
+            await process.line("(?i)advertising")
+            async with central(transport, pairing=theirs) as client:
+                peer = await client.connect(SERVED)
+                await peer.connection.pair()
+                assert await read_protected(client) == EMAIL_VALUE
+                await client.disconnect()
+    assert asked(process) == ""
+    # Both begin anew and know each other.
+    async with air(air_name, harald) as (controller, transport):
+        again = Pairing(legacy=legacy, keys=keys)
+        async with harald("serve", "--controller", controller, "--store", str(store)) as process:
+            await process.line("(?i)advertising")
+            async with central(transport, pairing=again) as client:
+                peer = await client.connect(SERVED)
+                await peer.connection.encrypt()
+                assert await read_protected(client) == EMAIL_VALUE
+                await client.disconnect()
+    assert again.paired.empty() and asked(process) == ""
+
+
+@pytest.mark.parametrize("legacy", [False, True], ids=["sc", "legacy"])
 async def test_a_wrong_code_as_peripheral_fails_on_both_sides(harald: Start, tmp_path: Path, legacy: bool) -> None:
     way = Way("", "display-only", KEYBOARD, enter_there, legacy=legacy)
     async with air("harald", harald) as (controller, transport):
@@ -271,3 +307,4 @@ async def test_a_wrong_code_as_peripheral_fails_on_both_sides(harald: Start, tmp
             with pytest.raises(ProtocolError) as failure:
                 await pairing
             assert failure.value.error_code == ErrorCode.CONFIRM_VALUE_FAILED
+            await process.line(r"pairing with a device has failed: .*(?i:confirm value)")

@@ -15,7 +15,7 @@ extension PeerLink {
         secured.onChange = { [weak self] in self?.securityChanged(to: $0) }
         secured.onPaired = { [weak self] bond in if bond != nil { self?.bonded() } }
         secured.onBondLost = { [weak self] in self?.tellOfLostBond() }
-        secured.onFailure = { [weak self] in self?.tellOfRefusedKeys($0) }
+        secured.onFailure = { [weak self] in self?.tellOfFailure(of: $0) }
         client.security = secured.linkSecurity
         client.onInsufficientSecurity = { [weak self] in self?.secure(against: $0, $1) }
         client.outOfSyncPolicy = .repeatIfUnchanged
@@ -41,11 +41,15 @@ extension PeerLink {
         if let bond = secured.bond { system.tell(.peerForgotUs(BondedPeer(bond))) }
     }
 
-    private func tellOfRefusedKeys(_ error: SecurityError) {
-        guard error == .keysRefused else { return }
-        let isFull = secured.bond == nil && system.keeper.isFull
-        let reason = isFull ? "there are as many paired devices as there may be; forget one" : "\(error)"
-        system.tell(.bondNotKept(reason: reason))
+    private func tellOfFailure(of error: SecurityError) {
+        switch error {
+        case .pairing(let failure): system.tell(.pairingFailed(peer: secured.name, reason: "\(failure)"))
+        case .keysRefused:
+            let isFull = secured.bond == nil && system.keeper.isFull
+            let reason = isFull ? "there are as many paired devices as there may be; forget one" : "\(error)"
+            system.tell(.bondNotKept(reason: reason))
+        default: break
+        }
     }
 
     /// A request was refused, or may not even be made, for want of security: the link is encrypted, or the two devices pair,

@@ -7,6 +7,8 @@ public enum SystemNotice: Hashable, Sendable {
     case peerForgotUs(BondedPeer)
     /// A bond had to give way to a new one (AB-S14).
     case forgotten(BondedPeer)
+    /// A pairing came to nothing: a wrong code, a peer that gave up or broke the rules, or nobody reacted.
+    case pairingFailed(peer: String?, reason: String)
     /// The keys of a pairing could not be kept, so that it has failed (AB-S14, AB-S10).
     case bondNotKept(reason: String)
     /// The bonds cannot be used: nobody is recognised, and nobody can be bonded (AB-G06, AB-H08).
@@ -21,6 +23,8 @@ extension SystemNotice: CustomStringConvertible {
             "\(peer.label) has removed its pairing information; forget it here to pair again"
         case .forgotten(let peer):
             "\(peer.label) was forgotten to make room for a new device; pair with it again to use it"
+        case .pairingFailed(let peer, let reason):
+            "pairing with \(peer.map { "\"\($0)\"" } ?? "a device") has failed: \(reason)"
         case .bondNotKept(let reason): "the pairing was given up: \(reason)"
         case .bondsUnavailable(let reason): "paired devices cannot be used: \(reason)"
         }

@@ -33,6 +33,11 @@ public final class DeviceSecurity {
     public var identity: LocalIdentity?
     /// What peers got from this device another way. It is used with every peer that says that it has it.
     public var ownOutOfBand: OwnOutOfBandData?
+    /// What came another way from a peer whose address is not known yet: it counts for any peer that has nothing of its own,
+    /// until the next pairing.
+    public var outOfBandOfNext: OutOfBandData? {
+        didSet { for link in links { link.reconfigure() } }
+    }
     /// Called when a bond was made, changed or removed by a pairing, or found to be lost.
     public var onBondChange: ((BondIdentifier) -> Void)?
     /// Where bonds are kept; without it, no pairing makes one. Links look their bond up when they are made.
@@ -156,7 +161,7 @@ extension DeviceSecurity {
     }
 
     func outOfBand(from peer: BluetoothAddress) -> OutOfBand {
-        OutOfBand(peer: outOfBand.first { $0.peer == peer }?.data, own: ownOutOfBand)
+        OutOfBand(peer: outOfBand.first { $0.peer == peer }?.data ?? outOfBandOfNext, own: ownOutOfBand)
     }
 
     /// Who this device says it is on a link. An address that stays is its own identity, and has no key: a peer that had one
@@ -176,6 +181,7 @@ extension DeviceSecurity {
         backOff.succeeded(peer)
         // What came another way was for this pairing.
         outOfBand.removeAll { $0.peer == peer }
+        if outOfBandOfNext != nil { outOfBandOfNext = nil }
     }
 
     func ended(_ link: SecureLink) {

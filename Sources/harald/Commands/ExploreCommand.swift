@@ -28,18 +28,6 @@ struct ExploreCommand: ParsableCommand {
     @Flag(help: "Have the link encrypted before anything else: by the bond, or by pairing.")
     var pair = false
 
-    @Option(
-        help: """
-            What came from the peripheral another way than over the air: 32 hexadecimal digits for legacy pairing, 64 \
-            for LE Secure Connections.
-            """,
-        transform: outOfBandData
-    )
-    var oob: OutOfBandData?
-
-    @Flag(help: "Print what is to be carried to the peripheral another way, and use it when they pair.")
-    var shareOob = false
-
     @Option(help: "How many values to follow; 0 for none.")
     var notifications = 3
 
@@ -77,8 +65,8 @@ struct ExploreCommand: ParsableCommand {
                 configuration: trust.configuration,
                 keepsBonds: trust.store != nil,
                 pairs: pair,
-                outOfBand: oob,
-                sharesOutOfBand: shareOob,
+                outOfBand: trust.oob,
+                sharesOutOfBand: trust.shareOob,
                 prepared: trust.answer
             ),
             visit: Visit.Plan(
@@ -104,11 +92,6 @@ struct ExploreCommand: ParsableCommand {
         try outcome.wait()
         withExtendedLifetime(explorer) {}
     }
-}
-
-private func outOfBandData(_ text: String) throws -> OutOfBandData {
-    guard let data = OutOfBandData(text) else { throw ValidationError("--oob takes 32 or 64 hexadecimal digits") }
-    return data
 }
 
 private func valueToWrite(_ text: String) throws -> ValueToWrite {

@@ -33,10 +33,12 @@ struct ServeCommand: ParsableCommand {
         let name = name
         let queue = DispatchQueue(label: "sensor")
         let system = line.startSystem(named: name, trust: trust, loop: loop, capture: capture, outcome: outcome)
-        let prepared = trust.answer
+        let trust = trust
         let prompter = system.with { system in
+            if let data = trust.oob { system.expectOutOfBand(data) }
+            if trust.shareOob, let own = system.shareOutOfBand() { Console.line("out of band: \(own.digits)") }
             system.onNotice = { Console.line("\($0)") }
-            let prompter = TerminalPrompter(loop: system.loop, prepared: prepared)
+            let prompter = TerminalPrompter(loop: system.loop, prepared: trust.answer)
             system.prompter = prompter
             return LoopBound(prompter, loop: system.loop)
         }

@@ -44,6 +44,18 @@ struct TrustOptions: ParsableArguments {
     )
     var answer: TerminalPrompter.Prepared?
 
+    @Option(
+        help: """
+            What came from the peer another way than over the air: 32 hexadecimal digits for legacy pairing, 64 for LE \
+            Secure Connections.
+            """,
+        transform: outOfBandData
+    )
+    var oob: OutOfBandData?
+
+    @Flag(help: "Print what is to be carried to the peer another way, and use it when they pair.")
+    var shareOob = false
+
     @Option(help: "Keep bonds in this directory; without it they are gone with the program.")
     var store: String?
 
@@ -112,4 +124,9 @@ private func preparedAnswer(_ text: String) throws -> TerminalPrompter.Prepared 
         throw ValidationError("\"\(text)\" is not yes, no or six digits")
     }
     return answer
+}
+
+private func outOfBandData(_ text: String) throws -> OutOfBandData {
+    guard let data = OutOfBandData(text) else { throw ValidationError("--oob takes 32 or 64 hexadecimal digits") }
+    return data
 }

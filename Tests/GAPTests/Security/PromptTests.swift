@@ -74,6 +74,20 @@ import Testing
         #expect(pair.central.bonds.bonds.first?.keys.level.isAuthenticated == true)
     }
 
+    @Test func outOfBandDataOfAnUnknownPeerCountForOnePairing() throws {
+        let pair = try SecurePair()
+        let random = RandomSource(seed: 9)
+        for (device, other) in [(pair.central, pair.peripheral), (pair.peripheral, pair.central)] {
+            let data = try #require(OwnOutOfBandData(random: random))
+            device.security.ownOutOfBand = data
+            other.security.outOfBandOfNext = data.shared
+        }
+        try pair.connect()
+        #expect(try pair.secure(.central, .secureConnections)?.isSuccess == true)
+        #expect(pair.central.person.prompts.isEmpty && pair.peripheral.person.prompts.isEmpty)
+        #expect(pair.central.security.outOfBandOfNext == nil && pair.peripheral.security.outOfBandOfNext == nil)
+    }
+
     @Test func severalPeersAreAskedAboutInTurn() throws {
         let world = GAPWorld()
         let slip = Person.Slip(loop: world.loop)
