@@ -82,6 +82,7 @@ def ways() -> list[pytest.param]:
         era = "legacy" if legacy else "sc"
         found += [
             Way(f"{era}-just-works", "keyboard-display", NOTHING, agree, is_authenticated=False, legacy=legacy),
+            Way(f"{era}-just-works-without-keys", "none", NOTHING, agree, is_authenticated=False, legacy=legacy),
             Way(f"{era}-passkey-entered-here", "keyboard-only", DISPLAY, enter_here, legacy=legacy),
             Way(f"{era}-passkey-entered-there", "display-only", KEYBOARD, enter_there, legacy=legacy),
         ]
@@ -134,9 +135,27 @@ def asked(process: Process) -> str:
     return "\n".join(line for line in process.out if line.startswith("[ "))
 
 
+async def expect_known_as_central(harald: Start, tmp_path: Path, air_name: str, legacy: bool) -> None:
+    """After a restart of both, and without what was carried before."""
+    again = Pairing(legacy=legacy, keys=tmp_path / "keys.json")
+    async with air(air_name, harald) as (controller, transport):
+        # Controllers get their addresses in the order in which they are used.
+        if legacy:
+            command = exploring(controller, tmp_path / "bonds")
+            async with peripheral(transport, pairing=again), harald(*command) as process:
+                assert await process.status() == 0
+        else:
+            async with harald(*exploring(controller, tmp_path / "bonds", "--share-oob")) as process:
+                await process.line("out of band")
+                async with peripheral(transport, pairing=again):
+                    assert await process.status() == 0
+    assert again.paired.empty() and asked(process) == ""
+    assert b"secret".hex() in process.output
+
+
 @pytest.mark.parametrize("air_name", AIRS)
 async def test_pairs_out_of_band_as_central(harald: Start, tmp_path: Path, air_name: str) -> None:
-    theirs = Pairing(context=OobContext())
+    theirs = Pairing(context=OobContext(), keys=tmp_path / "keys.json")
     options = ["--share-oob", "--oob", shared_digits(theirs.context.share())]
     async with air(air_name, harald) as (controller, transport):
         command = exploring(controller, tmp_path / "bonds", *options)
@@ -148,12 +167,13 @@ async def test_pairs_out_of_band_as_central(harald: Start, tmp_path: Path, air_n
                 await theirs.paired.get()
     assert "encrypted: authenticated, Secure Connections, 16 octets" in process.output
     assert b"secret".hex() in process.output
+    await expect_known_as_central(harald, tmp_path, air_name, legacy=False)
 
 
 @pytest.mark.parametrize("air_name", AIRS)
 async def test_pairs_out_of_band_as_central_in_the_old_way(harald: Start, tmp_path: Path, air_name: str) -> None:
     key = bytes(range(1, 17))
-    theirs = Pairing(legacy=True, temporary_key=key)
+    theirs = Pairing(legacy=True, temporary_key=key, keys=tmp_path / "keys.json")
     async with air(air_name, harald) as (controller, transport):
         command = exploring(controller, tmp_path / "bonds", "--oob", key[::-1].hex())
         async with peripheral(transport, pairing=theirs), harald(*command) as process:
@@ -161,6 +181,7 @@ async def test_pairs_out_of_band_as_central_in_the_old_way(harald: Start, tmp_pa
             await theirs.paired.get()
     assert "encrypted: authenticated, legacy, 16 octets" in process.output
     assert b"secret".hex() in process.output
+    await expect_known_as_central(harald, tmp_path, air_name, legacy=True)
 
 
 @pytest.mark.parametrize("legacy", [False, True], ids=["sc", "legacy"])
@@ -184,6 +205,7 @@ async def test_no_is_no(harald: Start, tmp_path: Path) -> None:
         command = exploring(controller, tmp_path / "bonds", "--io-capability", "display-yes-no", "--answer", "no")
         async with peripheral(transport, pairing=theirs), harald(*command) as process:
             assert await process.status() == NOT_SECURED
+            assert await theirs.failed.get() == ErrorCode.NUMERIC_COMPARISON_FAILED
     assert "nobody agreed" in process.errors
     assert "bonded with" not in process.output
     assert theirs.paired.empty()
@@ -236,7 +258,8 @@ async def test_pairs_as_peripheral_and_is_known_after_a_restart(
             acting = asyncio.ensure_future(way.act(process, theirs))
             await peer.connection.pair()
             await acting
-            if way.is_authenticated:
+            if way.is_authenticated or way.ours == "none":
+                # A sensor with neither display nor keyboard cannot ask for more than encryption.
                 assert await read_protected(client) == EMAIL_VALUE
             else:
                 # Values for trusted centrals are for those that paired with a code (behaviour 6.9).
@@ -248,7 +271,7 @@ async def test_pairs_as_peripheral_and_is_known_after_a_restart(
         async with serving(harald, controller, store, way) as process, central(transport, pairing=again) as client:
             peer = await client.connect(SERVED)
             await peer.connection.encrypt()
-            if way.is_authenticated:
+            if way.is_authenticated or way.ours == "none":
                 assert await read_protected(client) == EMAIL_VALUE
             await client.disconnect()
     assert again.paired.empty()
@@ -292,9 +315,12 @@ async def test_pairs_out_of_band_as_peripheral(harald: Start, tmp_path: Path, ai
 
 
 @pytest.mark.parametrize("legacy", [False, True], ids=["sc", "legacy"])
-async def test_a_wrong_code_as_peripheral_fails_on_both_sides(harald: Start, tmp_path: Path, legacy: bool) -> None:
+@pytest.mark.parametrize("air_name", AIRS)
+async def test_a_wrong_code_as_peripheral_fails_on_both_sides(
+    harald: Start, tmp_path: Path, air_name: str, legacy: bool
+) -> None:
     way = Way("", "display-only", KEYBOARD, enter_there, legacy=legacy)
-    async with air("harald", harald) as (controller, transport):
+    async with air(air_name, harald) as (controller, transport):
         theirs = Pairing(KEYBOARD, legacy=legacy)
         async with (
             serving(harald, controller, tmp_path / "bonds", way) as process,

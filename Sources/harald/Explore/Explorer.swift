@@ -63,6 +63,8 @@ final class Explorer {
     private static let maximumHeard = 1_000
     /// How long a disconnection may take at the end of an exploration that failed.
     private static let goodbye = Duration.milliseconds(500)
+    /// How long what was said last has to get to the peer before the link ends.
+    private static let lastWords = Duration.milliseconds(100)
 
     let plan: Plan
     private let loop: any EventLoop
@@ -136,9 +138,12 @@ final class Explorer {
         if case .ended = stage { return }
         stage = .ended
         guard let connection, connection.isOpen else { return close(result) }
-        // The peer is told, rather than left to find out; the end does not depend on it.
-        connector.disconnect(connection)
-        loop.schedule(after: Self.goodbye) { [self] in close(result) }
+        // What was said last is on its way still, and a controller that ends a link may drop it.
+        loop.schedule(after: Self.lastWords) { [self] in
+            // The peer is told, rather than left to find out; the end does not depend on it.
+            if connection.isOpen { connector.disconnect(connection) }
+            loop.schedule(after: Self.goodbye) { [self] in close(result) }
+        }
     }
 
     private func close(_ result: Result<Void, ToolError>) {
