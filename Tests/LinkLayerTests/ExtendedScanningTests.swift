@@ -173,6 +173,18 @@ import Testing
         }
     }
 
+    // A frame that is coming in when the window of the other PHY opens is heard to its end.
+    @Test(arguments: [LEPHY.le1M, .coded])
+    func thePHYOfAReportIsThatOfThePDU(primary: LEPHY) {
+        let world = World()
+        let (advertiser, scanner) = (world.host(), world.host(at: 1))
+        advertiser.advertiseExtended(data: sampleData(100)) { $0.primaryPHY = primary }
+        scanner.scanExtended(phys: [.le1M, .coded], interval: 0x10, window: 0x10)
+        world.run(.seconds(60))
+        #expect(scanner.wholeReports.count > 100)
+        #expect(Set(scanner.wholeReports.map(\.primaryPHY)) == [primary])
+    }
+
     // A chain of which a PDU is lost is told as far as it was heard, as truncated; and again when it is heard whole.
     @Test func aChainThatIsLostIsTruncated() throws {
         let world = World()

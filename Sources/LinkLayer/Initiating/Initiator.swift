@@ -115,7 +115,7 @@ final class Initiator: PrimaryListener {
 
     override func heard(_ frame: ReceivedFrame) {
         guard !frame.isCorrupted, let pdu = try? AdvertisingPDU(reading: PacketBuffer(frame.frame.pdu)) else { return }
-        let phy = primaryPHY
+        let phy = frame.advertisingPHY
         if isExtended, case .extended(let body) = pdu, body.mode == .connectable,
             body.extended.advertiser.map({ wanted($0) != nil }) ?? true,
             let trail = AuxiliaryTrail(body, frame, primaryPHY: phy)

@@ -98,3 +98,15 @@ extension LEPHY {
         }
     }
 }
+
+extension ReceivedFrame {
+    /// What it was sent with. The window that is open by now may be one of another PHY: what was coming in when it opened was
+    /// heard to its end.
+    var advertisingPHY: LEPHY {
+        switch frame.phy {
+        case .le1M: .le1M
+        case .le2M: .le2M
+        case .codedS2, .codedS8: .coded
+        }
+    }
+}

@@ -94,7 +94,7 @@ final class Scanner: PrimaryListener {
 
     override func heard(_ frame: ReceivedFrame) {
         guard !frame.isCorrupted, let pdu = try? AdvertisingPDU(reading: PacketBuffer(frame.frame.pdu)) else { return }
-        let phy = primaryPHY
+        let phy = frame.advertisingPHY
         overhear(pdu, frame, on: phy)
         guard let (advertiser, kind) = scannable(pdu), settings.isActive(on: phy),
             let device = accepted(advertiser), let address = owner.privacy.address(own, towards: device)
