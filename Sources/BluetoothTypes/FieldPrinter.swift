@@ -2,6 +2,8 @@
 public struct FieldPrinter: FieldCoder {
     /// What has been printed.
     public private(set) var text = ""
+    /// Whether there were fields that are not shown.
+    public private(set) var hidesSecrets = false
     private var separator = ""
     private var lastValue: Range<String.Index>?
 
@@ -26,6 +28,12 @@ public struct FieldPrinter: FieldCoder {
     /// Shows octets in hexadecimal.
     public mutating func bytes(_ name: String, _ value: inout PacketBuffer, count: Int) throws(PacketError) {
         add(name, "\(value.prefix(upTo: count))")
+    }
+
+    /// Shows that there is something.
+    public mutating func secret(_ name: String, _ value: inout PacketBuffer, count: Int) throws(PacketError) {
+        add(name, "secret")
+        hidesSecrets = true
     }
 
     /// Shows octets in hexadecimal.

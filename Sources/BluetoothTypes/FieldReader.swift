@@ -38,6 +38,12 @@ public struct FieldReader: FieldCoder {
         value = try bytes.slice(count, at: name)
     }
 
+    /// Takes a slice of `count` octets.
+    @inlinable
+    public mutating func secret(_ name: String, _ value: inout PacketBuffer, count: Int) throws(PacketError) {
+        try bytes(name, &value, count: count)
+    }
+
     /// Reads a length, then takes a slice of so many octets.
     @inlinable
     public mutating func countedBytes(_ name: String, _ value: inout PacketBuffer) throws(PacketError) {

@@ -41,6 +41,12 @@ public struct FieldWriter: FieldCoder {
         if value.count < count { buffer.append(contentsOf: repeatElement(0, count: count - value.count)) }
     }
 
+    /// Appends exactly `count` octets, as ``bytes(_:_:count:)`` does.
+    @inlinable
+    public mutating func secret(_ name: String, _ value: inout PacketBuffer, count: Int) throws(PacketError) {
+        try bytes(name, &value, count: count)
+    }
+
     /// Appends the length in one octet, then the octets, 255 at most.
     @inlinable
     public mutating func countedBytes(_ name: String, _ value: inout PacketBuffer) throws(PacketError) {

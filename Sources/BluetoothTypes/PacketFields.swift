@@ -2,7 +2,9 @@
 ///
 /// ``code(_:)`` names the fields in wire order. Reading, writing and printing all run through it, each with its own
 /// ``FieldCoder``, so that the three can never disagree.
-public protocol PacketFields {
+///
+/// Whoever prints a packet prints its fields, without those that are secret.
+public protocol PacketFields: CustomStringConvertible, CustomReflectable {
     /// A value with every field zero or empty, to be read into.
     init()
 
@@ -49,6 +51,9 @@ public protocol FieldCoder {
     mutating func bytes(_ name: String, _ value: inout PacketBuffer, count: Int) throws(PacketError)
     /// An octet with the length, then so many octets.
     mutating func countedBytes(_ name: String, _ value: inout PacketBuffer) throws(PacketError)
+    /// Exactly `count` octets that nobody may see in a log: a key, or what a key is made from. Every coder has to say what it does
+    /// with them, so that none shows them by oversight.
+    mutating func secret(_ name: String, _ value: inout PacketBuffer, count: Int) throws(PacketError)
     /// All octets that are left.
     mutating func rest(_ name: String, _ value: inout PacketBuffer) throws(PacketError)
     /// Shows a value to a reader of logs in other words; nothing on the wire.
@@ -65,6 +70,14 @@ extension FieldCoder {
         var octets = PacketBuffer((0..<6).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) })
         try bytes(name, &octets, count: 6)
         value = octets.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// A little-endian integer that nobody may see in a log.
+    public mutating func secret<T: FixedWidthInteger>(_ name: String, _ value: inout T) throws(PacketError) {
+        var octets = PacketBuffer(capacity: T.bitWidth / 8)
+        octets.append(integer: value)
+        try secret(name, &octets, count: T.bitWidth / 8)
+        value = octets.reversed().reduce(0) { $0 << 8 | T(truncatingIfNeeded: $1) }
     }
 
     /// An open enumeration or a set of bits.
@@ -180,4 +193,10 @@ extension PacketFields {
         try? copy.code(&printer)
         return printer.text
     }
+
+    /// The type and the fields.
+    public var description: String { "\(Self.self)(\(fieldDescription))" }
+
+    /// Without parts: `dump` shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

@@ -41,6 +41,10 @@ private struct FieldCollector: FieldCoder {
         try note { reader throws(PacketError) in try reader.bytes(name, &value, count: count) }
     }
 
+    mutating func secret(_ name: String, _ value: inout PacketBuffer, count: Int) throws(PacketError) {
+        try note { reader throws(PacketError) in try reader.secret(name, &value, count: count) }
+    }
+
     mutating func countedBytes(_ name: String, _ value: inout PacketBuffer) throws(PacketError) {
         try note { reader throws(PacketError) in try reader.countedBytes(name, &value) }
     }

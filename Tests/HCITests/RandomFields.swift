@@ -30,6 +30,10 @@ struct RandomFields: FieldCoder {
         value = PacketBuffer(random.bytes(count))
     }
 
+    mutating func secret(_ name: String, _ value: inout PacketBuffer, count: Int) {
+        value = PacketBuffer(random.bytes(count))
+    }
+
     mutating func countedBytes(_ name: String, _ value: inout PacketBuffer) {
         value = PacketBuffer(random.bytes(Int(random.below(40))))
     }

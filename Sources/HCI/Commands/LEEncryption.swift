@@ -19,10 +19,10 @@ public struct LEEncrypt: HCICommand {
             self.ciphertext = ciphertext
         }
 
-        /// Names the fields.
+        /// Names the fields. The block is a key itself where the host derives one.
         public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
-            try coder.bytes("Encrypted_Data", &ciphertext, count: 16)
+            try coder.secret("Encrypted_Data", &ciphertext, count: 16)
         }
     }
 
@@ -49,7 +49,7 @@ public struct LEEncrypt: HCICommand {
 
     /// Names the parameters.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.bytes("Key", &key, count: 16)
+        try coder.secret("Key", &key, count: 16)
         try coder.bytes("Plaintext_Data", &plaintext, count: 16)
     }
 }
@@ -72,10 +72,10 @@ public struct LERand: HCICommand {
             self.number = number
         }
 
-        /// Names the fields.
+        /// Names the fields. Hosts make keys of the number.
         public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
-            try coder.field("Random_Number", &number)
+            try coder.secret("Random_Number", &number)
         }
     }
 
@@ -130,7 +130,7 @@ public struct LEEnableEncryption: HCICommand {
         try coder.field("Connection_Handle", &handle)
         try coder.field("Random_Number", &random)
         try coder.field("Encrypted_Diversifier", &encryptedDiversifier)
-        try coder.bytes("Long_Term_Key", &longTermKey, count: 16)
+        try coder.secret("Long_Term_Key", &longTermKey, count: 16)
     }
 }
 
@@ -164,7 +164,7 @@ public struct LELongTermKeyRequestReply: HCICommand {
     /// Names the parameters.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
-        try coder.bytes("Long_Term_Key", &longTermKey, count: 16)
+        try coder.secret("Long_Term_Key", &longTermKey, count: 16)
     }
 }
 

@@ -30,8 +30,8 @@ public struct LEAddDeviceToResolvingList: HCICommand {
     /// Names the parameters.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.typedAddress("Peer_Identity_Address_Type", "Peer_Identity_Address", &peerIdentity)
-        try coder.bytes("Peer_IRK", &peerIRK, count: 16)
-        try coder.bytes("Local_IRK", &localIRK, count: 16)
+        try coder.secret("Peer_IRK", &peerIRK, count: 16)
+        try coder.secret("Local_IRK", &localIRK, count: 16)
     }
 }
 

@@ -29,6 +29,8 @@ public struct CommandComplete: HCIEvent {
         try coder.field("Num_HCI_Command_Packets", &credits)
         try coder.field("Command_Opcode", &opcode)
         try coder.rest("Return_Parameters", &parameters)
+        // What they are the command knows; there may be a key among them.
+        coder.note("Return_Parameters", "\(parameters.count) octets")
     }
 }
 

@@ -57,6 +57,6 @@ public struct LEGenerateDHKeyComplete: LEEvent {
     /// Names the parameters.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
-        try coder.bytes("DH_Key", &key, count: 32)
+        try coder.secret("DH_Key", &key, count: 32)
     }
 }

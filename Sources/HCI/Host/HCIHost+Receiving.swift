@@ -25,7 +25,7 @@ extension HCIHost {
             }
         } catch {
             table.counters.malformed += 1
-            logger.warning("\(error)", metadata: ["packet": "\(packet.kind) \(packet.bytes.prefix(upTo: 16))"])
+            logger.warning("\(error)", metadata: ["packet": "\(packet)"])
         }
     }
 
@@ -68,7 +68,7 @@ extension HCIHost {
         let generation = generation
         switch try table.handle(packet) {
         case .rejected:
-            logger.warning("event not believed", metadata: ["event": "\(packet.code) \(packet.parameters)"])
+            logger.warning("event not believed", metadata: ["event": "\(packet)"])
             return
         case .noted: answerForNobody(packet)
         case .connected(let connection, let early):

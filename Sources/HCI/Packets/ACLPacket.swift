@@ -76,3 +76,10 @@ extension HCIPacket {
         self.init(.acl, (consume packet).encoded())
     }
 }
+
+extension ACLPacket: CustomStringConvertible, CustomReflectable {
+    /// What ``PacketPrinter`` shows of it.
+    public var description: String { PacketPrinter.describe(HCIPacket(self)) }
+    /// Without parts: `dump` shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}

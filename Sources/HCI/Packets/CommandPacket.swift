@@ -20,7 +20,12 @@ public struct CommandPacket: PacketFields, Hashable, Sendable {
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Opcode", &opcode)
         try coder.countedBytes("Parameters", &parameters)
+        // There may be a key among them; nobody has looked.
+        coder.note("Parameters", "\(parameters.count) octets")
     }
+
+    /// What ``PacketPrinter`` shows of it.
+    public var description: String { PacketPrinter.describe(HCIPacket(.command, encoded())) }
 }
 
 extension HCIPacket {

@@ -30,7 +30,12 @@ public struct EventPacket: PacketFields, Hashable, Sendable {
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Event_Code", &code)
         try coder.countedBytes("Parameters", &parameters)
+        // There may be a key among them; nobody has looked.
+        coder.note("Parameters", "\(parameters.count) octets")
     }
+
+    /// What ``PacketPrinter`` shows of it.
+    public var description: String { PacketPrinter.describe(HCIPacket(.event, encoded())) }
 }
 
 extension HCIPacket {

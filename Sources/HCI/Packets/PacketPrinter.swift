@@ -3,7 +3,7 @@ import BluetoothTypes
 /// Shows packets to a person, one line for each: direction, what it is, and its fields.
 ///
 /// Return parameters are shown by the command that they belong to. Octets that cannot be read are shown as they are, with
-/// the reason.
+/// the reason. Of what may be a key only the length is shown: logs are read by more people than captures.
 public enum PacketPrinter {
     /// One line for a packet.
     public static func line(_ packet: HCIPacket, _ direction: HCIDirection) -> String {
@@ -25,8 +25,39 @@ public enum PacketPrinter {
             case .synchronous, .isochronous: return "\(packet.kind) \(packet.bytes)"
             }
         } catch {
-            return "\(packet.kind) \(packet.bytes): malformed, \(error)"
+            let octets = hasSecrets(packet) ? "of \(packet.bytes.count) octets" : "\(packet.bytes)"
+            return "\(packet.kind) \(octets): malformed, \(error)"
         }
+    }
+
+    /// Whether there may be a key in a packet, as far as its first octets tell, which are all that can be believed of one that
+    /// is malformed.
+    private static func hasSecrets(_ packet: HCIPacket) -> Bool {
+        let first = packet.bytes.prefix(upTo: 5)
+        switch packet.kind {
+        case .command: return opcode(first, at: 0).map { hasSecrets(HCICommandRegistry.type(for: $0)) } ?? false
+        case .event where first.first == EventCode.leMeta.rawValue && first.count > 2:
+            return hasSecrets(HCIEventRegistry.type(for: .leMeta, subevent: LESubevent(rawValue: first[2])))
+        case .event where first.first == CommandComplete.eventCode.rawValue:
+            guard let type = opcode(first, at: 3).flatMap({ HCICommandRegistry.type(for: $0) }) else { return false }
+            return hasSecrets(HCICommandRegistry.response(of: type))
+        case .event, .synchronous, .isochronous: return false
+        case .acl: return true
+        }
+    }
+
+    private static func hasSecrets(_ type: (any PacketFields.Type)?) -> Bool {
+        func isHiding(_ packet: some PacketFields) -> Bool {
+            var (packet, printer) = (packet, FieldPrinter())
+            try? packet.code(&printer)
+            return printer.hidesSecrets
+        }
+        return type.map { isHiding($0.init()) } ?? false
+    }
+
+    private static func opcode(_ octets: PacketBuffer, at index: Int) -> Opcode? {
+        guard octets.count > index + 1 else { return nil }
+        return Opcode(rawValue: UInt16(octets[index]) | UInt16(octets[index + 1]) << 8)
     }
 
     private static func command(_ packet: CommandPacket) throws(PacketError) -> String {
@@ -68,7 +99,15 @@ public enum PacketPrinter {
     }
 
     private static func acl(_ packet: ACLPacket) -> String {
-        "ACL Data \(packet.handle) \(packet.boundary) \(packet.payload.count) octets: \(packet.payload)"
+        let head = "ACL Data \(packet.handle) \(packet.boundary) \(packet.payload.count) octets"
+        return isShown(packet) ? "\(head): \(packet.payload)" : head
+    }
+
+    /// Whether a fragment has no keys in it: it begins a PDU, which says so, of another channel than the Security Manager's (Core
+    /// Vol 3 Part A 2.1, 3.1). To which channel the others belong is not known here.
+    private static func isShown(_ packet: ACLPacket) -> Bool {
+        let header = packet.payload.prefix(upTo: 4)
+        return packet.boundary.isStart && header.count == 4 && (header[2], header[3]) != (6, 0)
     }
 
     private static func commandName(_ opcode: Opcode) -> String {
@@ -82,7 +121,9 @@ public enum PacketPrinter {
     }
 }
 
-extension HCIPacket: CustomStringConvertible {
+extension HCIPacket: CustomStringConvertible, CustomReflectable {
     /// What the packet is, and its fields.
     public var description: String { PacketPrinter.describe(self) }
+    /// Without parts: `dump` shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

@@ -116,6 +116,9 @@ public enum HCICommandRegistry {
         return try response(of: type, event.parameters)
     }
 
+    /// The type of a command's return parameters.
+    static func response<C: HCICommand>(of command: C.Type) -> any HCIResponse.Type { C.Response.self }
+
     private static func response<C: HCICommand>(
         of command: C.Type,
         _ parameters: PacketBuffer

@@ -8,13 +8,10 @@ extension FieldCoder {
         try field(name, &value.high)
     }
 
-    /// A key of 16 octets, which is not shown to readers of logs.
+    /// A key of 16 octets, the least significant first, which is not shown to readers of logs.
     mutating func secret(_ name: String, _ value: inout Key128) throws(PacketError) {
-        var block = value.block
-        try field(name, &block.low)
-        note(name, "secret")
-        try field(name, &block.high)
-        note(name, "secret")
-        value = Key128(block)
+        var octets = PacketBuffer(value.littleEndianBytes)
+        try secret(name, &octets, count: 16)
+        value = Key128(littleEndian: octets) ?? .zero
     }
 }
