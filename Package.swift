@@ -154,8 +154,8 @@ let package = Package(
         tests(
             "BluetoothSimulation",
             [
-                "BluetoothService", "Bonds", "CoreBluetooth", "EventLoops", "GAP", "GATT", "HCI", "Radio", "SMP",
-                "harald",
+                "BluetoothService", "BluetoothTypes", "Bonds", "CoreBluetooth", "EventLoops", "GAP", "GATT", "HCI",
+                "Radio", "SMP", "harald",
             ]
         ),
         tests("BluetoothTypes", ["EventLoops"]),

@@ -18,12 +18,7 @@ struct Harald: ParsableCommand {
     )
 
     static func main() {
-        // Standard output is for what was asked for.
-        LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = .critical
-            return handler
-        }
+        LoggingSystem.bootstrap { ConsoleLog(label: $0) }
         main(nil)
     }
 }

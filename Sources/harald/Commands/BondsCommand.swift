@@ -42,7 +42,7 @@ struct BondsCommand: ParsableCommand {
         }
 
         private static func line(_ bond: Bond) -> String {
-            let name = bond.name.map { " \"\($0)\"" } ?? ""
+            let name = bond.name.map { " \($0.quotedName)" } ?? ""
             let lost = bond.isLost ? "; it has forgotten this device" : ""
             let address = "\(bond.address) (\(bond.address.kind))"
             return "\(bond.identifier)  \(address)\(name)  \(bond.keys.level.inWords)\(lost)"

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothSimulation
+import BluetoothTypes
 import CoreBluetooth
 import EventLoops
 import Foundation
@@ -91,7 +92,7 @@ struct DemoCommand: ParsableCommand {
     }
 
     private static func text(of alert: PairingAlert) -> String {
-        let peer = alert.peer.map { "\"\($0)\"" } ?? "a device"
+        let peer = alert.peer?.quotedName ?? "a device"
         return switch alert.content {
         case .asksWhetherToPair: "pair with \(peer)?"
         case .asksWhetherToPairAnew: "pair with \(peer) once more?"

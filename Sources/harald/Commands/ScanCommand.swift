@@ -131,7 +131,7 @@ private final class Listener {
         if let sid = sighting.sid { words.append("set \(sid)") }
         if sighting.isConnectable { words.append("connectable") }
         if sighting.isTruncated { words.append("truncated") }
-        if let name = sighting.data.localName?.text { words.append("\"\(name)\"") }
+        if let name = sighting.data.localName?.text { words.append(name.quotedName) }
         words.append("\(sighting.data.encodedLength) octets")
         return words.joined(separator: ", ") + ": \(sighting.data.encoded)"
     }

@@ -91,8 +91,6 @@ func nameOf(_ uuid: BluetoothUUID) -> String {
 /// Octets in hexadecimal, and as text when they are printable UTF-8.
 func shown(_ value: PacketBuffer) -> String {
     guard !value.isEmpty else { return "(empty)" }
-    guard let text = String(validating: value, as: UTF8.self),
-        text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) })
-    else { return "\(value)" }
+    guard let text = String(validating: value, as: UTF8.self), text.visible == text else { return "\(value)" }
     return "\(value) \"\(text)\""
 }

@@ -184,7 +184,7 @@ final class Explorer {
         scanner.begin(own, on: controller)
         connector.begin(own, on: controller)
         scanner.want(.attentive)
-        Console.line("searching for \"\(plan.name)\"")
+        Console.line("searching for \(plan.name.quotedName)")
         loop.schedule(after: .seconds(plan.timeout)) { [weak self] in self?.searchedLongEnough() }
     }
 
@@ -206,7 +206,8 @@ final class Explorer {
             stage = .searching(heard: heard)
             return
         }
-        Console.line("found \"\(plan.name)\" at \(sighting.address) (\(sighting.address.kind)), \(sighting.rssi) dBm")
+        let address = sighting.address
+        Console.line("found \(plan.name.quotedName) at \(address) (\(address.kind)), \(sighting.rssi) dBm")
         stage = .connecting(sighting.address)
         scanner.want(nil)
         connector.want(sighting.address)
@@ -284,10 +285,14 @@ final class Explorer {
         guard case .visiting = stage else { return }
         switch result {
         case .done: leave()
-        case .stopped(.att(let error)): end(.failure(.incomplete("\"\(plan.name)\" refuses: \(error.code)")))
+        case .stopped(.att(let error)): incomplete("refuses: \(error.code)")
         case .stopped(let error): stopped(by: error)
-        case .missing(let uuid): end(.failure(.incomplete("\"\(plan.name)\" has no characteristic \(nameOf(uuid))")))
+        case .missing(let uuid): incomplete("has no characteristic \(nameOf(uuid))")
         }
+    }
+
+    private func incomplete(_ what: String) {
+        end(.failure(.incomplete("\(plan.name.quotedName) \(what)")))
     }
 
     private func leave() {

@@ -1,6 +1,6 @@
 import ArgumentParser
+import BluetoothTypes
 import Bonds
-import Foundation
 import HCI
 
 /// What can go wrong in a command, each with its exit status.
@@ -45,13 +45,13 @@ enum ToolError: Error, CustomStringConvertible {
             """
         case .noSuchDevice(let name, let seconds, let heard):
             """
-            no connectable device called "\(name)" was heard within \(seconds) s (\(heard) others were); check the name, \
+            no connectable device called \(name.quotedName) was heard within \(seconds) s (\(heard) others were); check the name, \
             or give it more time with --timeout
             """
         case .peerVanished(let name, let doing, let reason):
-            "\"\(name)\" vanished while \(doing): \(reason); check that it is on and near, then try again"
+            "\(name.quotedName) vanished while \(doing): \(reason); check that it is on and near, then try again"
         case .notSecured(let name, let reason):
-            "the link to \"\(name)\" is not secured: \(reason)"
+            "the link to \(name.quotedName) is not secured: \(reason)"
         case .bonds(let error):
             "\(error)"
         case .cannotWrite(let path, let reason):
@@ -63,7 +63,7 @@ enum ToolError: Error, CustomStringConvertible {
 
     /// Says what happened on standard error and gives the exit status to throw.
     func report() -> ExitCode {
-        FileHandle.standardError.write(Data("harald: \(description)\n".utf8))
+        Console.problem("harald: \(description)")
         return ExitCode(exitStatus)
     }
 }
