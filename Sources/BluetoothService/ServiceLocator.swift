@@ -1,6 +1,7 @@
 import Dispatch
 import EventLoops
 import Foundation
+import HCI
 import HCITransports
 import Logging
 import Synchronization
@@ -14,10 +15,15 @@ public enum ServiceLocator {
     /// The environment variable that names a controller.
     public static let controllerVariable = "HARALD_CONTROLLER"
 
+    /// The environment variable that names a btsnoop file for all packets between this process and its controller. The keys of
+    /// all links are in it.
+    public static let captureVariable = "HARALD_CAPTURE"
+
     /// The connection of this process, when it runs in no simulation: to a service inside the process, on the controller
     /// that the environment names. Made when it is first asked for.
     private static let embedded: any ServiceConnection = makeEmbedded(
         controller: ProcessInfo.processInfo.environment[controllerVariable],
+        capture: ProcessInfo.processInfo.environment[captureVariable],
         logger: Logger(label: "harald.service")
     )
 
@@ -27,8 +33,12 @@ public enum ServiceLocator {
         current ?? embedded
     }
 
-    /// A connection to a service of its own on a controller named as in the environment.
-    static func makeEmbedded(controller text: String?, logger: Logger) -> any ServiceConnection {
+    /// A connection to a service of its own on a controller named as in the environment, with a capture as it is named there.
+    static func makeEmbedded(
+        controller text: String?,
+        capture: String? = nil,
+        logger: Logger
+    ) -> any ServiceConnection {
         guard let text, !text.isEmpty else {
             logger.error(
                 """
@@ -39,7 +49,7 @@ public enum ServiceLocator {
             return UnsupportedConnection()
         }
         do throws(ControllerAddress.ParseError) {
-            return open(try ControllerAddress(text), logger: logger)
+            return open(try ControllerAddress(text), capture: captureFile(capture, logger: logger), logger: logger)
         } catch {
             logger.error("Bluetooth is unsupported: \(controllerVariable) cannot be used: \(error)")
             return UnsupportedConnection()
@@ -59,15 +69,31 @@ public enum ServiceLocator {
         return home + "/.local/state/harald/bonds"
     }
 
+    /// The file for the packets. An app does without its capture rather than without Bluetooth.
+    private static func captureFile(_ path: String?, logger: Logger) -> CaptureFile? {
+        guard let path, !path.isEmpty else { return nil }
+        do throws(CaptureError) {
+            return try CaptureFile(path: path)
+        } catch {
+            logger.error("\(captureVariable) is not heeded: \(error)")
+            return nil
+        }
+    }
+
     /// A system on a loop of its own, which lives as long as the connection.
-    private static func open(_ address: ControllerAddress, logger: Logger) -> any ServiceConnection {
+    private static func open(
+        _ address: ControllerAddress,
+        capture: CaptureFile?,
+        logger: Logger
+    ) -> any ServiceConnection {
         let made = Mutex<(any ServiceConnection)?>(nil)
         let loop = NIOEventLoop()
         loop.submitAndWait {
             var configuration = SystemConfiguration()
             configuration.store = .directory(bondDirectory())
+            let line = ControllerTransport(address, loop: loop)
             let system = BluetoothSystem(
-                transport: ControllerTransport(address, loop: loop),
+                transport: capture.map { SnoopingTransport.toFile($0, line, end: .host, loop: loop) } ?? line,
                 loop: loop,
                 random: RandomSource(),
                 configuration: configuration,

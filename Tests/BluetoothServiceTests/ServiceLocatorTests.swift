@@ -1,6 +1,8 @@
+import BluetoothTypes
 import Dispatch
 import EventLoops
 import Foundation
+import HCI
 import Logging
 import Synchronization
 import Testing
@@ -37,6 +39,34 @@ import Testing
         #expect(await firstState(connection) == .stateChanged(.unsupported))
     }
 
+    @Test func anAppKeepsACaptureWhereTheEnvironmentSaysSo() async throws {
+        let path = NSTemporaryDirectory() + "harald-\(UUID()).btsnoop"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let connection = ServiceLocator.makeEmbedded(
+            controller: "tcp:127.0.0.1:9",
+            capture: path,
+            logger: Self.silent
+        )
+        #expect(await firstState(connection) == .stateChanged(.unsupported))
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        // What the host has said to the controller that is not there.
+        var reader = try BTSnoopReader(PacketBuffer([UInt8](FileManager.default.contents(atPath: path) ?? Data())))
+        #expect(try reader.next()?.packet == HCIPacket(Reset()))
+    }
+
+    @Test func aCaptureThatCannotBeKeptIsToldAndNoReasonToDoWithoutBluetooth() async {
+        let log = LogLines()
+        let connection = ServiceLocator.makeEmbedded(
+            controller: "tcp:127.0.0.1:9",
+            capture: "/nowhere/at/all.btsnoop",
+            logger: Logger(label: "test") { _ in log }
+        )
+        #expect(connection is InProcessConnection)
+        #expect(log.all.contains { $0.contains("HARALD_CAPTURE") && $0.contains("folder that exists") })
+        _ = await firstState(connection)
+    }
+
     @Test func theSimulatedAppComesFirst() throws {
         let world = TestWorld()
         let app = world.device("Phone").system.openApp(AppIdentity(name: "app"))
@@ -52,5 +82,28 @@ import Testing
             ServiceLocator.bondDirectory(environment: ["XDG_STATE_HOME": "s", "HOME": "/h"])
                 == "/h/.local/state/harald/bonds"
         )
+    }
+}
+
+/// Keeps what is logged.
+private struct LogLines: LogHandler {
+    private let lines = Lines()
+    var logLevel = Logger.Level.trace
+    var metadata = Logger.Metadata()
+    var metadataProvider: Logger.MetadataProvider?
+
+    var all: [String] { lines.kept.withLock { $0 } }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        lines.kept.withLock { $0.append("\(event.message)") }
+    }
+
+    private final class Lines: Sendable {
+        let kept = Mutex<[String]>([])
     }
 }

@@ -101,7 +101,7 @@ final class ControllerOffer {
         guard let captureFolder else { return line }
         let path = (captureFolder as NSString).appendingPathComponent("controller-\(number).btsnoop")
         do throws(ToolError) {
-            return SnoopingTransport.toFile(try CaptureFile(path: path), line, end: .controller, loop: loop)
+            return SnoopingTransport.toFile(try CaptureFile.named(path), line, end: .controller, loop: loop)
         } catch {
             _ = error.report()
             return line

@@ -104,7 +104,7 @@ struct DemoCommand: ParsableCommand {
 
     private func captureFile(_ path: String?) throws(ToolError) -> (@Sendable ([UInt8]) -> Void)? {
         guard let path else { return nil }
-        let file = try CaptureFile(path: path)
+        let file = try CaptureFile.named(path)
         return { file.write($0) }
     }
 

@@ -1,7 +1,6 @@
 import ArgumentParser
 import BluetoothService
 import EventLoops
-import Foundation
 import GAP
 import HCI
 import HCITransports
@@ -20,12 +19,12 @@ struct ControllerOptions: ParsableArguments {
     @Option(help: "The controller: tcp:HOST:PORT for one that speaks H4 over TCP.")
     var controller: ControllerAddress
 
-    @Option(help: "Write all HCI packets to this btsnoop file.")
+    @Option(help: "Write all HCI packets to this btsnoop file, which is made anew for you alone: the keys are in it.")
     var capture: String?
 
     func captureFile() throws(ToolError) -> CaptureFile? {
         guard let capture else { return nil }
-        return try CaptureFile(path: capture)
+        return try CaptureFile.named(capture)
     }
 
     /// The line to the controller, with the capture in between. On the loop.
@@ -71,23 +70,6 @@ struct ControllerOptions: ParsableArguments {
             system.onFailure = { outcome.finish(.failure(ToolError($0, controller: "\(address)"))) }
             system.start()
             return system
-        }
-    }
-}
-
-extension SnoopingTransport {
-    /// Writes what passes to a file, with the time of day.
-    static func toFile(
-        _ file: CaptureFile,
-        _ transport: any HCITransport,
-        end: SnoopingTransport.End,
-        loop: any EventLoop
-    ) -> SnoopingTransport {
-        let start = Date().timeIntervalSince1970 - Double(loop.now.nanoseconds) / 1e9
-        let writer = BTSnoopWriter(unixMicrosecondsAtZero: Int64(start * 1_000_000))
-        file.write(writer.header)
-        return SnoopingTransport(transport, end: end, loop: loop) { packet, direction, instant in
-            file.write(writer.record(packet, direction, at: instant))
         }
     }
 }

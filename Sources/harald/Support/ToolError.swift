@@ -2,6 +2,7 @@ import ArgumentParser
 import BluetoothTypes
 import Bonds
 import HCI
+import HCITransports
 
 /// What can go wrong in a command, each with its exit status.
 enum ToolError: Error, CustomStringConvertible {
@@ -11,7 +12,7 @@ enum ToolError: Error, CustomStringConvertible {
     case peerVanished(String, doing: String, reason: String)
     case notSecured(String, reason: String)
     case bonds(BondError)
-    case cannotWrite(path: String, reason: String)
+    case capture(CaptureError)
     case incomplete(String)
 
     /// A controller at `address` that could not be brought up, or failed later.
@@ -30,7 +31,7 @@ enum ToolError: Error, CustomStringConvertible {
         case .noSuchDevice: 5
         case .peerVanished: 6
         case .notSecured: 7
-        case .cannotWrite, .incomplete, .bonds: 1
+        case .capture, .incomplete, .bonds: 1
         }
     }
 
@@ -54,8 +55,8 @@ enum ToolError: Error, CustomStringConvertible {
             "the link to \(name.quotedName) is not secured: \(reason)"
         case .bonds(let error):
             "\(error)"
-        case .cannotWrite(let path, let reason):
-            "cannot write \(path): \(reason)"
+        case .capture(let error):
+            "\(error)"
         case .incomplete(let what):
             what
         }
