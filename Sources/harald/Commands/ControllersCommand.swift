@@ -10,7 +10,12 @@ import Radio
 struct ControllersCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "controllers",
-        abstract: "Virtual controllers over H4/TCP, one for each connection, all on one radio, until interrupted."
+        abstract: "Virtual controllers over H4/TCP, one for each connection, all on one radio, until interrupted.",
+        discussion: """
+            A connection gets the controller with the lowest number that is free, and the number is the address: who comes back \
+            alone is who it was, and finds its bonds again. HCI packets are in controller-NUMBER.btsnoop, those of later \
+            connections in controller-NUMBER.2.btsnoop and so on.
+            """
     )
 
     @Option(help: "The port to listen on, on the loopback interface; 0 lets the system choose.")
@@ -47,6 +52,27 @@ struct ControllersCommand: ParsableCommand {
     }
 }
 
+/// The numbers of controllers, which are their addresses. Bonds belong to an address: who comes back has to find his, and so a
+/// number that is given back is given out before a new one.
+struct ControllerNumbers {
+    /// How often each number has been given out.
+    private var uses: [Int] = []
+    private var taken: Set<UInt64> = []
+
+    /// The lowest free number, from 1, and how often it has been given out by now.
+    mutating func take() -> (number: UInt64, use: Int) {
+        let index = uses.indices.first { !taken.contains(UInt64($0) + 1) } ?? uses.endIndex
+        if index == uses.endIndex { uses.append(0) }
+        uses[index] += 1
+        taken.insert(UInt64(index) + 1)
+        return (UInt64(index) + 1, uses[index])
+    }
+
+    mutating func giveBack(_ number: UInt64) {
+        taken.remove(number)
+    }
+}
+
 /// A virtual controller for each connection. Lives on its loop.
 final class ControllerOffer {
     private let loop: NIOEventLoop
@@ -55,7 +81,7 @@ final class ControllerOffer {
     private let captureFolder: String?
     private var server: TCPServer?
     private var controllers: [UInt64: VirtualController] = [:]
-    private var last: UInt64 = 0
+    private var numbers = ControllerNumbers()
 
     init(loop: NIOEventLoop, random: RandomSource, captureFolder: String?) {
         self.loop = loop
@@ -77,10 +103,9 @@ final class ControllerOffer {
     }
 
     private func accept(_ line: TCPTransport) {
-        last += 1
-        let number = last
+        let (number, use) = numbers.take()
         Console.line("controller \(number) connected")
-        let transport = snooping(line, number: number)
+        let transport = snooping(line, number: number, use: use)
         controllers[number] = VirtualController(
             transport: transport,
             // Within a room of each other.
@@ -93,13 +118,15 @@ final class ControllerOffer {
         transport.onClose = { [weak self] error in
             controllerClosed?(error)
             self?.controllers[number] = nil
+            self?.numbers.giveBack(number)
             Console.line("controller \(number) disconnected")
         }
     }
 
-    private func snooping(_ line: TCPTransport, number: UInt64) -> any HCITransport {
+    private func snooping(_ line: TCPTransport, number: UInt64, use: Int) -> any HCITransport {
         guard let captureFolder else { return line }
-        let path = (captureFolder as NSString).appendingPathComponent("controller-\(number).btsnoop")
+        let name = use == 1 ? "controller-\(number)" : "controller-\(number).\(use)"
+        let path = (captureFolder as NSString).appendingPathComponent("\(name).btsnoop")
         do throws(ToolError) {
             return SnoopingTransport.toFile(try CaptureFile.named(path), line, end: .controller, loop: loop)
         } catch {
