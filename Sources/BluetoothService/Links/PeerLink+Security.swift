@@ -1,4 +1,5 @@
 import ATT
+import BluetoothTypes
 import Bonds
 import Foundation
 import GAP
@@ -38,12 +39,14 @@ extension PeerLink {
     }
 
     private func tellOfLostBond() {
-        if let bond = secured.bond { system.tell(.peerForgotUs(BondedPeer(bond))) }
+        guard let bond = secured.bond else { return }
+        let isAsked = secured.lostBonds == .asked && system.prompter != nil
+        system.tell(.peerForgotUs(BondedPeer(bond), isAsked: isAsked))
     }
 
     private func tellOfFailure(of error: SecurityError) {
         switch error {
-        case .pairing(let failure): system.tell(.pairingFailed(peer: secured.name, reason: "\(failure)"))
+        case .pairing(let failure): system.tell(.pairingFailed(peer: label, failure))
         case .keysRefused:
             let isFull = secured.bond == nil && system.keeper.isFull
             let reason = isFull ? "there are as many paired devices as there may be; forget one" : "\(error)"
@@ -51,6 +54,9 @@ extension PeerLink {
         default: break
         }
     }
+
+    /// What persons know the peer by: its name, else its address.
+    private var label: String { (system.peers[peer]?.name ?? secured.name)?.quotedName ?? "\(secured.peer)" }
 
     /// A request was refused, or may not even be made, for want of security: the link is encrypted, or the two devices pair,
     /// and nobody but the person notices (behaviour 6.1).

@@ -1,14 +1,17 @@
+import BluetoothTypes
 import Foundation
+import SMP
 
 /// What the system tells the person who uses it, without a question.
 public enum SystemNotice: Hashable, Sendable {
     /// A peer has removed its pairing information, or somebody else uses its address. It stays refused until the person
-    /// forgets it here (behaviour 6.12).
-    case peerForgotUs(BondedPeer)
+    /// forgets it here (behaviour 6.12), or agrees to pair anew where the system asks that at once (behaviour 6.14).
+    case peerForgotUs(BondedPeer, isAsked: Bool)
     /// A bond had to give way to a new one (AB-S14).
     case forgotten(BondedPeer)
-    /// A pairing came to nothing: a wrong code, a peer that gave up or broke the rules, or nobody reacted.
-    case pairingFailed(peer: String?, reason: String)
+    /// A pairing came to nothing: a wrong code, a peer that gave up or broke the rules, or nobody reacted. The peer is its name
+    /// for persons, or else its address.
+    case pairingFailed(peer: String, PairingError)
     /// The keys of a pairing could not be kept, so that it has failed (AB-S14, AB-S10).
     case bondNotKept(reason: String)
     /// The bonds cannot be used: nobody is recognised, and nobody can be bonded (AB-G06, AB-H08).
@@ -19,12 +22,14 @@ extension SystemNotice: CustomStringConvertible {
     /// What happened, and what to do.
     public var description: String {
         switch self {
-        case .peerForgotUs(let peer):
+        case .peerForgotUs(let peer, isAsked: false):
             "\(peer.label) has removed its pairing information; forget it here to pair again"
+        case .peerForgotUs(let peer, isAsked: true):
+            "\(peer.label) has removed its pairing information, or is somebody else; it is refused unless you agree to pair anew"
         case .forgotten(let peer):
             "\(peer.label) was forgotten to make room for a new device; pair with it again to use it"
-        case .pairingFailed(let peer, let reason):
-            "pairing with \(peer.map { "\"\($0)\"" } ?? "a device") has failed: \(reason)"
+        case .pairingFailed(let peer, let error):
+            "pairing with \(peer) has failed: \(error)\(error.advice.map { "; \($0)" } ?? "")"
         case .bondNotKept(let reason): "the pairing was given up: \(reason)"
         case .bondsUnavailable(let reason): "paired devices cannot be used: \(reason)"
         }
@@ -43,5 +48,5 @@ public struct BondedPeer: Hashable, Sendable {
     public let hasForgottenUs: Bool
 
     /// Its name, or else its identifier.
-    var label: String { name.map { "\"\($0)\"" } ?? "\(identifier)" }
+    var label: String { name?.quotedName ?? "\(identifier)" }
 }

@@ -96,7 +96,7 @@ public final class SecureLink {
     }
 
     /// What is done when the peer does not have the bond any more.
-    var lostBonds: SecurityPolicy.LostBonds {
+    public var lostBonds: SecurityPolicy.LostBonds {
         let ofCentrals = connection.role == .peripheral ? device.policy.lostBondsOfCentrals : nil
         return ofCentrals ?? device.policy.lostBonds
     }

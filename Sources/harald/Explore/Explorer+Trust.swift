@@ -1,3 +1,4 @@
+import BluetoothService
 import BluetoothTypes
 import Bonds
 import GAP
@@ -51,12 +52,23 @@ extension Explorer {
                 if let level = link?.manager.encryption.level { Console.line("encrypted: \(level.inWords)") }
                 explore(client)
             case .failure(.linkLost): break
-            case .failure(let error): end(.failure(.notSecured(plan.name, reason: "\(error)")))
+            case .failure(let error): end(.failure(.notSecured(plan.name, reason: reason(of: error))))
             }
         }
         link.prepare { [plan, weak link] result in
             guard plan.trust.pairs, let link else { return secured(result) }
             link.secure(.encrypted, completion: secured)
         }
+    }
+
+    /// Why the link is not secured, and what to do.
+    private func reason(of error: SecurityError) -> String {
+        let advice: String? =
+            switch error {
+            case .pairing(let failure): failure.advice
+            case .peerLostKey: "remove it with harald bonds forget, or let --pair ask whether to pair anew"
+            default: nil
+            }
+        return "\(error)" + (advice.map { "; \($0)" } ?? "")
     }
 }

@@ -65,7 +65,8 @@ import Testing
         }
         // No silent pairing, and the person is told.
         #expect(alerts.all.isEmpty && trust.phone.pairedPeers.count == 1)
-        #expect(trust.phone.person.notices.contains { $0.contains("has removed its pairing information") })
+        let told = trust.phone.person.notices.filter { $0.contains("has removed its pairing information") }
+        #expect(!told.isEmpty && told.allSatisfy { $0.hasSuffix("; forget it here to pair again") }, "\(told)")
         #expect(trust.sensorApp.log.isEmpty)
         // Once it is forgotten the two are strangers, and pair.
         trust.phone.forget(try #require(trust.phone.pairedPeers.first?.identifier))
@@ -88,6 +89,11 @@ import Testing
         #expect(read.error == nil, "\(String(describing: read.error)), \(alerts.all), \(trust.sensor.person.notices)")
         #expect(trust.phone.pairedPeers.count == 1)
         #expect(trust.sensor.pairedPeers.count == 1)
+        // The person is asked at once whether to pair anew, and not told to forget the phone for it.
+        #expect(alerts.all.contains { $0.hasPrefix("Sensor: ") && $0.contains("PairAnew") }, "\(alerts.all)")
+        let told = trust.sensor.person.notices
+        #expect(told.contains { $0.contains("unless you agree to pair anew") }, "\(told)")
+        #expect(!told.contains { $0.contains("forget it here") })
     }
 
     @Test func behaviour_6_20_aFactoryResetPeerIsRefusedUntilItIsForgotten() throws {

@@ -161,4 +161,21 @@ import Testing
         #expect(try app.expect("value", within: .seconds(10)).error?.att == .insufficientAuthentication)
         #expect(trust.phone.pairedPeers.isEmpty && trust.sensor.pairedPeers.isEmpty)
     }
+
+    @Test(arguments: [true, false])
+    func aPairingThatCameToNothingIsToldWithTheNameOrAddressOfThePeerAndAnAdvice(isDeclined: Bool) throws {
+        let trust = TrustWorld(people: .ignore)
+        if isDeclined { trust.phone.person.behaves(.declines, after: .seconds(1)) }
+        let app = try trust.app()
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value").error != nil)
+        trust.world.run(for: .seconds(40))
+        let told = (trust.phone.person.notices + trust.sensor.person.notices).filter { $0.contains("has failed") }
+        #expect(!told.isEmpty)
+        for notice in told {
+            let sentence = #/pairing with ("Sensor"|"Phone"|([0-9A-F]{2}:){5}[0-9A-F]{2}) has failed: [^;]+; .+/#
+            #expect(try sentence.wholeMatch(in: notice) != nil, "\(notice)")
+        }
+    }
 }
