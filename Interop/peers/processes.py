@@ -99,12 +99,14 @@ class Process:
 
 @asynccontextmanager
 async def running(
-    *command: str, name: str, mute: str | None = None, has_keyboard: bool = False
+    *command: str, name: str, mute: str | None = None, has_keyboard: bool = False, keyboard: int | None = None
 ) -> AsyncIterator[Process]:
-    """Runs a command for the length of an `async with`. Lines that match `mute` are not shown."""
+    """Runs a command for the length of an `async with`. Lines that match `mute` are not shown. `keyboard` is the end of a pipe
+    or terminal for it to read, in place of what `type` writes to."""
+    without = asyncio.subprocess.DEVNULL if keyboard is None else keyboard
     child = await asyncio.create_subprocess_exec(
         *command,
-        stdin=asyncio.subprocess.PIPE if has_keyboard else asyncio.subprocess.DEVNULL,
+        stdin=asyncio.subprocess.PIPE if has_keyboard else without,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         preexec_fn=die_with_parent,

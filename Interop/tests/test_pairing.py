@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import pty
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -16,7 +18,7 @@ from conftest import Start
 from peers.central import Central, central
 from peers.pairing import DISPLAY, DISPLAY_YES_NO, KEYBOARD, NOTHING, Pairing, shared_data, shared_digits
 from peers.peripheral import NAME, peripheral
-from peers.processes import Process
+from peers.processes import Process, running
 from peers.rootcanal import rootcanal
 
 EMAIL, EMAIL_VALUE = UUID("2A87"), b"wearer@example.org"  # for trusted centrals only
@@ -211,6 +213,43 @@ async def test_no_is_no(harald: Start, tmp_path: Path) -> None:
     assert theirs.paired.empty()
 
 
+async def test_a_second_run_on_our_controllers_finds_its_bonds(harald: Start, tmp_path: Path) -> None:
+    """Both leave and come back, while the controllers go on."""
+    keys, store = tmp_path / "keys.json", tmp_path / "bonds"
+    async with air("harald", harald) as (controller, transport):
+        for run in range(3):
+            command = exploring(controller, store, "--answer", "yes")
+            theirs = Pairing(keys=keys)
+            async with peripheral(transport, pairing=theirs), harald(*command) as process:
+                assert await process.status() == 0, f"run {run}"
+            assert (asked(process) == "") == (run > 0)
+            assert ("bonded with" in process.output) == (run == 0)
+
+
+@pytest.mark.parametrize("early", ["yes\n", "yes\nyes\n", "ye", "yes"])
+@pytest.mark.parametrize("has_terminal", [False, True], ids=["pipe", "terminal"])
+async def test_what_is_typed_before_the_question_is_no_answer(
+    binary: str, harald: Start, tmp_path: Path, early: str, has_terminal: bool
+) -> None:
+    ours, theirs = pty.openpty() if has_terminal else os.pipe()[::-1]
+    try:
+        async with air("harald", harald) as (controller, transport), peripheral(transport, pairing=Pairing()):
+            os.write(ours, early.encode())
+            command = exploring(controller, tmp_path / "bonds", "--io-capability", "none")
+            async with running(binary, *command, name="harald explore", keyboard=theirs) as process:
+                await process.line(r"\[ pair with .*\?")
+                # The end of the line that was begun, if there was one; then somebody has read the question.
+                if not early.endswith("\n"):
+                    os.write(ours, b"s\n" if early == "ye" else b"\n")
+                await asyncio.sleep(0.5)
+                assert process.child.returncode is None and "bonded with" not in process.output
+                os.write(ours, b"no\n")
+                assert await process.status() == NOT_SECURED
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
 async def test_bonds_are_listed_and_forgotten(harald: Start, tmp_path: Path) -> None:
     store = tmp_path / "bonds"
     async with air("harald", harald) as (controller, transport):
@@ -333,4 +372,4 @@ async def test_a_wrong_code_as_peripheral_fails_on_both_sides(
             with pytest.raises(ProtocolError) as failure:
                 await pairing
             assert failure.value.error_code == ErrorCode.CONFIRM_VALUE_FAILED
-            await process.line(r"pairing with a device has failed: .*(?i:confirm value)")
+            await process.line(r"pairing with ([0-9A-F]{2}:){5}[0-9A-F]{2} has failed: .*(?i:confirm value).*; .+")

@@ -1,3 +1,4 @@
+import BluetoothTypes
 import EventLoops
 import Foundation
 import GAP
@@ -15,8 +16,9 @@ final class TerminalPrompter: PairingPrompter {
         /// Reads `yes`, `no` or six digits; nil for anything else.
         init?(_ text: String) {
             switch text.lowercased() {
-            case "yes", "y": self = .yes
-            case "no", "n", "": self = .no
+            // In full: of a terminal's line that began too early the beginning is thrown away, and the end must not do for a yes.
+            case "yes": self = .yes
+            case "no": self = .no
             default:
                 guard let passkey = sixDigits(in: text) else { return nil }
                 self = .passkey(passkey)
@@ -26,21 +28,38 @@ final class TerminalPrompter: PairingPrompter {
 
     private let loop: any EventLoop
     private let prepared: Prepared?
+    private let keyboard: any Keyboard
+    private let say: (String) -> Void
+    private var lines = TypedLines()
+    private var wrongAnswers = 0
     private var open: (prompt: PairingPrompt, link: UInt64, answer: (PairingAnswer) -> Void)?
     private var isReading = false
     private var isAtEnd = false
 
+    /// Lines that are no answer before the answer is no: a program may be typing.
+    static let maximumWrongAnswers = 20
+
     /// - Parameter prepared: The answer to every question; nil to ask the person.
-    init(loop: any EventLoop, prepared: Prepared?) {
+    init(
+        loop: any EventLoop,
+        prepared: Prepared?,
+        keyboard: any Keyboard = StandardInput(),
+        say: @escaping (String) -> Void = Console.line
+    ) {
         self.loop = loop
         self.prepared = prepared
+        self.keyboard = keyboard
+        self.say = say
     }
 
     func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void) {
-        let who = peer.name.map { "\"\($0)\"" } ?? "\(peer.address)"
-        Console.line("[ \(Self.text(of: prompt, who: who)) ]")
-        if case .showPasskey = prompt { return }
+        let isAsked = prompt.needsAnswer && prepared == nil
+        // Before it is shown, so that nothing is lost of what is typed upon it.
+        if isAsked { perform(lines.handle(.opened)) }
+        say("[ \(Self.text(of: prompt, who: peer.name?.quotedName ?? "\(peer.address)")) ]")
+        guard prompt.needsAnswer else { return }
         open = (prompt, peer.link, answer)
+        wrongAnswers = 0
         if let prepared { return decide(prepared) }
         isAtEnd ? decide(.no) : read()
     }
@@ -48,7 +67,8 @@ final class TerminalPrompter: PairingPrompter {
     func closePrompt(_ peer: PromptedPeer) {
         guard open?.link == peer.link else { return }
         open = nil
-        Console.line("[ no answer is needed any more ]")
+        perform(lines.handle(.closed))
+        say("[ no answer is needed any more ]")
     }
 
     private static func text(of prompt: PairingPrompt, who: String) -> String {
@@ -64,6 +84,7 @@ final class TerminalPrompter: PairingPrompter {
     private func decide(_ answer: Prepared) {
         guard let (prompt, _, tell) = open else { return }
         open = nil
+        perform(lines.handle(.closed))
         switch (prompt, answer) {
         case (.enterPasskey, .passkey(let passkey)): tell(.passkey(passkey))
         case (.confirmPairing, .yes), (.confirmReplacement, .yes), (.compare, .yes): tell(.accept)
@@ -75,29 +96,49 @@ final class TerminalPrompter: PairingPrompter {
 
     // MARK: The terminal
 
-    /// Reads lines on a thread of their own, as long as the program runs.
+    /// Reads on a thread of its own, as long as the program runs, and never faster than what was read is looked at.
     private func read() {
         guard !isReading else { return }
         isReading = true
-        let prompter = LoopBound(self, loop: loop)
+        let (prompter, keyboard) = (LoopBound(self, loop: loop), keyboard)
         Thread.detachNewThread {
-            while let line = readLine() { prompter.loop.submit { prompter.value.typed(line) } }
-            prompter.loop.submit { prompter.value.ended() }
+            while let octets = keyboard.read() { prompter.with { $0.typed(octets) } }
+            prompter.with { $0.ended() }
         }
     }
 
-    private func typed(_ line: String) {
-        guard let prompt = open?.prompt else { return }
-        let text = line.trimmingCharacters(in: .whitespaces)
-        guard let answer = Prepared(text), prompt != .enterPasskey || answer != .yes else {
-            return Console.line("[ \(prompt == .enterPasskey ? "six digits, or no" : "yes or no") ]")
+    func typed(_ octets: [UInt8]) {
+        perform(lines.handle(.typed(octets)))
+    }
+
+    private func perform(_ actions: [TypedLines.Action]) {
+        for action in actions {
+            switch action {
+            case .discardPending: keyboard.discardPending()
+            case .answer(let line): answered(line)
+            }
         }
-        decide(answer)
+    }
+
+    private func answered(_ line: String) {
+        guard let prompt = open?.prompt else { return }
+        let answer = Prepared(line.trimmingCharacters(in: .whitespaces))
+        if let answer, prompt != .enterPasskey || answer != .yes { return decide(answer) }
+        wrongAnswers += 1
+        guard wrongAnswers < Self.maximumWrongAnswers else { return decide(.no) }
+        say("[ \(prompt == .enterPasskey ? "six digits, or no" : "yes or no") ]")
     }
 
     private func ended() {
         isAtEnd = true
         decide(.no)
+    }
+}
+
+extension PairingPrompt {
+    /// Whether it is a question; a code is shown only.
+    fileprivate var needsAnswer: Bool {
+        if case .showPasskey = self { false } else { true }
     }
 }
 

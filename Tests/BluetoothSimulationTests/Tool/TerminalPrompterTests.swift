@@ -1,0 +1,126 @@
+import BluetoothTypes
+import Dispatch
+import EventLoops
+import GAP
+import SMP
+import Synchronization
+import Testing
+
+@testable import harald
+
+/// A keyboard that nobody reads from: the test types into the prompter.
+private final class StillKeyboard: Keyboard {
+    let log = Mutex<[String]>([])
+
+    func discardPending() { log.withLock { $0.append("discard") } }
+    func read() -> [UInt8]? {
+        // The thread waits as long as the test process runs, as at a terminal where nobody types.
+        DispatchSemaphore(value: 0).wait()
+        return nil
+    }
+}
+
+@Suite struct TerminalPrompterTests {
+    private final class Bench {
+        let loop = VirtualEventLoop()
+        let keyboard = StillKeyboard()
+        let prompter: TerminalPrompter
+        var answers: [PairingAnswer] = []
+        var log: [String] { keyboard.log.withLock { $0 } }
+
+        init(prepared: TerminalPrompter.Prepared? = nil) {
+            let keyboard = keyboard
+            prompter = TerminalPrompter(loop: loop, prepared: prepared, keyboard: keyboard) { line in
+                keyboard.log.withLock { $0.append(line) }
+            }
+        }
+
+        func ask(_ prompt: PairingPrompt, link: UInt64 = 1, name: String? = "Sensor") {
+            prompter.prompt(prompt, peer: peer(link, name)) { [unowned self] in answers.append($0) }
+        }
+
+        func close(link: UInt64 = 1) { prompter.closePrompt(peer(link, nil)) }
+
+        func type(_ text: String) { prompter.typed(Array(text.utf8)) }
+
+        private func peer(_ link: UInt64, _ name: String?) -> PromptedPeer {
+            PromptedPeer(link: link, address: BluetoothAddress(1, kind: .publicDevice), name: name)
+        }
+    }
+
+    @Test func whatWasTypedIsThrownAwayBeforeThePromptIsShown() {
+        let bench = Bench()
+        bench.type("yes\n")
+        bench.ask(.confirmPairing)
+        #expect(bench.log.count == 2 && bench.log.first == "discard")
+        #expect(bench.log.last?.hasPrefix("[ pair with \"Sensor\"?") == true)
+        #expect(bench.answers.isEmpty)
+        bench.type("yes\n")
+        #expect(bench.answers == [.accept])
+    }
+
+    /// The attacker's prompt takes the place of the one that the person is about to agree to.
+    @Test func AB_A14_aYesForOnePromptIsNoYesForTheNext() {
+        let bench = Bench()
+        bench.ask(.confirmPairing)
+        bench.type("ye")
+        bench.close()
+        bench.ask(.confirmPairing, link: 2, name: "Intruder")
+        bench.type("s\n")
+        #expect(bench.answers.isEmpty)
+        bench.type("no\n")
+        #expect(bench.answers == [.refuse])
+    }
+
+    @Test func aYesAndOneMoreInOneGoAnswerOnePrompt() {
+        let bench = Bench()
+        bench.ask(.confirmPairing)
+        bench.type("yes\nyes\n")
+        bench.ask(.confirmReplacement, link: 2)
+        #expect(bench.answers == [.accept])
+    }
+
+    @Test func whatIsNoAnswerIsAskedForAgainAndNotForEver() {
+        let bench = Bench()
+        bench.ask(.enterPasskey)
+        // The ends of lines whose beginnings may have been thrown away.
+        for text in ["", "y", "es", "s", "yes", "123", "1234567", "0x1234"] { bench.type(text + "\n") }
+        #expect(bench.answers.isEmpty)
+        #expect(bench.log.filter { $0 == "[ six digits, or no ]" }.count == 8)
+        bench.type(" 012 345 \n")
+        #expect(bench.answers == [.passkey(12_345)])
+        bench.ask(.confirmPairing)
+        for _ in 0..<TerminalPrompter.maximumWrongAnswers { bench.type("y\n") }
+        #expect(bench.answers == [.passkey(12_345), .refuse])
+    }
+
+    @Test func aCodeThatIsOnlyShownTakesNoAnswer() {
+        let bench = Bench()
+        bench.ask(.showPasskey(42))
+        bench.type("yes\n")
+        #expect(bench.log == ["[ enter the code 000042 on \"Sensor\" ]"] && bench.answers.isEmpty)
+    }
+
+    @Test func whoIsAskedAboutIsNamedSafely() {
+        let bench = Bench()
+        bench.ask(.confirmPairing, name: "x\"? no ] [ \u{1B}[8m\u{202E}")
+        #expect(bench.log.last?.hasPrefix(#"[ pair with "x\"? no ] [ \u{1b}[8m\u{202e}"?"#) == true)
+        bench.close()
+        bench.ask(.confirmPairing, name: nil)
+        #expect(bench.log.last?.hasPrefix("[ pair with 00:00:00:00:00:01?") == true)
+    }
+
+    @Test func aPreparedAnswerNeedsNoKeyboard() {
+        let bench = Bench(prepared: .yes)
+        bench.ask(.confirmPairing)
+        bench.ask(.compare(7))
+        bench.ask(.enterPasskey)
+        #expect(bench.answers == [.accept, .accept, .refuse])
+        #expect(!bench.log.contains("discard"))
+    }
+
+    @Test func onlyWholeWordsAreAnswers() {
+        #expect(TerminalPrompter.Prepared("yes") == .yes && TerminalPrompter.Prepared("NO") == .no)
+        for text in ["", "y", "n", "yess", "ye", "12345"] { #expect(TerminalPrompter.Prepared(text) == nil) }
+    }
+}
