@@ -132,6 +132,11 @@ def parts_of_advertising_data(path: Path) -> set[str]:
     return parts
 
 
+def commands(path: Path) -> list[int]:
+    """The opcodes of all commands, in order."""
+    return [int(each, 16) for each in tshark(path, "-T", "fields", "-e", "bthci_cmd.opcode").split()]
+
+
 def att_operations(path: Path) -> list[ATTOperation]:
     # The value of a known characteristic is spread over fields with names of their own: the octets are the same for all.
     output = tshark(path, "-Y", "btatt", "-T", "json", "-x", "-j", "btatt hci_h4 frame")

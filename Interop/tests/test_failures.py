@@ -163,6 +163,19 @@ async def test_the_peer_hangs_up(harald: Start, opcode: int) -> None:
         assert sensor.seen("request", fault="cut")
 
 
+async def test_what_is_known_of_a_peer_that_hangs_up_is_printed(harald: Start) -> None:
+    async with controllers() as air, peripheral(air.transport, cut_at=DISCOVERY["reading"], mtu=64):
+        async with harald("explore", "--controller", air.address, NAME) as process:
+            assert await process.status() == VANISHED
+    told = process.out.index("its services as far as they are known:")
+    table = process.out[told + 1 :]
+    for service in ("Generic Access", "Heart Rate", "Battery"):
+        assert any(f" {service}" in line for line in table), service
+    # The first value is that of the first service: its characteristic is there, and nothing behind it.
+    assert any("characteristic" in line for line in table)
+    assert "following" not in process.output
+
+
 async def until_stuck(explorer: asyncio.Task[None], sensor: Peripheral) -> None:
     """Waits for the request which the peripheral leaves unanswered; an explorer that has ended by then has failed."""
     stuck = asyncio.ensure_future(sensor.event("request"))

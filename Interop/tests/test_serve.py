@@ -21,6 +21,7 @@ from peers.rootcanal import Rootcanal
 Capture = Callable[[str], Path]
 DEFAULT_NAME = "Harald HR"
 RESET_ENERGY_EXPENDED = b"\x01"
+RESET = 0x0C03  # an HCI command
 
 
 @asynccontextmanager
@@ -118,7 +119,39 @@ async def test_survives_a_central_that_vanishes(harald: Start) -> None:
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
 async def test_ends_in_order_on_a_signal(harald: Start, capture: Capture, sent: int) -> None:
-    async with controllers() as air, serving(harald, air, "--capture", str(capture("serve"))) as process:
+    log = capture("serve")
+    async with controllers() as air, serving(harald, air, "--capture", str(log)) as process:
         async with central(air.transport) as client:
             await client.connect(DEFAULT_NAME)
             assert await process.stop(sent) == 0
+        # Whoever ends it is told nothing of what comes of that.
+        assert process.errors == ""
+        assert "Bluetooth is" not in process.output
+    # The controller is left as it was found: its Reset ends the advertising.
+    assert captures.commands(log)[-1] == RESET
+
+
+async def test_a_name_cannot_steer_the_terminal(harald: Start) -> None:
+    name = "\x1b[8m\u202e\x9b2Jx"
+    async with controllers() as air, serving(harald, air, "--name", name) as process:
+        async with harald("scan", "--controller", air.address, "--seconds", "3", "--until", name) as scan:
+            assert await scan.status() == 0
+        assert await process.stop() == 0
+    for output in (process.output, scan.output):
+        assert r"\u{1b}[8m\u{202e}\u{9b}2Jx" in output
+        assert not any(each in output for each in "\x1b\x9b\u202e")
+
+
+async def test_a_capture_is_for_the_user_alone(harald: Start, tmp_path: Path) -> None:
+    log, link = tmp_path / "old.btsnoop", tmp_path / "link.btsnoop"
+    log.write_bytes(b"old")
+    log.chmod(0o644)
+    async with controllers() as air:
+        async with serving(harald, air, "--capture", str(log)) as process:
+            assert await process.stop() == 0
+        assert log.stat().st_mode & 0o777 == 0o600 and captures.records(log) > 0
+        link.symlink_to(log)
+        before = log.read_bytes()
+        async with harald("serve", "--controller", air.address, "--capture", str(link)) as process:
+            assert await process.status() == 1
+        assert "link" in process.errors and log.read_bytes() == before

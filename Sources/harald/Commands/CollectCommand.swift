@@ -48,7 +48,7 @@ struct CollectCommand: ParsableCommand {
         let system = line.startSystem(named: "Harald", loop: NIOEventLoop(), capture: capture, outcome: outcome)
         let connection = system.with { $0.openApp(AppIdentity(name: "collect")) }
         let collector = ServiceLocator.$current.withValue(connection) {
-            HeartRateCollector(queue: queue, sensors: sensors, measurements: measurements, say: Console.line) {
+            HeartRateCollector(queue: queue, sensors: sensors, measurements: measurements, say: outcome.say) {
                 outcome.finish(.success(()))
             }
         }

@@ -37,14 +37,14 @@ struct ServeCommand: ParsableCommand {
         let prompter = system.with { system in
             if let data = trust.oob { system.expectOutOfBand(data) }
             if trust.shareOob, let own = system.shareOutOfBand() { Console.line("out of band: \(own.digits)") }
-            system.onNotice = { Console.line("\($0)") }
+            system.onNotice = { outcome.say("\($0)") }
             let prompter = TerminalPrompter(loop: system.loop, prepared: trust.answer)
             system.prompter = prompter
             return LoopBound(prompter, loop: system.loop)
         }
         let connection = system.with { $0.openApp(AppIdentity(name: "serve")) }
         let sensor = ServiceLocator.$current.withValue(connection) {
-            HeartRateSensor(name: name, queue: queue, metronome: Self.metronome(on: queue), say: Console.line)
+            HeartRateSensor(name: name, queue: queue, metronome: Self.metronome(on: queue), say: outcome.say)
         }
         Interrupts.on(SIGUSR1, queue: queue) { sensor.toggleBattery() }
         let result: Result<Void, ToolError>

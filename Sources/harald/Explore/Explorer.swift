@@ -136,6 +136,7 @@ final class Explorer {
 
     func end(_ result: Result<Void, ToolError>) {
         if case .ended = stage { return }
+        if case .exploring = stage { showWhatIsThere() }
         stage = .ended
         guard let connection, connection.isOpen else { return close(result) }
         // What was said last is on its way still, and a controller that ends a link may drop it.
@@ -144,6 +145,13 @@ final class Explorer {
             if connection.isOpen { connector.disconnect(connection) }
             loop.schedule(after: Self.goodbye) { [self] in close(result) }
         }
+    }
+
+    /// The table as far as it is known, when there will be no more of it.
+    private func showWhatIsThere() {
+        guard let lines = walk?.table.lines, !lines.isEmpty else { return }
+        Console.line("its services as far as they are known:")
+        for line in lines { Console.line(line) }
     }
 
     private func close(_ result: Result<Void, ToolError>) {

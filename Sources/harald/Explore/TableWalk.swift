@@ -7,7 +7,8 @@ import GATT
 final class TableWalk {
     private let client: GATTClient
     private let completion: (Result<AttributeTable, GATTError>) -> Void
-    private var table = AttributeTable()
+    /// What is known so far.
+    private(set) var table = AttributeTable()
     private var steps = Deque<() -> Void>()
 
     init(_ client: GATTClient, completion: @escaping (Result<AttributeTable, GATTError>) -> Void) {

@@ -18,6 +18,11 @@ final class Outcome: Sendable {
         if isFirst { told.signal() }
     }
 
+    /// Says something, unless the end is known already: what comes of ending is nothing that happened.
+    func say(_ text: String) {
+        if !isKnown { Console.line(text) }
+    }
+
     /// An interrupt by the user or the system ends the command in good order.
     func finishOnInterrupt() {
         for number in [SIGINT, SIGTERM] {
