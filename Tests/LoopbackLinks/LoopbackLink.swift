@@ -29,6 +29,11 @@ public final class LoopbackLink: ACLLink {
         didSet { if !isHeld { release(.max) } }
     }
 
+    /// PDUs that still leave before the link is held; nil for all.
+    public var allowance: Int? {
+        didSet { if allowance == 0 { isHeld = true } }
+    }
+
     private let loop: any EventLoop
     private weak var peer: LoopbackLink?
     private var queue: [PacketBuffer] = []
@@ -49,7 +54,9 @@ public final class LoopbackLink: ACLLink {
 
     /// Queues a PDU.
     public func send(_ pdu: PacketBuffer) {
-        if isHeld { queue.append(pdu) } else { transmit(pdu) }
+        guard !isHeld else { return queue.append(pdu) }
+        allowance = allowance.map { $0 - 1 }
+        transmit(pdu)
     }
 
     /// Lets up to `count` PDUs go, those that come meanwhile among them.

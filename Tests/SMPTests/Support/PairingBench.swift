@@ -15,6 +15,8 @@ struct PairingBench {
         var error: PairingError?
         var key: Key128?
         var sent: [SMPCommand] = []
+        /// The codes of what has arrived.
+        var received: [UInt8] = []
         var isPromptOpen = false
         var isTimerRunning = false
         var securityRequests = 0
@@ -35,6 +37,8 @@ struct PairingBench {
     var responder: Side
     /// Changes, or takes away, what goes over the wire.
     var tamper: (PairingRole, SMPCommand) -> [[UInt8]] = { [$1.framed().bytes] }
+    /// How often the link was to be encrypted.
+    private(set) var encryptions = 0
     private var wire: [(to: PairingRole, octets: [UInt8])] = []
     private var asked: [(of: PairingRole, prompt: PairingPrompt)] = []
 
@@ -82,19 +86,29 @@ struct PairingBench {
     }
 
     mutating func run() {
+        for _ in 0..<1_000 where !step() { return }
+    }
+
+    /// Lets one thing happen; false when there is none.
+    mutating func step() -> Bool {
         // Wire first: a person is slower than the link.
-        for _ in 0..<1_000 {
-            if !wire.isEmpty {
-                let next = wire.removeFirst()
-                handle(.received(PacketBuffer(next.octets)), at: next.to)
-            } else if !asked.isEmpty {
-                let next = asked.removeFirst()
-                guard let answer = answer(to: next.prompt, by: next.of) else { continue }
-                handle(.answered(answer), at: next.of)
-            } else if !encrypt() {
-                return
-            }
+        if !wire.isEmpty {
+            let next = wire.removeFirst()
+            receive(next.octets, at: next.to)
+        } else if !asked.isEmpty {
+            let next = asked.removeFirst()
+            guard let answer = answer(to: next.prompt, by: next.of) else { return true }
+            handle(.answered(answer), at: next.of)
+        } else {
+            return encrypt()
         }
+        return true
+    }
+
+    /// Puts a command into one side's hands, before all that is on its way.
+    mutating func receive(_ octets: [UInt8], at role: PairingRole) {
+        self[role].received.append(octets.first ?? 0)
+        handle(.received(PacketBuffer(octets)), at: role)
     }
 
     mutating func inject(_ octets: [UInt8], to role: PairingRole) {
@@ -130,7 +144,7 @@ struct PairingBench {
         case .showPasskey: return nil
         case .enterPasskey:
             guard person.accepts else { return .refuse }
-            for case .showPasskey(let passkey) in self[role.other].prompts {
+            for case .showPasskey(let passkey) in self[role.other].prompts.reversed() {
                 return .passkey(person.entered ?? passkey)
             }
             return .passkey(person.entered ?? 111_111)
@@ -143,6 +157,7 @@ struct PairingBench {
         let isEncrypted = responder.key == key
         initiator.key = nil
         responder.key = nil
+        encryptions += 1
         handle(.encrypted(isEncrypted), at: .initiator)
         handle(.encrypted(isEncrypted), at: .responder)
         return true

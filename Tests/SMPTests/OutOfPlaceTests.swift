@@ -1,0 +1,166 @@
+import BluetoothTypes
+import Cryptography
+import Testing
+
+@testable import SMP
+
+/// Every command in every state of both roles and of every method (CVE-2019-17520, CVE-2020-13593). Somebody puts it in
+/// front of what the peer really sends, which then comes as well.
+@Suite struct OutOfPlaceTests {
+    /// What a device has to do with a command that is not the peer's.
+    enum Verdict: Equatable {
+        /// It is the one that is due, and is judged by what is in it.
+        case judged
+        /// It changes nothing.
+        case heard
+        /// It ends the pairing, and the peer hears why.
+        case refused(PairingFailure)
+        /// It says itself that the pairing is over.
+        case ended
+    }
+
+    /// One command of each code, well formed, one too short, and codes that there are not.
+    static let intruders: [[UInt8]] =
+        (1...15 as ClosedRange<UInt8>).map { code in
+            let fields: [UInt8: [UInt8]] = [
+                1: [3, 0, 1, 16, 0, 0], 2: [3, 0, 1, 16, 0, 0], 5: [8], 7: [UInt8](repeating: 1, count: 10),
+                9: [UInt8](repeating: 1, count: 7), 11: [1], 12: [UInt8](repeating: 1, count: 64), 14: [1],
+            ]
+            return [code] + (fields[code] ?? [UInt8](repeating: 1, count: 16))
+        } + [[4, 1], [0, 1], [255], []]
+
+    /// A moment in a pairing that goes well, and what follows it at one side.
+    struct Moment {
+        let bench: PairingBench
+        /// The command that comes next, if the peer need not wait for anything before it sends it.
+        let due: UInt8?
+    }
+
+    /// All moments of a pairing as `victim` sees them, from before it to after it.
+    static func moments(_ method: PairingMethod, _ victim: PairingRole) throws -> [Moment] {
+        var bench = try method.bench()
+        var all = [bench]
+        bench.handle(.start(PairingDemand()), at: .initiator)
+        repeat { all.append(bench) } while bench.step()
+        #expect(bench.initiator.result != nil && bench.responder.result != nil)
+        return all.map { now in
+            let count = now[victim].received.count
+            guard let next = all.first(where: { $0[victim].received.count > count }) else {
+                return Moment(bench: now, due: nil)
+            }
+            let last = all.last { $0[victim].received.count == count } ?? now
+            let isWaitedFor = last[victim].sent.count == now[victim].sent.count && last.encryptions == now.encryptions
+            return Moment(bench: now, due: isWaitedFor ? next[victim].received[count] : nil)
+        }
+    }
+
+    static func verdict(_ octets: [UInt8], _ moment: Moment, _ victim: PairingRole, _ method: PairingMethod) -> Verdict
+    {
+        let code = octets.first ?? 0
+        let machine = moment.bench[victim].machine
+        let isWhole = octets.count > 2 || code == 5 || code == 11 || code == 14
+        guard machine.isUnderWay else {
+            guard victim == .responder, code == SMPCode.pairingRequest.rawValue else { return .heard }
+            return .judged
+        }
+        switch code {
+        case _ where !(1...14).contains(code):
+            return .refused(octets.isEmpty ? .invalidParameters : .commandNotSupported)
+        case _ where !isWhole: return .refused(.invalidParameters)
+        case 0x05: return .ended
+        // Pairing is what it asks for already (Core Vol 3 Part H 2.4.6).
+        case 0x0B where victim == .initiator: return .heard
+        case 0x0E where method.isPasskey && isExchanging(machine): return .heard
+        default: return code == moment.due ? .judged : .refused(.unspecifiedReason)
+        }
+    }
+
+    private static func isExchanging(_ machine: PairingMachine) -> Bool {
+        if case .exchanging = machine.state { true } else { false }
+    }
+
+    @Test(arguments: PairingMethod.all, [PairingRole.initiator, .responder])
+    func AB_S05_no_command_out_of_its_place_brings_a_pairing_further(
+        method: PairingMethod,
+        victim: PairingRole
+    ) throws {
+        var verdicts: [String: Int] = [:]
+        let moments = try Self.moments(method, victim)
+        for (index, moment) in moments.enumerated() {
+            for octets in Self.intruders {
+                let verdict = Self.verdict(octets, moment, victim, method)
+                verdicts["\(verdict)", default: 0] += 1
+                var bench = moment.bench
+                bench.receive(octets, at: victim)
+                let faults = Self.faults(verdict, bench, before: moment.bench, victim)
+                #expect(faults.isEmpty, "moment \(index), \(octets.prefix(3)), \(verdict)")
+            }
+        }
+        // A command is out of its place nearly everywhere, and refused so.
+        #expect(verdicts["\(Verdict.refused(.unspecifiedReason))", default: 0] > moments.count * 6)
+    }
+
+    /// What is wrong with how a device has taken an intruder.
+    private static func faults(
+        _ verdict: Verdict,
+        _ after: PairingBench,
+        before: PairingBench,
+        _ victim: PairingRole
+    ) -> [String] {
+        var bench = after
+        var faults: [String] = []
+        func check(_ isRight: Bool, _ fault: String) { if !isRight { faults.append(fault) } }
+        let wasDistributing = if case .distributing = before[victim].machine.state { true } else { false }
+        let side = bench[victim]
+        switch verdict {
+        case .heard:
+            check(side.machine.isUnderWay == before[victim].machine.isUnderWay, "another state")
+            check(side.sent == before[victim].sent, "it is answered")
+            bench.run()
+            let isStarted = before.initiator.machine.isUnderWay || before.initiator.result != nil
+            check((bench[victim].result != nil) == isStarted && bench[victim].error == nil, "pairing does not go on")
+        case .judged:
+            bench.run()
+            // Over an encrypted link the peer's last key may be any.
+            let hadResult = before[victim].result != nil
+            check(bench[victim].result == nil || hadResult || wasDistributing, "what nobody sent gave keys")
+        case .refused, .ended:
+            let reason: PairingFailure = if case .refused(let reason) = verdict { reason } else { .unspecifiedReason }
+            let error = verdict == .ended ? PairingError.refusedByPeer(reason) : .refused(reason)
+            check(side.error == error, "it ends with \(String(describing: side.error))")
+            let isTold = side.sent.last == .failed(PairingFailed(reason))
+            check(isTold == (verdict != .ended), "told \(isTold)")
+            check(!side.machine.isUnderWay && !side.machine.isDead && side.machine.agreedKey == nil, "another state")
+            check(!side.isTimerRunning && !side.isPromptOpen, "something is still waited for")
+            faults += rest(of: bench, before: before, victim, isTold: isTold)
+        }
+        return faults
+    }
+
+    /// The peer's own commands, which still come, do not bring the pairing back; a new one goes well.
+    private static func rest(
+        of bench: PairingBench,
+        before: PairingBench,
+        _ victim: PairingRole,
+        isTold: Bool
+    ) -> [String] {
+        var bench = bench
+        // One of each moment is enough.
+        let isLast = bench[victim].received.last == 0x0F
+        var faults: [String] = []
+        func check(_ isRight: Bool, _ fault: String) { if !isRight { faults.append(fault) } }
+        bench.run()
+        check(bench[victim].result == nil, "keys all the same")
+        let peer = before[victim.other]
+        // Keys that were on their way when it ended are in front of the bad news.
+        let wasDistributing = if case .distributing = before[victim].machine.state { true } else { false }
+        if isTold, !wasDistributing, peer.machine.isUnderWay, peer.result == nil {
+            check(bench[victim.other].result == nil && bench[victim.other].error != nil, "keys at the other side")
+        }
+        // Who forges the end of a pairing does not tell the other side.
+        guard isTold, isLast, !bench[victim.other].machine.isUnderWay else { return faults }
+        bench.pair()
+        check(bench.initiator.result != nil && bench.responder.result != nil, "no new pairing")
+        return faults
+    }
+}

@@ -1,0 +1,76 @@
+import BluetoothTypes
+import Cryptography
+import Testing
+
+@testable import SMP
+
+/// One device that shows passkeys, attempt after attempt.
+@Suite struct PasskeyTests {
+    /// One device that shows, and one that enters, for as many attempts as there are.
+    static func bench(_ shows: PairingRole, isLegacy: Bool) -> PairingBench {
+        func configuration(_ role: PairingRole) -> PairingConfiguration {
+            var configuration = LegacyPairingTests.configuration(role == shows ? .displayOnly : .keyboardOnly)
+            if isLegacy { configuration.legacy = .only }
+            return configuration
+        }
+        return PairingBench(initiator: configuration(.initiator), responder: configuration(.responder))
+    }
+
+    static func passkeys(_ side: PairingBench.Side) -> [UInt32] {
+        side.prompts.compactMap { if case .showPasskey(let passkey) = $0 { passkey } else { nil } }
+    }
+
+    /// Each attempt gives one bit of its passkey away: the round in which it fails. Whoever shows the same passkey again is
+    /// had after 20 attempts (Core Vol 3 Part H 2.3.6).
+    @Test(arguments: [PairingRole.initiator, .responder])
+    func SM_CEN_SCPK_BV_05_AB_S13_bits_that_are_learned_in_one_attempt_do_not_help_in_the_next(shows: PairingRole) {
+        var bench = Self.bench(shows, isLegacy: false)
+        var guess: UInt32 = 0
+        var furthest = 0
+        for attempt in 1...60 {
+            bench[shows.other].person.entered = guess
+            let before = bench[shows].sent.count
+            bench.pair()
+            #expect(bench[shows].result == nil && bench[shows.other].result == nil, "attempt \(attempt)")
+            #expect(Self.passkeys(bench[shows]).count == attempt)
+            let rounds = bench[shows].sent[before...].count { $0.code == .pairingConfirm }
+            // All rounds before the last one were right, so the bit of the last one is the other one.
+            guess ^= 1 << UInt32(rounds - 1)
+            furthest = max(furthest, rounds)
+        }
+        let passkeys = Self.passkeys(bench[shows])
+        #expect(Set(passkeys).count == passkeys.count && furthest < PasskeyRounds.count)
+    }
+
+    /// The statistics of a thousand attempts with one device: each test would let a good source pass 999 times of 1,000.
+    @Test(arguments: [PairingRole.initiator, .responder], [false, true])
+    func SM_CEN_PKE_BV_05_AB_S13_passkeys_are_fresh_and_spread_over_all_numbers(shows: PairingRole, isLegacy: Bool) {
+        var bench = Self.bench(shows, isLegacy: isLegacy)
+        bench[shows.other].person.accepts = false
+        for _ in 0..<1_000 { bench.pair() }
+        let passkeys = Self.passkeys(bench[shows])
+        #expect(passkeys.count == 1_000 && passkeys.allSatisfy { $0 <= 999_999 })
+        // Of a thousand draws out of a million half a pair is alike on average.
+        #expect(Set(passkeys).count >= 996)
+        let steps = zip(passkeys, passkeys.dropFirst()).map { ($1 + 1_000_000 - $0) % 1_000_000 }
+        #expect(Self.isSpread(passkeys.map { $0 / 100_000 }), "the first digit")
+        #expect(Self.isSpread(passkeys.map { $0 % 10 }), "the last digit")
+        #expect(Self.isSpread(steps.map { $0 / 100_000 }), "the way from one to the next")
+        #expect(Self.isSpread(steps.map { $0 % 10 }), "the last digit of the way")
+        for bit in 0..<PasskeyRounds.count {
+            // The share of ones among the million numbers, and four standard deviations.
+            let rest = max(1_000_000 % (2 << bit) - 1 << bit, 0)
+            let share = Double((1_000_000 >> (bit + 1)) << bit + rest) / 1_000_000
+            let deviation = (1_000 * share * (1 - share)).squareRoot()
+            let ones = Double(passkeys.count { $0 >> UInt32(bit) & 1 == 1 })
+            #expect(abs(ones - 1_000 * share) < 4 * deviation, "bit \(bit)")
+        }
+    }
+
+    /// Chi squared of ten bins, 9 degrees of freedom: below 27.9 in 999 cases of 1,000.
+    private static func isSpread(_ digits: [UInt32]) -> Bool {
+        let mean = Double(digits.count) / 10
+        let squares = (0..<10 as Range<UInt32>).map { digit in Double(digits.count { $0 == digit }) - mean }
+        return squares.reduce(0) { $0 + $1 * $1 / mean } < 27.9
+    }
+}

@@ -1,0 +1,121 @@
+import BluetoothTypes
+import Cryptography
+import LoopbackLinks
+import Testing
+
+@testable import SMP
+
+/// Somebody on whom a pairing waits does nothing any more: it ends by itself, and for good (Core Vol 3 Part H 3.4).
+@Suite struct StallTests {
+    typealias Securing = SecuringTests
+
+    /// What a side that waits, or does not, has come to.
+    private struct Witness {
+        let side: SecuritySide
+        let waited: Bool
+
+        init(_ side: SecuritySide) {
+            self.side = side
+            waited = side.manager.machine.state != .idle
+        }
+    }
+
+    /// Lets the pairing come to where it stalls, and checks that it ends 30 seconds later at whoever waits.
+    private static func expectEnd(of bench: SecurityBench, _ what: String) -> [SecuritySide] {
+        // All that happens happens within three seconds.
+        bench.run(.seconds(3))
+        let witnesses = [Witness(bench.central), Witness(bench.peripheral)]
+        bench.run(.milliseconds(26_990))
+        for witness in witnesses { #expect(witness.side.failures.isEmpty, "\(what): too early") }
+        bench.run(.milliseconds(3_020))
+        for witness in witnesses {
+            #expect(witness.side.failures == (witness.waited ? [.pairing(.timedOut)] : []), "\(what)")
+            #expect(witness.side.manager.machine.state == .idle && !witness.side.isPromptOpen, "\(what)")
+        }
+        return witnesses.filter(\.waited).map(\.side)
+    }
+
+    /// Checks that nothing brings a pairing on this link any more.
+    private static func expectDead(_ side: SecuritySide, _ bench: SecurityBench, _ what: String) {
+        let stored = side.stored.count
+        _ = side.takeSent()
+        let (outcome, other) = (SecurityBench.Outcome(), side === bench.central ? bench.peripheral : bench.central)
+        // What was held back, and a new attempt of either side.
+        other.link.allowance = nil
+        other.link.isHeld = false
+        side.manager.pair { outcome.result = $0 }
+        other.link.inject(PairingRequest(PairingFeatures()).framed().bytes, on: 6)
+        other.link.inject([0x0B, 1], on: 6)
+        bench.run()
+        #expect(outcome.error == .pairing(.timedOut), "\(what)")
+        #expect(side.takeSent().isEmpty && side.stored.count == stored, "\(what)")
+        #expect(side.manager.longTermKey(random: 0, diversifier: 0) == nil, "\(what)")
+    }
+
+    @Test(arguments: PairingMethod.all, Securing.both)
+    func SM_CEN_PROT_BV_01_SM_PER_PROT_BV_02_AB_S12_a_stall_at_each_step_ends_pairing_after_30_seconds_for_good(
+        method: PairingMethod,
+        silent: PairingRole
+    ) throws {
+        let whole = try method.securityBench()
+        whole.central.manager.pair()
+        whole.run(.seconds(3))
+        #expect(whole.central.stored.count == 1 && whole.peripheral.stored.count == 1)
+        let commands = whole[silent].takeSent()
+        for step in commands.indices {
+            let what = "\(commands[step].code) withheld"
+            let bench = try method.securityBench()
+            bench[silent].link.allowance = step
+            bench.central.manager.pair()
+            let waiting = Self.expectEnd(of: bench, what)
+            // Who has not heard of a pairing does not wait for it.
+            let isRequest = commands[step].code == .pairingRequest
+            #expect(waiting.contains { $0 === bench[silent.other] } == !isRequest, "\(what)")
+            for side in waiting { Self.expectDead(side, bench, what) }
+        }
+    }
+
+    @Test(arguments: PairingMethod.all, Securing.both)
+    func AB_S12_a_person_who_does_nothing_ends_pairing_after_30_seconds_for_good(
+        method: PairingMethod,
+        absent: PairingRole
+    ) throws {
+        let bench = try method.securityBench()
+        bench[absent].delay = nil
+        bench.central.manager.pair()
+        bench.run(.seconds(3))
+        // Nobody is asked anything where the device only shows, or data came another way.
+        let isAsked = !bench[absent].prompts.allSatisfy { PairingTests.kind($0) == "show" }
+        #expect(isAsked == (bench.central.stored.isEmpty && bench.peripheral.stored.isEmpty))
+        guard isAsked else { return }
+        let again = try method.securityBench()
+        again[absent].delay = nil
+        again.central.manager.pair()
+        let waiting = Self.expectEnd(of: again, "no answer")
+        #expect(waiting.count == 2)
+        for side in waiting { Self.expectDead(side, again, "no answer") }
+    }
+
+    @Test(arguments: PairingMethod.all)
+    func AB_S12_a_controller_that_does_not_encrypt_ends_pairing_after_30_seconds_for_good(
+        method: PairingMethod
+    ) throws {
+        let bench = try method.securityBench()
+        bench.air.isSilent = true
+        bench.central.manager.pair()
+        let waiting = Self.expectEnd(of: bench, "no encryption")
+        #expect(waiting.count == 2)
+        for side in waiting { Self.expectDead(side, bench, "no encryption") }
+    }
+
+    @Test func AB_S12_a_security_request_that_is_not_heard_ends_after_30_seconds() throws {
+        let bench = Securing.bench()
+        bench.central.link.allowance = 0
+        let outcome = bench.secure(.encrypted, by: .responder)
+        bench.run(.milliseconds(24_990))
+        #expect(outcome.result == nil)
+        bench.run(.milliseconds(20))
+        #expect(outcome.error == .pairing(.timedOut) && bench.peripheral.failures == [.pairing(.timedOut)])
+        #expect(bench.peripheral.manager.machine.state == .idle)
+    }
+}
