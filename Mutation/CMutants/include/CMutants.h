@@ -1,0 +1,16 @@
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+/// The mutant that is switched on, from HARALD_MUTANT; 0 for none.
+extern int32_t mutants_active;
+
+/// One octet for each mutant, set when its place is reached, in the file that HARALD_MUTANTS_SEEN names. A page that is
+/// shared with the file survives fork, `_exit` and SIGKILL, and adds no system call to a program that counts them.
+extern uint8_t *mutants_seen;
+extern int32_t mutants_seen_count;
+
+static inline bool mutants_is_active(int32_t number) {
+    if (mutants_seen && number < mutants_seen_count) mutants_seen[number] = 1;
+    return number == mutants_active;
+}

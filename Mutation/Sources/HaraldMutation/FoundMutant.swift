@@ -1,0 +1,117 @@
+import SwiftSyntax
+
+/// A place for a mutant.
+struct FoundMutant {
+    let node: Syntax
+    let kind: Mutant.Kind
+    let change: String
+    /// What is put around the node, with `#` for the number.
+    let before: String
+    let after: String
+    /// The operator that becomes a comma.
+    var token: TokenSyntax?
+
+    func edits(number: Int, order: Int) -> [Edit] {
+        let start = node.positionAfterSkippingLeadingTrivia.utf8Offset
+        let end = node.endPositionBeforeTrailingTrivia.utf8Offset
+        let front = before.split(separator: "#", omittingEmptySubsequences: false).joined(separator: "\(number)")
+        var edits = [
+            Edit(offset: start, place: .before, text: front, order: order),
+            Edit(offset: end, place: .after, text: after, order: order),
+        ]
+        if let token {
+            let place = Edit.Place.inPlaceOf(length: token.trimmedLength.utf8Length)
+            let offset = token.positionAfterSkippingLeadingTrivia.utf8Offset
+            edits.append(Edit(offset: offset, place: place, text: ",", order: order))
+        }
+        return edits
+    }
+}
+
+extension FoundMutant {
+    static func inverted(_ node: some SyntaxProtocol) -> FoundMutant {
+        call("mutantInverted", node, .inverted, "`\(node.oneLine)` inverted")
+    }
+
+    static func alwaysTrue(_ node: some SyntaxProtocol) -> FoundMutant {
+        call("mutantTrue", node, .alwaysTrue, "`\(node.oneLine)` always true")
+    }
+
+    static func alwaysFalse(_ node: some SyntaxProtocol) -> FoundMutant {
+        call("mutantFalse", node, .alwaysFalse, "`\(node.oneLine)` always false")
+    }
+
+    static func removed(_ node: some SyntaxProtocol) -> FoundMutant {
+        let change = "`\(node.oneLine)` removed"
+        return FoundMutant(
+            node: Syntax(node),
+            kind: .removed,
+            change: change,
+            before: "if !mutantIsActive(#) { ",
+            after: " }"
+        )
+    }
+
+    static func literal(_ node: IntegerLiteralExprSyntax, _ other: String) -> FoundMutant {
+        FoundMutant(
+            node: Syntax(node),
+            kind: .literal,
+            change: "\(node.oneLine) -> \(other)",
+            before: "mutantLiteral(#, ",
+            after: ", \(other))"
+        )
+    }
+
+    /// A comparison shifted by one; nil for what is none.
+    static func shifted(_ node: InfixOperatorExprSyntax, _ token: TokenSyntax) -> FoundMutant? {
+        let shifts = [
+            "<": ("mutantLess", "<="), "<=": ("mutantLessOrEqual", "<"),
+            ">": ("mutantGreater", ">="), ">=": ("mutantGreaterOrEqual", ">"),
+        ]
+        guard let (function, other) = shifts[token.text] else { return nil }
+        let change = "`\(node.oneLine)` -> `\(node.leftOperand.oneLine) \(other) \(node.rightOperand.oneLine)`"
+        var found = call(function, node, .shifted, change)
+        found.token = token
+        return found
+    }
+
+    private static func call(
+        _ function: String,
+        _ node: some SyntaxProtocol,
+        _ kind: Mutant.Kind,
+        _ change: String
+    ) -> FoundMutant {
+        FoundMutant(node: Syntax(node), kind: kind, change: change, before: "\(function)(#, ", after: ")")
+    }
+}
+
+extension SyntaxProtocol {
+    /// The text on one line, cut when it is long.
+    var oneLine: String {
+        let words = trimmedDescription.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        return words.count <= 100 ? words : words.prefix(97) + "..."
+    }
+
+    /// The named declarations around the node.
+    var scope: String {
+        var names: [String] = []
+        var next = parent
+        while let node = next {
+            if let name = node.declaredName { names.insert(name, at: 0) }
+            next = node.parent
+        }
+        return names.joined(separator: ".")
+    }
+
+    fileprivate var declaredName: String? {
+        if let node = self.as(FunctionDeclSyntax.self) { return node.name.text }
+        if self.is(InitializerDeclSyntax.self) { return "init" }
+        if self.is(SubscriptDeclSyntax.self) { return "subscript" }
+        if let node = self.as(PatternBindingSyntax.self) {
+            guard node.parent?.parent?.parent?.is(MemberBlockItemSyntax.self) == true else { return nil }
+            return node.pattern.trimmedDescription
+        }
+        if let node = self.as(ExtensionDeclSyntax.self) { return node.extendedType.trimmedDescription }
+        return asProtocol((any NamedDeclSyntax).self)?.name.text
+    }
+}

@@ -1,0 +1,64 @@
+/// One small defect that is planted behind the switch.
+struct Mutant: Codable {
+    enum Kind: String, Codable {
+        case inverted, alwaysTrue, alwaysFalse, shifted, literal, removed
+    }
+
+    let number: Int
+    let file: String
+    let line: Int
+    let column: Int
+    /// The declarations around it, outermost first.
+    let scope: String
+    let kind: Kind
+    /// What is changed to what.
+    let change: String
+    /// The line that it begins on, without the space around it.
+    let source: String
+    /// What it is known by in another version of the tree: file, scope, line and change, and which of those that are alike.
+    let key: String
+}
+
+/// A piece of text put in front of or behind a node, or in place of a token.
+struct Edit {
+    enum Place {
+        case before, after
+        case inPlaceOf(length: Int)
+    }
+
+    /// In octets of UTF-8 from the file's beginning.
+    let offset: Int
+    let place: Place
+    let text: String
+    /// Later edits are those of inner nodes.
+    let order: Int
+}
+
+extension [Edit] {
+    /// The text with the edits made: at one place what ends comes before what begins, and inner nodes stay inside.
+    func applied(to source: String) -> String {
+        let octets = Array<UInt8>(source.utf8)
+        var result: [UInt8] = []
+        var position = 0
+        for edit in sorted(by: Self.comesBefore) {
+            result += octets[position..<edit.offset]
+            result += Array<UInt8>(edit.text.utf8)
+            position = edit.offset
+            if case .inPlaceOf(let length) = edit.place { position += length }
+        }
+        return String(decoding: result + octets[position...], as: UTF8.self)
+    }
+
+    private static func comesBefore(_ a: Edit, _ b: Edit) -> Bool {
+        guard a.offset == b.offset else { return a.offset < b.offset }
+        return switch (a.place, b.place) {
+        case (.after, .after): a.order > b.order
+        case (.after, _): true
+        case (_, .after): false
+        case (.before, .before): a.order < b.order
+        case (.before, _): true
+        case (_, .before): false
+        default: a.order < b.order
+        }
+    }
+}

@@ -1,0 +1,29 @@
+"""Where things are."""
+import os
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent.parent
+ROOT = HERE.parent
+WORK = Path(os.environ.get("HARALD_MUTATION_DIR", ROOT / ".build" / "mutation")).resolve()
+TREE = WORK / "tree"
+
+# The rooms that security rests on, and what of them: each has its share in the report.
+ROOMS = {
+    "SMP": ["Sources/SMP"],
+    "GAP": ["Sources/GAP/Security", "Sources/GAP/Privacy"],
+    "GATT": ["Sources/GATT/Server", "Sources/GATT/Security.swift", "Sources/GATT/Database/Attribute.swift"],
+    "Bonds": ["Sources/Bonds"],
+    "LinkLayer": ["Sources/LinkLayer/Encryption", "Sources/LinkLayer/Privacy"],
+}
+
+
+def room_of(file: str) -> str:
+    return next(room for room, paths in ROOMS.items() if any(file == path or file.startswith(path + "/") for path in paths))
+
+
+def mutated_files() -> list[str]:
+    """The files that mutants are planted in, by their path below the root."""
+    found: list[Path] = []
+    for path in (ROOT / path for paths in ROOMS.values() for path in paths):
+        found += [path] if path.is_file() else path.rglob("*.swift")
+    return sorted(str(path.relative_to(ROOT)) for path in found)

@@ -1,0 +1,121 @@
+"""Makes the copy of the tree that has all mutants compiled in."""
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from .places import HERE, ROOMS, ROOT, TREE, WORK, mutated_files, room_of
+
+LIST = WORK / "mutants.json"
+REFUSED = WORK / "refused.txt"
+
+# The copy's manifest ends with this; nobody else meets it.
+MANIFEST = """
+package.targets += [
+    .target(name: "CMutants", path: "Mutation/CMutants"),
+    .target(name: "Mutants", dependencies: ["CMutants"], path: "Mutation/Mutants"),
+]
+for target in package.targets where [%s].contains(target.name) {
+    target.dependencies.append("Mutants")
+}
+"""
+
+
+def plant() -> None:
+    """Brings the copy up to date. What has not changed keeps its date, so that it is not compiled again."""
+    mutator = swift("build", "--package-path", HERE, "--scratch-path", WORK / "mutator", quiet=True) / "HaraldMutation"
+    files, mutated = tracked_files(), mutated_files()
+    for file in set(files) - set(mutated):
+        write(TREE / file, (ROOT / file).read_bytes())
+    rooms = ", ".join(f'"{room}"' for room in ROOMS)
+    write(TREE / "Package.swift", (ROOT / "Package.swift").read_bytes() + (MANIFEST % rooms).encode())
+    for path in [path for path in TREE.rglob("*.swift") if ".build" not in path.parts]:
+        if str(path.relative_to(TREE)) not in files:
+            path.unlink()
+    for file in mutated:
+        (TREE / file).parent.mkdir(parents=True, exist_ok=True)
+    REFUSED.touch()
+    subprocess.run(
+        [mutator, "--from", ROOT, "--to", TREE, "--list", LIST, "--without", REFUSED, *mutated], check=True
+    )  # fmt: skip
+
+
+def tracked_files() -> list[str]:
+    listed = subprocess.run(
+        ["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    files = [file for file in listed.stdout.split("\0") if file and (ROOT / file).is_file()]
+    # Of this folder only what the mutated sources call.
+    files = [file for file in files if not file.startswith("Mutation/") or file.split("/")[1].endswith("Mutants")]
+    # Ignored by git, and yet what says which versions of the dependencies are meant.
+    return files + ["Package.resolved"] * ((ROOT / "Package.resolved").exists() and "Package.resolved" not in files)
+
+
+def write(path: Path, content: bytes) -> None:
+    if path.exists() and path.read_bytes() == content:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def mutants() -> list[dict]:
+    if not LIST.exists():
+        sys.exit("Mutation/run: nothing has been planted yet")
+    return [mutant | {"room": room_of(mutant["file"])} for mutant in json.loads(LIST.read_text())]
+
+
+def fingerprint() -> str:
+    """Of everything that a result depends on."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in TREE.rglob("*") if path.suffix in {".swift", ".c", ".h", ".resolved"}):
+        if ".build" not in path.parts:
+            digest.update(str(path.relative_to(TREE)).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def build() -> Path:
+    """Builds the copy and returns its tests. What a mutant breaks for the compiler is left out, and it is built again."""
+    while True:
+        print(f"Mutation/run: building {len(mutants())} mutants", file=sys.stderr, flush=True)
+        status = subprocess.run(
+            ["swift", "build", "--package-path", TREE, "--build-tests", "-Xswiftc", "-suppress-warnings"],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+        )  # fmt: skip
+        (WORK / "build.log").write_text(status.stdout)
+        if status.returncode == 0:
+            return binary()
+        refused = blamed(status.stdout)
+        if not refused:
+            sys.exit("\n".join(status.stdout.splitlines()[-40:]) + "\nMutation/run: the copy does not build")
+        with REFUSED.open("a") as file:
+            file.writelines(f"{key}\n" for key in sorted(refused))
+        plant()
+
+
+def blamed(said: str) -> set[str]:
+    """The keys of the mutants on the lines with errors, or next above them: the copy has the same lines as the tree."""
+    keys: set[str] = set()
+    planted = mutants()
+    for file, line in set(re.findall(rf"^{re.escape(str(TREE))}/(\S+?):(\d+):\d+: error:", said, re.MULTILINE)):
+        above = [mutant for mutant in planted if mutant["file"] == file and mutant["line"] <= int(line)]
+        nearest = max((mutant["line"] for mutant in above), default=None)
+        keys |= {mutant["key"] for mutant in above if mutant["line"] == nearest}
+    return keys
+
+
+def binary() -> Path:
+    return next(swift("build", "--package-path", TREE, "--show-bin-path").glob("*PackageTests.xctest"))
+
+
+def swift(*command: object, quiet: bool = False) -> Path:
+    """Runs it and returns where its products are."""
+    words = ["swift", *map(str, command)]
+    if quiet:
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode:
+            sys.exit(done.stdout + "\nMutation/run: the mutator does not build")
+        words.append("--show-bin-path")
+    return Path(subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip())
