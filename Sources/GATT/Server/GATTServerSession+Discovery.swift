@@ -99,25 +99,42 @@ extension GATTServerSession {
     }
 
     private func collect(_ attributes: ArraySlice<Attribute>, _ answer: ReadByTypeAnswer, _ reply: ATTReply) {
-        guard let attribute = attributes.first, answer.hasRoom else { return answer.send(reply) }
-        if let refusal = attribute.refusalOfReading(security) {
-            return answer.send(reply, orFail: refusal, at: attribute.handle)
+        guard let attribute = attributes.first, answer.hasRoom else { return send(answer, reply) }
+        if let refusal = refusalOfReading(attribute, reply) {
+            return send(answer, reply, orFail: refusal, at: attribute.handle)
         }
         value(of: attribute, offset: 0) { [weak self] result in
             switch result {
-            case .failure(let code): answer.send(reply, orFail: code, at: attribute.handle)
+            case .failure(let code): self?.send(answer, reply, orFail: code, at: attribute.handle)
             case .success(let value):
                 var answer = answer
-                guard answer.add(value, of: attribute.handle) else { return answer.send(reply) }
+                guard answer.add(value, of: attribute.handle) else {
+                    self?.send(answer, reply)
+                    return
+                }
                 self?.collect(attributes.dropFirst(), answer, reply)
             }
         }
+    }
+
+    /// Answers with what there is; with the error if there is nothing.
+    private func send(
+        _ answer: ReadByTypeAnswer,
+        _ reply: ATTReply,
+        orFail code: ATTErrorCode = .attributeNotFound,
+        at handle: UInt16 = 0
+    ) {
+        guard !answer.entries.isEmpty else { return reply.fail(code, at: handle) }
+        if let refusal = refusalOfReading(answer.entries.lazy.map(\.handle), reply) {
+            return reply.fail(refusal.code, at: refusal.handle)
+        }
+        reply.send(.readByTypeResponse(ATTReadByTypeResponse(answer.entries)))
     }
 }
 
 /// The entries of a Read By Type response as they come together.
 private struct ReadByTypeAnswer {
-    private var entries: [ATTReadByTypeResponse.Entry] = []
+    private(set) var entries: [ATTReadByTypeResponse.Entry] = []
     private var room: Int
     private let longest: Int
 
@@ -139,11 +156,5 @@ private struct ReadByTypeAnswer {
         room -= 2 + value.count
         entries.append(.init(handle: handle, value: value))
         return true
-    }
-
-    /// Answers with what there is; with the error if there is nothing.
-    func send(_ reply: ATTReply, orFail code: ATTErrorCode = .attributeNotFound, at handle: UInt16 = 0) {
-        guard !entries.isEmpty else { return reply.fail(code, at: handle) }
-        reply.send(.readByTypeResponse(ATTReadByTypeResponse(entries)))
     }
 }
