@@ -5,7 +5,7 @@ extension GATTServerSession {
     /// Answers a request of the client (Core Vol 3 Part F 3.4).
     func serve(_ pdu: ATTPDU, _ reply: ATTReply) {
         guard let database else { return reply.fail(.unlikelyError) }
-        if refuses(pdu, reply) { return reply.fail(.databaseOutOfSync) }
+        if refuses(pdu, reply) { return reply.fail(.databaseOutOfSync, at: pdu.firstHandle) }
         switch pdu {
         case .findInformationRequest(let request): find(request, in: database, reply)
         case .findByTypeValueRequest(let request): find(request, in: database, reply)
@@ -156,5 +156,21 @@ private struct ReadByTypeAnswer {
         room -= 2 + value.count
         entries.append(.init(handle: handle, value: value))
         return true
+    }
+}
+
+extension ATTPDU {
+    /// The handle that a request names, or begins with; 0 when it names none.
+    fileprivate var firstHandle: UInt16 {
+        switch self {
+        case .readByTypeRequest(let request): request.range.start
+        case .readRequest(let request): request.handle
+        case .readBlobRequest(let request): request.handle
+        case .readMultipleRequest(let request): request.set.handles.first ?? 0
+        case .readMultipleVariableRequest(let request): request.set.handles.first ?? 0
+        case .writeRequest(let request): request.handle
+        case .prepareWriteRequest(let request): request.handle
+        default: 0
+        }
     }
 }
