@@ -15,6 +15,23 @@ extension ATTBearer {
         }
     }
 
+    /// A PDU that the channel does not take was begun: it is longer than what this side has told the peer. Nothing of it
+    /// counts, and nobody waits 30 s for an answer that has come.
+    func receive(oversized opcode: ATTOpcode, length: Int, at moment: LinkMoment) {
+        guard case .open = state else { return }
+        switch opcode.kind {
+        case .response:
+            guard let request = requests.current, moment > request.start.moment,
+                opcode.rawValue == request.waiter.opcode.rawValue &+ 1
+            else { return }
+            finishRequest(.failure(.oversizedResponse(opcode, length: length)), moment)
+        case .indication: confirm()
+        // An opcode without parameters is no request, and is answered so in its turn.
+        case .request: receiveRequest([opcode.rawValue], moment)
+        case .notification, .command, .confirmation: break
+        }
+    }
+
     /// Whether the peer kept to the MTU (Core Vol 3 Part F 3.2.8).
     private func fits(_ payload: PacketBuffer) -> Bool { payload.count <= mtu }
 }

@@ -105,6 +105,9 @@ public final class ATTBearer {
             hasExchangedMTU = true
         }
         channel.onReceive = { [weak self] payload, moment in self?.receive(payload, at: moment) }
+        (channel as? L2CAPFixedChannel)?.onOversized = { [weak self] beginning, length, moment in
+            self?.receive(oversized: ATTOpcode(rawValue: beginning[0]), length: length, at: moment)
+        }
         channel.onDrain = { [weak self] in self?.drained() }
         channel.onClose = { [weak self] in self?.close(.linkLost) }
     }
@@ -134,6 +137,7 @@ public final class ATTBearer {
         guard case .open = state else { return }
         state = .closed(closure)
         channel.onReceive = nil
+        (channel as? L2CAPFixedChannel)?.onOversized = nil
         channel.onDrain = nil
         channel.onClose = nil
         // The channel of an enhanced bearer is nobody else's.

@@ -33,6 +33,9 @@ public final class L2CAPFixedChannel: L2CAPChannel {
 
     /// Takes each payload that arrives, and the moment at which it began to.
     public var onReceive: ((_ payload: PacketBuffer, _ moment: LinkMoment) -> Void)?
+    /// Hears of each payload that is longer than ``maximumPayload`` and thrown away: its first octets, one at least, its
+    /// length, and the moment at which it began to arrive.
+    public var onOversized: ((_ beginning: PacketBuffer, _ length: Int, _ moment: LinkMoment) -> Void)?
     /// Called once when the link is gone.
     public var onClose: (() -> Void)?
     /// Called when a PDU has left the link's queue.
@@ -61,6 +64,7 @@ public final class L2CAPFixedChannel: L2CAPChannel {
     func close() {
         let handler = onClose
         onReceive = nil
+        onOversized = nil
         onClose = nil
         onDrain = nil
         connection = nil

@@ -169,6 +169,11 @@ extension L2CAPConnection {
         switch outcome {
         case .none: armRecombinationTimer()
         case .discarded(let discard): discarded(discard)
+        case .tooLong(let identifier, let length, let limit, let beginning):
+            discarded(.tooLong(identifier, length: length, limit: limit))
+            oversized(identifier, length: length, beginning)
+        case .beginning(let identifier, let length, let beginning):
+            oversized(identifier, length: length, beginning)
         case .payload(let identifier, let payload): deliver(payload, on: identifier)
         }
     }
@@ -178,6 +183,14 @@ extension L2CAPConnection {
         if let channel = self[identifier] { return channel.receive(payload, at: moment) }
         for channel in channels where channel.identifier == identifier {
             channel.onReceive?(payload, moment)
+            return
+        }
+    }
+
+    private func oversized(_ identifier: ChannelIdentifier, length: Int, _ beginning: PacketBuffer) {
+        guard isOpen, !beginning.isEmpty else { return }
+        for channel in channels where channel.identifier == identifier {
+            channel.onOversized?(beginning, length, moment)
             return
         }
     }

@@ -35,6 +35,12 @@ private final class L2CAPScene {
             hold(payload.count <= Self.attributeLimit, "a payload of \(payload.count) octets")
             received.append(payload)
         }
+        channel.onOversized = { beginning, length, _ in
+            hold(
+                !beginning.isEmpty && length > Self.attributeLimit,
+                "\(beginning.count) of \(length) octets are too many"
+            )
+        }
         loop.run(for: .zero)
     }
 
