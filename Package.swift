@@ -87,7 +87,7 @@ let package = Package(
         room(
             "GATT",
             [
-                "BluetoothTypes", "Cryptography", "EventLoops", "ATT",
+                "BluetoothTypes", "Cryptography", "EventLoops", "L2CAP", "ATT",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]
         ),

@@ -2,16 +2,33 @@ import BluetoothTypes
 import L2CAP
 
 extension ATTBearer {
-    func receive(_ payload: PacketBuffer) {
+    func receive(_ payload: PacketBuffer, at moment: LinkMoment) {
         guard case .open = state, let first = payload.first else { return }
         let opcode = ATTOpcode(rawValue: first)
         switch opcode.kind {
-        case .notification: receiveNotification(opcode, payload)
-        case .indication: receiveIndication(payload)
-        case .response: receiveResponse(opcode, payload)
-        case .confirmation: receiveConfirmation(payload)
-        case .command: receiveCommand(payload)
-        case .request: receiveRequest(payload)
+        case .notification: receiveNotification(opcode, payload, moment)
+        case .indication: receiveIndication(payload, moment)
+        case .response: receiveResponse(opcode, payload, moment)
+        case .confirmation: receiveConfirmation(payload, moment)
+        case .command: receiveCommand(payload, moment)
+        case .request: receiveRequest(payload, moment)
+        }
+    }
+
+    /// A PDU that the channel does not take was begun: it is longer than what this side has told the peer. Nothing of it
+    /// counts, and nobody waits 30 s for an answer that has come.
+    func receive(oversized opcode: ATTOpcode, length: Int, at moment: LinkMoment) {
+        guard case .open = state else { return }
+        switch opcode.kind {
+        case .response:
+            guard let request = requests.current, moment > request.start.moment,
+                opcode.rawValue == request.waiter.opcode.rawValue &+ 1
+            else { return }
+            finishRequest(.failure(.oversizedResponse(opcode, length: length)), moment)
+        case .indication: confirm()
+        // An opcode without parameters is no request, and is answered so in its turn.
+        case .request: receiveRequest([opcode.rawValue], moment)
+        case .notification, .command, .confirmation: break
         }
     }
 
@@ -23,39 +40,48 @@ extension ATTBearer {
 
 extension ATTBearer {
     /// The path that a stream of values takes: nothing is copied and nothing allocated.
-    private func receiveNotification(_ opcode: ATTOpcode, _ payload: PacketBuffer) {
+    private func receiveNotification(_ opcode: ATTOpcode, _ payload: PacketBuffer, _ moment: LinkMoment) {
         guard fits(payload) else { return }
         if opcode == .handleValueNotification {
             guard payload.count >= 3 else { return }
-            onNotification?(UInt16(payload[1]) | UInt16(payload[2]) << 8, payload.suffix(after: 3))
+            onNotification?(UInt16(payload[1]) | UInt16(payload[2]) << 8, payload.suffix(after: 3), moment)
         } else if case .multipleHandleValueNotification(let packet)? = try? ATTPDU(reading: payload) {
-            for entry in packet.entries { onNotification?(entry.handle, entry.value) }
+            for entry in packet.entries { onNotification?(entry.handle, entry.value, moment) }
         }
     }
 
     /// Confirms at once, whatever becomes of the value (AB-A09); a PDU without a whole handle indicates nothing.
-    private func receiveIndication(_ payload: PacketBuffer) {
+    private func receiveIndication(_ payload: PacketBuffer, _ moment: LinkMoment) {
         guard payload.count >= 3 else { return }
-        guard takesAnswers else { return close(.tooManyRequests) }
-        channel.send(ATTHandleValueConfirmation().framed())
-        guard fits(payload) else { return }
-        onIndication?(UInt16(payload[1]) | UInt16(payload[2]) << 8, payload.suffix(after: 3))
+        confirm()
+        guard case .open = state, fits(payload) else { return }
+        onIndication?(UInt16(payload[1]) | UInt16(payload[2]) << 8, payload.suffix(after: 3), moment)
     }
 
-    /// Ends the request under way if this is an answer to it; another answer is ignored (AB-A05).
-    private func receiveResponse(_ opcode: ATTOpcode, _ payload: PacketBuffer) {
-        guard let request = requests.current?.waiter.opcode,
-            let result = Self.result(of: request, opcode, payload, mtu: mtu)
+    private func confirm() {
+        guard takesAnswers else { return close(.tooManyRequests) }
+        channel.send(ATTHandleValueConfirmation().framed())
+    }
+
+    /// Ends the request under way if this is an answer to it; another answer is ignored (AB-A05). So is one that began to
+    /// arrive before the request was sent: whoever sent it did not know the request (AB-A10).
+    private func receiveResponse(_ opcode: ATTOpcode, _ payload: PacketBuffer, _ moment: LinkMoment) {
+        guard let request = requests.current, moment > request.start.moment,
+            let result = Self.result(of: request.waiter.opcode, opcode, payload, mtu: mtu)
         else { return }
         if case .success(.exchangeMTUResponse(let response)) = result, agree(onMTU: Int(response.mtu)) {
             onMTUChange?(mtu)
         }
-        let (finished, next) = requests.finish(nextDeadline: deadline)
+        finishRequest(result, moment)
+    }
+
+    private func finishRequest(_ result: Result<ATTPDU, ATTBearerError>, _ moment: LinkMoment) {
+        let (finished, next) = requests.finish(nextStart: start)
         if let next {
             channel.send(next)
             armTimer()
         }
-        finished?.completion(result)
+        finished?.completion(result, moment)
     }
 
     private static func result(
@@ -82,9 +108,9 @@ extension ATTBearer {
 // MARK: - From the peer's client
 
 extension ATTBearer {
-    private func receiveConfirmation(_ payload: PacketBuffer) {
-        guard payload.count == 1, indications.current != nil else { return }
-        let (finished, next) = indications.finish(nextDeadline: deadline)
+    private func receiveConfirmation(_ payload: PacketBuffer, _ moment: LinkMoment) {
+        guard payload.count == 1, let indication = indications.current, moment > indication.start.moment else { return }
+        let (finished, next) = indications.finish(nextStart: start)
         if let next {
             channel.send(next)
             armTimer()
@@ -95,26 +121,28 @@ extension ATTBearer {
 
     /// Commands that are unknown, malformed or too long are ignored (Core Vol 3 Part F 3.3; GATT/SR/UNS/BI-02). So are
     /// signed ones on an enhanced bearer (3.4.5.4).
-    private func receiveCommand(_ payload: PacketBuffer) {
+    private func receiveCommand(_ payload: PacketBuffer, _ moment: LinkMoment) {
         guard fits(payload), let onCommand, let pdu = try? ATTPDU(reading: payload) else { return }
         if isEnhanced, case .signedWriteCommand = pdu { return }
-        onCommand(pdu)
+        onCommand(pdu, moment)
     }
 
     /// Whether the peer takes what it is sent, so that another answer may be queued (AB-A06).
     private var takesAnswers: Bool { channel.queuedPDUs < L2CAPConnection.maximumQueuedAnswers }
 
-    private func receiveRequest(_ payload: PacketBuffer) {
+    private func receiveRequest(_ payload: PacketBuffer, _ moment: LinkMoment) {
         guard takesAnswers else { return close(.tooManyRequests) }
-        switch peerRequests.add(payload) {
+        switch peerRequests.add(.init(pdu: payload, moment: moment)) {
         case .serve(let request, let turn): serve(request, turn: turn)
         case .waits: break
         case .overflow: close(.tooManyRequests)
         }
     }
 
-    func serve(_ payload: PacketBuffer, turn: UInt64) {
-        let reply = ATTReply(bearer: self, turn: turn, opcode: ATTOpcode(rawValue: payload[0]))
+    func serve(_ request: ATTServerQueue.Request, turn: UInt64) {
+        let payload = request.pdu
+        let opcode = ATTOpcode(rawValue: payload[0])
+        let reply = ATTReply(bearer: self, turn: turn, opcode: opcode, moment: request.moment)
         do throws(ATTDecodingError) {
             let pdu = try ATTPDU(reading: payload)
             guard fits(payload) else { return reply.fail(.invalidPDU) }

@@ -5,21 +5,21 @@ import L2CAP
 
 extension ATTBearer {
     /// Sends a request when those before it are answered. `completion` is called exactly once, with the response that
-    /// belongs to the request.
+    /// belongs to the request, and the moment at which that began to arrive.
     public func request(
         _ request: consuming ATTPDU,
-        completion: @escaping (Result<ATTPDU, ATTBearerError>) -> Void
+        completion: @escaping (Result<ATTPDU, ATTBearerError>, _ moment: LinkMoment) -> Void
     ) {
-        if let closure { return completion(.failure(.closed(closure))) }
+        if let closure { return completion(.failure(.closed(closure)), moment) }
         let pdu = request.encoded()
-        guard pdu.count <= mtu else { return completion(.failure(.requestTooLong(length: pdu.count))) }
+        guard pdu.count <= mtu else { return completion(.failure(.requestTooLong(length: pdu.count)), moment) }
         let opcode = ATTOpcode(rawValue: pdu[0])
-        switch requests.add(pdu, (opcode, completion), deadline: deadline) {
+        switch requests.add(pdu, (opcode, completion), start: start) {
         case .send(let pdu):
             channel.send(pdu)
             armTimer()
         case .waits: break
-        case .full: completion(.failure(.queueFull))
+        case .full: completion(.failure(.queueFull), moment)
         }
     }
 
@@ -30,7 +30,7 @@ extension ATTBearer {
         if hasExchangedMTU { return completion(.success(mtu)) }
         exchangeWaiters.append(completion)
         guard exchangeWaiters.count == 1 else { return }
-        request(.exchangeMTURequest(ATTExchangeMTURequest(mtu: UInt16(preferredMTU)))) { [weak self] result in
+        request(.exchangeMTURequest(ATTExchangeMTURequest(mtu: UInt16(preferredMTU)))) { [weak self] result, _ in
             self?.finishExchange(result)
         }
     }
@@ -132,7 +132,7 @@ extension ATTBearer {
         if value.count > maximumValueLength { value = value.prefix(upTo: maximumValueLength) }
         sendJoined()
         let pdu = ATTPDU.frame(.handleValueIndication, handle, value)
-        switch indications.add(pdu, completion, deadline: deadline) {
+        switch indications.add(pdu, completion, start: start) {
         case .send(let pdu):
             channel.send(pdu)
             armTimer()

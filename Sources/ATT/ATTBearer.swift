@@ -51,12 +51,12 @@ public final class ATTBearer {
 
     /// As server: takes each request of the peer. Without a handler they are not supported.
     public var onRequest: ((ATTPDU, ATTReply) -> Void)?
-    /// As server: takes each command of the peer.
-    public var onCommand: ((ATTPDU) -> Void)?
-    /// As client: takes each notified value.
-    public var onNotification: ((_ handle: UInt16, _ value: PacketBuffer) -> Void)?
-    /// As client: takes each indicated value, which the bearer has confirmed.
-    public var onIndication: ((_ handle: UInt16, _ value: PacketBuffer) -> Void)?
+    /// As server: takes each command of the peer, and the moment at which it began to arrive.
+    public var onCommand: ((ATTPDU, _ moment: LinkMoment) -> Void)?
+    /// As client: takes each notified value, and the moment at which it began to arrive.
+    public var onNotification: ((_ handle: UInt16, _ value: PacketBuffer, _ moment: LinkMoment) -> Void)?
+    /// As client: takes each indicated value, which the bearer has confirmed, and the moment at which it began to arrive.
+    public var onIndication: ((_ handle: UInt16, _ value: PacketBuffer, _ moment: LinkMoment) -> Void)?
 
     /// As client: called once when the bearer is closed, by whomever, after everybody who waited has heard of it.
     public var onClientClose: ((ATTBearerClosure) -> Void)?
@@ -66,7 +66,7 @@ public final class ATTBearer {
     /// ``askForNotificationRoom()`` was answered no.
     public var onNotificationRoom: (() -> Void)?
 
-    typealias ResponseHandler = (Result<ATTPDU, ATTBearerError>) -> Void
+    typealias ResponseHandler = (Result<ATTPDU, ATTBearerError>, LinkMoment) -> Void
     typealias ConfirmationHandler = (Result<Void, ATTBearerError>) -> Void
 
     /// Whether this is an enhanced bearer.
@@ -104,10 +104,16 @@ public final class ATTBearer {
             mtu = self.preferredMTU
             hasExchangedMTU = true
         }
-        channel.onReceive = { [weak self] payload in self?.receive(payload) }
+        channel.onReceive = { [weak self] payload, moment in self?.receive(payload, at: moment) }
+        (channel as? L2CAPFixedChannel)?.onOversized = { [weak self] beginning, length, moment in
+            self?.receive(oversized: ATTOpcode(rawValue: beginning[0]), length: length, at: moment)
+        }
         channel.onDrain = { [weak self] in self?.drained() }
         channel.onClose = { [weak self] in self?.close(.linkLost) }
     }
+
+    /// The present moment of the link: what begins to arrive from now on is later.
+    public var moment: LinkMoment { channel.moment }
 
     /// Whether nothing can be sent or received any more.
     public var closure: ATTBearerClosure? {
@@ -131,6 +137,7 @@ public final class ATTBearer {
         guard case .open = state else { return }
         state = .closed(closure)
         channel.onReceive = nil
+        (channel as? L2CAPFixedChannel)?.onOversized = nil
         channel.onDrain = nil
         channel.onClose = nil
         // The channel of an enhanced bearer is nobody else's.
@@ -141,7 +148,7 @@ public final class ATTBearer {
         joined = JoinedNotifications()
         let handler = onClose
         let error = ATTBearerError.closed(closure)
-        for request in requests.removeAll() { request.completion(.failure(error)) }
+        for request in requests.removeAll() { request.completion(.failure(error), moment) }
         for confirm in indications.removeAll() { confirm(.failure(error)) }
         onClientClose?(closure)
         onClientClose = nil
@@ -160,19 +167,24 @@ public final class ATTBearer {
 // MARK: - Timeouts and room
 
 extension ATTBearer {
-    var deadline: Instant { loop.now + Self.transactionTimeout }
+    /// What is known of a transaction that begins now.
+    var start: TransactionStart {
+        TransactionStart(deadline: loop.now + Self.transactionTimeout, moment: moment)
+    }
 
     /// One timer for both queues. It is not moved with each transaction: when it goes off it looks for the oldest.
     func armTimer() {
         guard timer == nil,
-            let first = [requests.current?.deadline, indications.current?.deadline]
+            let first = [requests.current?.start.deadline, indications.current?.start.deadline]
                 .compactMap(\.self).min()
         else { return }
         timer = loop.schedule(at: first) { [weak self] in
             guard let self else { return }
             timer = nil
-            if let deadline = requests.current?.deadline, deadline <= loop.now { return close(.requestTimeout) }
-            if let deadline = indications.current?.deadline, deadline <= loop.now { return close(.indicationTimeout) }
+            if let deadline = requests.current?.start.deadline, deadline <= loop.now { return close(.requestTimeout) }
+            if let deadline = indications.current?.start.deadline, deadline <= loop.now {
+                return close(.indicationTimeout)
+            }
             armTimer()
         }
     }

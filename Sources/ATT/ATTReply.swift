@@ -1,4 +1,5 @@
 import BluetoothTypes
+import L2CAP
 
 /// The one answer that a request of the peer gets, now or later. Only the first counts; after the bearer is closed
 /// nothing happens.
@@ -8,6 +9,8 @@ public struct ATTReply {
     let turn: UInt64
     /// The request.
     public let opcode: ATTOpcode
+    /// The moment at which the request began to arrive. It may have waited for others since.
+    public let moment: LinkMoment
 
     /// The longest answer, in octets.
     public var mtu: Int { bearer?.mtu ?? ATTBearer.defaultMTU }

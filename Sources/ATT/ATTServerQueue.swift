@@ -1,13 +1,20 @@
 import BluetoothTypes
 import DequeModule
+import L2CAP
 
 /// What the peer started: one request is being answered, others wait (Core Vol 3 Part F 3.3.2). A peer that keeps to
 /// the specification never lets one wait; one that does not is answered in order up to a bound (AB-A06).
 struct ATTServerQueue {
+    /// A request, and the moment at which it began to arrive.
+    struct Request {
+        let pdu: PacketBuffer
+        let moment: LinkMoment
+    }
+
     /// What becomes of a request that arrives.
     enum Admission {
         /// It is to be answered, under the given number.
-        case serve(PacketBuffer, turn: UInt64)
+        case serve(Request, turn: UInt64)
         /// It waits.
         case waits
         /// Too many wait.
@@ -15,7 +22,7 @@ struct ATTServerQueue {
     }
 
     let maximumWaiting: Int
-    private var waiting = Deque<PacketBuffer>()
+    private var waiting = Deque<Request>()
     private var turn: UInt64 = 0
     private var isServing = false
 
@@ -23,7 +30,7 @@ struct ATTServerQueue {
         self.maximumWaiting = maximumWaiting
     }
 
-    mutating func add(_ request: PacketBuffer) -> Admission {
+    mutating func add(_ request: Request) -> Admission {
         if isServing {
             guard waiting.count < maximumWaiting else { return .overflow }
             waiting.append(request)
@@ -50,7 +57,7 @@ struct ATTServerQueue {
         isServing = false
     }
 
-    private mutating func serve(_ request: PacketBuffer) -> Admission {
+    private mutating func serve(_ request: Request) -> Admission {
         isServing = true
         turn &+= 1
         return .serve(request, turn: turn)

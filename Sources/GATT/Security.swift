@@ -1,4 +1,5 @@
 import ATT
+import L2CAP
 
 /// What an attribute asks of the link before it is read or written (Core Vol 3 Part C 10.2.1).
 public enum SecurityRequirement: Int, Hashable, Sendable, Comparable {
@@ -16,7 +17,7 @@ public enum SecurityRequirement: Int, Hashable, Sendable, Comparable {
 }
 
 /// The security of a link at this moment.
-public struct LinkSecurity: Hashable, Sendable {
+public struct LinkSecurity: LinkRights, Hashable, Sendable {
     /// The shortest key that protects anything, in octets (AB-A13).
     public static let minimumKeySize = 16
 
@@ -52,6 +53,24 @@ public struct LinkSecurity: Hashable, Sendable {
         self.isSecureConnections = isSecureConnections
         self.keySize = keySize
         self.hasKey = hasKey
+    }
+
+    /// The same link without encryption.
+    var inTheClear: LinkSecurity {
+        var security = self
+        (security.isEncrypted, security.isAuthenticated, security.isSecureConnections) = (false, false, false)
+        return security
+    }
+
+    /// The security that both give. What is not the link's but this system's is as it is later: whether there is a key for the
+    /// peer, and what the user and the mode of the system say.
+    public func limited(by later: LinkSecurity) -> LinkSecurity {
+        var security = later
+        security.isEncrypted = isEncrypted && later.isEncrypted
+        security.isAuthenticated = isAuthenticated && later.isAuthenticated
+        security.isSecureConnections = isSecureConnections && later.isSecureConnections
+        security.keySize = min(keySize, later.keySize)
+        return security
     }
 
     /// Why the link does not meet `requirement`; nil when it does (Core Vol 3 Part C 10.3.1, table 10.2). As long as it is

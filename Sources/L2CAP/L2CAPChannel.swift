@@ -4,8 +4,8 @@ import BluetoothTypes
 ///
 /// Lives on the loop; everything is called there.
 public protocol L2CAPChannel: AnyObject {
-    /// Takes each payload that arrives.
-    var onReceive: ((PacketBuffer) -> Void)? { get set }
+    /// Takes each payload that arrives, and the moment at which it began to.
+    var onReceive: ((_ payload: PacketBuffer, _ moment: LinkMoment) -> Void)? { get set }
 
     /// Called once when the channel is gone; nothing is received after that.
     var onClose: (() -> Void)? { get set }
@@ -15,6 +15,9 @@ public protocol L2CAPChannel: AnyObject {
 
     /// PDUs of all channels of the link that wait for the controller.
     var queuedPDUs: Int { get }
+
+    /// The present moment of the link: what begins to arrive from now on is later.
+    var moment: LinkMoment { get }
 
     /// Queues a payload. Headers go into its headroom; a buffer that nobody else holds is not copied. On a channel
     /// that is gone nothing happens.
@@ -28,8 +31,11 @@ public final class L2CAPFixedChannel: L2CAPChannel {
     /// The longest payload that is taken from the peer, in octets.
     public let maximumPayload: Int
 
-    /// Takes each payload that arrives.
-    public var onReceive: ((PacketBuffer) -> Void)?
+    /// Takes each payload that arrives, and the moment at which it began to.
+    public var onReceive: ((_ payload: PacketBuffer, _ moment: LinkMoment) -> Void)?
+    /// Hears of each payload that is longer than ``maximumPayload`` and thrown away: its first octets, one at least, its
+    /// length, and the moment at which it began to arrive.
+    public var onOversized: ((_ beginning: PacketBuffer, _ length: Int, _ moment: LinkMoment) -> Void)?
     /// Called once when the link is gone.
     public var onClose: (() -> Void)?
     /// Called when a PDU has left the link's queue.
@@ -47,6 +53,9 @@ public final class L2CAPFixedChannel: L2CAPChannel {
     /// PDUs of all channels of the link that wait for the controller; 0 when the link is gone.
     public var queuedPDUs: Int { connection?.queuedPDUs ?? 0 }
 
+    /// The present moment of the link.
+    public var moment: LinkMoment { connection?.moment ?? .first }
+
     /// Queues a payload.
     public func send(_ payload: consuming PacketBuffer) {
         connection?.send(payload, on: identifier)
@@ -55,6 +64,7 @@ public final class L2CAPFixedChannel: L2CAPChannel {
     func close() {
         let handler = onClose
         onReceive = nil
+        onOversized = nil
         onClose = nil
         onDrain = nil
         connection = nil

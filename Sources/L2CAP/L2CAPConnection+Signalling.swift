@@ -146,9 +146,11 @@ extension L2CAPConnection {
         if isAccepted { onParametersAccepted?(parameters) }
     }
 
-    /// Who listens, whether the link is good enough, and whether there is room, in this order.
+    /// Who listens, whether the link is good enough and was when the request began to arrive, and whether there is room, in
+    /// this order.
     private func ruling(on request: SignallingMachine.IncomingRequest) -> SignallingMachine.Ruling {
         guard let server = servers[request.spsm] else { return .refuse(.spsmNotSupported) }
+        let protection = protections.weakest(since: moment)
         if let refusal = protection.refusal(of: server.requirement) { return .refuse(refusal) }
         guard server.authorize(self) else { return .refuse(.insufficientAuthorization) }
         guard request.mtu >= server.minimumPeerMTU else { return .refuse(.unacceptableParameters) }

@@ -40,7 +40,12 @@ public final class L2CAPConnection {
     /// As central: a request that was accepted, to be passed to the controller.
     public var onParametersAccepted: ((ConnectionParameters) -> Void)?
     /// How the link is protected, kept up to date by the owner; services may ask for more (``ChannelRequirement``).
-    public var protection = LinkProtection()
+    public var protection: LinkProtection {
+        get { protections.now }
+        set { protections.change(to: newValue, at: moment) }
+    }
+    /// The present moment of the link. It is also that of the PDU which is arriving: a link has one at a time.
+    public private(set) var moment = LinkMoment.first
     /// Hears of everything that was thrown away.
     public var onDiscard: ((L2CAPDiscard) -> Void)?
 
@@ -51,7 +56,10 @@ public final class L2CAPConnection {
     var signallingTimers: [UInt8: ScheduledTask] = [:]
     var completions: [SignallingMachine.Ticket: (SignallingMachine.Outcome) -> Void] = [:]
     var lastTicket: SignallingMachine.Ticket = 0
+    private(set) var protections = SecurityHistory(LinkProtection())
     private(set) var isOpen = true
+    // Whether what arrives has waited for somebody to listen.
+    private var isCatchingUp = false
     private let link: any ACLLink
     private var channels: [L2CAPFixedChannel] = []
     // One place for each number of the dynamic range.
@@ -145,27 +153,44 @@ extension L2CAPConnection {
 extension L2CAPConnection {
     private func listen() {
         guard isOpen else { return }
+        // What has waited for this came before whatever is known of the link's security, and has the first moment.
+        isCatchingUp = true
         link.onReceive = { [weak self] fragment, isStart in self?.receive(fragment, isStart: isStart) }
+        isCatchingUp = false
     }
 
     private func receive(_ fragment: PacketBuffer, isStart: Bool) {
         guard isOpen else { return }
         let unfinished = isStart ? recombination.incompleteChannel : nil
+        if isStart, !isCatchingUp { moment.advance() }
         let (interrupted, outcome) = recombination.handle(fragment, isStart: isStart, at: loop.now) { limit(of: $0) }
         if let interrupted { onDiscard?(interrupted) }
         if let unfinished { frameIsBroken(on: unfinished) }
         switch outcome {
         case .none: armRecombinationTimer()
         case .discarded(let discard): discarded(discard)
+        case .tooLong(let identifier, let length, let limit, let beginning):
+            discarded(.tooLong(identifier, length: length, limit: limit))
+            oversized(identifier, length: length, beginning)
+        case .beginning(let identifier, let length, let beginning):
+            oversized(identifier, length: length, beginning)
         case .payload(let identifier, let payload): deliver(payload, on: identifier)
         }
     }
 
     private func deliver(_ payload: PacketBuffer, on identifier: ChannelIdentifier) {
         if identifier == .signalling { return receiveSignalling(payload) }
-        if let channel = self[identifier] { return channel.receive(payload) }
+        if let channel = self[identifier] { return channel.receive(payload, at: moment) }
         for channel in channels where channel.identifier == identifier {
-            channel.onReceive?(payload)
+            channel.onReceive?(payload, moment)
+            return
+        }
+    }
+
+    private func oversized(_ identifier: ChannelIdentifier, length: Int, _ beginning: PacketBuffer) {
+        guard isOpen, !beginning.isEmpty else { return }
+        for channel in channels where channel.identifier == identifier {
+            channel.onOversized?(beginning, length, moment)
             return
         }
     }

@@ -15,6 +15,11 @@ struct Recombination {
         case payload(ChannelIdentifier, PacketBuffer)
         /// Octets thrown away.
         case discarded(L2CAPDiscard)
+        /// A PDU is thrown away that is longer than its channel takes: by how much, and what of its payload came with the
+        /// header.
+        case tooLong(ChannelIdentifier, length: Int, limit: Int, beginning: PacketBuffer)
+        /// The beginning of the payload of such a PDU, when none of it came with the header.
+        case beginning(ChannelIdentifier, length: Int, PacketBuffer)
     }
 
     private enum State {
@@ -22,8 +27,8 @@ struct Recombination {
         case idle
         /// Some of a PDU is there, perhaps not even the whole header.
         case collecting(PacketBuffer, since: Instant)
-        /// The rest of a PDU that nobody wants passes by.
-        case skipping
+        /// The rest of a PDU that nobody wants passes by. Of one that is too long the header stays until its payload begins.
+        case skipping(Header?)
     }
 
     private var state = State.idle
@@ -52,7 +57,10 @@ struct Recombination {
         }
         switch state {
         case .idle: return (nil, .discarded(.continuationWithoutStart))
-        case .skipping: return (nil, .none)
+        case .skipping(let header):
+            guard let header, !fragment.isEmpty else { return (nil, .none) }
+            state = .skipping(nil)
+            return (nil, .beginning(header.channel, length: header.length, fragment))
         case .collecting(var collected, let since):
             // The state lets go of the storage, so that appending does not copy what is there.
             state = .idle
@@ -64,7 +72,7 @@ struct Recombination {
     /// Gives up the PDU that is incomplete; tells how much of it there was.
     mutating func abandon() -> Int? {
         guard case .collecting(let collected, _) = state else { return nil }
-        state = .skipping
+        state = .skipping(nil)
         return collected.count
     }
 
@@ -77,7 +85,7 @@ struct Recombination {
         guard let header = Header(fragment), fragment.count < Self.headerLength + header.length else {
             return proceed(fragment, since: now(), limit: limit)
         }
-        if let refusal = check(header, limit: limit) { return refusal }
+        if let refusal = check(header, fragment, limit: limit) { return refusal }
         // The length is within the channel's limit, so memory for it is no gift to a stranger.
         var collected = PacketBuffer(headroom: 0, capacity: Self.headerLength + header.length)
         collected.append(contentsOf: fragment)
@@ -95,30 +103,33 @@ struct Recombination {
             state = .collecting(collected, since: since())
             return .none
         }
-        if let refusal = check(header, limit: limit) { return refusal }
+        if let refusal = check(header, collected, limit: limit) { return refusal }
         let received = collected.count - Self.headerLength
         if received < header.length {
             state = .collecting(collected, since: since())
             return .none
         }
         guard received == header.length else {
-            state = .skipping
+            state = .skipping(nil)
             return .discarded(.overrun(header.channel, length: header.length, received: received))
         }
         return .payload(header.channel, collected.suffix(after: Self.headerLength))
     }
 
     /// AB-C01: a PDU that nobody can take is not collected.
-    private mutating func check(_ header: Header, limit: (ChannelIdentifier) -> Int?) -> Outcome? {
+    private mutating func check(
+        _ header: Header,
+        _ collected: PacketBuffer,
+        limit: (ChannelIdentifier) -> Int?
+    ) -> Outcome? {
         guard let limit = limit(header.channel) else {
-            state = .skipping
+            state = .skipping(nil)
             return .discarded(.unassigned(header.channel))
         }
-        guard header.length <= limit else {
-            state = .skipping
-            return .discarded(.tooLong(header.channel, length: header.length, limit: limit))
-        }
-        return nil
+        guard header.length > limit else { return nil }
+        let beginning = collected.suffix(after: Self.headerLength)
+        state = .skipping(beginning.isEmpty ? header : nil)
+        return .tooLong(header.channel, length: header.length, limit: limit, beginning: beginning)
     }
 }
 

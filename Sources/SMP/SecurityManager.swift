@@ -25,6 +25,8 @@ public final class SecurityManager {
     private var lastNumber = 0
     /// Counts prompts, so that an answer to one that is over is known.
     private var prompt = 0
+    /// When the encryption of the link last changed; nil before it did.
+    private var encryptionMoment: LinkMoment?
 
     /// A security manager on `channel`, whose callbacks it takes over.
     ///
@@ -58,7 +60,7 @@ public final class SecurityManager {
         let pairing = PairingMachine(role: role, configuration: configuration, context: context)
         machine = SecurityMachine(pairing, keys: keys)
         updatePairable()
-        channel.onReceive = { [weak self] payload in self?.handle(.received(payload)) }
+        channel.onReceive = { [weak self] payload, moment in self?.receive(payload, at: moment) }
     }
 
     /// How this device pairs. What is under way is not changed.
@@ -157,7 +159,10 @@ extension SecurityManager {
     }
 
     /// Encryption is another one, or could not be had.
-    public func encryptionChanged(_ report: EncryptionChangeReport) { handle(.encryption(report)) }
+    public func encryptionChanged(_ report: EncryptionChangeReport) {
+        if case .failed = report {} else { encryptionMoment = channel.moment }
+        handle(.encryption(report))
+    }
 
     /// The link is gone. Who waits is told.
     public func linkLost() { handle(.linkLost) }
@@ -166,6 +171,13 @@ extension SecurityManager {
 // MARK: - Events and actions
 
 extension SecurityManager {
+    /// A command that was begun under another encryption than it is finished under is nobody's: no phase of pairing sends
+    /// one across the change (Core Vol 3 Part H 2.1), and keys are taken from an encrypted link only (AB-S11).
+    private func receive(_ payload: PacketBuffer, at moment: LinkMoment) {
+        if let encryptionMoment, moment <= encryptionMoment { return }
+        handle(.received(payload))
+    }
+
     /// One event after another: what a delegate does in a callback comes after what it was called for.
     private func handle(_ event: SecurityMachine.Event) {
         events.append(event)

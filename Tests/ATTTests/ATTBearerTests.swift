@@ -35,12 +35,18 @@ final class BearerFixture {
     }
 
     func takeValues() {
-        bearer.onNotification = { [weak self] in self?.values.append([0x1B, UInt8($0)] + $1) }
-        bearer.onIndication = { [weak self] in self?.values.append([0x1D, UInt8($0)] + $1) }
+        bearer.onNotification = { [weak self] handle, value, _ in
+            self?.values.append([0x1B, UInt8(handle)] + value)
+        }
+        bearer.onIndication = { [weak self] handle, value, _ in
+            self?.values.append([0x1D, UInt8(handle)] + value)
+        }
     }
 
     func read(_ handle: UInt16) {
-        bearer.request(.readRequest(ATTReadRequest(handle: handle))) { [weak self] in self?.results.append($0) }
+        bearer.request(.readRequest(ATTReadRequest(handle: handle))) { [weak self] result, _ in
+            self?.results.append(result)
+        }
     }
 
     /// Octets from the peer; returns what is answered.
@@ -148,7 +154,9 @@ final class BearerFixture {
 
     @Test func impossibleResponsesFailTheRequest() {
         fixture.bearer.request(.readByTypeRequest(ATTReadByTypeRequest(ATTHandleRange(1, 9), type: 0x2803))) {
-            fixture.results.append($0)
+            result,
+            _ in
+            fixture.results.append(result)
         }
         fixture.exchange([0x09, 1, 1])
         fixture.read(1)
@@ -159,7 +167,9 @@ final class BearerFixture {
         }
         #expect(fixture.results.last == .failure(.oversizedResponse(.readResponse, length: 24)))
         let long = PacketBuffer(copying: [UInt8](repeating: 0, count: 21))
-        fixture.bearer.request(.writeRequest(ATTWriteRequest(handle: 1, value: long))) { fixture.results.append($0) }
+        fixture.bearer.request(.writeRequest(ATTWriteRequest(handle: 1, value: long))) { result, _ in
+            fixture.results.append(result)
+        }
         #expect(fixture.results.last == .failure(.requestTooLong(length: 24)))
     }
 
@@ -296,7 +306,7 @@ final class BearerFixture {
 
     @Test func GATT_SR_UNS_BI_01_GATT_SR_UNS_BI_02_unknownRequestsAndCommands() {
         fixture.serve()
-        fixture.bearer.onCommand = { _ in Issue.record("unknown command") }
+        fixture.bearer.onCommand = { _, _ in Issue.record("unknown command") }
         for raw in UInt8.min...UInt8.max where !PDUSample.all.contains(where: { $0.octets[0] == raw }) {
             let answer = fixture.exchange([raw, 1, 0])
             #expect(answer == (ATTOpcode(rawValue: raw).isCommand ? [] : [[0x01, raw, 0, 0, 0x06]]))

@@ -149,9 +149,9 @@ final class EnhancedPair {
         let channel = try #require(pair.central.connection.creditBasedChannels.first)
         var answers: [[UInt8]] = []
         var commands = 0
-        channel.onReceive = { answers.append($0.bytes) }
+        channel.onReceive = { payload, _ in answers.append(payload.bytes) }
         let server = try #require(pair.peripheral.opened.first)
-        server.onCommand = { _ in commands += 1 }
+        server.onCommand = { _, _ in commands += 1 }
         try channel.offer([0x02, 100, 0])
         try channel.offer(PacketBuffer([0xD2, 3, 0, 1] + [UInt8](repeating: 0, count: 12)))
         pair.loop.run(for: .zero)
@@ -186,8 +186,8 @@ final class EnhancedPair {
         pair.central.opened[0].close()
         var failures: [ATTBearerError] = []
         pair.peripheral.opened[1].onRequest = { _, _ in }
-        pair.central.opened[1].request(.readRequest(ATTReadRequest(handle: 1))) {
-            if case .failure(let error) = $0 { failures.append(error) }
+        pair.central.opened[1].request(.readRequest(ATTReadRequest(handle: 1))) { result, _ in
+            if case .failure(let error) = result { failures.append(error) }
         }
         pair.loop.run(for: .seconds(30))
         #expect(failures == [.closed(.requestTimeout)])

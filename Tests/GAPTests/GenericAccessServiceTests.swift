@@ -113,6 +113,35 @@ private final class Served: GATTServerDelegate {
         #expect(finder.access.links.isEmpty && device.access.links.isEmpty)
     }
 
+    /// Parts are executed in order, each over what is there by then (Core Vol 3 Part F 3.4.6.1, 3.4.6.3).
+    @Test func preparedPartsOfTheNameAndTheAppearance() throws {
+        let session = try Session { ($0.isNameWritable, $0.isAppearanceWritable) = (true, true) }
+        let name = try #require(try session.values(of: 0x2A00).first).handle
+        let appearance = try #require(try session.values(of: 0x2A01).first).handle
+        func execute(_ parts: [(UInt16, UInt16, [UInt8])]) throws -> ATTErrorCode? {
+            var code: ATTErrorCode?
+            let requests =
+                parts.map { ATTPDU.prepareWriteRequest(.init(handle: $0, offset: $1, value: PacketBuffer($2))) }
+                + [.executeWriteRequest(ATTExecuteWriteRequest(.write))]
+            var answers = 0
+            for request in requests {
+                session.bearer.request(request) { result, _ in
+                    answers += 1
+                    if case .failure(.response(let error)) = result { code = error.code }
+                }
+            }
+            session.pair.world.run { answers == requests.count }
+            return code
+        }
+        #expect(try execute([(name, 6, Array("!".utf8)), (name, 1, Array("orst".utf8))]) == nil)
+        #expect(session.served.service.deviceName == "Horst")
+        #expect(try execute([(name, 6, Array("!".utf8))]) == .invalidOffset)
+        #expect(try execute([(appearance, 1, [3]), (appearance, 0, [0x41, 4])]) == nil)
+        #expect(session.served.service.appearance == 0x0441)
+        #expect(try execute([(appearance, 2, [3])]) == .invalidAttributeValueLength)
+        #expect(session.served.service.deviceName == "Horst" && session.served.service.appearance == 0x0441)
+    }
+
     @Test(arguments: ControllerMode.allCases)
     func GAP_IDLE_NAMP_BV_02_theNameIsServed(mode: ControllerMode) throws {
         let session = try Session(mode)

@@ -13,7 +13,7 @@ import Testing
     /// A value that no change touches.
     static let read: [UInt8] = [0x0A, 16, 0]
     static let value: [UInt8] = [0x0B, 0x64]
-    static let outOfSync: [UInt8] = [0x01, 0x0A, 0, 0, 0x12]
+    static let outOfSync: [UInt8] = [0x01, 0x0A, 16, 0, 0x12]
 
     let fixture: ServerFixture
     let client: BareClient
@@ -81,9 +81,9 @@ import Testing
         #expect(client.exchange([0x52, 30, 0, 8]).isEmpty)
         #expect(app.values[30] == [8])
         try change()
-        #expect(client.exchange([0x0A, 13, 0]) == Self.outOfSync)
+        #expect(client.exchange([0x0A, 13, 0]) == client.error(0x0A, 13, .databaseOutOfSync))
         try change()
-        #expect(client.exchange([0x08, 1, 0, 0xFE, 0xFF, 0x19, 0x2A]) == [0x01, 0x08, 0, 0, 0x12])
+        #expect(client.exchange([0x08, 1, 0, 0xFE, 0xFF, 0x19, 0x2A]) == [0x01, 0x08, 1, 0, 0x12])
     }
 
     @Test(
@@ -95,7 +95,7 @@ import Testing
     func AB_A11_everyRequestThatNamesHandlesIsRefusedOnce(request: [UInt8]) throws {
         announce(1)
         try change()
-        #expect(client.exchange(request) == [0x01, request[0], 0, 0, 0x12])
+        #expect(client.exchange(request) == [0x01, request[0], request[1], 0, 0x12])
         #expect(fixture.app.reads.isEmpty)
         #expect(client.exchange(request).first == request[0] + 1)
     }
@@ -183,6 +183,23 @@ import Testing
         #expect(client.exchange(Self.read) == Self.value)
     }
 
+    /// Every connected client is unaware after a change, and announcing is reading nothing (Core Vol 3 Part G 2.5.2.1): the
+    /// first request that names a handle is refused, whether the table changed before the client announced what it can do or
+    /// afterwards. Here that is the first subscription.
+    @Test(arguments: [false, true])
+    func AB_A11_aChangeBetweenTheAnnouncementAndTheFirstSubscription(isAnnouncedFirst: Bool) throws {
+        let subscribe: [UInt8] = [0x12, 9, 0, 2, 0]
+        if isAnnouncedFirst { announce(1) }
+        try change()
+        if !isAnnouncedFirst { announce(1) }
+        // Discovery goes on meanwhile, and makes nobody aware.
+        #expect(client.exchange([0x10, 1, 0, 0xFF, 0xFF, 0, 0x28]).first == 0x11)
+        #expect(client.exchange(subscribe) == client.error(0x12, 9, .databaseOutOfSync))
+        #expect(client.session.configurations.isEmpty && !client.session.record.isChangeAware)
+        #expect(client.exchange(subscribe) == [0x13])
+        #expect(client.session.configurations == [8: .indicate] && client.session.record.isChangeAware)
+    }
+
     @Test func GATT_SR_GAS_BV_08_readMultipleVariableOnOneBearer() throws {
         let several: [UInt8] = [0x20, 16, 0, 16, 0]
         let values: [UInt8] = [0x21, 1, 0, 0x64, 1, 0, 0x64]
@@ -192,7 +209,7 @@ import Testing
         #expect(client.exchange(Self.readHash).first == 0x09)
         #expect(client.exchange(several) == values)
         try change()
-        #expect(client.exchange(several) == [0x01, 0x20, 0, 0, 0x12])
+        #expect(client.exchange(several) == [0x01, 0x20, 16, 0, 0x12])
         #expect(client.exchange(several) == values)
     }
 
@@ -201,7 +218,7 @@ import Testing
         client.addBearer(on: 0x40)
         announce(1)
         try change()
-        let refusal: [UInt8] = [0x01, 0x20, 0, 0, 0x12]
+        let refusal: [UInt8] = [0x01, 0x20, 16, 0, 0x12]
         #expect(client.exchange(several) == refusal)
         #expect(client.exchange(several, on: 0x40) == refusal)
         // Only the hash helps now, and the error comes once on each bearer.

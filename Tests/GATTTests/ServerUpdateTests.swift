@@ -125,7 +125,7 @@ import Testing
         #expect(client.exchange([0x52, 28, 0, 1]).isEmpty)
         #expect(app.writes.isEmpty)
         #expect(client.exchange([0x10, 34, 0, 0xFF, 0xFF, 0, 0x28]).first == 0x11)
-        #expect(client.exchange([0x0A, 14, 0]) == client.error(0x0A, 0, .databaseOutOfSync))
+        #expect(client.exchange([0x0A, 14, 0]) == client.error(0x0A, 14, .databaseOutOfSync))
         #expect(client.exchange([0x0A, 14, 0]) == [0x0B, 0x64])
         #expect(server.update([1], of: 23))
         #expect(client.sent().count == 1)

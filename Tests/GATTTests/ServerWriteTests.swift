@@ -174,6 +174,51 @@ import Testing
         #expect(client.session.configurations == [23: .indicate])
     }
 
+    /// Every part is queued, and executed in the order of its coming over what is there by then (Core Vol 3 Part F 3.4.6.1,
+    /// 3.4.6.3): not adjacent, not from the beginning, and over one another.
+    @Test(
+        arguments: [
+            ([(24, 1, [0]), (24, 0, [2])], .indicate), ([(24, 0, [1, 0]), (28, 0, [7]), (24, 0, [2])], .indicate),
+            ([(24, 0, [1, 0]), (28, 0, [7]), (24, 1, [0]), (28, 1, [8])], .notify), ([(24, 2, [])], []),
+            ([(24, 0, [3]), (24, 0, [1])], .notify),
+        ] as [([(UInt8, Int, [UInt8])], ClientConfiguration)]
+    )
+    func GATT_SR_GAW_BV_09_partsOfTheClientsOwnValues(parts: [(UInt8, Int, [UInt8])], choice: ClientConfiguration) {
+        for (handle, offset, value) in parts { #expect(prepare(handle, offset, value).first == 0x17) }
+        #expect(client.exchange([0x18, 1]) == executed)
+        #expect(client.session.configurations[23] ?? [] == choice)
+    }
+
+    @Test func partsBeyondTheEndOfTheClientsOwnValues() {
+        for (parts, code) in [
+            ([(24, 3, [0])], .invalidOffset), ([(24, 2, [0])], .invalidAttributeValueLength),
+            ([(24, 0, [1, 0]), (24, 1, [0, 0])], .invalidAttributeValueLength), ([(11, 2, [1])], .invalidOffset),
+            ([(11, 0, [1]), (11, 2, [0])], .invalidOffset), ([(11, 0, [1]), (24, 511, [1])], .invalidOffset),
+        ] as [([(UInt8, Int, [UInt8])], ATTErrorCode)] {
+            for (handle, offset, value) in parts { #expect(prepare(handle, offset, value).first == 0x17) }
+            let handle = UInt16(parts.last?.0 ?? 0)
+            #expect(client.exchange([0x18, 1]) == client.error(0x18, handle, code))
+            // All or nothing, and nothing is left.
+            #expect(client.session.configurations.isEmpty && client.session.features.isEmpty)
+            #expect(client.exchange([0x18, 1]) == executed)
+        }
+    }
+
+    /// Features are as long as the client makes them, and what counts is what they are in the end.
+    @Test func featuresInParts() {
+        _ = prepare(11, 1, [0])
+        _ = prepare(11, 0, [1])
+        _ = prepare(11, 1, [0xFF])
+        #expect(client.exchange([0x18, 1]) == executed)
+        #expect(client.session.features == .robustCaching)
+        _ = prepare(11, 0, [0])
+        _ = prepare(11, 0, [5])
+        #expect(client.exchange([0x18, 1]) == executed)
+        #expect(client.session.features == [.robustCaching, .multipleNotifications])
+        _ = prepare(11, 0, [1])
+        #expect(client.exchange([0x18, 1]) == client.error(0x18, 11, .valueNotAllowed))
+    }
+
     @Test func GATT_SR_GAS_BV_03_featuresAreAnnouncedForGood() {
         #expect(client.exchange([0x0A, 11, 0]) == [0x0B, 0])
         #expect(client.exchange([0x12, 11, 0, 0xFC]) == [0x13])

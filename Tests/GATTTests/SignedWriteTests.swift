@@ -129,6 +129,42 @@ final class SigningPair {
         #expect(pair.app.values[pair.open] == [9] && pair.counter == 4)
     }
 
+    /// Somebody replays on a second link what the client sends on the first, while both are there: at the same time, later, and
+    /// before it arrives there. Each signature counts once, for all links of the device, since the key has one counter.
+    @Test func AB_A12_aReplayOnASecondLinkAtTheSameTime() throws {
+        let pair = try SigningPair()
+        let second = pair.fixture.client(mtu: 64)
+        second.session.verifySignature = { [managers = pair.managers] in managers[1].verify($0, signature: $1) }
+        pair.peer.link.isHeld = true
+        for value: UInt8 in 1...3 { #expect(try pair.client.writeSigned([value], to: pair.open)) }
+        pair.peer.link.isHeld = false
+        let heard = pair.sent()
+        #expect(heard.count == 3)
+        // In the same instant, the other link ahead with the last one.
+        for pdu in heard.reversed() { second.link.inject(pdu, on: 4) }
+        pair.fixture.loop.run(for: .seconds(1))
+        #expect(pair.app.writes.map { $0.writes[0].value.bytes } == [[1], [2], [3]] && pair.counter == 3)
+        for pdu in heard { second.link.inject(pdu, on: 4) }
+        pair.fixture.loop.run(for: .seconds(1))
+        #expect(pair.app.writes.count == 3 && pair.counter == 3)
+        // One that gets to the server on the second link first is used up there.
+        var signature = PacketBuffer(headroom: 0)
+        let sign = try #require(pair.client.sign)
+        pair.client.sign = { message in
+            let signed = sign(message)
+            signature = signed ?? signature
+            return signed
+        }
+        pair.peer.link.isHeld = true
+        #expect(try pair.client.writeSigned([4], to: pair.open))
+        second.link.inject([0xD2, UInt8(pair.open), 0, 4] + signature.bytes, on: 4)
+        pair.fixture.loop.run(for: .seconds(1))
+        #expect(pair.app.writes.count == 4 && pair.counter == 4)
+        pair.peer.link.isHeld = false
+        pair.fixture.loop.run(for: .seconds(1))
+        #expect(pair.app.writes.count == 4 && pair.counter == 4)
+    }
+
     /// No bond on either side: the server has no key, or the client has none and sends nothing.
     @Test func AB_A12_GAP_SEC_CSIGN_BI_03_noKey() throws {
         let pair = try SigningPair(serverKey: nil)

@@ -48,7 +48,7 @@ final class ChannelFixture {
 
     private func watch(_ channel: L2CAPCreditBasedChannel, isIncoming: Bool) {
         if isIncoming { incoming.append(channel) }
-        channel.onReceive = { [weak self] in self?.received.append($0.bytes) }
+        channel.onReceive = { [weak self] sdu, _ in self?.received.append(sdu.bytes) }
         channel.onClose = { [weak self, weak channel] in self?.closures.append(channel?.closure) }
     }
 

@@ -35,7 +35,7 @@ final class ChannelPair {
         loop.run(for: .zero)
         self.near = try #require(opened.first)
         self.far = try #require(server.channels.first)
-        self.far.onReceive = { [weak self] in self?.received.append($0.bytes) }
+        self.far.onReceive = { [weak self] sdu, _ in self?.received.append(sdu.bytes) }
     }
 
     /// Sends SDUs as fast as there is room for them.
@@ -72,9 +72,9 @@ final class ChannelPair {
                 var outcome = FrameReceiver.Outcome.none
                 for frame in frames where !frame.isEmpty {
                     #expect(outcome == .none)
-                    outcome = receiver.receive(PacketBuffer(frame))
+                    outcome = receiver.receive(PacketBuffer(frame), at: .first)
                 }
-                #expect(outcome == .sdu(PacketBuffer(sdu)))
+                #expect(outcome == .sdu(PacketBuffer(sdu), .first))
             }
         }
     }
@@ -115,13 +115,13 @@ final class ChannelPair {
         #expect(pair.received.isEmpty)
         #expect(pair.near.queuedPDUs == 14)
         // One reader that takes one and pauses again.
-        pair.far.onReceive = { [weak pair] in
-            pair?.received.append($0.bytes)
+        pair.far.onReceive = { [weak pair] sdu, _ in
+            pair?.received.append(sdu.bytes)
             pair?.far.isPaused = true
         }
         pair.far.isPaused = false
         #expect(pair.received == [[0]])
-        pair.far.onReceive = { [weak pair] in pair?.received.append($0.bytes) }
+        pair.far.onReceive = { [weak pair] sdu, _ in pair?.received.append(sdu.bytes) }
         pair.far.isPaused = false
         pair.loop.run(for: .seconds(1))
         #expect(pair.received == (0..<20).map { [UInt8($0)] })

@@ -20,7 +20,7 @@ final class Fixture {
         (link, peer) = LoopbackLink.pair(loop: loop)
         connection = L2CAPConnection(link: link, role: role, loop: loop)
         channel = connection.register(.attribute, maximumPayload: maximumPayload)
-        channel.onReceive = { [weak self] in self?.received.append($0.bytes) }
+        channel.onReceive = { [weak self] payload, _ in self?.received.append(payload.bytes) }
         connection.onDiscard = { [weak self] in self?.discards.append($0) }
         loop.run(for: .zero)
     }
@@ -141,7 +141,7 @@ final class Fixture {
         loop.run(for: .zero)
         let connection = L2CAPConnection(link: link, role: .peripheral, loop: loop)
         var received: [PacketBuffer] = []
-        connection.register(.attribute, maximumPayload: 23).onReceive = { received.append($0) }
+        connection.register(.attribute, maximumPayload: 23).onReceive = { payload, _ in received.append(payload) }
         peer.inject([2], on: 4)
         loop.run(for: .zero)
         #expect(received == [[1], [2]])

@@ -257,4 +257,22 @@ extension BondedLinkTests {
             #expect(bench.peripheral.manager.longTermKey(random: 0, diversifier: 0) == nil)
         }
     }
+
+    /// A command that is begun by anybody in the clear, and ended on the encrypted link, is not the encrypted peer's.
+    @Test(arguments: 1...10)
+    func AB_L08_AB_S11_aCommandThatBeganInTheClearIsNotTheEncryptedPeers(cut: Int) throws {
+        let bench = try Securing.bonded()
+        bench.run(.zero)
+        let request: [UInt8] = [7, 0, 6, 0, 0x01, 0x04, 0, 0x0D, 16, 0, 0]
+        let link = bench.peripheral.link
+        link.onReceive?(PacketBuffer(Array(request[..<cut])), true)
+        #expect(bench.secure(.authenticated).isSuccess)
+        link.onReceive?(PacketBuffer(Array(request[cut...])), false)
+        bench.run()
+        #expect(bench.peripheral.takeSent().isEmpty && bench.peripheral.permissions == 0)
+        // A whole one is heard.
+        link.onReceive?(PacketBuffer(request), true)
+        bench.run()
+        #expect(!bench.peripheral.takeSent().isEmpty)
+    }
 }

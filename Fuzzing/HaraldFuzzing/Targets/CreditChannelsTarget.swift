@@ -47,7 +47,7 @@ private final class CreditChannelsScene {
     private func add(_ channel: L2CAPCreditBasedChannel) {
         opened += 1
         channels.append(channel)
-        channel.onReceive = { sdu in hold(sdu.count <= Self.mtu + 100, "an SDU of \(sdu.count) octets") }
+        channel.onReceive = { sdu, _ in hold(sdu.count <= Self.mtu + 100, "an SDU of \(sdu.count) octets") }
         channel.onClose = { [unowned self] in
             closed += 1
             channels.removeAll { $0 === channel }

@@ -6,7 +6,8 @@ import L2CAP
 import LoopbackLinks
 
 extension FuzzTarget {
-    /// A server whose client sends any PDU, whose app is slow or refuses, and whose database changes meanwhile.
+    /// A server whose client sends any PDU, whose app is slow or refuses, and whose database and security change meanwhile.
+    /// Nothing that is received in the clear reads or writes what is protected.
     static let gattServer = FuzzTarget(
         "gatt-server",
         maximumLength: 2_048,
@@ -34,6 +35,13 @@ private final class GATTServerScene: GATTServerDelegate {
     private var isSlow = false
     private var requests = 0
     private var answers = 0
+    /// The rest of a PDU that has begun to arrive.
+    private var rest: (octets: [UInt8], opcode: ATTOpcode, begun: Instant)?
+    /// The value that is read encrypted and written authenticated, and whether anything has been received over a link that
+    /// is good enough for it and may be meant for it.
+    private var protected: UInt16 = 0
+    private var mayRead = false
+    private var mayWrite = false
 
     init() {
         server = GATTServer(database: database)
@@ -87,13 +95,16 @@ private final class GATTServerScene: GATTServerDelegate {
             let handles = try? database.add(service)
             hold(handles != nil, "the database does not take a service")
             notifying = handles?.characteristics.first?.value ?? 0
+            protected = handles?.characteristics.dropFirst(3).first?.value ?? 0
         }
     }
 
     func take(_ input: inout FuzzInput) {
         let kind = input.octet()
         switch kind & 0b1111 {
-        case 0...7: inject(input.counted())
+        case 0...5: inject(input.counted())
+        case 6: begin(input.counted(), length: Int(kind >> 4))
+        case 7: finish()
         case 8:
             session.security = LinkSecurity(
                 isEncrypted: kind & 0x10 != 0,
@@ -114,8 +125,37 @@ private final class GATTServerScene: GATTServerDelegate {
     }
 
     private func inject(_ octets: [UInt8]) {
-        if let first = octets.first, octets.count <= 517, ATTOpcode(rawValue: first).kind == .request { requests += 1 }
+        if let first = octets.first, ATTOpcode(rawValue: first).kind == .request { requests += 1 }
+        rest = nil
+        note(octets)
         peer.inject(octets, on: 4)
+    }
+
+    /// Some octets of a PDU arrive; what may happen before the others do.
+    private func begin(_ octets: [UInt8], length: Int) {
+        let pdu = [UInt8(octets.count), 0, 4, 0] + octets
+        let cut = min(max(length, 1), pdu.count - 1)
+        rest = (Array(pdu[cut...]), ATTOpcode(rawValue: octets.first ?? 0), loop.now)
+        note(octets)
+        link.onReceive?(PacketBuffer(Array(pdu[..<cut])), true)
+    }
+
+    private func finish() {
+        guard let rest else { return }
+        self.rest = nil
+        let isInTime = loop.now - rest.begun < L2CAPConnection.recombinationTimeout
+        if isInTime, rest.octets.count < 255, rest.opcode.kind == .request { requests += 1 }
+        link.onReceive?(PacketBuffer(rest.octets), false)
+    }
+
+    /// Remembers what a PDU that begins now may do with the protected value: it names it, or searches for it.
+    private func note(_ octets: [UInt8]) {
+        guard session.security.isEncrypted else { return }
+        let handle = [UInt8(truncatingIfNeeded: protected), UInt8(protected >> 8)]
+        let names = zip(octets, octets.dropFirst()).contains { [$0, $1] == handle }
+        guard names || octets.first == 0x08 else { return }
+        mayRead = true
+        if session.security.isAuthenticated { mayWrite = true }
     }
 
     /// What has been sent: nothing longer than the MTU, and no more answers than requests.
@@ -181,9 +221,13 @@ private final class GATTServerScene: GATTServerDelegate {
             [0x1E], [0xD2, 22, 0] + [UInt8](repeating: 0, count: 12), [0x12, 11, 0, 3], [0x12, 17, 0, 1, 0],
         ]
         let others: [UInt8] = [0x38, 0x19, 10, 11, 12, 2, 1, 2, 13, 14, 0x1F, 11, 12, 1, 1]
+        // What waits behind a slow app, or has begun to arrive, while the link becomes encrypted.
+        let waits =
+            [0x19] + step(0, [0x0A, 22, 0]) + step(0, [0x12, 25, 0, 9]) + step(0, [0x0A, 25, 0]) + [0x78, 10, 10, 10]
+        let straddles = step(0x76, [0x52, 25, 0, 9]) + [0x78, 7] + step(0x56, [0x0A, 25, 0]) + [0x08, 7]
         let session = Recording.session.clientPDUs.map { step(0, $0) }
         let single = requests.map { step(0, $0) }
-        return single + session + [session.flatMap(\.self), single.flatMap(\.self) + others]
+        return single + session + [session.flatMap(\.self), single.flatMap(\.self) + others, waits, straddles]
     }
 }
 
@@ -191,12 +235,17 @@ private final class GATTServerScene: GATTServerDelegate {
 
 extension GATTServerScene {
     func server(_ server: GATTServer, didReceiveRead request: GATTReadRequest) {
+        hold(request.handle != protected || mayRead, "a request in the clear reads what is protected")
         reads.append(request)
         if !isSlow { answer(10) }
     }
 
     func server(_ server: GATTServer, didReceiveWrite request: GATTWriteRequest) {
         hold(!request.writes.isEmpty, "a write of nothing")
+        hold(
+            mayWrite || request.writes.allSatisfy { $0.handle != protected },
+            "a write in the clear of what is protected"
+        )
         writes.append(request)
         if !isSlow { answer(10) }
     }

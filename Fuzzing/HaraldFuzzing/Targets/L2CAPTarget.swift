@@ -31,9 +31,15 @@ private final class L2CAPScene {
         (link, peer) = LoopbackLink.pair(loop: loop)
         connection = L2CAPConnection(link: link, role: role, loop: loop)
         channel = connection.register(.attribute, maximumPayload: Self.attributeLimit)
-        channel.onReceive = { [unowned self] payload in
+        channel.onReceive = { [unowned self] payload, _ in
             hold(payload.count <= Self.attributeLimit, "a payload of \(payload.count) octets")
             received.append(payload)
+        }
+        channel.onOversized = { beginning, length, _ in
+            hold(
+                !beginning.isEmpty && length > Self.attributeLimit,
+                "\(beginning.count) of \(length) octets are too many"
+            )
         }
         loop.run(for: .zero)
     }

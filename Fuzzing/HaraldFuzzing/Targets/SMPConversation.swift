@@ -97,7 +97,7 @@ final class Conversation {
         }
     }
 
-    private func deliver(_ octets: PacketBuffer, to side: Side) { side.channel.onReceive?(octets) }
+    private func deliver(_ octets: PacketBuffer, to side: Side) { side.channel.arrive(octets) }
 
     func end() {
         loop.run(for: .seconds(31))

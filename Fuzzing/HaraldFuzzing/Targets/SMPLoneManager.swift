@@ -7,11 +7,17 @@ import L2CAP
 
 /// A channel that counts.
 final class FuzzedChannel: L2CAPChannel {
-    var onReceive: ((PacketBuffer) -> Void)?
+    var onReceive: ((PacketBuffer, LinkMoment) -> Void)?
     var onClose: (() -> Void)?
     var onDrain: (() -> Void)?
     var queuedPDUs: Int { 0 }
+    private(set) var moment = LinkMoment.first
     var sent: [PacketBuffer] = []
+
+    func arrive(_ payload: PacketBuffer) {
+        moment.advance()
+        onReceive?(payload, moment)
+    }
 
     func send(_ payload: consuming PacketBuffer) { sent.append(payload) }
 }
@@ -76,7 +82,7 @@ final class LoneManager: SecurityManagerDelegate {
         let octets = input.counted()
         let value = octets.first ?? 0
         switch kind {
-        case 0, 8, 9, 10: channel.onReceive?(PacketBuffer(octets))
+        case 0, 8, 9, 10: channel.arrive(PacketBuffer(octets))
         case 1: secure(value)
         case 2: person.reply(.accept)
         case 3: answer(value)
@@ -87,7 +93,7 @@ final class LoneManager: SecurityManagerDelegate {
         case 11:
             _ = manager.sign(PacketBuffer(octets)).map { hold($0.count == 12, "a signature of \($0.count) octets") }
         case 12: verify(octets)
-        default: channel.onReceive?(PacketBuffer([value & 0xF] + octets.dropFirst()))
+        default: channel.arrive(PacketBuffer([value & 0xF] + octets.dropFirst()))
         }
         check()
     }
@@ -169,7 +175,7 @@ final class LoneManager: SecurityManagerDelegate {
         hold(person.prompt == nil, "a prompt is left open")
         hold(!manager.encryption.isEncrypted, "encrypted without a link")
         channel.sent = []
-        channel.onReceive?([0x01, 3, 0, 0, 16, 0, 0])
+        channel.arrive([0x01, 3, 0, 0, 16, 0, 0])
         loop.run(for: .seconds(100))
         hold(channel.sent.isEmpty, "something is sent without a link")
     }

@@ -125,20 +125,22 @@ public final class GenericAccessService {
         return true
     }
 
-    /// Answers a write of one of its values, whole or in parts.
+    /// Answers a write of one of its values, whole or in parts, each over what is there by then (Core Vol 3 Part F 3.4.6.3).
     ///
     /// - Returns: Whether it was one; if not, somebody else has to answer.
     public func answer(_ request: GATTWriteRequest) -> Bool {
         guard let handle = request.writes.first?.handle, handle == nameHandle || handle == appearanceHandle,
             request.writes.allSatisfy({ $0.handle == handle })
         else { return false }
-        var value: [UInt8] = []
+        var value =
+            handle == nameHandle
+            ? Array(deviceName.utf8) : [UInt8(truncatingIfNeeded: appearance), UInt8(appearance >> 8)]
         for write in request.writes {
-            guard write.offset == value.count else {
+            guard write.offset <= value.count else {
                 request.respond(.invalidOffset)
                 return true
             }
-            value += write.value
+            value = Array(value.prefix(write.offset)) + write.value.bytes
         }
         let refusal = handle == nameHandle ? setName(value) : setAppearance(value)
         request.respond(refusal)

@@ -1,20 +1,28 @@
 import ATT
 import BluetoothTypes
+import L2CAP
 
 // MARK: - Links that are not secure enough
 
 extension GATTClient {
     /// Why nothing may be asked of the peer and nothing taken from it now; nil when all is well. A peer that there is a key
     /// for is believed to be that peer when the link is encrypted (AB-A10).
-    var refusal: ATTErrorCode? {
+    var refusal: ATTErrorCode? { refusal(over: security) }
+
+    /// Why what began to arrive at `moment` is not taken from the peer; nil when all is well. What began in the clear is no
+    /// value of the encrypted link (AB-A09, AB-A10).
+    func refusal(since moment: LinkMoment) -> ATTErrorCode? { refusal(over: securities.weakest(since: moment)) }
+
+    private func refusal(over security: LinkSecurity) -> ATTErrorCode? {
         security.hasKey && !security.isEncrypted ? .insufficientEncryption : security.refusal(of: requirement)
     }
 
-    /// A procedure has ended, for its owner or for now.
+    /// A procedure has ended, for its owner or for now. The first of its answers began to arrive at `moment`.
     func finish<P: GATTProcedure>(
         _ procedure: P,
         _ attempt: GATTAttempt,
         _ result: Result<P.Output, GATTError>,
+        since moment: LinkMoment,
         _ completion: @escaping (Result<P.Output, GATTError>) -> Void
     ) {
         switch result {
@@ -23,8 +31,9 @@ extension GATTClient {
         case .failure(.att(let error)) where error.code.isInsufficientSecurity:
             hold(procedure, attempt, for: error.code, .att(error), completion)
         case .success:
-            // The peer has turned out to be one that has to prove itself.
-            guard let cause = refusal else { return completion(result) }
+            // The peer has turned out to be one that has to prove itself, and perhaps it has by now.
+            guard let cause = refusal(since: moment) else { return completion(result) }
+            guard refusal != nil || attempt.isSecured else { return repeatSecured(procedure, attempt, completion) }
             hold(procedure, attempt, for: cause, .insufficientSecurity(cause), completion)
         case .failure: completion(result)
         }
@@ -43,14 +52,22 @@ extension GATTClient {
         onInsufficientSecurity(cause) { [self] isSecured in
             guard holding.remove(number) else { return }
             if isSecured {
-                var attempt = attempt
-                attempt.isSecured = true
-                run(procedure, attempt: attempt, completion: completion)
+                repeatSecured(procedure, attempt, completion)
             } else {
                 completion(.failure(error))
             }
             startNext()
         }
+    }
+
+    private func repeatSecured<P: GATTProcedure>(
+        _ procedure: P,
+        _ attempt: GATTAttempt,
+        _ completion: @escaping (Result<P.Output, GATTError>) -> Void
+    ) {
+        var attempt = attempt
+        attempt.isSecured = true
+        run(procedure, attempt: attempt, completion: completion)
     }
 
     /// Asks the owner, once for all that waits.

@@ -1,6 +1,7 @@
 import ATT
 import BluetoothTypes
 import DequeModule
+import L2CAP
 
 /// The client of one peer's server.
 ///
@@ -48,9 +49,15 @@ public final class GATTClient {
     /// Where the peer's Service Changed is. Set by ``watchServices(completion:)``, or by an owner who remembers it.
     public var serviceChanged: UInt16?
 
-    /// The security of the link, kept up to date by the owner.
-    public var security = LinkSecurity() {
-        didSet { if security != oldValue { securityChanged() } }
+    /// The security of the link, kept up to date by the owner. What has arrived before a change is judged by what held then
+    /// too.
+    public var security: LinkSecurity {
+        get { securities.now }
+        set {
+            guard newValue != security else { return }
+            securities.change(to: newValue, at: bearer.moment)
+            securityChanged()
+        }
     }
     /// What the link has to be before anything is asked of the peer, and any value taken from it. A peer that there is a key
     /// for asks for encryption at least.
@@ -65,6 +72,7 @@ public final class GATTClient {
     /// Signs a message with twelve octets, and uses up a value of the counter; nil when there is no key to do it with.
     public var sign: ((_ message: PacketBuffer) -> PacketBuffer?)?
 
+    private(set) var securities = SecurityHistory(LinkSecurity())
     private var waiting = Deque<WaitingProcedure>()
     /// Those that were held and go first.
     private var repeated = Deque<WaitingProcedure>()
@@ -89,8 +97,8 @@ public final class GATTClient {
     /// ``remove(_:)`` when it is closed.
     public func add(_ bearer: ATTBearer) {
         bearers.append(bearer)
-        bearer.onNotification = { [weak self] handle, value in self?.receiveNotification(handle, value) }
-        bearer.onIndication = { [weak self] handle, value in self?.receiveIndication(handle, value) }
+        bearer.onNotification = { [weak self] in self?.receiveNotification($0, $1, $2) }
+        bearer.onIndication = { [weak self] in self?.receiveIndication($0, $1, $2) }
         bearer.onClientClose = { [weak self] in self?.bearerClosed($0) }
         startNext()
     }
@@ -119,9 +127,9 @@ public final class GATTClient {
             return completion(.failure(.queueFull))
         }
         let start = { [self] (bearer: ATTBearer) in
-            RunningProcedure(procedure, bearer) { [self] result in
+            RunningProcedure(procedure, bearer) { [self] result, moment in
                 running.removeAll { $0.bearer === bearer }
-                finish(procedure, attempt, result, completion)
+                finish(procedure, attempt, result, since: moment, completion)
                 startNext()
             }.start()
         }
@@ -192,12 +200,18 @@ struct GATTAttempt {
 private final class RunningProcedure<P: GATTProcedure> {
     private var procedure: P
     private let bearer: ATTBearer
-    private let completion: (Result<P.Output, GATTError>) -> Void
+    private let completion: (Result<P.Output, GATTError>, LinkMoment) -> Void
+    // When the first of its answers began to arrive.
+    private var moment: LinkMoment?
 
-    init(_ procedure: P, _ bearer: ATTBearer, completion: @escaping (Result<P.Output, GATTError>) -> Void) {
+    init(_ procedure: P, _ bearer: ATTBearer, completion: @escaping (Result<P.Output, GATTError>, LinkMoment) -> Void) {
         self.procedure = procedure
         self.bearer = bearer
         self.completion = completion
+    }
+
+    private func end(_ result: Result<P.Output, GATTError>) {
+        completion(result, moment ?? bearer.moment)
     }
 
     func start() {
@@ -206,14 +220,15 @@ private final class RunningProcedure<P: GATTProcedure> {
 
     private func follow(_ step: GATTStep<P.Output>) {
         switch step {
-        case .finished(let output): completion(.success(output))
-        case .failed(let error): completion(.failure(error))
+        case .finished(let output): end(.success(output))
+        case .failed(let error): end(.failure(error))
         case .request(let pdu):
-            bearer.request(pdu) { [self] result in
+            bearer.request(pdu) { [self] result, moment in
+                self.moment = self.moment ?? moment
                 switch result {
                 case .success(let response): follow(procedure.handle(response, mtu: bearer.mtu))
                 case .failure(.response(let error)): follow(procedure.handle(error, mtu: bearer.mtu))
-                case .failure(let error): completion(.failure(GATTError(error)))
+                case .failure(let error): end(.failure(GATTError(error)))
                 }
             }
         }
@@ -274,16 +289,16 @@ extension GATTClient {
     }
 
     /// What comes before the link is secure enough is dropped (Core Vol 3 Part C 10.3.2.2).
-    private func receiveNotification(_ handle: UInt16, _ value: PacketBuffer) {
-        guard refusal == nil else { return }
+    private func receiveNotification(_ handle: UInt16, _ value: PacketBuffer, _ moment: LinkMoment) {
+        guard refusal(since: moment) == nil else { return }
         onValue?(handle, value, .notification)
     }
 
     /// The same for indications, which are confirmed already. A change of the database is believed whoever tells it: that
     /// costs a discovery, while one that was confirmed and dropped is never told again.
-    private func receiveIndication(_ handle: UInt16, _ value: PacketBuffer) {
+    private func receiveIndication(_ handle: UInt16, _ value: PacketBuffer, _ moment: LinkMoment) {
         guard handle == serviceChanged else {
-            guard refusal == nil else { return }
+            guard refusal(since: moment) == nil else { return }
             onValue?(handle, value, .indication)
             return
         }

@@ -5,7 +5,7 @@ extension GATTServerSession {
     /// Answers a request of the client (Core Vol 3 Part F 3.4).
     func serve(_ pdu: ATTPDU, _ reply: ATTReply) {
         guard let database else { return reply.fail(.unlikelyError) }
-        if refuses(pdu, reply) { return reply.fail(.databaseOutOfSync) }
+        if refuses(pdu, reply) { return reply.fail(.databaseOutOfSync, at: pdu.firstHandle) }
         switch pdu {
         case .findInformationRequest(let request): find(request, in: database, reply)
         case .findByTypeValueRequest(let request): find(request, in: database, reply)
@@ -99,25 +99,42 @@ extension GATTServerSession {
     }
 
     private func collect(_ attributes: ArraySlice<Attribute>, _ answer: ReadByTypeAnswer, _ reply: ATTReply) {
-        guard let attribute = attributes.first, answer.hasRoom else { return answer.send(reply) }
-        if let refusal = attribute.refusalOfReading(security) {
-            return answer.send(reply, orFail: refusal, at: attribute.handle)
+        guard let attribute = attributes.first, answer.hasRoom else { return send(answer, reply) }
+        if let refusal = refusalOfReading(attribute, reply) {
+            return send(answer, reply, orFail: refusal, at: attribute.handle)
         }
         value(of: attribute, offset: 0) { [weak self] result in
             switch result {
-            case .failure(let code): answer.send(reply, orFail: code, at: attribute.handle)
+            case .failure(let code): self?.send(answer, reply, orFail: code, at: attribute.handle)
             case .success(let value):
                 var answer = answer
-                guard answer.add(value, of: attribute.handle) else { return answer.send(reply) }
+                guard answer.add(value, of: attribute.handle) else {
+                    self?.send(answer, reply)
+                    return
+                }
                 self?.collect(attributes.dropFirst(), answer, reply)
             }
         }
+    }
+
+    /// Answers with what there is; with the error if there is nothing.
+    private func send(
+        _ answer: ReadByTypeAnswer,
+        _ reply: ATTReply,
+        orFail code: ATTErrorCode = .attributeNotFound,
+        at handle: UInt16 = 0
+    ) {
+        guard !answer.entries.isEmpty else { return reply.fail(code, at: handle) }
+        if let refusal = refusalOfReading(answer.entries.lazy.map(\.handle), reply) {
+            return reply.fail(refusal.code, at: refusal.handle)
+        }
+        reply.send(.readByTypeResponse(ATTReadByTypeResponse(answer.entries)))
     }
 }
 
 /// The entries of a Read By Type response as they come together.
 private struct ReadByTypeAnswer {
-    private var entries: [ATTReadByTypeResponse.Entry] = []
+    private(set) var entries: [ATTReadByTypeResponse.Entry] = []
     private var room: Int
     private let longest: Int
 
@@ -140,10 +157,20 @@ private struct ReadByTypeAnswer {
         entries.append(.init(handle: handle, value: value))
         return true
     }
+}
 
-    /// Answers with what there is; with the error if there is nothing.
-    func send(_ reply: ATTReply, orFail code: ATTErrorCode = .attributeNotFound, at handle: UInt16 = 0) {
-        guard !entries.isEmpty else { return reply.fail(code, at: handle) }
-        reply.send(.readByTypeResponse(ATTReadByTypeResponse(entries)))
+extension ATTPDU {
+    /// The handle that a request names, or begins with; 0 when it names none.
+    fileprivate var firstHandle: UInt16 {
+        switch self {
+        case .readByTypeRequest(let request): request.range.start
+        case .readRequest(let request): request.handle
+        case .readBlobRequest(let request): request.handle
+        case .readMultipleRequest(let request): request.set.handles.first ?? 0
+        case .readMultipleVariableRequest(let request): request.set.handles.first ?? 0
+        case .writeRequest(let request): request.handle
+        case .prepareWriteRequest(let request): request.handle
+        default: 0
+        }
     }
 }

@@ -1,12 +1,28 @@
 import ATT
 import BluetoothTypes
+import L2CAP
 
 extension GATTServerSession {
-    /// An attribute that the client may read, or the reason why not.
-    private func readable(_ handle: UInt16) -> Result<Attribute, ATTErrorCode> {
+    /// An attribute that a request may read, or the reason why not.
+    private func readable(_ handle: UInt16, _ reply: ATTReply) -> Result<Attribute, ATTErrorCode> {
         guard let attribute = database?[handle] else { return .failure(.invalidHandle) }
-        if let refusal = attribute.refusalOfReading(security) { return .failure(refusal) }
+        if let refusal = refusalOfReading(attribute, reply) { return .failure(refusal) }
         return .success(attribute)
+    }
+
+    /// Why a request cannot read an attribute over the link as it is, and as it was when the request arrived.
+    func refusalOfReading(_ attribute: Attribute, _ reply: ATTReply) -> ATTErrorCode? {
+        attribute.refusalOfReading(securities.weakest(since: reply.moment))
+    }
+
+    /// The first handle that a request cannot read. Looked at again when the values are there, for which the app may have
+    /// taken its time: what was read over an encrypted link is not sent in the clear (AB-A02).
+    func refusalOfReading(_ handles: some Sequence<UInt16>, _ reply: ATTReply) -> (code: ATTErrorCode, handle: UInt16)?
+    {
+        for handle in handles {
+            if case .failure(let code) = readable(handle, reply) { return (code, handle) }
+        }
+        return nil
     }
 
     /// The octets of a value from `offset` on; asks the delegate when the database does not have it.
@@ -36,11 +52,12 @@ extension GATTServerSession {
         _ reply: ATTReply,
         response: @escaping (PacketBuffer) -> ATTPDU
     ) {
-        switch readable(handle) {
+        switch readable(handle, reply) {
         case .failure(let code): reply.fail(code, at: handle)
         case .success(let attribute):
             let longest = reply.mtu - 1
-            value(of: attribute, offset: offset) { result in
+            value(of: attribute, offset: offset) { [weak self] result in
+                if let refusal = self?.refusalOfReading(attribute, reply) { return reply.fail(refusal, at: handle) }
                 switch result {
                 case .success(let value):
                     reply.send(response(value.count > longest ? value.prefix(upTo: longest) : value))
@@ -79,14 +96,13 @@ extension GATTServerSession {
 
     /// All values in order, or the first error with its handle. Nobody is asked before every handle has been checked.
     private func collect(_ handles: [UInt16], _ reply: ATTReply, completion: @escaping ([PacketBuffer]) -> Void) {
-        var attributes: [Attribute] = []
-        for handle in handles {
-            switch readable(handle) {
-            case .failure(let code): return reply.fail(code, at: handle)
-            case .success(let attribute): attributes.append(attribute)
+        if let refusal = refusalOfReading(handles, reply) { return reply.fail(refusal.code, at: refusal.handle) }
+        collect(handles.compactMap { database?[$0] }[...], [], reply) { [weak self] values in
+            if let refusal = self?.refusalOfReading(handles, reply) {
+                return reply.fail(refusal.code, at: refusal.handle)
             }
+            completion(values)
         }
-        collect(attributes[...], [], reply, completion: completion)
     }
 
     private func collect(

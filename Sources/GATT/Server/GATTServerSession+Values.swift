@@ -90,8 +90,8 @@ extension GATTServerSession {
         }
     }
 
-    /// Why the client's own value cannot be `value`; nil when it can.
-    func refusal(of value: PacketBuffer, for source: Attribute.Source) -> ATTErrorCode? {
+    /// Why the client's own value cannot be `value`, which came over a link with `security`; nil when it can.
+    func refusal(of value: PacketBuffer, for source: Attribute.Source, over security: LinkSecurity) -> ATTErrorCode? {
         switch source {
         case .fixed, .databaseHash: return .writeNotPermitted
         case .asked: return nil

@@ -1,29 +1,36 @@
 import ATT
 import BluetoothTypes
+import L2CAP
 
 extension GATTServerSession {
+    private typealias Part = PreparedWrites.Part
+
     /// Takes a command of the client. What cannot be done is ignored (Core Vol 3 Part F 3.4.5.3).
-    func serve(command pdu: ATTPDU) {
+    func serve(command pdu: ATTPDU, at moment: LinkMoment) {
         switch pdu {
         case .writeCommand(let command) where !isHeldBack:
-            apply([GATTWrite(handle: command.handle, value: command.value)], expectsResponse: false) { _, _ in }
-        case .signedWriteCommand(let command): write(command)
+            let part = Part(write: GATTWrite(handle: command.handle, value: command.value), moment: moment)
+            apply([part], expectsResponse: false) { _, _ in }
+        case .signedWriteCommand(let command): write(command, at: moment)
         default: break
         }
     }
 
     /// Signed Write Command (Vol 3 Part F 3.4.5.4), never over an encrypted link (Part C 10.2.2; AB-A12). The signature is
-    /// looked at first: what is ignored for another reason has used its counter, and is worth nothing later.
-    private func write(_ command: ATTSignedWriteCommand) {
-        guard !security.isEncrypted, verifySignature?(command.message, command.signature) == true else { return }
+    /// looked at first: what is ignored for another reason has used its counter, and is worth nothing later. A command that
+    /// was half in the clear was over neither kind of link.
+    private func write(_ command: ATTSignedWriteCommand, at moment: LinkMoment) {
+        guard !security.isEncrypted, securities.isUnchanged(since: moment) else { return }
+        guard verifySignature?(command.message, command.signature) == true else { return }
         guard !isHeldBack, database?[command.handle]?.takesSignedWrites == true else { return }
-        let part = GATTWrite(handle: command.handle, value: command.value)
+        let part = Part(write: GATTWrite(handle: command.handle, value: command.value), moment: moment)
         apply([part], expectsResponse: false, isSigned: true) { _, _ in }
     }
 
     /// Write (Vol 3 Part F 3.4.5.1).
     func write(_ request: ATTWriteRequest, _ reply: ATTReply) {
-        apply([GATTWrite(handle: request.handle, value: request.value)], expectsResponse: true) { error, handle in
+        let part = Part(write: GATTWrite(handle: request.handle, value: request.value), moment: reply.moment)
+        apply([part], expectsResponse: true) { error, handle in
             if let error { reply.fail(error, at: handle) } else { reply.send(.writeResponse(ATTWriteResponse())) }
         }
     }
@@ -32,8 +39,8 @@ extension GATTServerSession {
     func prepare(_ request: ATTPrepareWriteRequest, _ reply: ATTReply) {
         guard let attribute = database?[request.handle] else { return reply.fail(.invalidHandle, at: request.handle) }
         let refusal =
-            attribute.refusalOfWriting(security)
-            ?? prepared.add(handle: request.handle, offset: request.offset, value: request.value)
+            attribute.refusalOfWriting(securities.weakest(since: reply.moment))
+            ?? prepared.add(request, at: reply.moment)
         if let refusal { return reply.fail(refusal, at: request.handle) }
         watchPreparedWrites()
         reply.send(.prepareWriteResponse(ATTPrepareWriteResponse(request)))
@@ -52,7 +59,7 @@ extension GATTServerSession {
         if let gone = parts.first(where: { !$0.isValid }) {
             return reply.fail(.databaseOutOfSync, at: gone.write.handle)
         }
-        apply(parts.map(\.write), expectsResponse: true) { error, handle in
+        apply(parts, isQueue: true, expectsResponse: true) { error, handle in
             if let error { return reply.fail(error, at: handle) }
             reply.send(.executeWriteResponse(ATTExecuteWriteResponse()))
         }
@@ -61,46 +68,65 @@ extension GATTServerSession {
     /// Checks all parts, asks the delegate about those that are its own, and then sets the client's own values. All
     /// or nothing.
     private func apply(
-        _ parts: [GATTWrite],
+        _ parts: [Part],
+        isQueue: Bool = false,
         expectsResponse: Bool,
         isSigned: Bool = false,
         completion: @escaping (ATTErrorCode?, UInt16) -> Void
     ) {
-        var asked: [GATTWrite] = []
-        var own: [(source: Attribute.Source, handle: UInt16, value: PacketBuffer)] = []
-        for part in parts {
-            guard let attribute = database?[part.handle] else { return completion(.invalidHandle, part.handle) }
-            if let refusal = refusal(of: part, at: attribute, isSigned: isSigned) {
-                return completion(refusal, part.handle)
-            }
-            if case .asked = attribute.source {
-                asked.append(part)
-            } else if let index = own.firstIndex(where: { $0.handle == part.handle }) {
-                guard part.offset == own[index].value.count else { return completion(.invalidOffset, part.handle) }
-                own[index].value.append(contentsOf: part.value)
-            } else {
-                guard part.offset == 0 else { return completion(.invalidOffset, part.handle) }
-                own.append((attribute.source, part.handle, part.value))
-            }
+        let (asked, own): ([GATTWrite], OwnWrites)
+        do throws(WriteRefusal) {
+            (asked, own) = try check(parts, isQueue: isQueue, isSigned: isSigned)
+        } catch {
+            return completion(error.code, error.handle)
         }
-        for (source, handle, value) in own {
-            if let refusal = refusal(of: value, for: source) { return completion(refusal, handle) }
-        }
-        let finish = { [weak self] (error: ATTErrorCode?, handle: UInt16) in
+        let finish = { [weak self, entries = own.entries] (error: ATTErrorCode?, handle: UInt16) in
             // The answer goes before what the change may send.
             completion(error, handle)
             guard error == nil, let self else { return }
-            for (source, _, value) in own { setOwnValue(value, for: source) }
+            for entry in entries { setOwnValue(entry.value, for: entry.source) }
         }
         guard !asked.isEmpty else { return finish(nil, 0) }
         ask(asked, expectsResponse: expectsResponse, completion: finish)
     }
 
-    /// AB-A01, AB-A02: permissions are looked at again when prepared parts are executed, and so is the length.
-    private func refusal(of part: GATTWrite, at attribute: Attribute, isSigned: Bool) -> ATTErrorCode? {
+    /// What is for the delegate, and what is the client's own.
+    private func check(
+        _ parts: [Part],
+        isQueue: Bool,
+        isSigned: Bool
+    ) throws(WriteRefusal) -> (asked: [GATTWrite], own: OwnWrites) {
+        var asked: [GATTWrite] = []
+        var own = OwnWrites()
+        for part in parts {
+            let handle = part.write.handle
+            guard let attribute = database?[handle] else { throw WriteRefusal(code: .invalidHandle, handle: handle) }
+            var code = refusal(of: part, at: attribute, isSigned: isSigned)
+            if case .asked = attribute.source {
+                asked.append(part.write)
+            } else if code == nil {
+                // A plain write replaces the value.
+                let current = isQueue ? ownValue(attribute.source) ?? [] : []
+                code = own.add(part, to: attribute.source, current: current)
+            }
+            if let code { throw WriteRefusal(code: code, handle: handle) }
+        }
+        for entry in own.entries {
+            let security = securities.weakest(since: entry.moment)
+            guard let code = refusal(of: entry.value, for: entry.source, over: security) else { continue }
+            throw WriteRefusal(code: code, handle: entry.handle)
+        }
+        return (asked, own)
+    }
+
+    /// AB-A01, AB-A02: permissions are looked at again when prepared parts are executed, and so is the length. A part has
+    /// the rights of the weakest security since it began to arrive.
+    private func refusal(of part: Part, at attribute: Attribute, isSigned: Bool) -> ATTErrorCode? {
+        let security = securities.weakest(since: part.moment)
         if let refusal = attribute.refusalOfWriting(security, isSigned: isSigned) { return refusal }
-        guard part.offset <= ATTBearer.maximumAttributeLength else { return .invalidOffset }
-        return part.offset + part.value.count > ATTBearer.maximumAttributeLength ? .invalidAttributeValueLength : nil
+        let (offset, count) = (part.write.offset, part.write.value.count)
+        guard offset <= ATTBearer.maximumAttributeLength else { return .invalidOffset }
+        return offset + count > ATTBearer.maximumAttributeLength ? .invalidAttributeValueLength : nil
     }
 
     private func ask(
@@ -121,4 +147,10 @@ extension GATTServerSession {
         }
         delegate.server(server, didReceiveWrite: request)
     }
+}
+
+/// Why nothing is written, and the attribute that is the reason.
+private struct WriteRefusal: Error {
+    let code: ATTErrorCode
+    let handle: UInt16
 }

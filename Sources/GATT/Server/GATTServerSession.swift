@@ -1,6 +1,7 @@
 import ATT
 import BluetoothTypes
 import EventLoops
+import L2CAP
 
 /// One client of the server: what it has chosen, prepared and been told.
 ///
@@ -19,9 +20,15 @@ public final class GATTServerSession {
     public let bearer: ATTBearer
     /// The bearers that are open, the first one first.
     public private(set) var bearers: [ATTBearer] = []
-    /// The security of its link, kept up to date by the owner. With each change the client's choices are looked at again.
+    /// The security of its link, kept up to date by the owner. With each change the client's choices are looked at again. What
+    /// has arrived before a change is judged by what held then too.
     public var security: LinkSecurity {
-        didSet { if security != oldValue { securityChanged() } }
+        get { securities.now }
+        set {
+            guard newValue != security else { return }
+            securities.change(to: newValue, at: bearer.moment)
+            securityChanged()
+        }
     }
     /// Called when a value should go to the client that asks for more security than its link has, at most once for a level
     /// until ``security`` changes: the owner encrypts the link, or asks for it (Core Vol 3 Part C 10.3.1.1). Set before
@@ -36,6 +43,7 @@ public final class GATTServerSession {
     public internal(set) var features: ClientFeatures = []
 
     weak var server: GATTServer?
+    private(set) var securities: SecurityHistory<LinkSecurity>
     var prepared = PreparedWrites()
     var awareness = ChangeAwareness()
     /// Changes that the client is to be told of, and the one that it is being told of.
@@ -58,7 +66,8 @@ public final class GATTServerSession {
     init(server: GATTServer, bearer: ATTBearer, security: LinkSecurity) {
         self.server = server
         self.bearer = bearer
-        self.security = security
+        // What has arrived before anybody told how the link is protected counts as clear.
+        securities = SecurityHistory(security, before: security.inTheClear, until: bearer.moment)
         add(bearer)
     }
 
@@ -98,7 +107,7 @@ extension GATTServerSession {
         guard bearers.count < Self.maximumBearers else { return false }
         bearers.append(bearer)
         bearer.onRequest = { [weak self] pdu, reply in self?.serve(pdu, reply) }
-        bearer.onCommand = { [weak self] pdu in self?.serve(command: pdu) }
+        bearer.onCommand = { [weak self] pdu, moment in self?.serve(command: pdu, at: moment) }
         bearer.onNotificationRoom = { [weak self] in self?.hasRoom() }
         return true
     }

@@ -1,5 +1,6 @@
 import ATT
 import BluetoothTypes
+import L2CAP
 
 /// What one client has prepared and not yet executed (Core Vol 3 Part F 3.4.6).
 struct PreparedWrites {
@@ -13,6 +14,8 @@ struct PreparedWrites {
     /// A part of a value.
     struct Part {
         var write: GATTWrite
+        /// When it began to arrive.
+        var moment: LinkMoment
         /// Whether the attribute that was meant is still there.
         var isValid = true
     }
@@ -23,14 +26,15 @@ struct PreparedWrites {
     private var hasExpired = false
 
     /// Keeps a part, unless the quota is used up. The octets are copied: a slice would keep the whole packet alive.
-    mutating func add(handle: UInt16, offset: UInt16, value: PacketBuffer) -> ATTErrorCode? {
+    mutating func add(_ request: ATTPrepareWriteRequest, at moment: LinkMoment) -> ATTErrorCode? {
         // What follows parts that were forgotten must not be written without them.
-        guard !takeExpiry(), parts.count < Self.maximumParts, octets + value.count <= Self.maximumOctets else {
+        guard !takeExpiry(), parts.count < Self.maximumParts, octets + request.value.count <= Self.maximumOctets else {
             return .prepareQueueFull
         }
-        octets += value.count
-        let copy = PacketBuffer(copying: value, headroom: 0)
-        parts.append(Part(write: GATTWrite(handle: handle, offset: Int(offset), value: copy)))
+        octets += request.value.count
+        let copy = PacketBuffer(copying: request.value, headroom: 0)
+        let write = GATTWrite(handle: request.handle, offset: Int(request.offset), value: copy)
+        parts.append(Part(write: write, moment: moment))
         return nil
     }
 

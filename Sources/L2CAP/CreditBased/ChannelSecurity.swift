@@ -27,7 +27,7 @@ public struct ChannelRequirement: Hashable, Sendable {
 
 /// How a link is protected at this moment. Its owner keeps it up to date at ``L2CAPConnection/protection``; until
 /// somebody does, the link counts as unprotected.
-public struct LinkProtection: Hashable, Sendable {
+public struct LinkProtection: LinkRights, Hashable, Sendable {
     /// Whether there is a key for the peer, in use or not.
     public var hasKey = false
     /// Whether that key is an authenticated one.
@@ -46,6 +46,16 @@ public struct LinkProtection: Hashable, Sendable {
         self.isAuthenticated = isAuthenticated
         self.keySize = keySize
         self.isEncrypted = isEncrypted
+    }
+
+    /// The protection that both give. Whether there is a key is known better later, and protects nothing.
+    public func limited(by later: LinkProtection) -> LinkProtection {
+        LinkProtection(
+            hasKey: later.hasKey,
+            isAuthenticated: isAuthenticated && later.isAuthenticated,
+            keySize: min(keySize, later.keySize),
+            isEncrypted: isEncrypted && later.isEncrypted
+        )
     }
 
     /// Why a channel with `requirement` is refused, nil when it is not. A key that would not do even if it were in use

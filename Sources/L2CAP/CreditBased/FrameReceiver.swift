@@ -14,8 +14,8 @@ struct FrameReceiver {
     enum Outcome: Equatable {
         /// More is to come, or an SDU waits.
         case none
-        /// A whole SDU.
-        case sdu(PacketBuffer)
+        /// A whole SDU, and the moment of its first frame.
+        case sdu(PacketBuffer, LinkMoment)
         /// The peer broke a rule.
         case violation(ChannelViolation)
     }
@@ -23,8 +23,8 @@ struct FrameReceiver {
     private enum State {
         /// The next frame begins an SDU.
         case idle
-        /// Some of an SDU of `length` octets is there, from so many frames.
-        case collecting(PacketBuffer, length: Int, frames: Int)
+        /// Some of an SDU of `length` octets is there, from so many frames, the first at a moment.
+        case collecting(PacketBuffer, length: Int, frames: Int, LinkMoment)
     }
 
     /// The longest SDU, in octets.
@@ -39,7 +39,7 @@ struct FrameReceiver {
     /// Frames that the peer may still send.
     private(set) var credits: Int
     private var state = State.idle
-    private var held = Deque<(sdu: PacketBuffer, frames: Int)>()
+    private var held = Deque<(sdu: PacketBuffer, frames: Int, moment: LinkMoment)>()
     private var heldFrames = 0
 
     /// With as many credits as the window has, which the peer has been told of.
@@ -50,53 +50,58 @@ struct FrameReceiver {
         credits = parameters.window
     }
 
-    /// Takes the payload of a frame.
-    mutating func receive(_ frame: PacketBuffer) -> Outcome {
+    /// Takes the payload of a frame that began to arrive at `moment`.
+    mutating func receive(_ frame: PacketBuffer, at moment: LinkMoment) -> Outcome {
         guard credits > 0 else { return .violation(.noCredits) }
         credits -= 1
         guard frame.count <= mps else { return .violation(.frameTooLong) }
         switch state {
-        case .idle: return begin(frame)
-        case .collecting(var collected, let length, let frames):
+        case .idle: return begin(frame, at: moment)
+        case .collecting(var collected, let length, let frames, let moment):
             // AB-C02: a frame without octets would let a peer keep an SDU open for ever.
             guard !frame.isEmpty else { return .violation(.frameTooShort) }
             guard collected.count + frame.count <= length else { return .violation(.sduOverrun) }
             // The state lets go of the storage, so that appending does not copy what is there.
             state = .idle
             collected.append(contentsOf: frame)
-            return proceed(collected, length: length, frames: frames + 1)
+            return proceed(collected, length: length, frames: frames + 1, moment)
         }
     }
 
-    private mutating func begin(_ frame: PacketBuffer) -> Outcome {
+    private mutating func begin(_ frame: PacketBuffer, at moment: LinkMoment) -> Outcome {
         guard frame.count >= Self.lengthFieldLength else { return .violation(.frameTooShort) }
         let length = Int(frame[0]) | Int(frame[1]) << 8
         guard length <= mtu else { return .violation(.sduTooLong) }
         let payload = frame.suffix(after: Self.lengthFieldLength)
         guard payload.count <= length else { return .violation(.sduOverrun) }
         // An SDU in one frame is a slice of that frame.
-        if payload.count == length { return proceed(payload, length: length, frames: 1) }
+        if payload.count == length { return proceed(payload, length: length, frames: 1, moment) }
         var collected = PacketBuffer(headroom: 0, capacity: length)
         collected.append(contentsOf: payload)
-        return proceed(collected, length: length, frames: 1)
+        return proceed(collected, length: length, frames: 1, moment)
     }
 
-    private mutating func proceed(_ collected: PacketBuffer, length: Int, frames: Int) -> Outcome {
+    private mutating func proceed(
+        _ collected: PacketBuffer,
+        length: Int,
+        frames: Int,
+        _ moment: LinkMoment
+    ) -> Outcome {
         guard collected.count == length else {
-            state = .collecting(collected, length: length, frames: frames)
+            state = .collecting(collected, length: length, frames: frames, moment)
             return .none
         }
-        guard isPaused else { return .sdu(collected) }
-        held.append((collected, frames))
+        guard isPaused else { return .sdu(collected, moment) }
+        held.append((collected, frames, moment))
         heldFrames += frames
         return .none
     }
 
     /// The oldest SDU that waited while the app had paused, when it has not paused again.
-    mutating func nextHeld() -> PacketBuffer? {
+    mutating func nextHeld() -> (sdu: PacketBuffer, moment: LinkMoment)? {
         guard !isPaused, let next = held.popFirst() else { return nil }
         heldFrames -= next.frames
-        return next.sdu
+        return (next.sdu, next.moment)
     }
 
     /// Credits for the peer, when it has used up half of the window: one command for many frames. None while the app

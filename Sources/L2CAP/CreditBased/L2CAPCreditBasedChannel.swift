@@ -21,8 +21,8 @@ public final class L2CAPCreditBasedChannel: L2CAPChannel {
     /// How the channel was opened.
     public let mode: ChannelMode
 
-    /// Takes each SDU that arrives.
-    public var onReceive: ((PacketBuffer) -> Void)?
+    /// Takes each SDU that arrives, and the moment at which its first frame began to.
+    public var onReceive: ((_ payload: PacketBuffer, _ moment: LinkMoment) -> Void)?
     /// Called once when the channel is gone; ``closure`` says why.
     public var onClose: (() -> Void)?
     /// Called when an SDU that had to wait has left the channel's queue, so that there is room for another.
@@ -62,6 +62,8 @@ public final class L2CAPCreditBasedChannel: L2CAPChannel {
     public var peerMPS: Int { sender.mps }
     /// SDUs of which something waits, for the controller or for credits.
     public var queuedPDUs: Int { sender.queuedSDUs }
+    /// The present moment of the link.
+    public var moment: LinkMoment { connection?.moment ?? .first }
     /// Whether another SDU would be taken.
     public var hasRoom: Bool { closure == nil && sender.queuedSDUs < Self.maximumQueuedSDUs }
 
@@ -71,7 +73,7 @@ public final class L2CAPCreditBasedChannel: L2CAPChannel {
         set {
             receiver.isPaused = newValue
             guard !newValue else { return }
-            while closure == nil, let sdu = receiver.nextHeld() { onReceive?(sdu) }
+            while closure == nil, let held = receiver.nextHeld() { onReceive?(held.sdu, held.moment) }
             giveCredits()
         }
     }
@@ -106,11 +108,11 @@ public final class L2CAPCreditBasedChannel: L2CAPChannel {
 // MARK: - For the connection
 
 extension L2CAPCreditBasedChannel {
-    func receive(_ frame: PacketBuffer) {
+    func receive(_ frame: PacketBuffer, at moment: LinkMoment) {
         guard closure == nil else { return }
-        switch receiver.receive(frame) {
+        switch receiver.receive(frame, at: moment) {
         case .none: break
-        case .sdu(let sdu): onReceive?(sdu)
+        case .sdu(let sdu, let moment): onReceive?(sdu, moment)
         case .violation(let violation): connection?.disconnect(self, because: .violation(violation))
         }
         giveCredits()

@@ -1,0 +1,78 @@
+import BluetoothTypes
+import EventLoops
+import L2CAP
+import LoopbackLinks
+import Testing
+
+@testable import ATT
+
+/// PDUs that are longer than this side takes.
+@Suite struct OversizedTests {
+    let fixture = BearerFixture()
+
+    private func receive(_ octets: [UInt8], isStart: Bool) {
+        fixture.link.onReceive?(PacketBuffer(octets), isStart)
+        fixture.loop.run(for: .zero)
+    }
+
+    /// 518 octets on a channel that takes 517, and 186 with an agreed MTU of 185, fail in the same way and at once.
+    @Test(arguments: [186, 517, 518, 600])
+    func aResponseThatIsTooLongFailsAtOnce(length: Int) {
+        fixture.agree(185)
+        for cut in [4, 5, 6, 100, 0] {
+            fixture.results = []
+            fixture.read(1)
+            fixture.read(2)
+            _ = fixture.sent()
+            let pdu =
+                [UInt8(truncatingIfNeeded: length), UInt8(length >> 8), 4, 0, 0x0B]
+                + [UInt8](repeating: 7, count: length - 1)
+            if cut > 0 {
+                receive(Array(pdu[..<cut]), isStart: true)
+                receive(Array(pdu[cut...]), isStart: false)
+            } else {
+                receive(pdu, isStart: true)
+            }
+            #expect(fixture.results == [.failure(.oversizedResponse(.readResponse, length: length))], "cut at \(cut)")
+            // The next one has been sent, and is answered.
+            #expect(fixture.sent() == [[0x0A, 2, 0]])
+            fixture.exchange([0x0B, 7])
+            #expect(fixture.results.count == 2 && fixture.closures.isEmpty)
+        }
+    }
+
+    /// What answers another request, or none, or began before the request, fails nothing.
+    @Test func AB_A05_whatIsTooLongAndNoAnswerFailsNothing() {
+        let long = [UInt8](repeating: 7, count: 600)
+        receive([0x59, 2, 4, 0, 0x0B], isStart: true)
+        fixture.read(1)
+        receive(long, isStart: false)
+        for opcode: UInt8 in [0x09, 0x01, 0x0D, 0x1B, 0x23, 0x52, 0xD2, 0x1E] { fixture.exchange([opcode] + long) }
+        #expect(fixture.results.isEmpty && fixture.sent() == [])
+        fixture.exchange([0x0B, 7])
+        #expect(fixture.results == [.success(.readResponse(ATTReadResponse(value: [7])))])
+    }
+
+    /// Indications are confirmed whatever their length (AB-A09), and requests are answered in their turn.
+    @Test func AB_A09_thePeerIsNotLeftWaiting() {
+        fixture.serve()
+        fixture.takeValues()
+        _ = fixture.sent()
+        let long = [UInt8](repeating: 7, count: 600)
+        #expect(fixture.exchange([0x1D, 3, 0] + long) == [[0x1E]])
+        #expect(fixture.exchange([0x12, 3, 0] + long) == [[0x01, 0x12, 0, 0, 0x04]])
+        #expect(fixture.exchange([0x0A, 3, 0]).isEmpty)
+        #expect(fixture.exchange([0x16, 3, 0] + long).isEmpty)
+        fixture.replies.last?.fail(.unlikelyError)
+        #expect(fixture.sent() == [[0x01, 0x0A, 0, 0, 0x0E], [0x01, 0x16, 0, 0, 0x04]])
+        #expect(fixture.values.isEmpty && fixture.requests.count == 1 && fixture.closures.isEmpty)
+    }
+
+    /// AB-A06: they count like others against what may wait.
+    @Test func AB_A06_longRequestsWithoutEnd() {
+        fixture.serve()
+        fixture.exchange([0x0A, 3, 0])
+        for _ in 0..<100 { fixture.exchange([0x12, 3, 0] + [UInt8](repeating: 7, count: 600)) }
+        #expect(fixture.closures == [.tooManyRequests])
+    }
+}

@@ -1,0 +1,62 @@
+import BluetoothTypes
+import EventLoops
+import L2CAP
+import LoopbackLinks
+import Testing
+
+@testable import ATT
+
+/// When something began to arrive, and what follows from it.
+@Suite struct ReceiptTests {
+    let fixture = BearerFixture()
+
+    private func receive(_ octets: [UInt8], isStart: Bool) {
+        fixture.link.onReceive?(PacketBuffer(octets), isStart)
+        fixture.loop.run(for: .zero)
+    }
+
+    /// Octets that begin before the request was sent are nobody's answer to it, wherever they are cut.
+    @Test(arguments: 1...5)
+    func AB_A10_aResponseBegunBeforeTheRequestIsNoAnswer(cut: Int) {
+        let forged: [UInt8] = [2, 0, 4, 0, 0x0B, 9]
+        receive(Array(forged[..<cut]), isStart: true)
+        fixture.read(1)
+        receive(Array(forged[cut...]), isStart: false)
+        #expect(fixture.results.isEmpty)
+        fixture.exchange([0x0B, 7])
+        #expect(fixture.results == [.success(.readResponse(ATTReadResponse(value: [7])))])
+    }
+
+    /// Of two requests, the second is sent when the first is answered.
+    @Test func AB_A10_aRequestThatWaitedIsSentWhenItIs() {
+        fixture.read(1)
+        fixture.read(2)
+        fixture.exchange([0x0B, 1])
+        fixture.exchange([0x0B, 2])
+        #expect(fixture.results.count == 2)
+    }
+
+    @Test func AB_A10_aConfirmationBegunBeforeTheIndicationConfirmsNothing() {
+        var confirmed = 0
+        receive([1, 0, 4], isStart: true)
+        #expect(fixture.bearer.indicate([1], of: 3) { _ in confirmed += 1 })
+        receive([0, 0x1E], isStart: false)
+        #expect(confirmed == 0)
+        fixture.exchange([0x1E])
+        #expect(confirmed == 1)
+    }
+
+    /// A request that waits for others keeps the moment of its own arrival.
+    @Test func requestsKeepTheirMoments() {
+        fixture.serve()
+        var moments: [LinkMoment] = []
+        for handle: UInt8 in 1...3 {
+            fixture.exchange([0x0A, handle, 0])
+            moments.append(fixture.bearer.moment)
+        }
+        fixture.exchange([0x1B, 1, 0])
+        while fixture.replies.count < 3 { fixture.replies.last?.fail(.unlikelyError) }
+        #expect(fixture.replies.map(\.moment) == moments)
+        #expect(moments == moments.sorted() && Set(moments).count == 3)
+    }
+}

@@ -1,0 +1,35 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import LoopbackLinks
+import Testing
+
+@testable import L2CAP
+
+/// PDUs that are longer than their channel takes.
+@Suite struct OversizedTests {
+    let fixture = Fixture(maximumPayload: 10)
+
+    /// The channel hears of it once, wherever the fragments are cut, and keeps nothing of it.
+    @Test(arguments: 1...15)
+    func AB_C01_theChannelHearsOfItOnce(cut: Int) {
+        var heard: [String] = []
+        fixture.channel.onOversized = { heard.append("\($0[0]) \($1) \($2 == self.fixture.connection.moment)") }
+        let pdu: [UInt8] = [12, 0, 4, 0] + Array(21...32)
+        fixture.receive([Array(pdu[..<cut]), [], Array(pdu[cut...])])
+        #expect(heard == ["21 12 true"])
+        #expect(fixture.discards == [.tooLong(.attribute, length: 12, limit: 10)])
+        #expect(fixture.received.isEmpty)
+        fixture.receive([[1, 0, 4, 0, 7]])
+        #expect(fixture.received == [[7]] && heard.count == 1)
+    }
+
+    @Test func nobodyHearsOfAPDUThatHasNotBegun() {
+        var heard = 0
+        fixture.channel.onOversized = { _, _, _ in heard += 1 }
+        fixture.receive([[12, 0, 4, 0]])
+        fixture.receive([[1, 0, 4, 0, 7]])
+        fixture.receive([[9]], startsAt: nil)
+        #expect(heard == 0 && fixture.received == [[7]])
+    }
+}

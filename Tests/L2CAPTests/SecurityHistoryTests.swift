@@ -1,0 +1,147 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import LoopbackLinks
+import Testing
+
+@testable import L2CAP
+
+/// What arrives has the rights of the weakest security since it began to.
+@Suite struct SecurityHistoryTests {
+    private static let clear = LinkProtection()
+    private static let encrypted = LinkProtection(hasKey: true)
+    private static let authenticated = LinkProtection(hasKey: true, isAuthenticated: true)
+
+    @Test func eachMomentHasTheWeakestSecuritySince() {
+        var moments: [LinkMoment] = []
+        var now = LinkMoment.first
+        var history = SecurityHistory(Self.clear)
+        for next in [Self.encrypted, Self.authenticated, Self.encrypted, Self.authenticated] {
+            now.advance()
+            moments.append(now)
+            history.change(to: next, at: now)
+        }
+        now.advance()
+        moments.append(now)
+        let expected = [
+            LinkProtection(hasKey: true, isEncrypted: false), Self.encrypted, Self.encrypted, Self.encrypted,
+            Self.authenticated,
+        ]
+        #expect(moments.map(history.weakest) == expected)
+        #expect(moments.map(history.isUnchanged) == [false, false, false, false, true])
+        #expect(history.now == Self.authenticated)
+    }
+
+    /// AB-A02: it was encrypted when it arrived, and is not now.
+    @Test func whatIsLostIsLostForWhatIsThereAlready() {
+        var history = SecurityHistory(Self.encrypted)
+        var now = LinkMoment.first
+        now.advance()
+        history.change(to: LinkProtection(hasKey: true, isEncrypted: false), at: now)
+        #expect(!history.weakest(since: now).isEncrypted)
+        history.change(to: Self.encrypted, at: now)
+        #expect(!history.weakest(since: now).isEncrypted)
+        now.advance()
+        #expect(history.weakest(since: now).isEncrypted)
+    }
+
+    /// However often the security changes, what is forgotten makes nothing stronger.
+    @Test func moreChangesThanAreKept() {
+        var history = SecurityHistory(Self.clear)
+        var now = LinkMoment.first
+        for index in 0..<100 {
+            now.advance()
+            history.change(to: index % 2 == 0 ? Self.encrypted : Self.authenticated, at: now)
+        }
+        #expect(!history.weakest(since: .first).isEncrypted)
+        var moment = LinkMoment.first
+        moment.advance()
+        // The first of all changes is not told apart any more from those after it.
+        moment.advance()
+        #expect(!history.weakest(since: moment).isEncrypted)
+        #expect(history.weakest(since: now) == Self.encrypted)
+    }
+}
+
+/// PDUs that are under way when the link's security changes.
+@Suite struct StraddlingTests {
+    private static let encrypted = LinkProtection(hasKey: true)
+
+    private func request(_ identifier: UInt8, _ mode: ChannelMode) -> [UInt8] {
+        let fields =
+            mode == .creditBased
+            ? le(ChannelFixture.spsm) + le(0x40) + le(100) + le(64) + le(10)
+            : le(ChannelFixture.spsm) + le(100) + le(64) + le(10) + le(0x40)
+        let command = [mode == .creditBased ? 0x14 : 0x17, identifier] + le(fields.count) + fields
+        return le(command.count) + le(5) + command
+    }
+
+    /// The peer asks for a channel that wants encryption, begins to in the clear, and ends when the link is encrypted.
+    @Test(arguments: [ChannelMode.creditBased, .enhanced])
+    func AB_L08_aChannelAskedForInTheClearIsNotOpenedOnTheEncryptedLink(mode: ChannelMode) throws {
+        for cut in 1..<request(1, mode).count {
+            let fixture = try ChannelFixture(requirement: ChannelRequirement(.encrypted))
+            let octets = request(1, mode)
+            fixture.link.onReceive?(PacketBuffer(Array(octets[..<cut])), true)
+            fixture.connection.protection = Self.encrypted
+            fixture.link.onReceive?(PacketBuffer(Array(octets[cut...])), false)
+            fixture.loop.run(for: .zero)
+            #expect(fixture.incoming.isEmpty, "cut at \(cut)")
+            // One that begins afterwards is the encrypted peer's.
+            fixture.link.onReceive?(PacketBuffer(request(2, mode)), true)
+            fixture.loop.run(for: .zero)
+            #expect(fixture.incoming.count == 1, "cut at \(cut)")
+        }
+    }
+
+    /// A channel is told when the first frame of an SDU began, also when the SDU has waited.
+    @Test(arguments: [false, true])
+    func anSDUHasTheMomentOfItsFirstFrame(isPaused: Bool) throws {
+        let fixture = try ChannelFixture()
+        let channel = try fixture.accept(.creditBased)
+        var moments: [LinkMoment] = []
+        channel.onReceive = { _, moment in moments.append(moment) }
+        channel.isPaused = isPaused
+        let before = channel.moment
+        fixture.frame(le(4) + [1, 2], on: channel)
+        let first = channel.moment
+        #expect(first > before)
+        fixture.frame([3, 4], on: channel)
+        fixture.frame(le(1) + [5], on: channel)
+        #expect(channel.moment > first)
+        channel.isPaused = false
+        #expect(moments == [first, channel.moment])
+    }
+
+    @Test func aPDUHasTheMomentOfItsFirstFragment() {
+        let fixture = Fixture()
+        var moments: [LinkMoment] = []
+        fixture.channel.onReceive = { _, moment in moments.append(moment) }
+        fixture.receive([[3, 0], [4, 0, 1], [2]])
+        let first = fixture.connection.moment
+        fixture.receive([[3]], startsAt: nil)
+        #expect(moments == [first] && first > .first)
+        fixture.receive([[1, 0, 4, 0, 7]])
+        #expect(moments.count == 2 && moments[1] > first)
+    }
+
+    /// The octets came before anybody listened, and nobody knows what the link was then.
+    @Test func AB_L08_whatWaitedForAListenerIsNotOfTheEncryptedLink() throws {
+        let loop = VirtualEventLoop()
+        let (link, peer) = LoopbackLink.pair(loop: loop)
+        let servers = ChannelServers()
+        let server = try servers.listen(
+            on: SPSM(rawValue: UInt16(ChannelFixture.spsm)),
+            requirement: ChannelRequirement(.encrypted)
+        )
+        peer.inject(Array(request(1, .creditBased).dropFirst(4)), on: 5)
+        loop.run(for: .zero)
+        let connection = L2CAPConnection(link: link, role: .peripheral, loop: loop, servers: servers)
+        connection.protection = Self.encrypted
+        loop.run(for: .zero)
+        #expect(server.channels.isEmpty && link.takeSent(on: 5).count == 1)
+        peer.inject(Array(request(2, .creditBased).dropFirst(4)), on: 5)
+        loop.run(for: .zero)
+        #expect(server.channels.count == 1)
+    }
+}
