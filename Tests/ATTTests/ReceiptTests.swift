@@ -10,6 +10,11 @@ import Testing
 @Suite struct ReceiptTests {
     let fixture = BearerFixture()
 
+    init() {
+        // From here on L2CAP listens.
+        fixture.loop.run(for: .zero)
+    }
+
     private func receive(_ octets: [UInt8], isStart: Bool) {
         fixture.link.onReceive?(PacketBuffer(octets), isStart)
         fixture.loop.run(for: .zero)
