@@ -134,13 +134,20 @@ import Testing
     // MARK: AB-L08
 
     /// Somebody near the peripheral who is a little faster than the central (CVE-2021-31615).
-    private func inject(_ pair: Pair, _ content: DataHeader.Content, _ payload: [UInt8]) throws {
+    ///
+    /// - Parameter acknowledges: Whether it also says that what the peripheral sent last has arrived.
+    private func inject(
+        _ pair: Pair,
+        _ content: DataHeader.Content,
+        _ payload: [UInt8],
+        acknowledges: Bool = false
+    ) throws {
         let node = pair.world.radio.add(at: Position(x: 1, y: 0.02))
         let link = try #require(pair.peripheralLink)
         pair.world.loop.schedule(at: link.anchor - .microseconds(10)) {
             let header = DataHeader(
                 content,
-                nextExpected: link.acknowledgement.sequence,
+                nextExpected: link.acknowledgement.sequence != acknowledges,
                 sequence: link.acknowledgement.nextExpected,
                 moreData: false,
                 length: UInt8(payload.count)
@@ -186,13 +193,84 @@ import Testing
         #expect(pair.central.endings == [.connectionTimeout])
     }
 
-    // An empty PDU says nothing, whoever sends it.
-    @Test func AB_L08_aForgedEmptyPDUDoesNoHarm() throws {
-        let pair = try Pair()
-        pair.encrypt()
-        try inject(pair, .continuation, [])
-        pair.world.run(.seconds(1))
-        #expect(pair.peripheral.data.isEmpty)
+    /// An empty PDU has no check, encrypted or not (Core Vol 6 Part B 2.4): whoever sends one in the central's place moves the
+    /// sequence numbers, and what is under way at that moment counts as taken. What remains of the link is told apart here.
+    private struct Forgery {
+        let pair: Pair
+        let friend: Pair
+        /// No more than a controller takes at once.
+        static let sent = (0..<8 as Range<UInt8>).map { [$0, 1, 2, 3] }
+
+        init(isEncrypted: Bool) throws {
+            let world = World()
+            pair = try Pair(world)
+            // The peripheral has another link, to somebody who is left alone.
+            let other = world.host(at: 2)
+            let known = pair.peripheral.connectionHandles
+            pair.peripheral.advertise()
+            other.connect(to: pair.peripheral.address)
+            world.run(.seconds(1))
+            let handle = try #require(pair.peripheral.connectionHandles.first { !known.contains($0) })
+            let handles = (central: try #require(other.connectionHandles.first), peripheral: handle)
+            friend = Pair(world, central: other, peripheral: pair.peripheral, handles: handles)
+            if isEncrypted { pair.encrypt() }
+        }
+
+        /// Sends some of the values both ways on both links.
+        func send(_ values: Range<Int>) {
+            for value in Self.sent[values] {
+                for link in [pair, friend] {
+                    link.central.send(value, on: link.centralHandle)
+                    link.peripheral.send(value, on: link.peripheralHandle)
+                }
+            }
+        }
+
+        static func taken(_ host: TestHost, _ handle: ConnectionHandle) -> [[UInt8]] {
+            host.data.filter { $0.handle == handle }.map(\.payload.bytes)
+        }
+
+        /// What the two ends of a link have got.
+        static func taken(_ pair: Pair) -> [[[UInt8]]] {
+            [taken(pair.central, pair.centralHandle), taken(pair.peripheral, pair.peripheralHandle)]
+        }
+    }
+
+    /// With a code on each PDU that says something, one that is missing is noticed with the next: no end ever takes what was
+    /// not sent, or takes what was sent with a gap, and the link ends.
+    @Test(arguments: [false, true], [0, 1, 4])
+    func AB_L08_aForgedEmptyPDUCostsAnEncryptedLinkAtMostItself(acknowledges: Bool, queued: Int) throws {
+        let forgery = try Forgery(isEncrypted: true)
+        forgery.send(0..<queued)
+        try inject(forgery.pair, .continuation, [], acknowledges: acknowledges)
+        forgery.send(queued..<8)
+        forgery.pair.world.run(.seconds(3))
+        let ends = [forgery.pair.central.endings, forgery.pair.peripheral.endings]
+        for taken in Forgery.taken(forgery.pair) {
+            #expect(taken == Array(Forgery.sent.prefix(taken.count)), "without a gap")
+            #expect(taken.count == 8 || ends.allSatisfy { !$0.isEmpty }, "or the link ends")
+        }
+        #expect(forgery.pair.peripheral.endings == (queued == 0 ? [] : [.terminatedByMICFailure]))
+        #expect(Forgery.taken(forgery.friend) == [Forgery.sent, Forgery.sent])
+        #expect(forgery.friend.central.endings.isEmpty)
+    }
+
+    /// Without a code nobody can tell: a PDU may be missing, and the link goes on. That lies in the protocol; the host knows
+    /// that the link has no protection, gets nothing that was not sent, and others are not touched.
+    @Test(arguments: [false, true], [0, 1, 4])
+    func AB_L08_aForgedEmptyPDUMayCostAPlainLinkWhatWasUnderWay(acknowledges: Bool, queued: Int) throws {
+        let forgery = try Forgery(isEncrypted: false)
+        forgery.send(0..<queued)
+        try inject(forgery.pair, .continuation, [], acknowledges: acknowledges)
+        forgery.send(queued..<8)
+        forgery.pair.world.run(.seconds(3))
+        for taken in Forgery.taken(forgery.pair) {
+            // At most the one PDU of each direction that was in the air.
+            #expect(taken.count >= 7 && taken == Forgery.sent.filter(taken.contains))
+        }
+        #expect(forgery.pair.isPlain)
+        #expect(Forgery.taken(forgery.friend) == [Forgery.sent, Forgery.sent])
+        #expect(forgery.pair.central.endings.isEmpty && forgery.friend.central.endings.isEmpty)
     }
 
     // A PDU that was recorded is not taken a second time: its number has gone by.

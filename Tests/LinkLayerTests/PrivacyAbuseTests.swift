@@ -96,20 +96,60 @@ import Testing
         #expect(!recording.isAnswered(now, as: recording.friendThen))
     }
 
-    /// Requests with ever other addresses cost the keys of the list each, and no memory beyond the cache.
-    @Test func AB_L11_madeUpAddressesAreForgotten() {
+    /// Requests with ever other addresses, to ever other addresses: each is looked for once, the oldest are forgotten, and the
+    /// peers are found among them all the same.
+    @Test func AB_L11_madeUpAddressesAreForgotten() throws {
         var list = ResolvingList(size: 4)
-        for number in 0..<UInt64(4) {
-            let peer = BluetoothAddress(number, kind: .publicDevice)
-            try? list.add(peer, peerKey: Key128(Block128(high: 7, low: number)), localKey: .zero)
+        let peers = (0..<UInt64(4)).map {
+            (BluetoothAddress($0, kind: .publicDevice), Key128(Block128(high: 7, low: $0)))
         }
+        for (peer, key) in peers { try list.add(peer, peerKey: key, localKey: Key128(Block128(high: 8, low: 0))) }
         let random = RandomSource(seed: 3)
-        for _ in 0..<5_000 {
-            let address = BluetoothAddress(0x4000_0000_0000 | random.next() >> 18, kind: .randomDevice)
-            let sender = list.sender(address)
-            #expect(sender == .stranger)
+        func made(_ key: Key128) -> BluetoothAddress {
+            RotatingAddress(key, .init(now: .zero, timeout: .seconds(1), random: random)).address
         }
-        #expect(list.attempts <= 20_000)
+        let (friend, own) = (made(peers[2].1), made(Key128(Block128(high: 8, low: 0))))
+        let limit = AddressCache<Bool>.maximum
+        for count in 1...(3 * limit) {
+            let stranger = made(Key128(Block128(high: 9, low: UInt64(count))))
+            let (sender, isOwn) = (list.sender(stranger), list.isOwn(stranger))
+            #expect(sender == .stranger && !isOwn)
+            #expect(list.remembered == (min(count, limit), min(count, limit)))
+        }
+        // Four keys of peers and one own key for each.
+        #expect(list.attempts == 3 * limit * 5)
+        for _ in 1...2 {
+            let (sender, isOwn) = (list.sender(friend), list.isOwn(own))
+            #expect(sender == .peer(peers[2].0) && isOwn)
+        }
+        #expect(list.attempts == 3 * limit * 5 + 4 && list.remembered == (limit, limit))
+        // Whose they are changes with the list.
+        let isRemoved = list.remove(peers[2].0)
+        #expect(isRemoved && list.remembered == (0, 0))
+        let sender = list.sender(friend)
+        #expect(sender == .stranger)
+    }
+
+    /// The same over the air: what the controller keeps of who asked it is bounded, and its own peer is answered.
+    @Test func AB_L11_aFloodOfMadeUpRequestsLeavesNothingBehind() throws {
+        let recording = try Recording()
+        let controller = recording.advertiser.controller
+        let (attacker, random) = (Attacker(recording.world), RandomSource(seed: 4))
+        let before = controller.privacy.list.remembered.senders
+        let (count, limit) = (AddressCache<Bool>.maximum + 200, AddressCache<Bool>.maximum)
+        for number in 0..<UInt64(count) {
+            let key = Key128(Block128(high: 0xBAD, low: number))
+            let made = RotatingAddress(key, .init(now: .zero, timeout: .seconds(1), random: random)).address
+            let requests = attacker.requests
+            attacker.ask(controller.advertiser.set.ownAddress, as: made)
+            for _ in 0..<40 where attacker.requests == requests { recording.world.run(.milliseconds(5)) }
+            recording.world.run(.milliseconds(1))
+            if number == 100 { #expect(controller.privacy.list.remembered.senders > before + 80) }
+        }
+        attacker.node.sleep()
+        (attacker.node.onFrame, attacker.node.onSent) = (nil, nil)
+        #expect(attacker.requests >= count && controller.privacy.list.remembered.senders == limit)
+        #expect(recording.isAnswered(controller.advertiser.set.ownAddress, as: recording.friendThen))
     }
 
     /// A set that was connected to goes; the others stay hidden.

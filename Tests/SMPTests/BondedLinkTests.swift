@@ -209,6 +209,29 @@ extension BondedLinkTests {
         }
     }
 
+    @Test(arguments: [false, true])
+    func AB_L06_encryption_before_the_controller_has_asked_for_the_agreed_key_does_not_count(isLegacy: Bool) {
+        var configuration = Securing.configuration(.noInputNoOutput)
+        if isLegacy { configuration.legacy = .only }
+        let bench = SecurityBench(central: configuration, peripheral: configuration)
+        bench.air.isSilent = true
+        bench.central.manager.pair()
+        bench.run()
+        // Both have a key, and the central's controller has it too; the peripheral's never asked.
+        let manager = bench.peripheral.manager
+        #expect(manager.machine.pairing.agreedKey != nil)
+        for report in [EncryptionChangeReport.on, .refreshed] {
+            manager.encryptionChanged(report)
+            bench.run(.seconds(1))
+            #expect(!manager.encryption.isEncrypted && bench.peripheral.stored.isEmpty)
+        }
+        #expect(!bench.peripheral.takeSent().contains { $0.code == .identityInformation })
+        #expect(manager.longTermKey(random: 0, diversifier: 0) != nil)
+        manager.encryptionChanged(.on)
+        bench.run(.seconds(1))
+        #expect(manager.encryption.isEncrypted)
+    }
+
     @Test func a_key_of_legacy_pairing_is_given_for_its_own_numbers_only() throws {
         var configuration = Securing.configuration()
         configuration.legacy = .only
@@ -242,20 +265,6 @@ extension BondedLinkTests {
         bench.run()
         #expect(bench[role].stored.isEmpty && !bench[role].manager.encryption.isEncrypted)
         #expect(bench[role].failures == [.pairing(.refused(.unspecifiedReason))])
-    }
-
-    @Test func AB_S11_keys_that_come_over_a_link_that_is_not_encrypted_end_the_pairing() {
-        for command in [[0x08] + [UInt8](repeating: 1, count: 16), [0x06] + [UInt8](repeating: 1, count: 16)] {
-            let bench = Securing.bench(.noInputNoOutput, .noInputNoOutput)
-            bench.air.isSilent = true
-            bench.central.manager.pair()
-            bench.run()
-            #expect(bench.peripheral.manager.longTermKey(random: 0, diversifier: 0) != nil)
-            bench.central.link.inject(command, on: 6)
-            bench.run()
-            #expect(bench.peripheral.failures == [.pairing(.refused(.unspecifiedReason))])
-            #expect(bench.peripheral.manager.longTermKey(random: 0, diversifier: 0) == nil)
-        }
     }
 
     /// A command that is begun by anybody in the clear, and ended on the encrypted link, is not the encrypted peer's.

@@ -173,40 +173,6 @@ import Testing
         #expect(outcome.error == .pairing(.timedOut))
     }
 
-    @Test(arguments: [PairingRole.initiator, .responder], [false, true])
-    func SM_CEN_PROT_BV_01_SM_PER_PROT_BV_02_AB_S12_a_stall_at_each_step_ends_pairing_for_good(
-        silent: PairingRole,
-        isLegacy: Bool
-    ) {
-        var configuration = Securing.configuration(.noInputNoOutput)
-        if isLegacy { configuration.legacy = .only }
-        // The nth command of one side and all that follow are lost.
-        var steps = 0
-        for step in 0..<20 {
-            let bench = SecurityBench(central: configuration, peripheral: configuration)
-            bench.central.manager.pair()
-            var sent = 0
-            for _ in 0..<300 {
-                bench.run(.milliseconds(1))
-                sent += bench[silent].takeSent().count
-                if sent >= step { bench[silent].link.isHeld = true }
-            }
-            bench.run(.seconds(40))
-            let stalled = bench[silent.other]
-            guard stalled.stored.isEmpty else { break }
-            steps += 1
-            guard !stalled.failures.isEmpty else { continue }
-            #expect(stalled.failures == [.pairing(.timedOut)])
-            _ = stalled.takeSent()
-            stalled.manager.pair()
-            bench[silent].link.inject([0x01, 3, 0, 1, 16, 0, 0], on: 6)
-            bench[silent].link.inject([0x0B, 1], on: 6)
-            bench.run()
-            #expect(stalled.takeSent().isEmpty)
-        }
-        #expect(steps >= 3)
-    }
-
     @Test(arguments: Securing.both)
     func AB_S12_who_may_not_pair_now_is_turned_away_before_anything_begins(role: PairingRole) {
         let bench = Securing.bench()

@@ -38,8 +38,10 @@ struct TransmitQueue {
     /// What has been sent and not yet acknowledged.
     private(set) var inFlight: Outgoing?
 
+    /// Control PDUs that wait.
+    var controlCount: Int { control.count + (waiting?.count ?? 0) }
     /// Whether a control PDU from the peer may be taken.
-    var hasRoom: Bool { control.count + (waiting?.count ?? 0) < Self.maximumControlPDUs }
+    var hasRoom: Bool { controlCount < Self.maximumControlPDUs }
     /// Whether only what belongs to the encryption procedures is sent.
     var isHeld: Bool { waiting != nil }
     /// Packets of the host that have not been sent whole.

@@ -9,6 +9,9 @@ struct AddressCache<Finding> {
     private var known: [UInt64: Finding] = [:]
     private var order = Deque<UInt64>()
 
+    /// Addresses that are remembered.
+    var count: Int { max(known.count, order.count) }
+
     /// What is known of an address, if anything is.
     func finding(for address: UInt64) -> Finding? { known[address] }
 

@@ -49,6 +49,8 @@ struct ResolvingList {
     private var targets = AddressCache<Bool>()
     /// How many times a key has been tried on an address.
     private(set) var attempts = 0
+    /// Addresses of which is remembered whose they are, others' and own ones.
+    var remembered: (senders: Int, targets: Int) { (senders.count, targets.count) }
 
     init(size: UInt8) {
         self.size = Int(size)

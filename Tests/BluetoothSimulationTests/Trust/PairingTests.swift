@@ -1,3 +1,4 @@
+import BluetoothTypes
 import Bonds
 import CoreBluetooth
 import EventLoops
@@ -80,6 +81,49 @@ import Testing
             // The second time the central is a paired one.
             #expect(trust.phone.pairedPeers.count == 1)
         }
+    }
+
+    @Test(arguments: [false, true])
+    func behaviour_6_3_aProtectedDescriptorStartsPairing(writes: Bool) throws {
+        let trust = TrustWorld()
+        trust.sensor.withSystem { $0.publishDescribed() }
+        let app = try trust.app()
+        try app.visit()
+        // To know of it needs no trust (behaviour 6.2).
+        try app.describe(Trust.described)
+        app.read(Trust.described)
+        #expect(try app.expect("value").error == nil)
+        #expect(trust.phone.pairedPeers.isEmpty)
+        for _ in 1...2 {
+            if writes {
+                // Nobody there takes the value; it was asked for after the pairing, and not before.
+                app.writeDescription(of: Trust.described, Data("b".utf8))
+                let code = try app.expect("description written").error?.att
+                #expect(code != nil && code != .insufficientAuthentication && code != .insufficientEncryption)
+            } else {
+                app.readDescription(of: Trust.described)
+                let read = try app.expect("description")
+                #expect(read.error == nil && read.value == Data("a name".utf8))
+            }
+            #expect(trust.phone.pairedPeers.count == 1)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func behaviour_6_3_whoDeclinesIsRefusedAProtectedDescriptor(writes: Bool) throws {
+        let trust = TrustWorld(people: .decline)
+        trust.sensor.withSystem { $0.publishDescribed() }
+        let app = try trust.app()
+        try app.visit()
+        try app.describe(Trust.described)
+        if writes {
+            app.writeDescription(of: Trust.described, Data("b".utf8))
+        } else {
+            app.readDescription(of: Trust.described)
+        }
+        let heard = try app.expect("description", "description written")
+        #expect(heard.error?.att == .insufficientAuthentication && heard.value == nil)
+        #expect(trust.phone.pairedPeers.isEmpty)
     }
 
     @Test func behaviour_6_2_discoveryAndWhatIsForEverybodyNeedNoTrust() throws {
@@ -177,5 +221,28 @@ import Testing
             let sentence = #/pairing with ("Sensor"|"Phone"|([0-9A-F]{2}:){5}[0-9A-F]{2}) has failed: [^;]+; .+/#
             #expect(try sentence.wholeMatch(in: notice) != nil, "\(notice)")
         }
+    }
+}
+
+extension BluetoothSystem {
+    /// Publishes a value for everybody with a descriptor for trusted peers.
+    fileprivate func publishDescribed() {
+        let descriptor = DescriptorDefinition(
+            GATTUUID.userDescription,
+            permissions: AttributePermissions(read: .encrypted, write: .encrypted),
+            source: .fixed(PacketBuffer(Array("a name".utf8)))
+        )
+        guard let uuid = BluetoothUUID(Trust.described.uuidString),
+            let serviceUUID = BluetoothUUID(Trust.service.uuidString)
+        else { return }
+        let characteristic = CharacteristicDefinition(
+            uuid,
+            properties: .read,
+            permissions: .readable,
+            source: .fixed(PacketBuffer([1])),
+            descriptors: [descriptor]
+        )
+        let service = ServiceDefinition(serviceUUID, characteristics: [characteristic])
+        #expect(throws: Never.self) { try attributes.server.database.add(service) }
     }
 }

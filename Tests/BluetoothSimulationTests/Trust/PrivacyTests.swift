@@ -16,10 +16,21 @@ import Testing
     private let short = DeviceOptions(addressLifetime: .seconds(10))
     private let fixed = DeviceOptions(addressLifetime: nil)
 
-    @Test func behaviour_6_17_aSystemShowsAResolvablePrivateAddressForAQuarterOfAnHour() {
+    @Test func behaviour_6_17_aSystemThatIsLeftAsItIsChangesItsAddressEachQuarterOfAnHour() throws {
         let configuration = SystemConfiguration()
         #expect(configuration.address == .resolvablePrivate)
         #expect(configuration.privacyInterval == .seconds(900))
+        // Who does not know it takes it for somebody else then, and not before.
+        let trust = TrustWorld()
+        let app = try trust.app()
+        var seen = [try app.find()]
+        for _ in 1...3 {
+            trust.world.run(for: .seconds(850))
+            #expect(try app.find() == seen.last)
+            trust.world.run(for: .seconds(50))
+            seen.append(try app.find())
+        }
+        #expect(Set(seen).count == 4)
     }
 
     @Test func behaviour_6_18_aStrangerWithANewAddressIsANewPeripheral() throws {

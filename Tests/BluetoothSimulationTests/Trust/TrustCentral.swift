@@ -113,6 +113,25 @@ final class TrustCentral: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         on { app in if let it = app.characteristic(uuid) { app.peripheral?.setNotifyValue(isOn, for: it) } }
     }
 
+    /// Finds the descriptors of a characteristic.
+    func describe(_ uuid: CBUUID) throws {
+        on { app in if let it = app.characteristic(uuid) { app.peripheral?.discoverDescriptors(for: it) } }
+        try expect("described")
+    }
+
+    private func description(of uuid: CBUUID) -> CBDescriptor? {
+        let wanted = CBUUID(string: CBUUIDCharacteristicUserDescriptionString)
+        return characteristic(uuid)?.descriptors?.first { $0.uuid == wanted }
+    }
+
+    func readDescription(of uuid: CBUUID) {
+        on { app in if let it = app.description(of: uuid) { app.peripheral?.readValue(for: it) } }
+    }
+
+    func writeDescription(of uuid: CBUUID, _ value: Data) {
+        on { app in if let it = app.description(of: uuid) { app.peripheral?.writeValue(value, for: it) } }
+    }
+
     // MARK: Callbacks
 
     private func hear(_ what: String, _ error: (any Error)? = nil, value: Data? = nil) {
@@ -178,6 +197,22 @@ final class TrustCentral: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         error: (any Error)?
     ) {
         hear(characteristic.isNotifying ? "subscribed" : "not subscribed", error)
+    }
+
+    func peripheral(
+        _ peripheral: CBPeripheral,
+        didDiscoverDescriptorsFor characteristic: CBCharacteristic,
+        error: (any Error)?
+    ) {
+        hear("described", error)
+    }
+
+    func peripheral(_ peripheral: CBPeripheral, didUpdateValueFor descriptor: CBDescriptor, error: (any Error)?) {
+        hear("description", error, value: (descriptor.value as? String).map { Data($0.utf8) })
+    }
+
+    func peripheral(_ peripheral: CBPeripheral, didWriteValueFor descriptor: CBDescriptor, error: (any Error)?) {
+        hear("description written", error)
     }
 
     func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService]) {

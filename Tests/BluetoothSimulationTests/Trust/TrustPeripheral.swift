@@ -14,6 +14,8 @@ enum Trust {
     static let secret = CBUUID(string: "7472757E-0003-4861-7261-6C6420303031")
     /// Everybody reads and is notified; trusted peers write, with and without response, and signed.
     static let mixed = CBUUID(string: "7472757E-0004-4861-7261-6C6420303031")
+    /// For everybody, with a descriptor that is for trusted peers: no app of Apple's can publish one, other peers do.
+    static let described = CBUUID(string: "7472757E-0005-4861-7261-6C6420303031")
 }
 
 /// An app in the peripheral role that publishes one characteristic of each kind, and all that it is asked.

@@ -49,6 +49,44 @@ import Testing
         #expect(pair.peripheral.bonds.bonds.first?.keys.level.isAuthenticated == true)
     }
 
+    /// One device on link after link: whoever learned something of a passkey does not meet it again.
+    @Test(arguments: [LERole.central, .peripheral])
+    func AB_S13_passkeysAreFreshOnEachLink(shows: LERole) throws {
+        var (display, keyboard) = (PairingConfiguration(), PairingConfiguration())
+        (display.ioCapability, keyboard.ioCapability) = (.displayOnly, .keyboardOnly)
+        let isCentral = shows == .central
+        let pair = try SecurePair(central: isCentral ? display : keyboard, peripheral: isCentral ? keyboard : display)
+        pair.device(isCentral ? .peripheral : .central).person.decide = { $0 == .enterPasskey ? .refuse : .accept }
+        var passkeys: [UInt32] = []
+        for _ in 0..<12 {
+            try pair.connect()
+            #expect(try pair.secure(.central, .authenticated)?.isSuccess == false)
+            for case .showPasskey(let passkey) in pair.device(shows).person.prompts { passkeys.append(passkey) }
+            for device in [pair.central, pair.peripheral] {
+                device.security.forgiveAll()
+                device.person.forget()
+            }
+            if pair.central.link != nil { pair.disconnect() }
+        }
+        #expect(passkeys.count == 12 && Set(passkeys).count == 12)
+    }
+
+    /// What a controller takes for random, or for a key, is not asked for: only its encryption is used.
+    @Test func AB_H07_nothingOfAPairingComesFromTheController() throws {
+        for legacy in [PairingConfiguration.Legacy.only, .whenPeerOffersNothingElse] {
+            var configuration = PairingConfiguration()
+            configuration.legacy = legacy
+            let pair = try SecurePair(central: configuration, peripheral: configuration)
+            try pair.bond(.authenticated)
+            for log in [pair.central.device.log, pair.peripheral.device.log] {
+                #expect(!log.contains(LERand.self) && !log.contains(LEReadLocalP256PublicKey.self))
+                #expect(!log.contains(LEGenerateDHKey.self) && !log.contains(LEGenerateDHKeyV2.self))
+            }
+            #expect(pair.central.device.log.contains(LEEnableEncryption.self))
+            #expect(pair.peripheral.device.log.contains(LELongTermKeyRequestReply.self))
+        }
+    }
+
     @Test func bothAreAskedToCompareTheSameNumber() throws {
         let pair = try SecurePair()
         try pair.connect()
@@ -60,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func outOfBandDataSpareThePersons() throws {
+    @Test func outOfBandDataSpareThePersonsOnce() throws {
         let pair = try SecurePair()
         let random = RandomSource(seed: 9)
         for (device, other) in [(pair.central, pair.peripheral), (pair.peripheral, pair.central)] {
@@ -72,6 +110,15 @@ import Testing
         #expect(try pair.secure(.central, .secureConnections)?.isSuccess == true)
         #expect(pair.central.person.prompts.isEmpty && pair.peripheral.person.prompts.isEmpty)
         #expect(pair.central.bonds.bonds.first?.keys.level.isAuthenticated == true)
+        // They were for that pairing: in the next one the persons are asked.
+        for device in [pair.central, pair.peripheral] {
+            try device.security.forget(try #require(device.bonds.bonds.first).identifier)
+        }
+        pair.world.run(.seconds(1))
+        if pair.central.link != nil { pair.disconnect() }
+        try pair.connect()
+        #expect(try pair.secure(.central, .secureConnections)?.isSuccess == true)
+        #expect(!pair.central.person.prompts.isEmpty && !pair.peripheral.person.prompts.isEmpty)
     }
 
     @Test func outOfBandDataOfAnUnknownPeerCountForOnePairing() throws {

@@ -126,6 +126,63 @@ import Testing
         #expect(try pair.secure(.central)?.isSuccess == true)
     }
 
+    /// A guess that goes wrong need not be admitted: whoever drops the link in the middle of a pairing has to wait as well.
+    @Test(arguments: [LERole.central, .peripheral])
+    func AB_S12_whoLeavesInTheMiddleHasToWaitToo(role: LERole) throws {
+        let pair = try SecurePair()
+        let (device, other) = (pair.device(role), pair.device(role == .central ? .peripheral : .central))
+        device.person.decide = { _ in nil }
+        for attempt in 1...5 {
+            try pair.connect()
+            pair.central.link?.security.secure(.encrypted) { _ in }
+            pair.world.run(for: .seconds(20)) { device.person.prompts.count == attempt }
+            #expect(device.person.prompts.count == attempt)
+            other.link?.terminate()
+            pair.world.run { device.link == nil && other.link == nil }
+            // After five failures it is 16 seconds, and a link is made in two.
+            if attempt < 5 { pair.world.run(.seconds(20)) }
+        }
+        try pair.connect()
+        other.security.forgiveAll()
+        #expect(try pair.secure(.central)?.isSuccess == false)
+        #expect(device.person.prompts.count == 5)
+        pair.world.run(.seconds(20))
+        other.security.forgiveAll()
+        device.person.decide = { _ in .accept }
+        #expect(try pair.secure(.central)?.isSuccess == true)
+    }
+
+    /// Who wants to pair anew shows the bond's key first, also when nothing else is asked for.
+    @Test func AB_S09_aPairingThatIsAskedForBeginsWithTheKey() throws {
+        let pair = try SecurePair()
+        try pair.bond(.authenticated)
+        pair.disconnect()
+        let bond = try #require(pair.central.bonds.bonds.first)
+        try pair.peripheral.security.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)
+        pair.central.security.policy.encryptsBondedPeers = false
+        try pair.connect()
+        var result: Result<Void, SecurityError>?
+        pair.central.link?.security.pair { result = $0 }
+        pair.world.run(for: .seconds(60)) { result != nil }
+        #expect(result?.error == .peerLostKey)
+        #expect(pair.central.person.prompts.isEmpty && pair.peripheral.person.prompts.isEmpty)
+        #expect(pair.central.bonds.bonds.first?.keys == bond.keys && pair.peripheral.bonds.bonds.isEmpty)
+    }
+
+    /// A person lets a lost bond be replaced, and the new one is no better than the old one: what was asked for is not met.
+    @Test func AB_S09_aBondThatWasReplacedIsNotTakenForABetterOne() throws {
+        let pair = try SecurePair(peripheral: Self.unauthenticated)
+        try pair.bond()
+        pair.disconnect()
+        try pair.peripheral.security.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)
+        pair.central.security.policy.lostBonds = .asked
+        try pair.connect()
+        #expect(try pair.secure(.central, .authenticated)?.error == .tooWeak)
+        #expect(pair.central.person.prompts.contains(.confirmReplacement))
+        #expect(pair.central.bonds.bonds.first?.keys.level.isAuthenticated == false)
+        #expect(try pair.secure(.central)?.isSuccess == true)
+    }
+
     @Test func AB_A13_protectedValuesByCause() throws {
         // Nobody has paired.
         let open = try SecurePair()

@@ -31,7 +31,12 @@ final class SecureDevice: GATTServerDelegate {
 
     static let value: [UInt8] = [1, 2, 3]
 
-    init(_ world: GAPWorld, slip: Person.Slip, pairing: PairingConfiguration) throws {
+    init(
+        _ world: GAPWorld,
+        slip: Person.Slip,
+        pairing: PairingConfiguration,
+        address policy: OwnAddressPolicy = .staticRandom
+    ) throws {
         person = Person(slip)
         let number = UInt64(world.deviceCount)
         bonds = try BondStore(
@@ -39,7 +44,7 @@ final class SecureDevice: GATTServerDelegate {
             adapter: AdapterIdentity(address: BluetoothAddress(0xC0FF_EE00_0001 + number, kind: .publicDevice)),
             random: RandomSource(seed: 77 + number)
         )
-        device = world.device(bonds: bonds, pairing: pairing)
+        device = world.device(policy, bonds: bonds, pairing: pairing)
         let database = GATTDatabase()
         server = GATTServer(database: database)
         for (index, requirement) in SecurityRequirement.cases.enumerated() {
@@ -139,16 +144,21 @@ struct SecurePair {
         self.peripheral = try SecureDevice(world, slip: slip, pairing: peripheral)
     }
 
+    /// Two that are there already.
+    init(_ world: GAPWorld, central: SecureDevice, peripheral: SecureDevice) {
+        (self.world, self.central, self.peripheral) = (world, central, peripheral)
+    }
+
     /// A device by its role.
     func device(_ role: LERole) -> SecureDevice { role == .central ? central : peripheral }
 
-    /// Makes a link.
-    func connect() throws {
+    /// Makes a link. A central that has a bond with a peer calls it by its identity.
+    func connect(to identity: BluetoothAddress? = nil) throws {
         let advertiser = Peripheral(peripheral.device.access)
         advertiser.enter(.init(.general, .undirected))
         let role = Central(central.device.access)
         var result: Result<AccessLink, GAPError>?
-        role.connect(to: peripheral.device.address, within: .seconds(10)) { result = $0 }
+        role.connect(to: identity ?? peripheral.device.address, within: .seconds(10)) { result = $0 }
         world.run { result != nil && peripheral.link != nil }
         _ = try #require(try result?.get())
         world.run(.milliseconds(500))

@@ -87,13 +87,12 @@ final class Attacker {
         case .connected:
             guard let header = try? DataHeader(reading: PacketBuffer(Array(frame.frame.pdu.prefix(2)))) else { return }
             answers.append((header, PacketBuffer(Array(frame.frame.pdu.dropFirst(2)))))
-            if acknowledges {
-                _ = acknowledgement.receive(
-                    sequence: header.sequence,
-                    nextExpected: header.nextExpected,
-                    hasRoom: true
-                )
-            }
+            // It sends on whatever it takes.
+            _ = acknowledgement.receive(
+                sequence: header.sequence,
+                nextExpected: header.nextExpected,
+                hasRoom: acknowledges
+            )
         default:
             break
         }

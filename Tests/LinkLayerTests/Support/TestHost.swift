@@ -145,6 +145,9 @@ final class TestHost {
         }
     }
 
+    /// The links that were made so far.
+    var connectionHandles: [ConnectionHandle] { events(LEEnhancedConnectionComplete.self).map(\.handle) }
+
     /// All data so far.
     var data: [ACLPacket] {
         packets.compactMap { $0.packet.kind == .acl ? try? ACLPacket(reading: $0.packet.bytes) : nil }

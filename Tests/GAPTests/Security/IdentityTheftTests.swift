@@ -1,0 +1,119 @@
+import ATT
+import BluetoothTypes
+import Bonds
+import Cryptography
+import GATT
+import HCI
+import SMP
+import Testing
+
+@testable import GAP
+
+/// A stranger that pairs as well as anybody, and says in its key distribution that it is somebody whom the victim has a
+/// bond with (CVE-2021-3436).
+@Suite struct IdentityTheftTests {
+    /// What the thief has beside its own keys.
+    enum Thief: CaseIterable {
+        /// The identity address of the other, which everybody may have heard.
+        case knowsTheAddress
+        /// Its identity resolving key as well: the victim takes its private address for the other's.
+        case knowsTheKey
+        /// A bond of its own with the victim.
+        case isBonded
+    }
+
+    /// A victim that is bonded with an honest peer, and a thief.
+    private struct Theft {
+        let honest: SecurePair
+        let attack: SecurePair
+        let role: LERole
+        let bond: Bond
+        let key: Key128
+        /// What the victim takes the thief for, where it is the one that calls.
+        let known: BluetoothAddress?
+
+        init(_ role: LERole, _ kind: Thief) throws {
+            self.role = role
+            let world = GAPWorld()
+            let slip = Person.Slip(loop: world.loop)
+            let configuration = PairingConfiguration()
+            // The honest peer hides, so that it has a key to steal.
+            let honestKey = Key128(Block128(high: 5, low: 6))
+            let victim = try SecureDevice(world, slip: slip, pairing: configuration)
+            let peer = try SecureDevice(
+                world,
+                slip: slip,
+                pairing: configuration,
+                address: .fixed(Self.address(honestKey, 1))
+            )
+            peer.security.identity = LocalIdentity(address: Self.identity, key: honestKey)
+            let isCentral = role == .central
+            honest = SecurePair(world, central: isCentral ? victim : peer, peripheral: isCentral ? peer : victim)
+            try honest.bond(.authenticated)
+            honest.disconnect()
+            bond = try #require(victim.bonds.bond(identity: Self.identity))
+            key = kind == .knowsTheKey ? honestKey : Key128(Block128(high: 7, low: 8))
+            let address = Self.address(key, 2)
+            let taken = kind == .knowsTheKey ? Self.identity : kind == .isBonded ? Self.other : nil
+            known = role == .central ? taken : nil
+            let thief = try SecureDevice(world, slip: slip, pairing: configuration, address: .fixed(address))
+            attack = SecurePair(world, central: isCentral ? victim : thief, peripheral: isCentral ? thief : victim)
+            if kind == .isBonded {
+                thief.security.identity = LocalIdentity(address: Self.other, key: key)
+                try attack.connect()
+                #expect(try attack.secure(.central, .authenticated)?.isSuccess == true)
+                #expect(victim.bonds.bonds.count == 2)
+                attack.disconnect()
+                // A central begins the next pairing itself; a peripheral has to be a stranger for it.
+                if isCentral { try thief.security.forget(try #require(thief.bonds.bonds.first).identifier) }
+            }
+            thief.security.identity = LocalIdentity(address: Self.identity, key: key)
+            for device in [victim, peer, thief] { device.person.forget() }
+        }
+
+        static let identity = BluetoothAddress(0xC0DE_C0DE_C0DE, kind: .randomDevice)
+        static let other = BluetoothAddress(0xC0DE_C0DE_0BAD, kind: .randomDevice)
+
+        /// A private address that `key` resolves.
+        static func address(_ key: Key128, _ number: UInt32) -> BluetoothAddress {
+            let part = 0x40_0000 | number
+            return BluetoothAddress(UInt64(part) << 24 | UInt64(Toolbox.ah(key, part)), kind: .randomDevice)
+        }
+
+        var victim: SecureDevice { honest.device(role) }
+        var other: LERole { role == .central ? .peripheral : .central }
+    }
+
+    @Test(arguments: [LERole.central, .peripheral], Thief.allCases)
+    func AB_S10_nobodyTakesTheIdentityOfABondedPeer(role: LERole, kind: Thief) throws {
+        for beginner in [LERole.central, .peripheral] {
+            let theft = try Theft(role, kind)
+            let before = theft.victim.bonds.bonds.map(\.keys)
+            let paired = theft.victim.paired.count
+            try theft.attack.connect(to: theft.known)
+            _ = try? theft.attack.secure(beginner, .authenticated)
+            if kind == .isBonded, role == .peripheral { theft.attack.central.link?.security.pair { _ in } }
+            theft.attack.world.run(.seconds(10))
+            // The bond is what it was, and there is no other one.
+            #expect(theft.victim.bonds.bonds.map(\.keys) == before)
+            #expect(theft.victim.bonds.bond(identity: Theft.identity)?.keys == theft.bond.keys)
+            #expect(theft.victim.paired.count == paired, "\(beginner)")
+            // Who came as far as its keys has no link any more, and nobody relies on another one.
+            if kind == .knowsTheAddress || kind == .isBonded && role == .peripheral {
+                #expect(theft.victim.failures.last == .keysRefused && theft.victim.link == nil)
+            }
+            #expect(theft.victim.link?.security.linkSecurity.isEncrypted != true)
+            if theft.attack.device(theft.other).link != nil {
+                #expect(try theft.attack.read(.encrypted, by: theft.other)?.isSuccess != true)
+            }
+            if theft.attack.device(theft.other).link != nil { theft.attack.disconnect() }
+            // The honest peer is served as before, and nobody is asked.
+            for device in [theft.honest.central, theft.honest.peripheral] { device.person.forget() }
+            theft.attack.world.run(.seconds(600))
+            try theft.honest.connect(to: role == .central ? Theft.identity : nil)
+            #expect(try theft.honest.secure(.central, .authenticated)?.isSuccess == true)
+            #expect(theft.victim.person.prompts.isEmpty)
+            #expect(try theft.honest.read(.authenticated, by: theft.other)?.isSuccess == true)
+        }
+    }
+}
