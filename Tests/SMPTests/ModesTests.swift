@@ -53,7 +53,7 @@ import Testing
         debug.isDebugMode = true
         let bench = SecurityBench(central: debug, peripheral: debug)
         #expect(bench.secure(.encrypted).isSuccess)
-        #expect(bench[role].stored.map(\.isBonding) == [false] && bench[role].manager.keys == nil)
+        #expect(bench[role].stored.map(\.isBonding) == [false] && bench[role].shelf.keys == nil)
         // Nor accepted by whoever does not debug.
         let mixed = SecurityBench(
             central: role == .initiator ? debug : Securing.configuration(),
@@ -250,8 +250,8 @@ import Testing
                 peripheral: role == .responder ? passing : Securing.configuration()
             )
             #expect(bench.secure(.encrypted).isSuccess)
-            #expect(bench.central.stored.map(\.isBonding) == [false] && bench.central.manager.keys == nil)
-            #expect(bench.peripheral.stored.map(\.isBonding) == [false] && bench.peripheral.manager.keys == nil)
+            #expect(bench.central.stored.map(\.isBonding) == [false] && bench.central.shelf.keys == nil)
+            #expect(bench.peripheral.stored.map(\.isBonding) == [false] && bench.peripheral.shelf.keys == nil)
             #expect(bench.central.manager.encryption.isEncrypted && bench.peripheral.manager.encryption.isEncrypted)
         }
     }

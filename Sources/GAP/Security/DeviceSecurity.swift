@@ -117,12 +117,11 @@ public final class DeviceSecurity {
         for link in links where link.peer == peer.plain { link.reconfigure() }
     }
 
-    /// Removes a bond, as a person may (behaviour 6.12). A link that is encrypted with it ends.
+    /// Removes a bond, as a person may (behaviour 6.12). The link to the peer ends.
     public func forget(_ identifier: BondIdentifier) throws(BondError) {
         guard let bonds else { return }
         if let bond = bonds.bond(identifier) { backOff.succeeded(bond.address) }
         try bonds.remove(identifier)
-        for link in links where link.bond?.identifier == identifier { link.bondForgotten() }
         bondChanged(identifier)
     }
 }
@@ -141,6 +140,7 @@ extension DeviceSecurity {
 
     /// A bond was made, changed, removed, or found to be lost.
     func bondChanged(_ identifier: BondIdentifier) {
+        for link in links { link.bondsChanged() }
         tellPrivacy()
         onBondChange?(identifier)
     }

@@ -55,7 +55,10 @@ extension SecureLink: SecurityManagerDelegate {
     /// Keeps the keys.
     public func securityManager(_ manager: SecurityManager, didPair keys: PeerKeys, isBonding: Bool) throws {
         let peer = peer
-        if isBonding, let bonds = device.bonds { bond = try keep(keys, in: bonds) }
+        if isBonding {
+            guard let bonds = device.bonds else { throw SecurityError.keysRefused }
+            bondIdentifier = try keep(keys, in: bonds).identifier
+        }
         isPairing = false
         hasPairedWithoutBond = !isBonding
         device.pairingSucceeded(with: peer)
@@ -88,7 +91,11 @@ extension SecureLink: SecurityManagerDelegate {
 
     /// Tells those above.
     public func securityManagerChangedEncryption(_ manager: SecurityManager) {
-        if manager.encryption.isEncrypted { bondIsUsed() }
+        if manager.encryption.isEncrypted {
+            // A pairing that somebody else has begun is over when the peer shows its key, and is not held against it.
+            isPairing = isPairing && manager.isPairing
+            bondIsUsed()
+        }
         update()
     }
 
@@ -96,19 +103,30 @@ extension SecureLink: SecurityManagerDelegate {
     public func securityManager(_ manager: SecurityManager, didFail error: SecurityError) {
         if isPairing, error.countsAsFailedPairing { device.pairingFailed(with: peer) }
         isPairing = false
-        switch error {
-        case .peerLostKey: bondIsLost()
-        // The link is encrypted with keys that are not kept.
-        case .keysRefused: if isOpen { disconnect() }
-        default: break
-        }
+        if error == .peerLostKey { bondIsLost() }
         onFailure?(error)
     }
 
-    /// Keeps the counters of signatures.
-    public func securityManagerKeysChanged(_ manager: SecurityManager) {
-        guard let keys = manager.keys else { return }
-        changeBond { $0.keys = keys }
+    /// What is kept of the peer.
+    public func securityManagerKeys(_ manager: SecurityManager) -> PeerKeys? { bond?.keys }
+
+    /// Keeps the numbers of signatures, which never go back.
+    public func securityManager(_ manager: SecurityManager, keep keys: PeerKeys) throws {
+        guard let identifier = bondIdentifier, let bonds = device.bonds else { throw SecurityError.keysRefused }
+        do throws(BondError) {
+            try bonds.update(identifier) { bond in
+                bond.keys.localSignCounter = max(bond.keys.localSignCounter, keys.localSignCounter)
+                bond.keys.peerSignCounter = max(bond.keys.peerSignCounter, keys.peerSignCounter)
+            }
+        } catch {
+            device.logger.error("a signature does not count: \(error)")
+            throw error
+        }
+    }
+
+    /// Ends the link.
+    public func securityManagerEndsLink(_ manager: SecurityManager) {
+        if isOpen { disconnect() }
     }
 
     // MARK: The bond
@@ -129,10 +147,9 @@ extension SecureLink: SecurityManagerDelegate {
     }
 
     private func changeBond(_ change: (inout Bond) -> Void) {
-        guard let identifier = bond?.identifier, let bonds = device.bonds else { return }
+        guard let identifier = bondIdentifier, let bonds = device.bonds else { return }
         do {
             try bonds.update(identifier, change)
-            bond = bonds.bond(identifier)
         } catch {
             device.logger.error("\(error)")
         }
@@ -143,6 +160,6 @@ extension SecurityError {
     /// Whether the peer has to wait after it, if it was a pairing (Core Vol 3 Part H 2.3.6). A link that is lost in the
     /// middle of one counts: it may be a guess that went wrong.
     var countsAsFailedPairing: Bool {
-        self != .cancelled
+        self != .cancelled && self != .forgotten
     }
 }

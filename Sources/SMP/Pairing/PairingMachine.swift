@@ -27,6 +27,8 @@ struct PairingMachine {
         case linkLost
         /// The owner wants no more of it.
         case cancel(PairingFailure)
+        /// It never was: nobody is told.
+        case drop
     }
 
     enum Action: Equatable {
@@ -142,6 +144,10 @@ struct PairingMachine {
             return [.closePrompt, .failed(.timedOut)]
         case .linkLost: return end(.linkLost)
         case .cancel(let reason): return isUnderWay ? refuse(reason) : []
+        case .drop:
+            guard isUnderWay else { return [] }
+            state = .idle
+            return [.stopTimer, .closePrompt]
         }
     }
 

@@ -18,6 +18,8 @@ public enum SecurityError: Error, Hashable, Sendable {
     case tooWeak
     /// The keys could not be kept, or must not take the place of those that are there (AB-S10).
     case keysRefused
+    /// The bond was forgotten here, or its key replaced, before the link was secure.
+    case forgotten
     /// Somebody called ``SecurityManager/cancel()``.
     case cancelled
 }
@@ -35,6 +37,7 @@ extension SecurityError: CustomStringConvertible {
         case .notAllowed: "pairing with this device is not allowed now"
         case .tooWeak: "the pairing is less secure than what is needed"
         case .keysRefused: "the keys of the pairing could not be kept"
+        case .forgotten: "the pairing with the device was removed here meanwhile"
         case .cancelled: "it was cancelled"
         }
     }

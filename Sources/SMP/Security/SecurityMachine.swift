@@ -25,6 +25,8 @@ struct SecurityMachine {
         case stored(Bool)
         case timeout
         case cancel
+        /// A person, or a full store, has removed the bond.
+        case forgotten
         case linkLost
     }
 
@@ -42,6 +44,8 @@ struct SecurityMachine {
         case encryptionChanged
         case finish(Int, SecurityError?)
         case fail(SecurityError)
+        /// Nothing is to be believed of the link any more.
+        case endLink
     }
 
     enum State: Equatable {
@@ -53,35 +57,43 @@ struct SecurityMachine {
         case pairing
         /// The keys are being stored.
         case storing(PeerKeys, isBonding: Bool)
+        /// The link is gone, or is to be.
         case ended
     }
 
     /// The key that the link is being encrypted with.
-    private enum PendingKey: Equatable {
-        case bond(KeyLevel)
+    enum PendingKey: Equatable {
+        /// It counts if it is still kept when encryption comes on.
+        case kept(Key128)
         case pairing
     }
 
     let role: PairingRole
     var pairing: PairingMachine
-    /// The keys of the bond.
-    var keys: PeerKeys? {
-        didSet { hasPeerLostKeys = false }
-    }
-    private(set) var state = State.idle
-    private(set) var encryption = LinkEncryption()
-    /// Whether the key in use is the bond's, or comes of a pairing on this link.
-    private(set) var isProven = false
-    /// Whether the peer has said on this link that it has no such key. Its wishes are not heard any more then.
-    private var hasPeerLostKeys = false
-    private var pending: PendingKey?
-    private var waiters: [Waiter] = []
+    /// What is kept of the peer at this moment. Looked up each time: a person may have removed it, and another link to the
+    /// same peer may have put a better key there or used up a number.
+    var bond: () -> PeerKeys? = { nil }
+    /// The keys of a pairing that nobody keeps. They live as long as the link.
+    var linkKeys: PeerKeys?
+    var state = State.idle
+    var encryption = LinkEncryption()
+    /// Whether the key in use is one that is kept, or comes of a pairing that has come to its end on this link.
+    var isProven = false
+    /// Whether the key in use comes of a pairing that has not come to its end.
+    var isTentative = false
+    /// The key that the peer has said on this link that it does not have. Its wishes are not heard any more then.
+    var lostKey: EncryptionKey?
+    var pending: PendingKey?
+    var waiters: [Waiter] = []
 
-    init(_ pairing: PairingMachine, keys: PeerKeys?) {
+    init(_ pairing: PairingMachine, linkKeys: PeerKeys?) {
         role = pairing.role
         self.pairing = pairing
-        self.keys = keys
+        self.linkKeys = linkKeys
     }
+
+    /// The keys that count on this link.
+    var keys: PeerKeys? { linkKeys ?? bond() }
 
     mutating func handle(_ event: Event) -> [Action] {
         if case .ended = state { return ended(event) }
@@ -98,6 +110,7 @@ struct SecurityMachine {
         case .stored(let isStored): return stored(isStored)
         case .timeout: return timedOut()
         case .cancel: return cancel()
+        case .forgotten: return giveUp(.forgotten)
         case .linkLost: return lost()
         }
     }
@@ -108,17 +121,17 @@ struct SecurityMachine {
     }
 
     /// The key for the controller, which asks as peripheral with what the central has shown (2.4.4.2); nil when there
-    /// is none. In the middle of a pairing there is none either, and a key of zeroes never (AB-L06, CVE-2019-19194).
+    /// is none. A pairing that has come to a key has this one alone, and a key of zeroes is none (AB-L06, CVE-2019-19194).
     mutating func longTermKey(random: UInt64, diversifier: UInt16) -> Key128? {
         guard role == .responder, state != .ended else { return nil }
-        if pairing.isUnderWay {
-            guard let key = pairing.agreedKey, random == 0, diversifier == 0 else { return nil }
+        if let key = pairing.agreedKey {
+            guard random == 0, diversifier == 0 else { return nil }
             return answer(key, .pairing)
         }
-        guard let keys, let key = keys.localKey, key.random == random, key.diversifier == diversifier else {
-            return nil
-        }
-        return answer(key.key, .bond(keys.level))
+        // In the clear anybody can have begun the pairing; whoever is refused its key for that thinks it lost (AB-S09).
+        guard !pairing.isUnderWay || !encryption.isEncrypted else { return nil }
+        guard let key = keys?.localKey, key.random == random, key.diversifier == diversifier else { return nil }
+        return answer(key.key, .kept(key.key))
     }
 
     private mutating func answer(_ key: Key128, _ use: PendingKey) -> Key128? {
@@ -139,13 +152,13 @@ extension SecurityMachine {
     }
 
     /// Begins what the waiters wait for.
-    private mutating func proceed() -> [Action] {
+    mutating func proceed() -> [Action] {
         guard !waiters.isEmpty else { return [] }
         guard role == .initiator else { return requestSecurity() }
-        if !encryption.isEncrypted, let keys, let key = keys.peerKey, waiters.contains(where: { $0.level != nil }) {
+        if !encryption.isEncrypted, let key = keys?.peerKey, waiters.contains(where: { $0.level != nil }) {
             // Before a better pairing too: who cannot show the bond's key does not get to replace it (AB-S09).
             state = .encrypting
-            pending = .bond(keys.level)
+            pending = .kept(key.key)
             return [.encrypt(key)]
         }
         prepare()
@@ -185,7 +198,8 @@ extension SecurityMachine {
 
     /// The peripheral wants security (2.4.6).
     private mutating func requested(_ requirements: AuthenticationRequirements) -> [Action] {
-        guard state == .idle, !hasPeerLostKeys else { return [] }
+        let hasLostKey = lostKey != nil && lostKey == keys?.peerKey
+        guard state == .idle, !hasLostKey else { return [] }
         let configuration = pairing.configuration
         guard keys?.peerKey != nil || configuration.isPairable else {
             return [.send(.failed(PairingFailed(.pairingNotSupported)))]
@@ -205,7 +219,7 @@ extension SecurityMachine {
 // MARK: - Pairing
 
 extension SecurityMachine {
-    private mutating func perform(_ actions: [PairingMachine.Action], reason: SecurityError? = nil) -> [Action] {
+    mutating func perform(_ actions: [PairingMachine.Action], reason: SecurityError? = nil) -> [Action] {
         let performed = actions.flatMap { perform($0, reason) }
         if pairing.isUnderWay, state == .idle || state == .awaitsCentral { state = .pairing }
         return performed
@@ -235,8 +249,11 @@ extension SecurityMachine {
             state = .storing(result.keys, isBonding: result.isBonding)
             return [.store(result.keys, isBonding: result.isBonding)]
         case .failed(let error):
+            let error = reason ?? Self.error(of: error)
+            // The link is encrypted with a key that the two do not stand by.
+            guard !isTentative else { return giveUp(error) }
             if state == .pairing || state == .awaitsCentral { state = .idle }
-            return fail(reason ?? Self.error(of: error))
+            return fail(error)
         }
     }
 
@@ -251,13 +268,9 @@ extension SecurityMachine {
     private mutating func stored(_ isStored: Bool) -> [Action] {
         guard case .storing(let new, let isBonding) = state else { return [] }
         state = .idle
-        guard isStored else {
-            // A link whose keys nobody wants is not to be relied on.
-            encryption = LinkEncryption()
-            isProven = false
-            return [.send(.failed(PairingFailed(.keyRejected))), .encryptionChanged] + fail(.keysRefused)
-        }
-        if isBonding { keys = new }
+        guard isStored else { return [.send(.failed(PairingFailed(.keyRejected)))] + giveUp(.keysRefused) }
+        linkKeys = isBonding ? nil : new
+        isTentative = false
         isProven = true
         let rest = waiters
         waiters = []
@@ -285,91 +298,18 @@ extension SecurityMachine {
     }
 }
 
-// MARK: - Encryption
-
-extension SecurityMachine {
-    private mutating func changed(_ report: EncryptionChangeReport) -> [Action] {
-        let key = pending
-        pending = nil
-        switch report {
-        case .on, .refreshed: return encrypted(with: key)
-        case .off:
-            encryption = LinkEncryption()
-            isProven = false
-            // Keys do not go over a link that is not encrypted (AB-S11).
-            return [.encryptionChanged] + perform(pairing.handle(.cancel(.unspecifiedReason)))
-        case .failed(let failure):
-            if key == .pairing { return perform(pairing.handle(.encrypted(false))) }
-            guard state == .encrypting else { return [] }
-            state = .idle
-            // The bond stays, and no pairing takes its place (behaviour 6.12).
-            switch failure {
-            case .keyMissing:
-                hasPeerLostKeys = true
-                return fail(.peerLostKey)
-            case .timedOut: return fail(.encryptionTimedOut)
-            case .other: return fail(.encryptionFailed)
-            }
-        }
-    }
-
-    private mutating func encrypted(with key: PendingKey?) -> [Action] {
-        switch key {
-        // Nobody here gave a key: whatever the controller used is not worth anything (AB-L06).
-        case nil: return []
-        case .pairing:
-            guard let level = pairing.agreedLevel else { return [] }
-            encryption = LinkEncryption(level: level)
-            isProven = false
-            return [.encryptionChanged] + perform(pairing.handle(.encrypted(true)))
-        case .bond(let level):
-            encryption = LinkEncryption(level: level)
-            isProven = true
-            return [.encryptionChanged] + settle()
-        }
-    }
-
-    /// The link is encrypted with the bond's key: some have what they waited for; for the others, pairing.
-    private mutating func settle() -> [Action] {
-        let encryption = encryption
-        let met = waiters.filter { $0.level.map(encryption.meets) ?? false }
-        waiters.removeAll { $0.level.map(encryption.meets) ?? false }
-        var actions = finish(met, nil)
-        switch state {
-        case .encrypting:
-            state = .idle
-            actions += proceed()
-        case .awaitsCentral where waiters.isEmpty:
-            state = .idle
-            actions.append(.stopTimer)
-        default: break
-        }
-        return actions
-    }
-
-    private mutating func lost() -> [Action] {
-        let wasBusy = state != .idle || !waiters.isEmpty
-        let actions = pairing.isUnderWay ? perform(pairing.handle(.linkLost)) : wasBusy ? fail(.linkLost) : []
-        state = .ended
-        encryption = LinkEncryption()
-        isProven = false
-        pending = nil
-        return [.stopTimer] + actions
-    }
-}
-
 // MARK: - Ends
 
 extension SecurityMachine {
-    private mutating func fail(_ error: SecurityError) -> [Action] { dismiss(error) + [.fail(error)] }
+    mutating func fail(_ error: SecurityError) -> [Action] { dismiss(error) + [.fail(error)] }
 
-    private mutating func dismiss(_ error: SecurityError) -> [Action] {
+    mutating func dismiss(_ error: SecurityError) -> [Action] {
         let all = waiters
         waiters = []
         return finish(all, error)
     }
 
-    private func finish(_ waiters: [Waiter], _ error: SecurityError?) -> [Action] {
+    func finish(_ waiters: [Waiter], _ error: SecurityError?) -> [Action] {
         waiters.compactMap { $0.number.map { .finish($0, error) } }
     }
 }

@@ -31,13 +31,19 @@ final class SecureDevice: GATTServerDelegate {
 
     static let value: [UInt8] = [1, 2, 3]
 
-    init(_ world: GAPWorld, slip: Person.Slip, pairing: PairingConfiguration) throws {
+    init(
+        _ world: GAPWorld,
+        slip: Person.Slip,
+        pairing: PairingConfiguration,
+        capacity: Int = BondStore.maximumBonds
+    ) throws {
         person = Person(slip)
         let number = UInt64(world.deviceCount)
         bonds = try BondStore(
             storage: storage,
             adapter: AdapterIdentity(address: BluetoothAddress(0xC0FF_EE00_0001 + number, kind: .publicDevice)),
-            random: RandomSource(seed: 77 + number)
+            random: RandomSource(seed: 77 + number),
+            capacity: capacity
         )
         device = world.device(bonds: bonds, pairing: pairing)
         let database = GATTDatabase()
