@@ -67,6 +67,12 @@ public final class SecurityManager {
         didSet { updatePairable() }
     }
 
+    /// Who agrees to a pairing in which nothing is compared or entered.
+    public var consent: PairingConsent {
+        get { machine.pairing.context.consent }
+        set { machine.pairing.context.consent = newValue }
+    }
+
     /// What has come another way than over the link.
     public var outOfBand: OutOfBand {
         get { OutOfBand(peer: machine.pairing.context.peerData, own: machine.pairing.context.ownData) }
@@ -199,6 +205,7 @@ extension SecurityManager {
         case .ask(let prompt): ask(prompt)
         case .closePrompt: closePrompt()
         case .peerPressedKey(let kind): delegate?.securityManager(self, peerPressedKey: kind)
+        case .usedOwnData: delegate?.securityManagerUsedOutOfBand(self)
         case .encrypt(let key): delegate?.securityManager(self, encryptWith: key)
         case .startTimer: startTimer()
         case .stopTimer: stopTimer()

@@ -26,16 +26,13 @@ extension SecureLink: SecurityManagerDelegate {
         ask prompt: PairingPrompt,
         answer: @escaping (PairingAnswer) -> Void
     ) {
-        switch prompt {
-        case .confirmPairing where !device.policy.asksConsent: return answer(.accept)
-        case .confirmReplacement:
+        if prompt == .confirmReplacement {
             // Who has the key uses it: this peer has lost it, or is somebody else (AB-S09).
             bondIsLost()
             guard lostBonds == .asked else {
                 isReplacementRefused = true
                 return answer(.refuse)
             }
-        default: break
         }
         device.ask(prompt, of: self, answer: answer)
     }
@@ -44,6 +41,9 @@ extension SecureLink: SecurityManagerDelegate {
     public func securityManagerClosedPrompt(_ manager: SecurityManager) {
         device.closePrompt(of: self)
     }
+
+    /// No link uses it again.
+    public func securityManagerUsedOutOfBand(_ manager: SecurityManager) { device.ownOutOfBand = nil }
 
     /// Whether the peer has waited long enough after what failed (AB-S12).
     public func securityManagerMayPair(_ manager: SecurityManager) -> Bool {
@@ -63,7 +63,10 @@ extension SecureLink: SecurityManagerDelegate {
         hasPairedWithoutBond = !isBonding
         device.pairingSucceeded(with: peer)
         update()
-        if isBonding, let bond { device.bondChanged(bond.identifier) }
+        if isBonding, let bond {
+            device.bondChanged(bond.identifier)
+            device.settle(on: self)
+        }
         onPaired?(isBonding ? bond : nil)
     }
 

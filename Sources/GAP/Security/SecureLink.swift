@@ -38,6 +38,8 @@ public final class SecureLink {
     public var onBondLost: (() -> Void)?
     /// Called when a pairing or encryption came to nothing, whoever began it.
     public var onFailure: ((SecurityError) -> Void)?
+    /// Called when another link has taken the place of this one, which is over: that it ends on the air may take a while.
+    public var onReplaced: (() -> Void)?
 
     /// Unique within the device.
     let number: UInt64
@@ -112,6 +114,9 @@ public final class SecureLink {
         if connection.role == .peripheral, let capability = device.policy.capabilityAsPeripheral {
             configuration.ioCapability = capability
         }
+        // What nobody looks at shows nothing (AB-A14).
+        if device.prompter == nil { configuration.ioCapability = .noInputNoOutput }
+        manager.consent = !device.policy.asksConsent ? .given : device.prompter == nil ? .missing : .asked
         manager.configuration = configuration
         manager.outOfBand = device.outOfBand(from: peer)
         update()
@@ -160,7 +165,8 @@ extension SecureLink {
             isAuthenticated: inUse?.isAuthenticated ?? false,
             isSecureConnections: inUse?.isSecureConnections ?? false,
             keySize: inUse?.keySize ?? 16,
-            hasKey: known != nil || isEnding
+            // A key that is not good enough is one that the peer has to show first (AB-A10).
+            hasKey: inUse != nil || isEnding || manager.keys != nil && !manager.encryption.isEncrypted
         )
         security.isSecureConnectionsOnly = floor.isAuthenticated && floor.isSecureConnections
         security.isAuthorized = isAuthorized
@@ -182,10 +188,19 @@ extension SecureLink {
         disconnect()
     }
 
-    func disconnect() {
+    func disconnect(_ reason: HCIStatus = .authenticationFailure) {
         isEnding = true
         update()
-        device.host.send(Disconnect(handle: connection.handle, reason: .authenticationFailure))
+        device.host.send(Disconnect(handle: connection.handle, reason: reason))
+    }
+
+    /// There is another link to the peer, which counts.
+    func giveWay() {
+        guard isOpen else { return }
+        device.logger.notice("the link to \(peer) gives way to another one of the same peer")
+        disconnect(.remoteUserTerminated)
+        end()
+        onReplaced?()
     }
 }
 

@@ -20,7 +20,7 @@ extension SecurityMachine {
             // The bond stays, and no pairing takes its place (behaviour 6.12).
             switch failure {
             case .keyMissing:
-                lostKey = keys?.peerKey
+                lostKey = self.key
                 return fail(.peerLostKey)
             case .timedOut: return fail(.encryptionTimedOut)
             case .other: return fail(.encryptionFailed)
@@ -42,10 +42,8 @@ extension SecurityMachine {
             return [.encryptionChanged] + perform(pairing.handle(.encrypted(true)))
         case .kept(let key):
             // Removed or replaced while the peer took its time: it is nobody's key now.
-            guard let keys, (role == .initiator ? keys.peerKey : keys.localKey)?.key == key else {
-                return giveUp(.forgotten)
-            }
-            encryption = LinkEncryption(level: keys.level)
+            guard let level = keys?.level, self.key?.key == key else { return giveUp(.forgotten) }
+            encryption = LinkEncryption(level: level)
             isProven = true
             return supersede() + [.encryptionChanged] + settle()
         }

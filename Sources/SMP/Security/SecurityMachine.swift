@@ -36,6 +36,7 @@ struct SecurityMachine {
         case ask(PairingPrompt)
         case closePrompt
         case peerPressedKey(KeypressNotification.Kind)
+        case usedOwnData
         /// As central: encrypt the link with this key.
         case encrypt(EncryptionKey)
         case startTimer
@@ -95,6 +96,9 @@ struct SecurityMachine {
     /// The keys that count on this link.
     var keys: PeerKeys? { linkKeys ?? bond() }
 
+    /// The key for encryption in this role.
+    var key: EncryptionKey? { keys.flatMap { role == .initiator ? $0.peerKey : $0.localKey } }
+
     mutating func handle(_ event: Event) -> [Action] {
         if case .ended = state { return ended(event) }
         switch event {
@@ -130,7 +134,7 @@ struct SecurityMachine {
         }
         // In the clear anybody can have begun the pairing; whoever is refused its key for that thinks it lost (AB-S09).
         guard !pairing.isUnderWay || !encryption.isEncrypted else { return nil }
-        guard let key = keys?.localKey, key.random == random, key.diversifier == diversifier else { return nil }
+        guard let key, key.random == random, key.diversifier == diversifier else { return nil }
         return answer(key.key, .kept(key.key))
     }
 
@@ -151,11 +155,26 @@ extension SecurityMachine {
         return state == .idle ? proceed() : []
     }
 
-    /// Begins what the waiters wait for.
+    /// What keeps a waiter from what it waits for, if a pairing is needed for that.
+    private func obstacle(for waiter: Waiter) -> PairingObstacle? {
+        guard !pairing.isDead else { return nil }
+        let kept = keys?.level
+        if let level = waiter.level, let kept, key != nil, !encryption.isEncrypted, level.isMet(by: kept) { return nil }
+        return pairing.obstacle(to: waiter.level ?? .encrypted, replacing: kept)
+    }
+
+    /// Begins what the waiters wait for. Those for whom nothing can be done hear so, and nothing is begun for them.
     mutating func proceed() -> [Action] {
+        let all = waiters.map { ($0, obstacle(for: $0)) }
+        waiters = all.compactMap { $1 == nil ? $0 : nil }
+        let hopeless = all.flatMap { waiter, obstacle in obstacle.map { finish([waiter], .cannotPair($0)) } ?? [] }
+        return hopeless + begin()
+    }
+
+    private mutating func begin() -> [Action] {
         guard !waiters.isEmpty else { return [] }
         guard role == .initiator else { return requestSecurity() }
-        if !encryption.isEncrypted, let key = keys?.peerKey, waiters.contains(where: { $0.level != nil }) {
+        if !encryption.isEncrypted, let key, waiters.contains(where: { $0.level != nil }) {
             // Before a better pairing too: who cannot show the bond's key does not get to replace it (AB-S09).
             state = .encrypting
             pending = .kept(key.key)
@@ -198,20 +217,18 @@ extension SecurityMachine {
 
     /// The peripheral wants security (2.4.6).
     private mutating func requested(_ requirements: AuthenticationRequirements) -> [Action] {
-        let hasLostKey = lostKey != nil && lostKey == keys?.peerKey
+        let hasLostKey = lostKey != nil && lostKey == key
         guard state == .idle, !hasLostKey else { return [] }
-        let configuration = pairing.configuration
-        guard keys?.peerKey != nil || configuration.isPairable else {
-            return [.send(.failed(PairingFailed(.pairingNotSupported)))]
-        }
-        // What cannot be had with our own capabilities is not tried for again at each connection.
-        let canProtect = configuration.ioCapability != .noInputNoOutput || pairing.context.peerData != nil
+        guard key != nil || pairing.canPair else { return [.send(.failed(PairingFailed(.pairingNotSupported)))] }
+        // What cannot be had with our own means is not tried for again at each connection.
         let level = SecurityLevel(
-            isAuthenticated: requirements.contains(.protection) && canProtect,
-            isSecureConnections: requirements.contains(.secureConnections) && configuration.legacy != .only
+            isAuthenticated: requirements.contains(.protection) && pairing.canProtect,
+            isSecureConnections: requirements.contains(.secureConnections) && pairing.configuration.legacy != .only
         )
-        guard !encryption.meets(level) else { return [] }
-        waiters.append(Waiter(number: nil, level: level))
+        let wish = Waiter(number: nil, level: level)
+        let waiter = obstacle(for: wish) == nil ? wish : Waiter(number: nil, level: .encrypted)
+        guard waiter.level.map({ !encryption.meets($0) }) ?? false else { return [] }
+        waiters.append(waiter)
         return proceed()
     }
 }
@@ -234,6 +251,7 @@ extension SecurityMachine {
         case .startTimer: return [.startTimer]
         case .stopTimer: return [.stopTimer]
         case .peerPressedKey(let kind): return [.peerPressedKey(kind)]
+        case .usedOwnData: return [.usedOwnData]
         case .securityRequested(let requirements): return requested(requirements)
         case .failedByPeer(let reason):
             guard state == .awaitsCentral else { return [] }
@@ -245,7 +263,6 @@ extension SecurityMachine {
             return [.encrypt(EncryptionKey(key: key))]
         case .completed(let result):
             pairing.context.peerData = nil
-            pairing.context.ownData = nil
             state = .storing(result.keys, isBonding: result.isBonding)
             return [.store(result.keys, isBonding: result.isBonding)]
         case .failed(let error):

@@ -19,6 +19,10 @@ public protocol SecurityManagerDelegate: AnyObject {
     /// The peer's person has pressed a key.
     func securityManager(_ manager: SecurityManager, peerPressedKey kind: KeypressNotification.Kind)
 
+    /// What was given away another way, ``OutOfBand/own``, is used up: no pairing may use it again, on whichever link, and
+    /// however this one ends.
+    func securityManagerUsedOutOfBand(_ manager: SecurityManager)
+
     /// Whether these two may pair now, after attempts that failed (Core Vol 3 Part H 2.3.6, AB-S12).
     func securityManagerMayPair(_ manager: SecurityManager) -> Bool
 
@@ -52,4 +56,6 @@ public protocol SecurityManagerDelegate: AnyObject {
 extension SecurityManagerDelegate {
     /// Nothing is shown.
     public func securityManager(_ manager: SecurityManager, peerPressedKey kind: KeypressNotification.Kind) {}
+    /// Whoever gives nothing away has nothing to remember.
+    public func securityManagerUsedOutOfBand(_ manager: SecurityManager) {}
 }

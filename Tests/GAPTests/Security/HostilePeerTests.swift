@@ -1,6 +1,7 @@
 import ATT
 import BluetoothTypes
 import Bonds
+import Cryptography
 import EventLoops
 import GATT
 import HCI
@@ -118,13 +119,16 @@ import Testing
         try #require(pair.central.link).security.secure(.authenticated) { result = $0 }
         pair.world.run { victim.securities.last?.isEncrypted == true }
         #expect(link.security.linkSecurity.isAuthenticated)
-        pair.world.run(for: .seconds(40)) { victim.link == nil }
+        // It counts against the peer (AB-S12).
+        pair.world.run(for: .seconds(40)) { !victim.failures.isEmpty }
+        #expect(!victim.security.mayPair(with: peerAddress))
+        let failed = pair.world.loop.now
+        pair.world.run(for: .seconds(5)) { victim.link == nil }
         #expect(victim.link == nil && victim.bonds.bonds.isEmpty && victim.paired.isEmpty)
+        #expect(pair.world.loop.now - failed < .milliseconds(500))
         #expect(victim.securities.last?.isEncrypted == false && victim.failures.count == 1)
         pair.world.run(.milliseconds(100))
         #expect(role == .peripheral || result?.error != nil)
-        // It counts against the peer (AB-S12).
-        #expect(!victim.security.mayPair(with: peerAddress))
     }
 
     // MARK: Somebody else on a link in the clear
@@ -157,5 +161,103 @@ import Testing
             #expect(pair.peripheral.failures.isEmpty)
             #expect(pair.peripheral.security.mayPair(with: pair.central.device.address))
         }
+    }
+
+    // MARK: What cannot succeed
+
+    /// How a device has no means to authenticate.
+    enum Poverty: CaseIterable {
+        case noInputNoOutput
+        case nobodyThere
+    }
+
+    @Test(arguments: [LERole.central, .peripheral], Poverty.allCases)
+    func aValueThatThisDeviceCannotGetAuthenticatedCostsNoLink(role: LERole, poverty: Poverty) throws {
+        var simple = PairingConfiguration()
+        simple.ioCapability = .noInputNoOutput
+        let poor = poverty == .noInputNoOutput ? simple : PairingConfiguration()
+        let pair = try SecurePair(
+            central: role == .central ? poor : simple,
+            peripheral: role == .peripheral ? poor : simple
+        )
+        try pair.bond()
+        let (device, other) = (pair.device(role), pair.device(role == .central ? .peripheral : .central))
+        // What the other one could do does not help.
+        other.security.configuration = PairingConfiguration()
+        if poverty == .nobodyThere { device.security.prompter = nil }
+        device.securesByItself()
+        var commands: [[UInt8]] = []
+        for end in [device, other] {
+            end.device.gate.change = { packet in
+                if let command = packet.securityCommand { commands.append(command) }
+                return packet
+            }
+        }
+        #expect(try pair.read(.authenticated, by: role)?.refusal == .insufficientAuthentication)
+        let link = try #require(device.link).security
+        let missing: PairingObstacle = poverty == .noInputNoOutput ? .noInputNoOutput : .nobodyToAsk
+        #expect(try pair.secure(role, .authenticated)?.error == .cannotPair(missing))
+        // Not a word about it, and all else goes on.
+        #expect(commands.isEmpty && device.failures.isEmpty && other.failures.isEmpty)
+        #expect(link.linkSecurity.isEncrypted && other.person.prompts.isEmpty)
+        #expect(try pair.read(.encrypted, by: role)?.isSuccess == true)
+    }
+
+    @Test func AB_A10_nothingIsAskedOfWhoeverHasTheAddressOfAPeerWithAWeakBond() throws {
+        var legacy = PairingConfiguration()
+        legacy.legacy = .only
+        let pair = try SecurePair(peripheral: legacy)
+        try pair.bond(.authenticated)
+        pair.disconnect()
+        // The mode is a later one than the bond, and the peer is somebody else.
+        pair.central.security.configuration = .secureConnectionsOnly
+        try pair.peripheral.security.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)
+        try pair.connect()
+        #expect(pair.central.link?.security.linkSecurity.hasKey == true)
+        var requests = 0
+        pair.central.device.gate.change = { packet in
+            if packet.kind == .acl, packet.bytes.count > 8, packet.bytes[6] == 4 { requests += 1 }
+            return packet
+        }
+        #expect(try pair.read(.none, by: .central)?.isSuccess != true)
+        #expect(requests == 0)
+    }
+
+    // MARK: What was given away another way
+
+    @Test(arguments: [LERole.central, .peripheral])
+    func whatWasGivenAwayAnotherWayIsUsedOnce(role: LERole) throws {
+        let pair = try SecurePair()
+        let (device, other) = (pair.device(role), pair.device(role == .central ? .peripheral : .central))
+        let own = try #require(OwnOutOfBandData(random: RandomSource(seed: 9)))
+        device.security.ownOutOfBand = own
+        var shown: [[UInt8]] = []
+        device.device.gate.change = { packet in
+            if let command = packet.securityCommand, command.first == 0x0C { shown.append(command) }
+            return packet
+        }
+        // A stranger without the data does not see the key that belongs to them.
+        try pair.connect()
+        #expect(try pair.secure(.central)?.isSuccess == true)
+        #expect(device.security.ownOutOfBand != nil)
+        pair.disconnect()
+        for end in [pair.central, pair.peripheral] {
+            try end.security.forget(try #require(end.bonds.bonds.first).identifier)
+        }
+        // One that has them sees it, and nobody after that.
+        other.security.setOutOfBand(own.shared, from: device.device.address)
+        try pair.connect()
+        #expect(try pair.secure(.central)?.isSuccess == true)
+        #expect(device.security.ownOutOfBand == nil)
+        pair.disconnect()
+        for end in [pair.central, pair.peripheral] {
+            try end.security.forget(try #require(end.bonds.bonds.first).identifier)
+        }
+        other.security.setOutOfBand(own.shared, from: device.device.address)
+        try pair.connect()
+        _ = try pair.secure(.central)
+        let keys = shown.map { Array($0[1...32].reversed()) }
+        let belongs = Array(own.keyPair.publicKey.x)
+        #expect(keys.count == 3 && keys.map { $0 == belongs } == [false, true, false])
     }
 }

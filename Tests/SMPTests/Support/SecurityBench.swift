@@ -85,6 +85,8 @@ final class SecuritySide: SecurityManagerDelegate {
     var shelf = Shelf()
     /// How often the manager wanted the link ended.
     var ends = 0
+    /// How often what was given away another way was used up.
+    var usedOwnData = 0
     var answer: ((PairingAnswer) -> Void)?
 
     struct Full: Error {}
@@ -202,6 +204,8 @@ final class SecuritySide: SecurityManagerDelegate {
         keyChanges += 1
         shelf.keys = keys
     }
+
+    func securityManagerUsedOutOfBand(_ manager: SecurityManager) { usedOwnData += 1 }
 
     func securityManagerEndsLink(_ manager: SecurityManager) { ends += 1 }
 
