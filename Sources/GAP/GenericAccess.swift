@@ -234,13 +234,17 @@ extension GenericAccess {
 
     private func connected(_ connection: HCIConnection) {
         let own = privacy.connected(connection) ?? ownAddress?.address ?? .none
-        let link = AccessLink(connection, ownAddress: own, access: self)
-        links.append(link)
+        let made = AccessLink(connection, ownAddress: own, access: self)
+        if let made { links.append(made) }
         if connection.role == .central {
             connector.connected(connection.peerAddress)
         } else {
             advertiser.centralConnected()
             connector.unwant(connection.peerAddress)
+        }
+        guard let link = made else {
+            if connection.role == .central { connectorFailed(connection.peerAddress, .connectionAlreadyExists) }
+            return
         }
         onLink?(link)
         guard connection.role == .central else { return }
@@ -260,8 +264,15 @@ extension GenericAccess {
     }
 
     private func disconnected(_ connection: HCIConnection, _ reason: HCIStatus) {
-        guard let index = links.firstIndex(where: { $0.connection === connection }) else { return }
-        links.remove(at: index).ended(reason)
+        if let index = links.firstIndex(where: { $0.connection === connection }) {
+            links.remove(at: index).ended(reason)
+        }
         advertiser.linkEnded()
+    }
+
+    /// Another link to the peer counts from now on.
+    func replaced(_ link: AccessLink) {
+        links.removeAll { $0 === link }
+        link.ended(.localHostTerminated)
     }
 }

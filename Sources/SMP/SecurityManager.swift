@@ -36,7 +36,7 @@ public final class SecurityManager {
     ///     that pairing compares.
     ///   - peerAddress: the peer's address on the air, likewise.
     ///   - identity: what the peer learns when it pairs; nil when there is nothing behind the address.
-    ///   - keys: what is kept of the peer, if it is known already.
+    ///   - keys: keys that nobody keeps, for this link alone. Those of a bond are the delegate's.
     public init(
         channel: any L2CAPChannel,
         role: PairingRole,
@@ -58,7 +58,8 @@ public final class SecurityManager {
         )
         context.ownIdentity = identity.map { .init(key: $0.key, address: $0.address) }
         let pairing = PairingMachine(role: role, configuration: configuration, context: context)
-        machine = SecurityMachine(pairing, keys: keys)
+        machine = SecurityMachine(pairing, linkKeys: keys)
+        machine.bond = { [weak self] in self.flatMap { $0.delegate?.securityManagerKeys($0) } }
         updatePairable()
         channel.onReceive = { [weak self] payload, moment in self?.receive(payload, at: moment) }
     }
@@ -66,6 +67,12 @@ public final class SecurityManager {
     /// How this device pairs. What is under way is not changed.
     public var configuration: PairingConfiguration {
         didSet { updatePairable() }
+    }
+
+    /// Who agrees to a pairing in which nothing is compared or entered.
+    public var consent: PairingConsent {
+        get { machine.pairing.context.consent }
+        set { machine.pairing.context.consent = newValue }
     }
 
     /// What has come another way than over the link.
@@ -77,14 +84,14 @@ public final class SecurityManager {
         }
     }
 
-    /// What is kept of the peer. To be set when it becomes known who it is, and to nil when the bond is removed.
-    public var keys: PeerKeys? {
-        get { machine.keys }
-        set { machine.keys = newValue }
-    }
+    /// The keys that the two have, kept or for this link alone.
+    public var keys: PeerKeys? { machine.keys }
 
     /// Whether the link is encrypted, and how well.
     public var encryption: LinkEncryption { machine.encryption }
+
+    /// Whether a pairing is under way.
+    public var isPairing: Bool { machine.pairing.isUnderWay }
 
     /// Which side of a pairing this device is.
     public var role: PairingRole { machine.role }
@@ -118,6 +125,10 @@ extension SecurityManager {
     /// Ends a pairing that is under way. Who waits is told.
     public func cancel() { handle(.cancel) }
 
+    /// The bond with the peer was removed. Whatever the link is encrypted with, on its way there, or pairs for, is not worth
+    /// anything any more, and the link ends.
+    public func forget() { handle(.forgotten) }
+
     private func waiter(
         _ level: SecurityLevel?,
         _ completion: @escaping (Result<Void, SecurityError>) -> Void
@@ -135,17 +146,26 @@ extension SecurityManager {
     public static let signatureLength = Signature.length
 
     /// The signature under `message`, of ``signatureLength`` octets as on the air (Core Vol 3 Part H 2.4.5); nil when the
-    /// peer has no key of ours. The delegate has stored the number that it took when this returns.
+    /// peer has no key of ours, or the number that it takes could not be kept.
     public func sign(_ message: PacketBuffer) -> PacketBuffer? {
-        guard let signature = machine.keys?.sign(message) else { return nil }
-        delegate?.securityManagerKeysChanged(self)
+        guard var keys = machine.keys, let signature = keys.sign(message), keep(keys) else { return nil }
         return signature
     }
 
-    /// Whether the peer has signed `message`: with its key, and for the first time. A signature counts once.
+    /// Whether the peer has signed `message`: with its key, and for the first time. A signature counts once, and only when it
+    /// is kept that it was there: otherwise it would count again on another link.
     public func verify(_ message: PacketBuffer, signature: PacketBuffer) -> Bool {
-        guard machine.keys?.verify(message, signature: signature) == true else { return false }
-        delegate?.securityManagerKeysChanged(self)
+        guard var keys = machine.keys, keys.verify(message, signature: signature) else { return false }
+        return keep(keys)
+    }
+
+    private func keep(_ keys: PeerKeys) -> Bool {
+        guard machine.linkKeys == nil else {
+            machine.linkKeys = keys
+            return true
+        }
+        guard let delegate else { return false }
+        do { try delegate.securityManager(self, keep: keys) } catch { return false }
         return true
     }
 }
@@ -197,6 +217,7 @@ extension SecurityManager {
         case .ask(let prompt): ask(prompt)
         case .closePrompt: closePrompt()
         case .peerPressedKey(let kind): delegate?.securityManager(self, peerPressedKey: kind)
+        case .usedOwnData: delegate?.securityManagerUsedOutOfBand(self)
         case .encrypt(let key): delegate?.securityManager(self, encryptWith: key)
         case .startTimer: startTimer()
         case .stopTimer: stopTimer()
@@ -205,6 +226,7 @@ extension SecurityManager {
         case .finish(let number, let error):
             completions.removeValue(forKey: number)?(error.map(Result.failure) ?? .success(()))
         case .fail(let error): delegate?.securityManager(self, didFail: error)
+        case .endLink: delegate?.securityManagerEndsLink(self)
         }
     }
 

@@ -37,11 +37,9 @@ final class SigningPair {
         signedOnly = published.characteristics[1].value
         peer = fixture.client(mtu: 64)
         managers = [
-            Self.manager(.initiator, peer.connections[0], fixture.loop),
-            Self.manager(.responder, peer.connections[1], fixture.loop),
+            Self.manager(.initiator, peer.connections[0], fixture.loop, clientKey),
+            Self.manager(.responder, peer.connections[1], fixture.loop, serverKey),
         ]
-        managers[0].keys?.localSigningKey = clientKey.map { Key128(Block128(high: 0, low: UInt64($0))) }
-        managers[1].keys?.peerSigningKey = serverKey.map { Key128(Block128(high: 0, low: UInt64($0))) }
         peer.client.sign = { [managers] in managers[0].sign($0) }
         peer.session.verifySignature = { [managers] in managers[1].verify($0, signature: $1) }
         _ = peer.link.takeSent()
@@ -50,16 +48,20 @@ final class SigningPair {
     private static func manager(
         _ role: PairingRole,
         _ connection: L2CAPConnection,
-        _ loop: any EventLoop
+        _ loop: any EventLoop,
+        _ key: UInt8?
     ) -> SecurityManager {
-        SecurityManager(
+        var keys = PeerKeys(level: KeyLevel(keySize: 16, isAuthenticated: false, isSecureConnections: false))
+        let key = key.map { Key128(Block128(high: 0, low: UInt64($0))) }
+        if role == .initiator { keys.localSigningKey = key } else { keys.peerSigningKey = key }
+        return SecurityManager(
             channel: connection.register(.securityManager, maximumPayload: SecurityManager.maximumPayload),
             role: role,
             ownAddress: BluetoothAddress(1, kind: .publicDevice),
             peerAddress: BluetoothAddress(2, kind: .publicDevice),
             loop: loop,
             random: RandomSource(seed: 1),
-            keys: PeerKeys(level: KeyLevel(keySize: 16, isAuthenticated: false, isSecureConnections: false))
+            keys: keys
         )
     }
 

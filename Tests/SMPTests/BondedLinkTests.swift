@@ -74,7 +74,7 @@ import Testing
         #expect(bench.central.manager.keys == keys.0 && bench.central.stored.isEmpty)
         #expect(bench.central.takeSent().isEmpty && bench.central.prompts.isEmpty)
         // Until the bond is forgotten.
-        bench.central.manager.keys = nil
+        bench.central.shelf.keys = nil
         #expect(bench.secure(level).isSuccess)
     }
 

@@ -53,7 +53,7 @@ import Testing
         debug.isDebugMode = true
         let bench = SecurityBench(central: debug, peripheral: debug)
         #expect(bench.secure(.encrypted).isSuccess)
-        #expect(bench[role].stored.map(\.isBonding) == [false] && bench[role].manager.keys == nil)
+        #expect(bench[role].stored.map(\.isBonding) == [false] && bench[role].shelf.keys == nil)
         // Nor accepted by whoever does not debug.
         let mixed = SecurityBench(
             central: role == .initiator ? debug : Securing.configuration(),
@@ -74,23 +74,36 @@ import Testing
         #expect(bench.secure(.authenticated).isSuccess)
         #expect(bench.central.manager.encryption.level?.isSecureConnections == false)
         #expect(!bench.central.manager.encryption.meets(.secureConnections))
-        #expect(bench.secure(.secureConnections).error == .pairing(.refused(.authenticationRequirements)))
+        // A central that has none itself knows that, and does not begin.
+        let error: SecurityError =
+            role == .initiator
+            ? .cannotPair(.noSecureConnections) : .pairing(.refused(.authenticationRequirements))
+        #expect(bench.secure(.secureConnections).error == error)
     }
 
-    @Test func AB_S06_just_works_does_not_do_where_protection_is_needed() {
-        for legacy in [PairingConfiguration.Legacy.only, .refused] {
-            var configuration = Securing.configuration(.noInputNoOutput)
-            configuration.legacy = legacy
-            let bench = SecurityBench(central: configuration, peripheral: configuration)
-            #expect(bench.secure(.authenticated).error == .pairing(.refused(.authenticationRequirements)))
-            #expect(bench.secure(.encrypted).isSuccess)
-            #expect(bench.central.stored.first?.keys.level.isAuthenticated == false)
-            #expect(!bench.peripheral.manager.encryption.meets(.authenticated))
-            // As peripheral, who waits hears that the central does no more.
-            let outcome = bench.secure(.authenticated, by: .responder)
-            bench.run(.seconds(31))
-            #expect(outcome.error == .pairing(.timedOut) && bench.peripheral.manager.encryption.isEncrypted)
-        }
+    @Test(arguments: Securing.both, [PairingConfiguration.Legacy.only, .refused])
+    func AB_S06_just_works_does_not_do_where_protection_is_needed(
+        poor: PairingRole,
+        legacy: PairingConfiguration.Legacy
+    ) {
+        var (rich, configuration) = (Securing.configuration(), Securing.configuration(.noInputNoOutput))
+        rich.legacy = legacy
+        configuration.legacy = legacy
+        let bench = SecurityBench(
+            central: poor == .initiator ? configuration : rich,
+            peripheral: poor == .responder ? configuration : rich
+        )
+        let ownError: SecurityError = .cannotPair(.noInputNoOutput)
+        let peersError: SecurityError = .pairing(.refused(.authenticationRequirements))
+        #expect(bench.secure(.authenticated).error == (poor == .initiator ? ownError : peersError))
+        #expect(bench.secure(.encrypted).isSuccess)
+        #expect(bench.central.stored.first?.keys.level.isAuthenticated == false)
+        #expect(!bench.peripheral.manager.encryption.meets(.authenticated))
+        // As peripheral, who waits hears that the central does no more.
+        let outcome = bench.secure(.authenticated, by: .responder)
+        bench.run(.seconds(31))
+        #expect(outcome.error == (poor == .responder ? ownError : .pairing(.timedOut)))
+        #expect(bench.peripheral.manager.encryption.isEncrypted)
     }
 
     @Test(arguments: [[PairingRole.initiator], [.responder], [.initiator, .responder]])
@@ -203,7 +216,8 @@ import Testing
             bench.central.manager.pair { outcome.result = $0 }
             bench.run()
             #expect(outcome.error != nil && bench.air.keys.count == 1)
-            #expect(bench[role].failures == [.pairing(.refused(.pairingNotSupported))])
+            // Its own wish is not even begun.
+            #expect(bench[role].failures == (role == .initiator ? [] : [.pairing(.refused(.pairingNotSupported))]))
         }
     }
 
@@ -216,8 +230,8 @@ import Testing
                 peripheral: role == .responder ? passing : Securing.configuration()
             )
             #expect(bench.secure(.encrypted).isSuccess)
-            #expect(bench.central.stored.map(\.isBonding) == [false] && bench.central.manager.keys == nil)
-            #expect(bench.peripheral.stored.map(\.isBonding) == [false] && bench.peripheral.manager.keys == nil)
+            #expect(bench.central.stored.map(\.isBonding) == [false] && bench.central.shelf.keys == nil)
+            #expect(bench.peripheral.stored.map(\.isBonding) == [false] && bench.peripheral.shelf.keys == nil)
             #expect(bench.central.manager.encryption.isEncrypted && bench.peripheral.manager.encryption.isEncrypted)
         }
     }

@@ -114,6 +114,9 @@ final class Conversation {
             hold(a.pairings == 1 && b.pairings == 1, "nobody disturbed a pairing that came to nothing")
         }
         for side in [a, b] {
+            let level = side.manager.encryption.level
+            let isKept = level == nil || side.manager.isPairing || side.manager.keys?.level == level
+            hold(isKept, "a level without a key that is kept")
             side.manager.linkLost()
             hold(side.person.prompt == nil, "a prompt is left open")
         }
@@ -224,6 +227,9 @@ final class Conversation {
             pairings += 1
         }
 
+        func securityManagerKeys(_ manager: SecurityManager) -> PeerKeys? { keys }
+        func securityManager(_ manager: SecurityManager, keep keys: PeerKeys) throws { self.keys = keys }
+        func securityManagerEndsLink(_ manager: SecurityManager) {}
         func securityManagerChangedEncryption(_ manager: SecurityManager) {}
         func securityManager(_ manager: SecurityManager, didFail error: SecurityError) {}
     }

@@ -30,6 +30,9 @@ final class LoneManager: SecurityManagerDelegate {
     private let manager: SecurityManager
     private var isPermitted = true
     private var storesKeys = true
+    /// What is kept of the peer.
+    private var kept: PeerKeys?
+    private var isGivenUp = false
     private var hasGivenKey = false
     private var isOver = false
     private var waiting = 0
@@ -57,9 +60,9 @@ final class LoneManager: SecurityManagerDelegate {
             loop: loop,
             random: RandomSource(seed: 1),
             configuration: configuration,
-            identity: LocalIdentity(address: own, key: Key128(Block128(high: 1, low: 1))),
-            keys: setup & 8 == 0 ? nil : Self.bond
+            identity: LocalIdentity(address: own, key: Key128(Block128(high: 1, low: 1)))
         )
+        kept = setup & 8 == 0 ? nil : Self.bond
         if more & 64 != 0 {
             person.hasData = true
             manager.outOfBand.peer = .legacy(Key128(Block128(high: 3, low: 3)))
@@ -107,6 +110,9 @@ final class LoneManager: SecurityManagerDelegate {
         }
         hold(waiting <= SecurityMachine.maximumWaiters, "too many wait")
         hold(!manager.encryption.isEncrypted || hasGivenKey, "encrypted, and no key was given")
+        hold(!manager.encryption.isEncrypted || !isGivenUp, "a level on a link that was given up")
+        guard let level = manager.encryption.level, !manager.isPairing else { return }
+        hold(manager.keys?.level == level, "a level without a key that is kept")
     }
 
     private func secure(_ value: UInt8) {
@@ -147,8 +153,8 @@ final class LoneManager: SecurityManagerDelegate {
 
     private func change(_ value: UInt8) {
         switch value & 7 {
-        case 0: manager.keys = nil
-        case 1: manager.keys = Self.bond
+        case 0: forget(isTold: value & 8 != 0)
+        case 1: if !manager.encryption.isEncrypted { kept = Self.bond }
         case 2: isPermitted.toggle()
         case 3: storesKeys.toggle()
         case 4: manager.cancel()
@@ -160,6 +166,12 @@ final class LoneManager: SecurityManagerDelegate {
             manager.linkLost()
             hold(waiting == 0, "\(waiting) wait for a link that is gone")
         }
+    }
+
+    /// The bond goes. A link that is not encrypted yet may learn it from the store alone.
+    private func forget(isTold: Bool) {
+        kept = nil
+        if isTold || manager.encryption.isEncrypted { manager.forget() }
     }
 
     private func verify(_ octets: [UInt8]) {
@@ -204,7 +216,19 @@ final class LoneManager: SecurityManagerDelegate {
     func securityManager(_ manager: SecurityManager, didPair keys: PeerKeys, isBonding: Bool) throws {
         person.check(manager, keys)
         guard storesKeys else { throw Full() }
+        if isBonding { kept = keys }
     }
+
+    func securityManagerKeys(_ manager: SecurityManager) -> PeerKeys? { kept }
+
+    func securityManager(_ manager: SecurityManager, keep keys: PeerKeys) throws {
+        guard storesKeys else { throw Full() }
+        hold(keys.localSignCounter >= kept?.localSignCounter ?? 0, "a number goes back")
+        hold(keys.peerSignCounter >= kept?.peerSignCounter ?? 0, "the peer's number goes back")
+        kept = keys
+    }
+
+    func securityManagerEndsLink(_ manager: SecurityManager) { isGivenUp = true }
 
     func securityManagerChangedEncryption(_ manager: SecurityManager) {}
 

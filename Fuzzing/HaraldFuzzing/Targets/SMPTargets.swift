@@ -92,9 +92,23 @@ enum SMPSeeds {
                 let begin = [setup, second] + step(0, request) + step(2, []) + step(0, key)
                 seeds.append(begin + commands.flatMap { step(0, $0) })
                 seeds.append([setup, second] + step(1, []) + commands.flatMap { step(0, $0) + step(3, []) })
+                seeds += schedules(request).map { [setup, second] + $0 }
             }
         }
         return seeds
+    }
+
+    /// What happens while the link is being encrypted: the bond goes, told or not; somebody else asks for a pairing, and the
+    /// person answers late; one that is begun fails.
+    private static func schedules(_ request: [UInt8]) -> [[UInt8]] {
+        let (asksForKey, isOn) = (step(5, [0]), step(4, [0]))
+        return [
+            asksForKey + step(7, [0]) + isOn, asksForKey + step(7, [8]) + isOn,
+            step(1, [0]) + step(7, [0]) + isOn, step(1, [0]) + step(7, [8]) + isOn,
+            step(0, request) + asksForKey + isOn + step(2, []) + step(6, [31]),
+            asksForKey + step(0, request) + isOn + step(7, [8]),
+            asksForKey + isOn + step(0, request) + step(2, []) + step(0, [5, 8]) + isOn,
+        ]
     }
 
     static var conversations: [[UInt8]] {

@@ -16,6 +16,10 @@ extension PeerLink {
         secured.onChange = { [weak self] in self?.securityChanged(to: $0) }
         secured.onPaired = { [weak self] bond in if bond != nil { self?.bonded() } }
         secured.onBondLost = { [weak self] in self?.tellOfLostBond() }
+        secured.onReplaced = { [weak self] in
+            guard let self else { return }
+            system.replaced(self)
+        }
         secured.onFailure = { [weak self] in self?.tellOfFailure(of: $0) }
         client.security = secured.linkSecurity
         client.onInsufficientSecurity = { [weak self] in self?.secure(against: $0, $1) }

@@ -39,7 +39,8 @@ final class PeerLink {
     private var hasBegunExchange = false
     private var closure: ATTBearerClosure?
 
-    init(_ connection: HCIConnection, peer: UUID, system: BluetoothSystem) {
+    /// Nil when there is another link to the peer, which counts.
+    init?(_ connection: HCIConnection, peer: UUID, system: BluetoothSystem) {
         self.connection = connection
         self.peer = peer
         self.system = system
@@ -52,7 +53,9 @@ final class PeerLink {
             preferredMTU: mtu
         )
         client = GATTClient(bearer: bearer)
-        secured = system.security.attach(connection, l2cap, ownAddress: system.ownAddress(of: connection))
+        let address = system.ownAddress(of: connection)
+        guard let secured = system.security.attach(connection, l2cap, ownAddress: address) else { return nil }
+        self.secured = secured
         served = system.attributes.attach(bearer, of: peer)
         listen()
         followSecurity()
@@ -163,8 +166,10 @@ extension PeerLink {
             ServiceError(.connectionTimeout, reason: "the peer did not answer within 30 seconds")
         case .tooManyRequests:
             ServiceError(.peripheralDisconnected, reason: "the peer flooded this host with requests")
+        // What was to be done first on a link to a bonded peer, and had no answer (behaviour 6.13).
         case .linkLost, .local, nil:
-            ServiceError(disconnection: reason)
+            !isReady && reason == .linkLayerResponseTimeout
+                ? ServiceError(SecurityError.encryptionTimedOut) : ServiceError(disconnection: reason)
         }
     }
 

@@ -294,14 +294,15 @@ extension BluetoothSystem {
         privacy.connected(connection)
         let peer = peer(at: connection.peerAddress)
         hold(peer.identifier)
-        let link = PeerLink(connection, peer: peer.identifier, system: self)
-        links.append(link)
+        let made = PeerLink(connection, peer: peer.identifier, system: self)
+        if let made { links.append(made) }
         if connection.role == .central {
             connector.connected(peer.address)
         } else {
             advertiser.centralConnected()
             connector.unwant(peer.address)
         }
+        guard let link = made else { return release(peer.identifier) }
         link.prepare { [weak self, weak link] result in
             if let self, let link { prepared(link, result) }
         }
@@ -325,8 +326,20 @@ extension BluetoothSystem {
     private func disconnected(_ connection: HCIConnection, _ reason: HCIStatus) {
         // With the controller gone all links go, when the state changes.
         guard case .ready = host.state else { return }
-        guard let index = links.firstIndex(where: { $0.connection === connection }) else { return }
-        let link = links.remove(at: index)
+        if let index = links.firstIndex(where: { $0.connection === connection }) {
+            over(links.remove(at: index), reason)
+        }
+        advertiser.linkEnded()
+    }
+
+    /// Another link to the peer counts from now on.
+    func replaced(_ link: PeerLink) {
+        links.removeAll { $0 === link }
+        over(link, .remoteUserTerminated)
+    }
+
+    /// A link is no more, for all who used it or waited for it.
+    private func over(_ link: PeerLink, _ reason: HCIStatus) {
         let error = link.error(for: reason)
         if !link.isReady, !link.isEnding, !reason.isOfTheAir {
             for session in centrals { session.connectionFailed(to: link.peer, error) }
@@ -340,7 +353,6 @@ extension BluetoothSystem {
         }
         // Those who came while the link was ending want a new one.
         if centrals.contains(where: { $0.wants(link.peer) }) { connectionWanted(to: link.peer) }
-        advertiser.linkEnded()
     }
 
     /// Remembers a peer, however many others there are, until as many ``release(_:)`` have come (AB-G02).

@@ -35,7 +35,8 @@ public final class AccessLink {
         case l2cap
     }
 
-    init(_ connection: HCIConnection, ownAddress: BluetoothAddress, access: GenericAccess) {
+    /// Nil when there is another link to the peer, which counts.
+    init?(_ connection: HCIConnection, ownAddress: BluetoothAddress, access: GenericAccess) {
         self.connection = connection
         self.access = access
         l2cap = L2CAPConnection(
@@ -44,7 +45,12 @@ public final class AccessLink {
             loop: access.loop,
             servers: access.channels
         )
-        security = access.security.attach(connection, l2cap, ownAddress: ownAddress)
+        guard let security = access.security.attach(connection, l2cap, ownAddress: ownAddress) else { return nil }
+        self.security = security
+        security.onReplaced = { [weak self] in
+            guard let self else { return }
+            self.access?.replaced(self)
+        }
         l2cap.parameterPolicy = { [weak self] in self?.parameterPolicy($0) ?? false }
         l2cap.onParametersAccepted = { [weak self] parameters in
             guard let self else { return }

@@ -20,10 +20,15 @@ public final class DeviceSecurity {
         didSet { for link in links { link.reconfigure() } }
     }
     /// What the device does by itself.
-    public var policy = SecurityPolicy()
-    /// Who asks persons; without it, whatever would be asked is refused (AB-A14).
+    public var policy = SecurityPolicy() {
+        didSet { for link in links { link.reconfigure() } }
+    }
+    /// Who asks persons; without it, whatever would be asked is refused, and nothing is begun that would have to be (AB-A14).
     public weak var prompter: (any PairingPrompter)? {
-        didSet { if prompter == nil { perform(prompts.handle(.prompterLeft)) } }
+        didSet {
+            for link in links { link.reconfigure() }
+            if prompter == nil { perform(prompts.handle(.prompterLeft)) }
+        }
     }
     /// What recognises bonded peers by their private addresses, and remembers whose is whose. It is told of the bonds.
     public weak var privacy: DevicePrivacy? {
@@ -31,8 +36,11 @@ public final class DeviceSecurity {
     }
     /// Who this device is behind its private addresses, as peers learn it with a bond; that of the store at first.
     public var identity: LocalIdentity?
-    /// What peers got from this device another way. It is used with every peer that says that it has it.
-    public var ownOutOfBand: OwnOutOfBandData?
+    /// What a peer got from this device another way. The first pairing with a peer that says that it has it uses it up,
+    /// however that ends: its public key would show who this device is behind each of its addresses.
+    public var ownOutOfBand: OwnOutOfBandData? {
+        didSet { for link in links { link.reconfigure() } }
+    }
     /// What came another way from a peer whose address is not known yet: it counts for any peer that has nothing of its own,
     /// until the next pairing.
     public var outOfBandOfNext: OutOfBandData? {
@@ -44,6 +52,7 @@ public final class DeviceSecurity {
     public var bonds: BondStore? {
         didSet {
             identity = bonds?.identity
+            for link in links { link.bondsChanged() }
             tellPrivacy()
         }
     }
@@ -87,13 +96,26 @@ public final class DeviceSecurity {
     /// Takes care of a link from its first moment on, and of the Security Manager's channel on it. A central encrypts at
     /// once when it is bonded with the peer; ``SecureLink/prepare(_:)`` waits for it.
     ///
+    /// A peer has one link (Core Vol 6 Part B 1.1.1). One that is encrypted has shown who is there: it stays, and the newcomer
+    /// is refused. One that is not has shown nothing, and gives way. So whoever repeats an old private address neither ends
+    /// the real peer's link nor keeps its place (AB-G03).
+    ///
     /// - Parameter ownAddress: The address of this device on the air for this link, unless the controller made one.
+    /// - Returns: Nil when the link is refused; its end is asked for.
     public func attach(
         _ connection: HCIConnection,
         _ l2cap: L2CAPConnection,
         ownAddress: BluetoothAddress
-    ) -> SecureLink {
+    ) -> SecureLink? {
         link(connection.handle)?.end()
+        let peer = peer(behind: connection.peerAddress)
+        let others = links.filter { $0.peer == peer }
+        guard !others.contains(where: \.manager.encryption.isEncrypted) else {
+            logger.notice("a second link to \(peer) is refused")
+            host.send(Disconnect(handle: connection.handle, reason: .remoteUserTerminated))
+            return nil
+        }
+        for other in others { other.giveWay() }
         lastLink += 1
         let link = SecureLink(
             number: lastLink,
@@ -117,12 +139,11 @@ public final class DeviceSecurity {
         for link in links where link.peer == peer.plain { link.reconfigure() }
     }
 
-    /// Removes a bond, as a person may (behaviour 6.12). A link that is encrypted with it ends.
+    /// Removes a bond, as a person may (behaviour 6.12). The link to the peer ends.
     public func forget(_ identifier: BondIdentifier) throws(BondError) {
         guard let bonds else { return }
         if let bond = bonds.bond(identifier) { backOff.succeeded(bond.address) }
         try bonds.remove(identifier)
-        for link in links where link.bond?.identifier == identifier { link.bondForgotten() }
         bondChanged(identifier)
     }
 }
@@ -141,6 +162,7 @@ extension DeviceSecurity {
 
     /// A bond was made, changed, removed, or found to be lost.
     func bondChanged(_ identifier: BondIdentifier) {
+        for link in links { link.bondsChanged() }
         tellPrivacy()
         onBondChange?(identifier)
     }
@@ -148,6 +170,18 @@ extension DeviceSecurity {
     /// Bonds are others, or were used.
     func tellPrivacy() {
         privacy?.peers = bonds?.bonds.map { PrivatePeer($0) } ?? []
+    }
+
+    /// A pairing has told who is on a link. Others to the same peer, made when nobody knew that, give way.
+    func settle(on link: SecureLink) {
+        for other in links where other !== link && peer(behind: other.connection.peerAddress) == link.peer {
+            other.giveWay()
+        }
+    }
+
+    /// The peer at an address: its identity if that is known.
+    private func peer(behind address: BluetoothAddress) -> BluetoothAddress {
+        bond(behind: address)?.address ?? address.plain
     }
 
     /// The bond with the peer behind an address.

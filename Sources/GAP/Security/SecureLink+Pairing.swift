@@ -26,16 +26,13 @@ extension SecureLink: SecurityManagerDelegate {
         ask prompt: PairingPrompt,
         answer: @escaping (PairingAnswer) -> Void
     ) {
-        switch prompt {
-        case .confirmPairing where !device.policy.asksConsent: return answer(.accept)
-        case .confirmReplacement:
+        if prompt == .confirmReplacement {
             // Who has the key uses it: this peer has lost it, or is somebody else (AB-S09).
             bondIsLost()
             guard lostBonds == .asked else {
                 isReplacementRefused = true
                 return answer(.refuse)
             }
-        default: break
         }
         device.ask(prompt, of: self, answer: answer)
     }
@@ -44,6 +41,9 @@ extension SecureLink: SecurityManagerDelegate {
     public func securityManagerClosedPrompt(_ manager: SecurityManager) {
         device.closePrompt(of: self)
     }
+
+    /// No link uses it again.
+    public func securityManagerUsedOutOfBand(_ manager: SecurityManager) { device.ownOutOfBand = nil }
 
     /// Whether the peer has waited long enough after what failed (AB-S12).
     public func securityManagerMayPair(_ manager: SecurityManager) -> Bool {
@@ -55,12 +55,18 @@ extension SecureLink: SecurityManagerDelegate {
     /// Keeps the keys.
     public func securityManager(_ manager: SecurityManager, didPair keys: PeerKeys, isBonding: Bool) throws {
         let peer = peer
-        if isBonding, let bonds = device.bonds { bond = try keep(keys, in: bonds) }
+        if isBonding {
+            guard let bonds = device.bonds else { throw SecurityError.keysRefused }
+            bondIdentifier = try keep(keys, in: bonds).identifier
+        }
         isPairing = false
         hasPairedWithoutBond = !isBonding
         device.pairingSucceeded(with: peer)
         update()
-        if isBonding, let bond { device.bondChanged(bond.identifier) }
+        if isBonding, let bond {
+            device.bondChanged(bond.identifier)
+            device.settle(on: self)
+        }
         onPaired?(isBonding ? bond : nil)
     }
 
@@ -88,7 +94,11 @@ extension SecureLink: SecurityManagerDelegate {
 
     /// Tells those above.
     public func securityManagerChangedEncryption(_ manager: SecurityManager) {
-        if manager.encryption.isEncrypted { bondIsUsed() }
+        if manager.encryption.isEncrypted {
+            // A pairing that somebody else has begun is over when the peer shows its key, and is not held against it.
+            isPairing = isPairing && manager.isPairing
+            bondIsUsed()
+        }
         update()
     }
 
@@ -96,19 +106,30 @@ extension SecureLink: SecurityManagerDelegate {
     public func securityManager(_ manager: SecurityManager, didFail error: SecurityError) {
         if isPairing, error.countsAsFailedPairing { device.pairingFailed(with: peer) }
         isPairing = false
-        switch error {
-        case .peerLostKey: bondIsLost()
-        // The link is encrypted with keys that are not kept.
-        case .keysRefused: if isOpen { disconnect() }
-        default: break
-        }
+        if error == .peerLostKey { bondIsLost() }
         onFailure?(error)
     }
 
-    /// Keeps the counters of signatures.
-    public func securityManagerKeysChanged(_ manager: SecurityManager) {
-        guard let keys = manager.keys else { return }
-        changeBond { $0.keys = keys }
+    /// What is kept of the peer.
+    public func securityManagerKeys(_ manager: SecurityManager) -> PeerKeys? { bond?.keys }
+
+    /// Keeps the numbers of signatures, which never go back.
+    public func securityManager(_ manager: SecurityManager, keep keys: PeerKeys) throws {
+        guard let identifier = bondIdentifier, let bonds = device.bonds else { throw SecurityError.keysRefused }
+        do throws(BondError) {
+            try bonds.update(identifier) { bond in
+                bond.keys.localSignCounter = max(bond.keys.localSignCounter, keys.localSignCounter)
+                bond.keys.peerSignCounter = max(bond.keys.peerSignCounter, keys.peerSignCounter)
+            }
+        } catch {
+            device.logger.error("a signature does not count: \(error)")
+            throw error
+        }
+    }
+
+    /// Ends the link.
+    public func securityManagerEndsLink(_ manager: SecurityManager) {
+        if isOpen { disconnect() }
     }
 
     // MARK: The bond
@@ -129,10 +150,9 @@ extension SecureLink: SecurityManagerDelegate {
     }
 
     private func changeBond(_ change: (inout Bond) -> Void) {
-        guard let identifier = bond?.identifier, let bonds = device.bonds else { return }
+        guard let identifier = bondIdentifier, let bonds = device.bonds else { return }
         do {
             try bonds.update(identifier, change)
-            bond = bonds.bond(identifier)
         } catch {
             device.logger.error("\(error)")
         }
@@ -143,6 +163,6 @@ extension SecurityError {
     /// Whether the peer has to wait after it, if it was a pairing (Core Vol 3 Part H 2.3.6). A link that is lost in the
     /// middle of one counts: it may be a guess that went wrong.
     var countsAsFailedPairing: Bool {
-        self != .cancelled
+        self != .cancelled && self != .forgotten
     }
 }

@@ -11,6 +11,8 @@ extension SecureLink {
     /// lost, and ``SecurityPolicy/lostBonds`` decides.
     public func secure(_ level: SecurityLevel, completion: @escaping Completion) {
         guard isOpen else { return completion(.failure(.linkLost)) }
+        // Whoever asks persons may be gone without a word.
+        reconfigure()
         let level = level.raised(to: device.configuration.floor)
         isReplacementRefused = false
         manager.secure(level) { [weak self] result in

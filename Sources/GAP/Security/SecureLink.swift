@@ -17,9 +17,9 @@ public final class SecureLink {
     public let connection: HCIConnection
     /// Pairs, and finds the keys. Its delegate is this link.
     public let manager: SecurityManager
-    /// The bond with the peer. That there is one says nothing about who is there now, until the link is encrypted with it
-    /// (AB-G03).
-    public internal(set) var bond: Bond?
+    /// The bond with the peer, as it is kept at this moment. That there is one says nothing about who is there now, until the
+    /// link is encrypted with it (AB-G03).
+    public var bond: Bond? { bondIdentifier.flatMap { device.bonds?.bond($0) } }
     /// How well the link is protected, as GATT wants to know it.
     public private(set) var linkSecurity = LinkSecurity()
     /// What the peer is called by whoever owns the link: in prompts, and in the bond that a pairing makes.
@@ -38,10 +38,14 @@ public final class SecureLink {
     public var onBondLost: (() -> Void)?
     /// Called when a pairing or encryption came to nothing, whoever began it.
     public var onFailure: ((SecurityError) -> Void)?
+    /// Called when another link has taken the place of this one, which is over: that it ends on the air may take a while.
+    public var onReplaced: (() -> Void)?
 
     /// Unique within the device.
     let number: UInt64
     let device: DeviceSecurity
+    /// Which bond is the peer's.
+    var bondIdentifier: BondIdentifier?
     /// The prompt that is open or waits.
     var prompt: (ticket: UInt64, answer: (PairingAnswer) -> Void)?
     /// Whether a pairing was allowed to begin and is not over.
@@ -53,6 +57,8 @@ public final class SecureLink {
     /// Those who wait until a lost bond is replaced, or is not.
     var replacing: [Completion]?
     private(set) var isOpen = true
+    /// Whether its end is asked for: until it is there nothing goes over the link any more.
+    private var isEnding = false
     private let l2cap: L2CAPConnection
     /// Those who wait for ``prepare(_:)``; nil when there is nothing to wait for any more.
     private var preparing: [Completion]?
@@ -71,7 +77,7 @@ public final class SecureLink {
         self.connection = connection
         self.l2cap = l2cap
         self.device = device
-        bond = device.bond(behind: connection.peerAddress)
+        bondIdentifier = device.bond(behind: connection.peerAddress)?.identifier
         manager = SecurityManager(
             channel: l2cap.register(.securityManager, maximumPayload: SecurityManager.maximumPayload),
             role: connection.role == .central ? .initiator : .responder,
@@ -80,8 +86,7 @@ public final class SecureLink {
             loop: device.loop,
             random: device.random,
             configuration: device.configuration,
-            identity: device.identity(for: ownAddress),
-            keys: bond?.keys
+            identity: device.identity(for: ownAddress)
         )
         manager.delegate = self
         reconfigure()
@@ -109,6 +114,9 @@ public final class SecureLink {
         if connection.role == .peripheral, let capability = device.policy.capabilityAsPeripheral {
             configuration.ioCapability = capability
         }
+        // What nobody looks at shows nothing (AB-A14).
+        if device.prompter == nil { configuration.ioCapability = .noInputNoOutput }
+        manager.consent = !device.policy.asksConsent ? .given : device.prompter == nil ? .missing : .asked
         manager.configuration = configuration
         manager.outOfBand = device.outOfBand(from: peer)
         update()
@@ -150,14 +158,15 @@ extension SecureLink {
     /// (AB-S07).
     func update() {
         let floor = device.configuration.floor
-        let inUse = manager.encryption.level.flatMap { $0.isAtLeast(floor) ? $0 : nil }
+        let inUse = isEnding ? nil : manager.encryption.level.flatMap { $0.isAtLeast(floor) ? $0 : nil }
         let known = inUse ?? manager.keys.flatMap { $0.level.isAtLeast(floor) ? $0.level : nil }
         var security = LinkSecurity(
             isEncrypted: inUse != nil,
             isAuthenticated: inUse?.isAuthenticated ?? false,
             isSecureConnections: inUse?.isSecureConnections ?? false,
             keySize: inUse?.keySize ?? 16,
-            hasKey: known != nil
+            // A key that is not good enough is one that the peer has to show first (AB-A10).
+            hasKey: inUse != nil || isEnding || manager.keys != nil && !manager.encryption.isEncrypted
         )
         security.isSecureConnectionsOnly = floor.isAuthenticated && floor.isSecureConnections
         security.isAuthorized = isAuthorized
@@ -179,8 +188,19 @@ extension SecureLink {
         disconnect()
     }
 
-    func disconnect() {
-        device.host.send(Disconnect(handle: connection.handle, reason: .authenticationFailure))
+    func disconnect(_ reason: HCIStatus = .authenticationFailure) {
+        isEnding = true
+        update()
+        device.host.send(Disconnect(handle: connection.handle, reason: reason))
+    }
+
+    /// There is another link to the peer, which counts.
+    func giveWay() {
+        guard isOpen else { return }
+        device.logger.notice("the link to \(peer) gives way to another one of the same peer")
+        disconnect(.remoteUserTerminated)
+        end()
+        onReplaced?()
     }
 }
 
@@ -205,12 +225,10 @@ extension SecureLink {
         securityLost()
     }
 
-    /// The bond is no more.
-    func bondForgotten() {
-        let wasUsed = manager.encryption.isEncrypted
-        bond = nil
-        manager.keys = nil
-        update()
-        if wasUsed { disconnect() }
+    /// Bonds are others. A link to a peer that has none any more ends, whether it is encrypted or on its way there.
+    func bondsChanged() {
+        guard bondIdentifier != nil, bond == nil else { return update() }
+        bondIdentifier = nil
+        manager.forget()
     }
 }

@@ -27,6 +27,8 @@ struct PairingMachine {
         case linkLost
         /// The owner wants no more of it.
         case cancel(PairingFailure)
+        /// It never was: nobody is told.
+        case drop
     }
 
     enum Action: Equatable {
@@ -45,6 +47,8 @@ struct PairingMachine {
         /// The peer refuses, and no pairing is under way: a Security Request may be.
         case failedByPeer(PairingFailure)
         case peerPressedKey(KeypressNotification.Kind)
+        /// The peer has what this device gave away another way, and has been shown that it is this device's.
+        case usedOwnData
         case completed(PairingResult)
         case failed(PairingError)
     }
@@ -85,8 +89,8 @@ struct PairingMachine {
         var ownIdentity: DistributedKeys.Identity?
         var peerData: OutOfBandData?
         var ownData: OwnOutOfBandData?
-        /// Whether a person has to agree before anything begins, where no number is compared or entered.
-        var asksConsent = true
+        /// Who agrees before anything begins, where no number is compared or entered.
+        var consent = PairingConsent.asked
     }
 
     init(role: PairingRole, configuration: PairingConfiguration, context: Context) {
@@ -142,6 +146,10 @@ struct PairingMachine {
             return [.closePrompt, .failed(.timedOut)]
         case .linkLost: return end(.linkLost)
         case .cancel(let reason): return isUnderWay ? refuse(reason) : []
+        case .drop:
+            guard isUnderWay else { return [] }
+            state = .idle
+            return [.stopTimer, .closePrompt]
         }
     }
 
@@ -198,7 +206,7 @@ struct PairingMachine {
         case (.failed(let packet), _):
             return isUnderWay ? end(.refusedByPeer(packet.reason)) : [.failedByPeer(packet.reason)]
         case (.pairingRequest(let packet), .idle) where role == .responder:
-            guard configuration.isPairable else { return refuse(.pairingNotSupported) }
+            guard canPair else { return refuse(.pairingNotSupported) }
             state = .awaitsPermission(packet.features)
             return [.askPermission]
         case (.securityRequest(let packet), .idle) where role == .initiator:
@@ -248,7 +256,7 @@ struct PairingMachine {
         }
         // The timeout runs from the request as well (3.4).
         let isReplacement = role == .responder && demand.replaced != nil && !isProven
-        guard isReplacement || negotiation.model == .justWorks && context.asksConsent else {
+        guard isReplacement || negotiation.model == .justWorks && context.consent != .given else {
             return begin(negotiation)
         }
         state = .awaitsConsent(negotiation)
@@ -264,11 +272,19 @@ struct PairingMachine {
             peerData: context.peerData
         )
         var exchange: any Exchange
+        var uses: [Action] = []
         if negotiation.isSecureConnections {
+            // Its public key is always the same, and would tell everybody who this is: only who says that it has the data sees
+            // it, and once (2.3.6).
+            let ownData = negotiation.peerHasData ? context.ownData : nil
+            if ownData != nil {
+                context.ownData = nil
+                uses = [.usedOwnData]
+            }
             exchange = SecureExchange(
                 setting,
                 keys: configuration.isDebugMode ? .debug : nil,
-                ownData: context.ownData,
+                ownData: ownData,
                 acceptsDebugKey: configuration.isDebugMode
             )
         } else {
@@ -277,7 +293,7 @@ struct PairingMachine {
         let actions = exchange.begin()
         state = .exchanging(negotiation, exchange)
         let answer = role == .responder ? [Action.send(.pairingResponse(PairingResponse(negotiation.responder)))] : []
-        return answer + perform(actions, negotiation)
+        return uses + answer + perform(actions, negotiation)
     }
 
     private mutating func take(_ answer: PairingAnswer) -> [Action] {

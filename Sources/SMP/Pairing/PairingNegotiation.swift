@@ -53,6 +53,9 @@ struct PairingNegotiation: Hashable, Sendable {
         initiator.requirements.contains(.bonding) && responder.requirements.contains(.bonding)
     }
 
+    /// Whether the peer says that it has what this device gave away another way.
+    var peerHasData: Bool { (role == .initiator ? responder : initiator).outOfBandFlag == 1 }
+
     /// Whether both want to hear of digits that are entered (2.3.5.1).
     var notifiesKeypresses: Bool {
         initiator.requirements.contains(.keypress) && responder.requirements.contains(.keypress)

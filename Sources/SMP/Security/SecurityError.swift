@@ -14,10 +14,14 @@ public enum SecurityError: Error, Hashable, Sendable {
     case linkLost
     /// The owner does not let these two pair now: too soon after attempts that failed, or against its rules.
     case notAllowed
+    /// A pairing is needed, and cannot be had with what this device is able to do. None was begun.
+    case cannotPair(PairingObstacle)
     /// Pairing led to a key that is not as good as what is needed.
     case tooWeak
     /// The keys could not be kept, or must not take the place of those that are there (AB-S10).
     case keysRefused
+    /// The bond was forgotten here, or its key replaced, before the link was secure.
+    case forgotten
     /// Somebody called ``SecurityManager/cancel()``.
     case cancelled
 }
@@ -33,8 +37,10 @@ extension SecurityError: CustomStringConvertible {
         case .refusedByPerson: "nobody agreed to the pairing"
         case .linkLost: "the link was lost"
         case .notAllowed: "pairing with this device is not allowed now"
+        case .cannotPair(let obstacle): "a pairing is needed and was not begun: \(obstacle)"
         case .tooWeak: "the pairing is less secure than what is needed"
         case .keysRefused: "the keys of the pairing could not be kept"
+        case .forgotten: "the pairing with the device was removed here meanwhile"
         case .cancelled: "it was cancelled"
         }
     }

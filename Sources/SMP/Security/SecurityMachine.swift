@@ -25,6 +25,8 @@ struct SecurityMachine {
         case stored(Bool)
         case timeout
         case cancel
+        /// A person, or a full store, has removed the bond.
+        case forgotten
         case linkLost
     }
 
@@ -34,6 +36,7 @@ struct SecurityMachine {
         case ask(PairingPrompt)
         case closePrompt
         case peerPressedKey(KeypressNotification.Kind)
+        case usedOwnData
         /// As central: encrypt the link with this key.
         case encrypt(EncryptionKey)
         case startTimer
@@ -42,6 +45,8 @@ struct SecurityMachine {
         case encryptionChanged
         case finish(Int, SecurityError?)
         case fail(SecurityError)
+        /// Nothing is to be believed of the link any more.
+        case endLink
     }
 
     enum State: Equatable {
@@ -53,35 +58,46 @@ struct SecurityMachine {
         case pairing
         /// The keys are being stored.
         case storing(PeerKeys, isBonding: Bool)
+        /// The link is gone, or is to be.
         case ended
     }
 
     /// The key that the link is being encrypted with.
-    private enum PendingKey: Equatable {
-        case bond(KeyLevel)
+    enum PendingKey: Equatable {
+        /// It counts if it is still kept when encryption comes on.
+        case kept(Key128)
         case pairing
     }
 
     let role: PairingRole
     var pairing: PairingMachine
-    /// The keys of the bond.
-    var keys: PeerKeys? {
-        didSet { hasPeerLostKeys = false }
-    }
-    private(set) var state = State.idle
-    private(set) var encryption = LinkEncryption()
-    /// Whether the key in use is the bond's, or comes of a pairing on this link.
-    private(set) var isProven = false
-    /// Whether the peer has said on this link that it has no such key. Its wishes are not heard any more then.
-    private var hasPeerLostKeys = false
-    private var pending: PendingKey?
-    private var waiters: [Waiter] = []
+    /// What is kept of the peer at this moment. Looked up each time: a person may have removed it, and another link to the
+    /// same peer may have put a better key there or used up a number.
+    var bond: () -> PeerKeys? = { nil }
+    /// The keys of a pairing that nobody keeps. They live as long as the link.
+    var linkKeys: PeerKeys?
+    var state = State.idle
+    var encryption = LinkEncryption()
+    /// Whether the key in use is one that is kept, or comes of a pairing that has come to its end on this link.
+    var isProven = false
+    /// Whether the key in use comes of a pairing that has not come to its end.
+    var isTentative = false
+    /// The key that the peer has said on this link that it does not have. Its wishes are not heard any more then.
+    var lostKey: EncryptionKey?
+    var pending: PendingKey?
+    var waiters: [Waiter] = []
 
-    init(_ pairing: PairingMachine, keys: PeerKeys?) {
+    init(_ pairing: PairingMachine, linkKeys: PeerKeys?) {
         role = pairing.role
         self.pairing = pairing
-        self.keys = keys
+        self.linkKeys = linkKeys
     }
+
+    /// The keys that count on this link.
+    var keys: PeerKeys? { linkKeys ?? bond() }
+
+    /// The key for encryption in this role.
+    var key: EncryptionKey? { keys.flatMap { role == .initiator ? $0.peerKey : $0.localKey } }
 
     mutating func handle(_ event: Event) -> [Action] {
         if case .ended = state { return ended(event) }
@@ -98,6 +114,7 @@ struct SecurityMachine {
         case .stored(let isStored): return stored(isStored)
         case .timeout: return timedOut()
         case .cancel: return cancel()
+        case .forgotten: return giveUp(.forgotten)
         case .linkLost: return lost()
         }
     }
@@ -108,17 +125,17 @@ struct SecurityMachine {
     }
 
     /// The key for the controller, which asks as peripheral with what the central has shown (2.4.4.2); nil when there
-    /// is none. In the middle of a pairing there is none either, and a key of zeroes never (AB-L06, CVE-2019-19194).
+    /// is none. A pairing that has come to a key has this one alone, and a key of zeroes is none (AB-L06, CVE-2019-19194).
     mutating func longTermKey(random: UInt64, diversifier: UInt16) -> Key128? {
         guard role == .responder, state != .ended else { return nil }
-        if pairing.isUnderWay {
-            guard let key = pairing.agreedKey, random == 0, diversifier == 0 else { return nil }
+        if let key = pairing.agreedKey {
+            guard random == 0, diversifier == 0 else { return nil }
             return answer(key, .pairing)
         }
-        guard let keys, let key = keys.localKey, key.random == random, key.diversifier == diversifier else {
-            return nil
-        }
-        return answer(key.key, .bond(keys.level))
+        // In the clear anybody can have begun the pairing; whoever is refused its key for that thinks it lost (AB-S09).
+        guard !pairing.isUnderWay || !encryption.isEncrypted else { return nil }
+        guard let key, key.random == random, key.diversifier == diversifier else { return nil }
+        return answer(key.key, .kept(key.key))
     }
 
     private mutating func answer(_ key: Key128, _ use: PendingKey) -> Key128? {
@@ -138,14 +155,29 @@ extension SecurityMachine {
         return state == .idle ? proceed() : []
     }
 
-    /// Begins what the waiters wait for.
-    private mutating func proceed() -> [Action] {
+    /// What keeps a waiter from what it waits for, if a pairing is needed for that.
+    private func obstacle(for waiter: Waiter) -> PairingObstacle? {
+        guard !pairing.isDead else { return nil }
+        let kept = keys?.level
+        if let level = waiter.level, let kept, key != nil, !encryption.isEncrypted, level.isMet(by: kept) { return nil }
+        return pairing.obstacle(to: waiter.level ?? .encrypted, replacing: kept)
+    }
+
+    /// Begins what the waiters wait for. Those for whom nothing can be done hear so, and nothing is begun for them.
+    mutating func proceed() -> [Action] {
+        let all = waiters.map { ($0, obstacle(for: $0)) }
+        waiters = all.compactMap { $1 == nil ? $0 : nil }
+        let hopeless = all.flatMap { waiter, obstacle in obstacle.map { finish([waiter], .cannotPair($0)) } ?? [] }
+        return hopeless + begin()
+    }
+
+    private mutating func begin() -> [Action] {
         guard !waiters.isEmpty else { return [] }
         guard role == .initiator else { return requestSecurity() }
-        if !encryption.isEncrypted, let keys, let key = keys.peerKey, waiters.contains(where: { $0.level != nil }) {
+        if !encryption.isEncrypted, let key, waiters.contains(where: { $0.level != nil }) {
             // Before a better pairing too: who cannot show the bond's key does not get to replace it (AB-S09).
             state = .encrypting
-            pending = .bond(keys.level)
+            pending = .kept(key.key)
             return [.encrypt(key)]
         }
         prepare()
@@ -185,19 +217,18 @@ extension SecurityMachine {
 
     /// The peripheral wants security (2.4.6).
     private mutating func requested(_ requirements: AuthenticationRequirements) -> [Action] {
-        guard state == .idle, !hasPeerLostKeys else { return [] }
-        let configuration = pairing.configuration
-        guard keys?.peerKey != nil || configuration.isPairable else {
-            return [.send(.failed(PairingFailed(.pairingNotSupported)))]
-        }
-        // What cannot be had with our own capabilities is not tried for again at each connection.
-        let canProtect = configuration.ioCapability != .noInputNoOutput || pairing.context.peerData != nil
+        let hasLostKey = lostKey != nil && lostKey == key
+        guard state == .idle, !hasLostKey else { return [] }
+        guard key != nil || pairing.canPair else { return [.send(.failed(PairingFailed(.pairingNotSupported)))] }
+        // What cannot be had with our own means is not tried for again at each connection.
         let level = SecurityLevel(
-            isAuthenticated: requirements.contains(.protection) && canProtect,
-            isSecureConnections: requirements.contains(.secureConnections) && configuration.legacy != .only
+            isAuthenticated: requirements.contains(.protection) && pairing.canProtect,
+            isSecureConnections: requirements.contains(.secureConnections) && pairing.configuration.legacy != .only
         )
-        guard !encryption.meets(level) else { return [] }
-        waiters.append(Waiter(number: nil, level: level))
+        let wish = Waiter(number: nil, level: level)
+        let waiter = obstacle(for: wish) == nil ? wish : Waiter(number: nil, level: .encrypted)
+        guard waiter.level.map({ !encryption.meets($0) }) ?? false else { return [] }
+        waiters.append(waiter)
         return proceed()
     }
 }
@@ -205,7 +236,7 @@ extension SecurityMachine {
 // MARK: - Pairing
 
 extension SecurityMachine {
-    private mutating func perform(_ actions: [PairingMachine.Action], reason: SecurityError? = nil) -> [Action] {
+    mutating func perform(_ actions: [PairingMachine.Action], reason: SecurityError? = nil) -> [Action] {
         let performed = actions.flatMap { perform($0, reason) }
         if pairing.isUnderWay, state == .idle || state == .awaitsCentral { state = .pairing }
         return performed
@@ -220,6 +251,7 @@ extension SecurityMachine {
         case .startTimer: return [.startTimer]
         case .stopTimer: return [.stopTimer]
         case .peerPressedKey(let kind): return [.peerPressedKey(kind)]
+        case .usedOwnData: return [.usedOwnData]
         case .securityRequested(let requirements): return requested(requirements)
         case .failedByPeer(let reason):
             guard state == .awaitsCentral else { return [] }
@@ -231,12 +263,14 @@ extension SecurityMachine {
             return [.encrypt(EncryptionKey(key: key))]
         case .completed(let result):
             pairing.context.peerData = nil
-            pairing.context.ownData = nil
             state = .storing(result.keys, isBonding: result.isBonding)
             return [.store(result.keys, isBonding: result.isBonding)]
         case .failed(let error):
+            let error = reason ?? Self.error(of: error)
+            // The link is encrypted with a key that the two do not stand by.
+            guard !isTentative else { return giveUp(error) }
             if state == .pairing || state == .awaitsCentral { state = .idle }
-            return fail(reason ?? Self.error(of: error))
+            return fail(error)
         }
     }
 
@@ -251,13 +285,9 @@ extension SecurityMachine {
     private mutating func stored(_ isStored: Bool) -> [Action] {
         guard case .storing(let new, let isBonding) = state else { return [] }
         state = .idle
-        guard isStored else {
-            // A link whose keys nobody wants is not to be relied on.
-            encryption = LinkEncryption()
-            isProven = false
-            return [.send(.failed(PairingFailed(.keyRejected))), .encryptionChanged] + fail(.keysRefused)
-        }
-        if isBonding { keys = new }
+        guard isStored else { return [.send(.failed(PairingFailed(.keyRejected)))] + giveUp(.keysRefused) }
+        linkKeys = isBonding ? nil : new
+        isTentative = false
         isProven = true
         let rest = waiters
         waiters = []
@@ -285,91 +315,18 @@ extension SecurityMachine {
     }
 }
 
-// MARK: - Encryption
-
-extension SecurityMachine {
-    private mutating func changed(_ report: EncryptionChangeReport) -> [Action] {
-        let key = pending
-        pending = nil
-        switch report {
-        case .on, .refreshed: return encrypted(with: key)
-        case .off:
-            encryption = LinkEncryption()
-            isProven = false
-            // Keys do not go over a link that is not encrypted (AB-S11).
-            return [.encryptionChanged] + perform(pairing.handle(.cancel(.unspecifiedReason)))
-        case .failed(let failure):
-            if key == .pairing { return perform(pairing.handle(.encrypted(false))) }
-            guard state == .encrypting else { return [] }
-            state = .idle
-            // The bond stays, and no pairing takes its place (behaviour 6.12).
-            switch failure {
-            case .keyMissing:
-                hasPeerLostKeys = true
-                return fail(.peerLostKey)
-            case .timedOut: return fail(.encryptionTimedOut)
-            case .other: return fail(.encryptionFailed)
-            }
-        }
-    }
-
-    private mutating func encrypted(with key: PendingKey?) -> [Action] {
-        switch key {
-        // Nobody here gave a key: whatever the controller used is not worth anything (AB-L06).
-        case nil: return []
-        case .pairing:
-            guard let level = pairing.agreedLevel else { return [] }
-            encryption = LinkEncryption(level: level)
-            isProven = false
-            return [.encryptionChanged] + perform(pairing.handle(.encrypted(true)))
-        case .bond(let level):
-            encryption = LinkEncryption(level: level)
-            isProven = true
-            return [.encryptionChanged] + settle()
-        }
-    }
-
-    /// The link is encrypted with the bond's key: some have what they waited for; for the others, pairing.
-    private mutating func settle() -> [Action] {
-        let encryption = encryption
-        let met = waiters.filter { $0.level.map(encryption.meets) ?? false }
-        waiters.removeAll { $0.level.map(encryption.meets) ?? false }
-        var actions = finish(met, nil)
-        switch state {
-        case .encrypting:
-            state = .idle
-            actions += proceed()
-        case .awaitsCentral where waiters.isEmpty:
-            state = .idle
-            actions.append(.stopTimer)
-        default: break
-        }
-        return actions
-    }
-
-    private mutating func lost() -> [Action] {
-        let wasBusy = state != .idle || !waiters.isEmpty
-        let actions = pairing.isUnderWay ? perform(pairing.handle(.linkLost)) : wasBusy ? fail(.linkLost) : []
-        state = .ended
-        encryption = LinkEncryption()
-        isProven = false
-        pending = nil
-        return [.stopTimer] + actions
-    }
-}
-
 // MARK: - Ends
 
 extension SecurityMachine {
-    private mutating func fail(_ error: SecurityError) -> [Action] { dismiss(error) + [.fail(error)] }
+    mutating func fail(_ error: SecurityError) -> [Action] { dismiss(error) + [.fail(error)] }
 
-    private mutating func dismiss(_ error: SecurityError) -> [Action] {
+    mutating func dismiss(_ error: SecurityError) -> [Action] {
         let all = waiters
         waiters = []
         return finish(all, error)
     }
 
-    private func finish(_ waiters: [Waiter], _ error: SecurityError?) -> [Action] {
+    func finish(_ waiters: [Waiter], _ error: SecurityError?) -> [Action] {
         waiters.compactMap { $0.number.map { .finish($0, error) } }
     }
 }

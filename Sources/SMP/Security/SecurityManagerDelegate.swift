@@ -19,8 +19,17 @@ public protocol SecurityManagerDelegate: AnyObject {
     /// The peer's person has pressed a key.
     func securityManager(_ manager: SecurityManager, peerPressedKey kind: KeypressNotification.Kind)
 
+    /// What was given away another way, ``OutOfBand/own``, is used up: no pairing may use it again, on whichever link, and
+    /// however this one ends.
+    func securityManagerUsedOutOfBand(_ manager: SecurityManager)
+
     /// Whether these two may pair now, after attempts that failed (Core Vol 3 Part H 2.3.6, AB-S12).
     func securityManagerMayPair(_ manager: SecurityManager) -> Bool
+
+    /// The keys that are kept of the peer at this moment; nil when there are none. Asked for each time that they are needed: a
+    /// person may have removed them, and another link to the same peer may have changed them. No more than a look: the
+    /// manager is in the middle of something.
+    func securityManagerKeys(_ manager: SecurityManager) -> PeerKeys?
 
     /// Keep these keys, if `isBonding`. They must have been written when this returns, and count only then.
     ///
@@ -33,13 +42,20 @@ public protocol SecurityManagerDelegate: AnyObject {
     /// What was under way has failed, whoever began it.
     func securityManager(_ manager: SecurityManager, didFail error: SecurityError)
 
-    /// A number of ``SecurityManager/keys`` that signatures have has moved on, and must be kept before it is used.
-    func securityManagerKeysChanged(_ manager: SecurityManager)
+    /// Keep these keys, in which the number of a signature has moved on. It must have been written when this returns, and no
+    /// link to the peer may use the number again.
+    ///
+    /// - Throws: when it cannot be kept: then nothing is signed, and no signature believed.
+    func securityManager(_ manager: SecurityManager, keep keys: PeerKeys) throws
+
+    /// Nothing is to be believed of the link any more: end it. A pairing has failed after the link was encrypted, its keys
+    /// are not kept, or the bond is gone.
+    func securityManagerEndsLink(_ manager: SecurityManager)
 }
 
 extension SecurityManagerDelegate {
     /// Nothing is shown.
     public func securityManager(_ manager: SecurityManager, peerPressedKey kind: KeypressNotification.Kind) {}
-    /// Nothing is kept.
-    public func securityManagerKeysChanged(_ manager: SecurityManager) {}
+    /// Whoever gives nothing away has nothing to remember.
+    public func securityManagerUsedOutOfBand(_ manager: SecurityManager) {}
 }

@@ -34,7 +34,7 @@ extension Explorer {
     /// Encrypts the link, by the bond or by pairing, if that is wanted, and explores.
     func secure(_ connection: HCIConnection, _ l2cap: L2CAPConnection, _ client: GATTClient) {
         security.setOutOfBand(plan.trust.outOfBand, from: connection.peerAddress)
-        let link = security.attach(connection, l2cap, ownAddress: ownAddress)
+        guard let link = security.attach(connection, l2cap, ownAddress: ownAddress) else { return }
         link.name = plan.name
         secureLink = link
         link.onPaired = { bond in

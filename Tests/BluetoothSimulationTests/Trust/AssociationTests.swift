@@ -60,6 +60,21 @@ import Testing
         #expect(trust.phone.pairedPeers.isEmpty && trust.sensor.pairedPeers.isEmpty)
     }
 
+    /// A pairing that fails makes many a peer end the link: what cannot come to anything is not begun.
+    @Test func whatNobodyIsThereToPairForCostsNoConnection() throws {
+        let trust = TrustWorld()
+        trust.phone.withSystem { $0.prompter = nil }
+        let app = try trust.app()
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value", within: .seconds(10)).error?.att == .insufficientAuthentication)
+        trust.world.run(for: .seconds(5))
+        // The sensor has heard nothing of it.
+        #expect(app.log.isEmpty && trust.sensor.person.notices.isEmpty)
+        app.read(Trust.open)
+        #expect(try app.expect("value").error == nil)
+    }
+
     @Test func AB_A14_aPersonWhoWasToldNothingDeclines() throws {
         let world = SimulatedWorld(seed: 1)
         let (phone, sensor) = (world.addDevice(named: "Phone"), world.addDevice(named: "Sensor"))

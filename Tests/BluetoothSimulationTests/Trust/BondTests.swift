@@ -209,6 +209,54 @@ import Testing
         withExtendedLifetime(secondApp) {}
     }
 
+    @Test func AB_S14_whoHasToGiveWayInAFullStoreLosesItsConnection() throws {
+        let trust = TrustWorld(sensor: DeviceOptions(pairingScreen: .none)) { configuration, isPhone in
+            if isPhone { configuration.maximumBonds = 1 }
+        }
+        let second = trust.world.addDevice(named: "Second", options: DeviceOptions(pairingScreen: .none))
+        let app = try trust.app()
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value").error == nil)
+        let secondApp = second.launch("second") { _ in TrustPeripheral() }
+        trust.world.run(for: .milliseconds(200))
+        second.person.behaves(.agrees(lookingAt: []))
+        let other = try trust.app()
+        try other.find(except: app.identifier)
+        try other.open()
+        other.read(Trust.email)
+        #expect(try other.expect("value").error == nil)
+        #expect(try app.expect("disconnected").error != nil)
+        #expect(trust.phone.pairedPeers.map(\.name) == ["Second"])
+        #expect(trust.phone.withSystem { $0.links.map(\.secured.linkSecurity.isEncrypted) } == [true])
+        withExtendedLifetime(secondApp) {}
+    }
+
+    @Test func behaviour_6_13_aPeerThatDoesNotAnswerToEncryptionFailsTheConnectionWithCode15() throws {
+        let (trust, app) = try bonded()
+        trust.world.withholdsEncryption()
+        app.connect()
+        let failure = try app.expect("failed to connect", "connected", "disconnected")
+        #expect(failure.what == "failed to connect")
+        #expect(failure.error?.core == .encryptionTimedOut)
+        trust.world.run(for: .seconds(1))
+        #expect(app.log.isEmpty && trust.phone.withSystem { $0.links.isEmpty })
+        // The bond stays: the peer may answer another time.
+        #expect(trust.phone.pairedPeers.count == 1)
+    }
+
+    @Test func whoWithholdsEncryptionUntilItIsForgottenIsNotConnected() throws {
+        let (trust, app) = try bonded()
+        trust.world.withholdsEncryption()
+        app.connect()
+        trust.world.run(for: .seconds(3))
+        #expect(app.log.isEmpty && trust.phone.withSystem { $0.links.count } == 1)
+        trust.phone.forget(try #require(trust.phone.pairedPeers.first?.identifier))
+        #expect(try app.expect("failed to connect", "connected").what == "failed to connect")
+        trust.world.run(for: .seconds(60))
+        #expect(app.log.allSatisfy { $0.what != "connected" } && trust.phone.pairedPeers.isEmpty)
+    }
+
     @Test func behaviour_6_13_withAStoreFullOfTrustedPeersThereIsAnErrorOfItsOwn() throws {
         let trust = TrustWorld { configuration, isPhone in
             if isPhone { configuration.maximumBonds = 1 }

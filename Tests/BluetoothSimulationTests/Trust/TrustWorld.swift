@@ -89,6 +89,21 @@ final class Locked<Value: Sendable>: Sendable {
     func change(_ body: @Sendable (inout Value) -> Void) { stored.withLock { body(&$0) } }
 }
 
+extension SimulatedWorld {
+    /// From now on no peer answers to the beginning of encryption: LL_ENC_REQ leaves as an empty packet (Core Vol 6 Part B
+    /// 2.4, 2.4.2.4), which is acknowledged like any other.
+    func withholdsEncryption() {
+        let state = state
+        loop.waitFor {
+            state.value.radio.onSend = { frame in
+                let isRequest = frame.pdu.count > 2 && frame.pdu[0] & 3 == 3 && frame.pdu[2] == 0x03
+                guard frame.channel < 37, isRequest else { return }
+                frame.pdu = [frame.pdu[0] & ~3 | 1, 0]
+            }
+        }
+    }
+}
+
 extension SimulatedDevice {
     /// Works on the device's system, on the loop.
     func withSystem<T: Sendable>(_ body: @escaping @Sendable (BluetoothSystem) -> T) -> T {

@@ -321,6 +321,66 @@ import Testing
         #expect(link?.peer == shown.address && link?.security.bond == nil)
     }
 
+    /// Somebody with an address that the central of a bonded pair had some time ago.
+    private func impostor(of pair: Pair) throws -> GAPDevice {
+        try connect(pair, Self.undirected, Self.direct).terminate()
+        pair.world.run(.seconds(1))
+        let stolen = try #require(pair.watch.of(pair.other.node, .initiating).last?.own)
+        pair.world.run(GAPTimer.privateAddressInterval + .seconds(1))
+        return pair.world.device(.fixed(stolen))
+    }
+
+    /// Has a device advertise, and the impostor connect to it.
+    private func connect(_ impostor: GAPDevice, to device: GAPDevice, _ pair: Pair) throws {
+        let since = pair.world.loop.now
+        let role = Peripheral(device.access)
+        role.enter(Self.undirected)
+        pair.world.run(.seconds(1))
+        let shown = try #require(pair.watch.of(device.node, .advertising).last { $0.time >= since }?.own)
+        let central = Central(impostor.access)
+        central.connect(to: shown, within: .seconds(10)) { _ in }
+        pair.world.run(for: .seconds(12)) { !impostor.links.isEmpty }
+        pair.world.run(.seconds(1))
+        #expect(impostor.links.count == 1)
+    }
+
+    /// An old address of a peer that is there gets neither its place nor its link.
+    @Test(arguments: PrivacyMode.allCases)
+    func AB_G03_whoRepeatsTheAddressOfAPeerThatIsThereIsRefused(mode: PrivacyMode) throws {
+        let pair = try Pair(mode)
+        let impostor = try impostor(of: pair)
+        _ = try connect(pair, Self.undirected, Self.direct)
+        pair.world.run(.seconds(1))
+        let real = try #require(pair.device.access.links.first)
+        let ends = pair.device.endReasons.count
+        #expect(real.security.linkSecurity.isEncrypted)
+        try connect(impostor, to: pair.device, pair)
+        #expect(impostor.endReasons.count == 1)
+        #expect(pair.device.access.links.count == 1 && pair.device.access.links.first === real)
+        #expect(real.security.linkSecurity.isEncrypted && pair.device.endReasons.count == ends)
+    }
+
+    /// A controller that resolves addresses itself, and shows all the same one, does not let a second link of one identity come
+    /// into being (Core Vol 6 Part B 1.1.1): there the host is not asked.
+    @Test(arguments: PrivacyMode.allCases.filter { $0 != .controllerLegacy })
+    func AB_G03_whoRepeatsAnAddressDoesNotKeepThePeerOut(mode: PrivacyMode) throws {
+        let pair = try Pair(mode)
+        let impostor = try impostor(of: pair)
+        try connect(impostor, to: pair.device, pair)
+        #expect(pair.device.access.links.count == 1 && impostor.endReasons.isEmpty)
+        let link = try #require(pair.device.access.links.first)
+        #expect(link.peer == pair.other.identity.address && !link.security.linkSecurity.isEncrypted)
+        let role = Peripheral(pair.device.access)
+        role.enter(Self.undirected)
+        let central = Central(pair.other.access)
+        central.connect(to: pair.device.identity.address, within: .seconds(10)) { _ in }
+        pair.world.run(for: .seconds(12)) { !impostor.endReasons.isEmpty }
+        pair.world.run(.seconds(1))
+        #expect(pair.device.access.links.count == 1 && pair.device.access.links.first !== link)
+        #expect(pair.device.access.links.first?.security.linkSecurity.isEncrypted == true)
+        #expect(pair.other.access.links.first?.security.linkSecurity.isEncrypted == true)
+    }
+
     /// Whoever repeats a bonded device's address is let in as anybody is. He is called by its name, and has no key.
     @Test(arguments: PrivacyMode.allCases)
     func AB_G03_aRepeatedAddressIsNoProof(mode: PrivacyMode) throws {

@@ -20,6 +20,7 @@ import Testing
         let link: SecureLink
         let l2cap: L2CAPConnection
         let bonds: BondStore
+        let links: Links
         static let handle = ConnectionHandle(rawValue: 0x40)
         static let address = BluetoothAddress(0xC0FF_EE00_0002, kind: .publicDevice)
 
@@ -40,19 +41,38 @@ import Testing
                 logger: peer.logger
             )
             self.security = security
-            var made: (SecureLink, L2CAPConnection)?
+            let links = Links()
             let loop = peer.loop
             peer.host.onConnection = { connection in
                 let l2capRole: L2CAPConnection.Role = role == .central ? .central : .peripheral
                 let l2cap = L2CAPConnection(link: connection, role: l2capRole, loop: loop)
                 let own = BluetoothAddress(0xC0FF_EE00_0001, kind: .publicDevice)
-                made = (security.attach(connection, l2cap, ownAddress: own), l2cap)
+                links.all.append(security.attach(connection, l2cap, ownAddress: own))
+                links.channels.append(l2cap)
             }
             peer.inject(Self.connection(role, address))
-            (link, l2cap) = try #require(made)
+            link = try #require(links.all.first ?? nil)
+            l2cap = try #require(links.channels.first)
+            self.links = links
         }
 
-        static func connection(_ role: LERole, _ address: BluetoothAddress) -> LEEnhancedConnectionComplete {
+        /// All links that were made, nil for those that were refused.
+        final class Links {
+            var all: [SecureLink?] = []
+            var channels: [L2CAPConnection] = []
+        }
+
+        /// Another link, as peripheral.
+        func connect(_ address: BluetoothAddress, _ handle: UInt16) -> SecureLink? {
+            peer.inject(Self.connection(.peripheral, address, ConnectionHandle(rawValue: handle)))
+            return links.all.last ?? nil
+        }
+
+        static func connection(
+            _ role: LERole,
+            _ address: BluetoothAddress,
+            _ handle: ConnectionHandle = handle
+        ) -> LEEnhancedConnectionComplete {
             LEEnhancedConnectionComplete(
                 handle: handle,
                 role: role,
@@ -64,8 +84,8 @@ import Testing
             )
         }
 
-        func change(_ state: UInt8, _ status: HCIStatus = .success) {
-            peer.inject(EncryptionChange(status: status, handle: Self.handle, state: EncryptionState(rawValue: state)))
+        func change(_ state: UInt8, _ status: HCIStatus = .success, _ handle: ConnectionHandle = handle) {
+            peer.inject(EncryptionChange(status: status, handle: handle, state: EncryptionState(rawValue: state)))
         }
 
         var disconnects: [Disconnect] { peer.commands.compactMap { $0 as? Disconnect } }
@@ -231,6 +251,83 @@ import Testing
         for requirement in SecurityRequirement.cases.dropFirst() {
             #expect(bench.link.linkSecurity.refusal(of: requirement) == .insufficientEncryption)
         }
+    }
+
+    /// Two private addresses of a bonded peer, the older one repeated by somebody else.
+    private func addresses(_ irk: Key128) -> [BluetoothAddress] {
+        ([0x40_1234, 0x40_5678] as [UInt32]).map { part in
+            BluetoothAddress(UInt64(part) << 24 | UInt64(Toolbox.ah(irk, part)), kind: .randomDevice)
+        }
+    }
+
+    private func privateBond(_ irk: Key128) -> Bond {
+        var bond = Self.bond()
+        bond.keys.identityKey = irk
+        return bond
+    }
+
+    @Test func AB_G03_whoRepeatsAnAddressOfAPeerThatIsEncryptedIsRefused() throws {
+        let irk = Key128(Block128(high: 3, low: 4))
+        let (bond, addresses) = (privateBond(irk), addresses(irk))
+        let bench = try Bench(.peripheral, bond: bond, from: addresses[1])
+        bench.peer.inject(LELongTermKeyRequest(handle: Bench.handle, random: 0, encryptedDiversifier: 0))
+        bench.change(1)
+        var replaced = 0
+        bench.link.onReplaced = { replaced += 1 }
+        #expect(bench.connect(addresses[0], 0x41) == nil)
+        #expect(bench.disconnects.map(\.handle.rawValue) == [0x41] && replaced == 0)
+        #expect(bench.link.linkSecurity.isEncrypted)
+        // It gets no key, whatever it asks for.
+        let newcomer = ConnectionHandle(rawValue: 0x41)
+        bench.peer.inject(LELongTermKeyRequest(handle: newcomer, random: 0, encryptedDiversifier: 0))
+        #expect(bench.peer.commands.last is LELongTermKeyRequestNegativeReply)
+        // A stranger is none of it.
+        #expect(bench.connect(BluetoothAddress(0xC000_0000_0099, kind: .randomDevice), 0x42) != nil)
+    }
+
+    @Test func AB_G03_whoRepeatsAnAddressDoesNotHoldThePeersPlace() throws {
+        let irk = Key128(Block128(high: 3, low: 4))
+        let (bond, addresses) = (privateBond(irk), addresses(irk))
+        let bench = try Bench(.peripheral, bond: bond, from: addresses[0])
+        var replaced = 0
+        bench.link.onReplaced = { replaced += 1 }
+        var failure: SecurityError?
+        bench.link.secure(.encrypted) { failure = $0.error }
+        let newcomer = try #require(bench.connect(addresses[1], 0x41))
+        #expect(bench.disconnects.map(\.handle) == [Bench.handle] && replaced == 1 && failure == .linkLost)
+        // Nothing comes of the old link any more, though it is still there.
+        bench.peer.inject(LELongTermKeyRequest(handle: Bench.handle, random: 0, encryptedDiversifier: 0))
+        #expect(bench.peer.commands.last is LELongTermKeyRequestNegativeReply)
+        bench.change(1)
+        #expect(!bench.link.linkSecurity.isEncrypted && bench.link.linkSecurity.hasKey)
+        let handle = ConnectionHandle(rawValue: 0x41)
+        bench.peer.inject(LELongTermKeyRequest(handle: handle, random: 0, encryptedDiversifier: 0))
+        bench.change(1, .success, handle)
+        #expect(newcomer.linkSecurity.isEncrypted)
+    }
+
+    @Test func aPairingThatTellsWhoIsThereEndsTheOtherLinksOfThatPeer() throws {
+        let irk = Key128(Block128(high: 3, low: 4))
+        let addresses = addresses(irk)
+        let bench = try Bench(.peripheral, from: addresses[0])
+        // Nobody knows yet that they are the same.
+        let second = try #require(bench.connect(addresses[1], 0x41))
+        #expect(bench.disconnects.isEmpty)
+        var keys = privateBond(irk).keys
+        keys.identityAddress = Bench.address
+        try second.securityManager(second.manager, didPair: keys, isBonding: true)
+        #expect(bench.disconnects.map(\.handle) == [Bench.handle])
+    }
+
+    @Test func AB_A10_aBondThatIsTooWeakIsStillOneThatThePeerShowsFirst() throws {
+        let bench = try Bench(.central, bond: Self.bond(secureConnections: false))
+        bench.security.configuration = .secureConnectionsOnly
+        // Until it is encrypted the link may be anybody's.
+        #expect(bench.link.linkSecurity.hasKey && !bench.link.linkSecurity.isEncrypted)
+        #expect(bench.link.linkSecurity.refusal(of: .encrypted) == .insufficientEncryption)
+        bench.change(1)
+        #expect(!bench.link.linkSecurity.hasKey && !bench.link.linkSecurity.isEncrypted)
+        #expect(bench.link.linkSecurity.refusal(of: .encrypted) == .insufficientAuthentication)
     }
 
     @Test func aControllersIdentityIsAnIdentity() throws {

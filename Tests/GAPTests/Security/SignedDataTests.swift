@@ -154,10 +154,28 @@ import Testing
         let bond = try #require(signing.server.bonds.bonds.first)
         try signing.server.security.forget(bond.identifier)
         for _ in 0..<2 {
+            try signing.reconnect()
             try signing.write(1)
             #expect(signing.written.isEmpty)
-            try signing.reconnect()
         }
+    }
+
+    /// A number that could not be kept would count again on the next link.
+    @Test(arguments: [LERole.central, .peripheral])
+    func AB_A12_aNumberThatCannotBeKeptCountsForNothing(_ role: LERole) throws {
+        let signing = try Signing(role)
+        signing.client.storage.failure = .tooLarge(place: "memory")
+        let client = try #require(signing.client.client)
+        #expect(throws: GATTError.noSigningKey) { try client.writeSigned([1], to: signing.handle) }
+        signing.client.storage.failure = nil
+        signing.server.storage.failure = .tooLarge(place: "memory")
+        try signing.write(2)
+        #expect(signing.written.isEmpty)
+        #expect(try signing.counters() == [0, 0])
+        signing.server.storage.failure = nil
+        try signing.write(3)
+        #expect(signing.written == [[3]])
+        #expect(try signing.counters() == [2, 2])
     }
 
     @Test(arguments: [LERole.central, .peripheral])

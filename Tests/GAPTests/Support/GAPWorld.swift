@@ -84,6 +84,7 @@ final class GAPDevice {
     let host: HCIHost
     let node: RadioNode
     let bonds: BondStore?
+    let gate: GatedTransport
     private let ends: (host: InMemoryTransport, controller: InMemoryTransport)
     private(set) var links: [AccessLink] = []
     private(set) var endReasons: [HCIStatus] = []
@@ -112,7 +113,8 @@ final class GAPDevice {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         let log = CommandLog()
-        let line = SnoopingTransport(ends.host, end: .host, loop: world.loop) { packet, direction, _ in
+        gate = GatedTransport(ends.host)
+        let line = SnoopingTransport(gate, end: .host, loop: world.loop) { packet, direction, _ in
             log.take(packet, direction)
         }
         host = HCIHost(transport: line, loop: world.loop, logger: logger)

@@ -35,14 +35,16 @@ final class SecureDevice: GATTServerDelegate {
         _ world: GAPWorld,
         slip: Person.Slip,
         pairing: PairingConfiguration,
-        address policy: OwnAddressPolicy = .staticRandom
+        address policy: OwnAddressPolicy = .staticRandom,
+        capacity: Int = BondStore.maximumBonds
     ) throws {
         person = Person(slip)
         let number = UInt64(world.deviceCount)
         bonds = try BondStore(
             storage: storage,
             adapter: AdapterIdentity(address: BluetoothAddress(0xC0FF_EE00_0001 + number, kind: .publicDevice)),
-            random: RandomSource(seed: 77 + number)
+            random: RandomSource(seed: 77 + number),
+            capacity: capacity
         )
         device = world.device(policy, bonds: bonds, pairing: pairing)
         let database = GATTDatabase()

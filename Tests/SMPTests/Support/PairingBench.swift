@@ -133,7 +133,7 @@ struct PairingBench {
         case .completed(let result): self[role].result = result
         case .failed(let error): self[role].error = error
         case .securityRequested: self[role].securityRequests += 1
-        case .peerPressedKey, .failedByPeer: break
+        case .peerPressedKey, .failedByPeer, .usedOwnData: break
         }
     }
 

@@ -81,9 +81,19 @@ final class SecuritySide: SecurityManagerDelegate {
     var failures: [SecurityError] = []
     var levels: [LinkEncryption] = []
     var keyChanges = 0
+    /// What is kept of the peer; several links may have one shelf.
+    var shelf = Shelf()
+    /// How often the manager wanted the link ended.
+    var ends = 0
+    /// How often what was given away another way was used up.
+    var usedOwnData = 0
     var answer: ((PairingAnswer) -> Void)?
 
     struct Full: Error {}
+
+    final class Shelf {
+        var keys: PeerKeys?
+    }
 
     init(
         _ role: PairingRole,
@@ -106,9 +116,9 @@ final class SecuritySide: SecurityManagerDelegate {
             loop: loop,
             random: RandomSource(seed: seed).split(isCentral ? 1 : 2),
             configuration: configuration,
-            identity: LocalIdentity(address: own, key: Key128(Block128(high: isCentral ? 1 : 2, low: 0))),
-            keys: keys
+            identity: LocalIdentity(address: own, key: Key128(Block128(high: isCentral ? 1 : 2, low: 0)))
         )
+        shelf.keys = keys
         manager.delegate = self
     }
 
@@ -184,9 +194,20 @@ final class SecuritySide: SecurityManagerDelegate {
     func securityManager(_ manager: SecurityManager, didPair keys: PeerKeys, isBonding: Bool) throws {
         guard storesKeys else { throw Full() }
         stored.append((keys, isBonding))
+        if isBonding { shelf.keys = keys }
     }
 
-    func securityManager(_ manager: SecurityManager, didFail error: SecurityError) { failures.append(error) }
+    func securityManagerKeys(_ manager: SecurityManager) -> PeerKeys? { shelf.keys }
 
-    func securityManagerKeysChanged(_ manager: SecurityManager) { keyChanges += 1 }
+    func securityManager(_ manager: SecurityManager, keep keys: PeerKeys) throws {
+        guard storesKeys else { throw Full() }
+        keyChanges += 1
+        shelf.keys = keys
+    }
+
+    func securityManagerUsedOutOfBand(_ manager: SecurityManager) { usedOwnData += 1 }
+
+    func securityManagerEndsLink(_ manager: SecurityManager) { ends += 1 }
+
+    func securityManager(_ manager: SecurityManager, didFail error: SecurityError) { failures.append(error) }
 }

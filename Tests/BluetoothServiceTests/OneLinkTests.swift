@@ -1,0 +1,64 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import GAP
+import Testing
+
+@testable import BluetoothService
+
+/// One peer has one link, and whatever goes by the peer's name goes over that one.
+@Suite struct OneLinkTests {
+    /// A strap that is in use by a phone, in the clear, and somebody with the phone's address.
+    private struct Trio {
+        let world = TestWorld()
+        let strap: TestDevice
+        let strapApp: TestManager
+        let phone: TestDevice
+        let phoneApp: TestManager
+        let twin: TestDevice
+        let twinApp: TestManager
+        let central: CentralInfo
+
+        init() throws {
+            strap = world.device("Strap")
+            strapApp = strap.manager(.peripheral)
+            try strapApp.publish()
+            phone = world.device("Phone")
+            phoneApp = phone.manager(.central)
+            try Self.subscribe(phoneApp)
+            central = try strapApp.expect("subscribed", \.subscriber).central
+            let address = phone.controller.address
+            twin = world.device("Twin") { $0.address = .fixed(address) }
+            twinApp = twin.manager(.central)
+        }
+
+        static func subscribe(_ app: TestManager) throws {
+            let peer = try app.find().identifier
+            try app.connect(peer)
+            let handle = try #require(try app.explore(peer)[Example.measurement])
+            let request = Request.setNotify(peer: peer, characteristic: handle, enabled: true)
+            _ = try app.ask(request, "subscribed", \.notifyState)
+        }
+    }
+
+    @Test func AB_G03_aNewcomerWithAPeersAddressTakesThePlaceOfALinkThatHasShownNothing() throws {
+        let trio = try Trio()
+        let request = AdvertisingRequest(localName: "Strap", services: [Example.service])
+        trio.strapApp.send(.startAdvertising(request))
+        try Trio.subscribe(trio.twinApp)
+        // The app sees the one central leave, and come back.
+        let left = try trio.strapApp.expect("unsubscribed", \.subscriber)
+        #expect(!left.isSubscribed && left.central.identifier == trio.central.identifier)
+        let back = try trio.strapApp.expect("subscribed", \.subscriber)
+        #expect(back.isSubscribed && back.central.identifier == trio.central.identifier)
+        #expect(trio.strap.system.links.count == 1)
+        _ = try trio.phoneApp.expect("disconnected", \.disconnection)
+        trio.world.run(.seconds(1))
+        #expect(trio.strap.system.links.count == 1 && trio.strapApp.events.allSatisfy { $0.subscriber == nil })
+        // What is notified goes to the one that is there.
+        trio.phoneApp.take()
+        trio.strapApp.send(.updateValue(characteristic: Example.measurementID, value: [7], centrals: nil))
+        let value = try trio.twinApp.expect("value", \.value).get()
+        #expect(value == [7] && trio.phoneApp.events.allSatisfy { $0.value == nil })
+    }
+}

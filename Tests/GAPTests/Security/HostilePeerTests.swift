@@ -1,0 +1,263 @@
+import ATT
+import BluetoothTypes
+import Bonds
+import Cryptography
+import EventLoops
+import GATT
+import HCI
+import L2CAP
+import SMP
+import Testing
+
+@testable import GAP
+
+/// Peers that hold something back, break off, or are not alone on the air, between two whole devices.
+@Suite struct HostilePeerTests {
+    // MARK: Forgotten bonds
+
+    @Test(arguments: [LERole.central, .peripheral])
+    func whoWithholdsTheEndOfEncryptionUntilItIsForgottenGetsNothing(role: LERole) throws {
+        let pair = try SecurePair()
+        try pair.bond(.authenticated)
+        pair.disconnect()
+        let victim = pair.device(role)
+        let bond = try #require(victim.bonds.bonds.first)
+        victim.device.gate.holds = { $0.isEncryptionChange }
+        try pair.connect()
+        let link = try #require(victim.link).security
+        #expect(!link.linkSecurity.isEncrypted && link.linkSecurity.hasKey)
+        let before = victim.securities.count
+        try victim.security.forget(bond.identifier)
+        victim.device.gate.release()
+        #expect(!link.manager.encryption.isEncrypted)
+        pair.world.run(for: .seconds(5)) { victim.link == nil }
+        #expect(victim.link == nil && victim.bonds.bonds.isEmpty)
+        #expect(victim.securities.dropFirst(before).allSatisfy { !$0.isEncrypted })
+        #expect(victim.failures.last == .forgotten)
+        // They are strangers now, and nobody is kept waiting.
+        #expect(victim.security.mayPair(with: bond.address))
+    }
+
+    @Test(arguments: [LERole.central, .peripheral])
+    func whoIsForgottenInTheMiddleOfAPairingIsNotKept(role: LERole) throws {
+        let pair = try SecurePair()
+        try pair.bond()
+        let victim = pair.device(role)
+        victim.person.decide = { _ in nil }
+        let bond = try #require(victim.bonds.bonds.first)
+        var result: Result<Void, SecurityError>?
+        try #require(pair.central.link).security.pair { result = $0 }
+        pair.world.run { !victim.person.prompts.isEmpty }
+        #expect(victim.person.closed.isEmpty)
+        try victim.security.forget(bond.identifier)
+        #expect(victim.person.closed.count == 1)
+        #expect(victim.link?.security.linkSecurity.isEncrypted == false)
+        pair.world.run(for: .seconds(5)) { victim.link == nil && result != nil }
+        #expect(victim.link == nil && victim.bonds.bonds.isEmpty)
+        #expect(result?.error == (role == .central ? .forgotten : .linkLost))
+    }
+
+    @Test func AB_S14_whoHasToGiveWayInAFullStoreLosesItsLink() throws {
+        let world = GAPWorld()
+        let slip = Person.Slip(loop: world.loop)
+        var simple = PairingConfiguration()
+        simple.ioCapability = .noInputNoOutput
+        let server = try SecureDevice(world, slip: slip, pairing: simple, capacity: 1)
+        let clients = try (0..<2).map { _ in try SecureDevice(world, slip: slip, pairing: simple) }
+        var links: [AccessLink] = []
+        for client in clients {
+            let advertiser = Peripheral(server.device.access)
+            advertiser.enter(.init(.general, .undirected))
+            let role = Central(client.device.access)
+            var isConnected = false
+            role.connect(to: server.device.address, within: .seconds(10)) { isConnected = $0.isSuccess }
+            world.run { isConnected }
+            advertiser.leave()
+            world.run(.milliseconds(300))
+            links.append(try #require(server.link))
+            var isSecured = false
+            try #require(client.link).security.secure(.encrypted) { isSecured = $0.isSuccess }
+            world.run { isSecured }
+            world.run(.seconds(1))
+        }
+        #expect(server.bonds.bonds.map(\.address) == [clients[1].device.address])
+        world.run(.seconds(1))
+        #expect(clients[0].link == nil && clients[1].link != nil)
+        #expect(!links[0].security.linkSecurity.isEncrypted && links[1].security.linkSecurity.isEncrypted)
+        #expect(links[0].security.manager.longTermKey(random: 0, diversifier: 0) == nil)
+    }
+
+    // MARK: Pairings that break off
+
+    /// What the peer does with its keys.
+    enum Trick: CaseIterable {
+        case fails
+        case isSilent
+        case givesWhatWasNotAgreed
+    }
+
+    @Test(arguments: [LERole.central, .peripheral], Trick.allCases)
+    func whoBreaksThePairingOffOnTheEncryptedLinkIsServedNothingMore(role: LERole, trick: Trick) throws {
+        let pair = try SecurePair()
+        let victim = pair.device(role)
+        let peer = pair.device(role == .central ? .peripheral : .central)
+        peer.device.gate.change = { packet in
+            // Identity Information and Identity Address Information.
+            guard let code = packet.securityCommand?.first, code == 0x08 || code == 0x09 else { return packet }
+            guard code == 0x08 else { return nil }
+            switch trick {
+            case .fails: return packet.replacingSecurityCommand([0x05, 0x08])
+            case .isSilent: return nil
+            case .givesWhatWasNotAgreed:
+                return packet.replacingSecurityCommand([0x0A] + [UInt8](repeating: 1, count: 16))
+            }
+        }
+        try pair.connect()
+        let link = try #require(victim.link)
+        let peerAddress = peer.device.address
+        var result: Result<Void, SecurityError>?
+        try #require(pair.central.link).security.secure(.authenticated) { result = $0 }
+        pair.world.run { victim.securities.last?.isEncrypted == true }
+        #expect(link.security.linkSecurity.isAuthenticated)
+        // It counts against the peer (AB-S12).
+        pair.world.run(for: .seconds(40)) { !victim.failures.isEmpty }
+        #expect(!victim.security.mayPair(with: peerAddress))
+        let failed = pair.world.loop.now
+        pair.world.run(for: .seconds(5)) { victim.link == nil }
+        #expect(victim.link == nil && victim.bonds.bonds.isEmpty && victim.paired.isEmpty)
+        #expect(pair.world.loop.now - failed < .milliseconds(500))
+        #expect(victim.securities.last?.isEncrypted == false && victim.failures.count == 1)
+        pair.world.run(.milliseconds(100))
+        #expect(role == .peripheral || result?.error != nil)
+    }
+
+    // MARK: Somebody else on a link in the clear
+
+    @Test(arguments: [SecurityPolicy.LostBonds.refused, .asked])
+    func AB_S09_aForgedPairingRequestDoesNotKeepTheBondedCentralOut(policy: SecurityPolicy.LostBonds) throws {
+        let pair = try SecurePair()
+        try pair.bond(.authenticated)
+        pair.disconnect()
+        let keys = pair.peripheral.bonds.bonds.map(\.keys)
+        pair.central.security.policy.encryptsBondedPeers = false
+        pair.peripheral.security.policy.lostBonds = policy
+        pair.peripheral.person.decide = { _ in nil }
+        try pair.connect()
+        let link = try #require(pair.peripheral.link)
+        pair.peripheral.device.gate.inject([0x01, 4, 0, 0x0D, 16, 3, 3], on: 6, of: link.connection)
+        pair.world.run(.milliseconds(100))
+        #expect(pair.peripheral.person.prompts == (policy == .asked ? [.confirmReplacement] : []))
+        // The person thinks; the central itself comes.
+        #expect(try pair.secure(.central)?.isSuccess == true)
+        #expect(pair.peripheral.link?.security.linkSecurity.isAuthenticated == true)
+        #expect(pair.peripheral.person.closed.count == pair.peripheral.person.prompts.count)
+        for device in [pair.central, pair.peripheral] {
+            #expect(device.bonds.bonds.count == 1 && device.bonds.bonds.first?.isLost == false)
+        }
+        #expect(pair.peripheral.bonds.bonds.map(\.keys) == keys && pair.central.failures.isEmpty)
+        pair.world.run(.seconds(40))
+        #expect(pair.peripheral.link?.security.linkSecurity.isAuthenticated == true)
+        if policy == .asked {
+            #expect(pair.peripheral.failures.isEmpty)
+            #expect(pair.peripheral.security.mayPair(with: pair.central.device.address))
+        }
+    }
+
+    // MARK: What cannot succeed
+
+    /// How a device has no means to authenticate.
+    enum Poverty: CaseIterable {
+        case noInputNoOutput
+        case nobodyThere
+    }
+
+    @Test(arguments: [LERole.central, .peripheral], Poverty.allCases)
+    func aValueThatThisDeviceCannotGetAuthenticatedCostsNoLink(role: LERole, poverty: Poverty) throws {
+        var simple = PairingConfiguration()
+        simple.ioCapability = .noInputNoOutput
+        let poor = poverty == .noInputNoOutput ? simple : PairingConfiguration()
+        let pair = try SecurePair(
+            central: role == .central ? poor : simple,
+            peripheral: role == .peripheral ? poor : simple
+        )
+        try pair.bond()
+        let (device, other) = (pair.device(role), pair.device(role == .central ? .peripheral : .central))
+        // What the other one could do does not help.
+        other.security.configuration = PairingConfiguration()
+        if poverty == .nobodyThere { device.security.prompter = nil }
+        device.securesByItself()
+        var commands: [[UInt8]] = []
+        for end in [device, other] {
+            end.device.gate.change = { packet in
+                if let command = packet.securityCommand { commands.append(command) }
+                return packet
+            }
+        }
+        #expect(try pair.read(.authenticated, by: role)?.refusal == .insufficientAuthentication)
+        let link = try #require(device.link).security
+        let missing: PairingObstacle = poverty == .noInputNoOutput ? .noInputNoOutput : .nobodyToAsk
+        #expect(try pair.secure(role, .authenticated)?.error == .cannotPair(missing))
+        // Not a word about it, and all else goes on.
+        #expect(commands.isEmpty && device.failures.isEmpty && other.failures.isEmpty)
+        #expect(link.linkSecurity.isEncrypted && other.person.prompts.isEmpty)
+        #expect(try pair.read(.encrypted, by: role)?.isSuccess == true)
+    }
+
+    @Test func AB_A10_nothingIsAskedOfWhoeverHasTheAddressOfAPeerWithAWeakBond() throws {
+        var legacy = PairingConfiguration()
+        legacy.legacy = .only
+        let pair = try SecurePair(peripheral: legacy)
+        try pair.bond(.authenticated)
+        pair.disconnect()
+        // The mode is a later one than the bond, and the peer is somebody else.
+        pair.central.security.configuration = .secureConnectionsOnly
+        try pair.peripheral.security.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)
+        try pair.connect()
+        #expect(pair.central.link?.security.linkSecurity.hasKey == true)
+        var requests = 0
+        pair.central.device.gate.change = { packet in
+            if packet.kind == .acl, packet.bytes.count > 8, packet.bytes[6] == 4 { requests += 1 }
+            return packet
+        }
+        #expect(try pair.read(.none, by: .central)?.isSuccess != true)
+        #expect(requests == 0)
+    }
+
+    // MARK: What was given away another way
+
+    @Test(arguments: [LERole.central, .peripheral])
+    func whatWasGivenAwayAnotherWayIsUsedOnce(role: LERole) throws {
+        let pair = try SecurePair()
+        let (device, other) = (pair.device(role), pair.device(role == .central ? .peripheral : .central))
+        let own = try #require(OwnOutOfBandData(random: RandomSource(seed: 9)))
+        device.security.ownOutOfBand = own
+        var shown: [[UInt8]] = []
+        device.device.gate.change = { packet in
+            if let command = packet.securityCommand, command.first == 0x0C { shown.append(command) }
+            return packet
+        }
+        // A stranger without the data does not see the key that belongs to them.
+        try pair.connect()
+        #expect(try pair.secure(.central)?.isSuccess == true)
+        #expect(device.security.ownOutOfBand != nil)
+        pair.disconnect()
+        for end in [pair.central, pair.peripheral] {
+            try end.security.forget(try #require(end.bonds.bonds.first).identifier)
+        }
+        // One that has them sees it, and nobody after that.
+        other.security.setOutOfBand(own.shared, from: device.device.address)
+        try pair.connect()
+        #expect(try pair.secure(.central)?.isSuccess == true)
+        #expect(device.security.ownOutOfBand == nil)
+        pair.disconnect()
+        for end in [pair.central, pair.peripheral] {
+            try end.security.forget(try #require(end.bonds.bonds.first).identifier)
+        }
+        other.security.setOutOfBand(own.shared, from: device.device.address)
+        try pair.connect()
+        _ = try pair.secure(.central)
+        let keys = shown.map { Array($0[1...32].reversed()) }
+        let belongs = Array(own.keyPair.publicKey.x)
+        #expect(keys.count == 3 && keys.map { $0 == belongs } == [false, true, false])
+    }
+}

@@ -1,0 +1,102 @@
+import BluetoothTypes
+import Cryptography
+import EventLoops
+import LoopbackLinks
+import Testing
+
+@testable import SMP
+
+/// Pairings that fail when the link is encrypted already: there is no level without a key that both stand by.
+@Suite struct BrokenPairingTests {
+    typealias Securing = SecuringTests
+
+    /// What the peer does in place of giving its keys.
+    enum Trick: CaseIterable {
+        case fails
+        case isSilent
+        case givesWhatWasNotAgreed
+        case givesAKeyOfOurs
+        case beginsAnew
+        case isCancelled
+
+        func play(on bench: SecurityBench, against victim: PairingRole) {
+            let link = bench[victim.other].link
+            switch self {
+            case .fails: link.inject([0x05, 0x08], on: 6)
+            case .isSilent: bench.run(.seconds(31))
+            case .givesWhatWasNotAgreed: link.inject([0x0A] + [UInt8](repeating: 1, count: 16), on: 6)
+            case .givesAKeyOfOurs:
+                // The victim's own identity key.
+                let own = Key128(Block128(high: victim == .initiator ? 1 : 2, low: 0))
+                link.inject([0x08] + own.littleEndianBytes, on: 6)
+            case .beginsAnew:
+                let publicKey = [0x0C] + [UInt8](repeating: 1, count: 64)
+                link.inject(victim == .responder ? ForgedCommandTests.pairingRequest : publicKey, on: 6)
+            case .isCancelled: bench[victim].manager.cancel()
+            }
+            bench.run(.seconds(1))
+        }
+    }
+
+    /// Pairs until both links are encrypted with the new key, while `silent` keeps its keys to itself.
+    private func pair(
+        _ bench: SecurityBench,
+        withholding silent: PairingRole,
+        _ level: SecurityLevel
+    ) -> SecurityBench.Outcome {
+        let outcome = SecurityBench.Outcome()
+        let before = bench.air.keys.count
+        bench.central.manager.secure(level) { outcome.result = $0 }
+        // With a bond its key comes first.
+        let wanted = before + (bench.central.shelf.keys == nil ? 1 : 2)
+        while bench.air.keys.count < wanted {
+            bench.run(.milliseconds(1))
+            if bench[silent].takeSent().contains(where: { $0.code == .pairingDHKeyCheck }) {
+                bench[silent].link.isHeld = true
+            }
+        }
+        bench.run(.seconds(1))
+        return outcome
+    }
+
+    @Test(arguments: SecuringTests.both, Trick.allCases)
+    func who_fails_the_pairing_in_place_of_giving_its_keys_keeps_no_level(victim: PairingRole, trick: Trick) {
+        let bench = Securing.bench()
+        let outcome = pair(bench, withholding: victim.other, .authenticated)
+        let side = bench[victim]
+        #expect(side.manager.encryption.isEncrypted && (victim == .responder || outcome.result == nil))
+        trick.play(on: bench, against: victim)
+        #expect(!side.manager.encryption.isEncrypted && side.levels.last?.isEncrypted == false)
+        #expect(side.stored.isEmpty && side.shelf.keys == nil)
+        #expect(side.failures.count == 1 && side.ends == 1 && !side.isPromptOpen)
+        if victim == .initiator { #expect(outcome.error == side.failures.first) }
+        // Nor does anything come of this link later.
+        bench[victim.other].link.isHeld = false
+        bench.run(.seconds(60))
+        #expect(side.stored.isEmpty && !side.manager.encryption.isEncrypted && side.ends == 1)
+    }
+
+    @Test(arguments: SecuringTests.both, Trick.allCases)
+    func AB_S10_a_better_pairing_that_fails_leaves_the_old_bond_and_not_its_level(
+        victim: PairingRole,
+        trick: Trick
+    ) throws {
+        let bench = try Securing.bonded(.noInputNoOutput, now: .displayYesNo)
+        let old = bench[victim].shelf.keys
+        _ = pair(bench, withholding: victim.other, .authenticated)
+        let side = bench[victim]
+        #expect(side.manager.encryption.level?.isAuthenticated == true)
+        trick.play(on: bench, against: victim)
+        #expect(!side.manager.encryption.isEncrypted && side.ends == 1)
+        #expect(side.shelf.keys == old && side.stored.isEmpty)
+    }
+
+    @Test(arguments: SecuringTests.both)
+    func a_pairing_that_fails_before_encryption_costs_nothing_but_itself(victim: PairingRole) throws {
+        let bench = try Securing.bonded(.noInputNoOutput, now: .displayYesNo)
+        #expect(bench.secure(.encrypted).isSuccess)
+        bench[victim].person.accepts = false
+        #expect(bench.secure(.authenticated).error != nil)
+        #expect(bench[victim].manager.encryption.isEncrypted && bench[victim].ends == 0)
+    }
+}

@@ -1,0 +1,116 @@
+import BluetoothTypes
+import Cryptography
+import EventLoops
+import LoopbackLinks
+import Testing
+
+@testable import SMP
+
+/// Commands that somebody slips in on a link in the clear, between two that have a bond.
+@Suite struct ForgedCommandTests {
+    typealias Securing = SecuringTests
+
+    static let pairingRequest: [UInt8] = [0x01, 4, 0, 0x0D, 16, 3, 3]
+
+    private static func bonded(_ legacy: PairingConfiguration.Legacy) throws -> SecurityBench {
+        var configuration = Securing.configuration(.keyboardDisplay)
+        configuration.legacy = legacy
+        let keys = try Securing.bond((configuration, configuration))
+        return SecurityBench(central: configuration, peripheral: configuration, keys: (keys.0, keys.1))
+    }
+
+    @Test(arguments: [PairingConfiguration.Legacy.only, .whenPeerOffersNothingElse], [false, true])
+    func AB_S09_a_forged_pairing_request_does_not_keep_the_bonded_central_out(
+        legacy: PairingConfiguration.Legacy,
+        isWanted: Bool
+    ) throws {
+        let bench = try Self.bonded(legacy)
+        let side = bench.peripheral
+        let keys = side.shelf.keys
+        side.delay = nil
+        let wish = SecurityBench.Outcome()
+        if isWanted { side.manager.secure(.authenticated) { wish.result = $0 } }
+        bench.central.link.inject(Self.pairingRequest, on: 6)
+        bench.run(.milliseconds(10))
+        #expect(side.prompts == [.confirmReplacement] && side.isPromptOpen)
+        _ = side.takeSent()
+        // The person thinks; the central itself shows its key.
+        #expect(bench.secure(.authenticated).isSuccess)
+        #expect(side.manager.encryption.level?.isAuthenticated == true && !side.isPromptOpen)
+        #expect(side.takeSent().isEmpty && side.failures.isEmpty && bench.central.failures.isEmpty)
+        #expect(wish.isSuccess == isWanted && side.ends == 0)
+        // An answer comes too late, and so does the timeout.
+        side.answer?(.accept)
+        bench.run(.seconds(60))
+        #expect(side.takeSent().isEmpty && side.shelf.keys == keys && side.failures.isEmpty)
+        #expect(side.manager.encryption.isEncrypted)
+        // And pairing is possible as before.
+        side.delay = .milliseconds(100)
+        let outcome = SecurityBench.Outcome()
+        bench.central.manager.pair { outcome.result = $0 }
+        bench.run()
+        #expect(outcome.isSuccess && side.shelf.keys != keys)
+    }
+
+    @Test func AB_S09_a_pairing_request_that_comes_while_the_key_is_on_its_way_changes_nothing() throws {
+        let bench = try Securing.bonded()
+        let side = bench.peripheral
+        let key = side.manager.longTermKey(random: 0, diversifier: 0)
+        #expect(key != nil)
+        side.delay = nil
+        bench.central.link.inject(Self.pairingRequest, on: 6)
+        bench.run(.milliseconds(10))
+        #expect(side.isPromptOpen)
+        side.manager.encryptionChanged(.on)
+        #expect(side.manager.encryption.isEncrypted && !side.isPromptOpen && side.failures.isEmpty)
+    }
+
+    @Test func AB_L06_during_a_forged_pairing_there_is_the_bonds_key_for_its_own_numbers_and_no_other() throws {
+        let bench = try Self.bonded(.only)
+        let side = bench.peripheral
+        side.delay = nil
+        bench.central.link.inject(Self.pairingRequest, on: 6)
+        bench.run(.milliseconds(10))
+        let own = try #require(side.shelf.keys?.localKey)
+        #expect(side.manager.longTermKey(random: 0, diversifier: 0) == nil)
+        #expect(side.manager.longTermKey(random: own.random, diversifier: own.diversifier &+ 1) == nil)
+        #expect(side.manager.longTermKey(random: own.random, diversifier: own.diversifier) == own.key)
+    }
+
+    /// A pairing on an encrypted link cannot be forged, and its key is the next one.
+    @Test func during_a_pairing_on_the_encrypted_link_the_old_key_is_not_given() throws {
+        let bench = try Securing.bonded(.noInputNoOutput, now: .displayYesNo)
+        bench.peripheral.delay = nil
+        bench.central.manager.secure(.authenticated)
+        bench.run()
+        #expect(bench.peripheral.isPromptOpen && bench.peripheral.manager.encryption.isEncrypted)
+        #expect(bench.peripheral.manager.longTermKey(random: 0, diversifier: 0) == nil)
+    }
+
+    @Test(
+        arguments: [
+            [0x0B, 0x0D], [0x0B, 0x01], [0x05, 0x08], [0x05, 0x05], [0x02, 3, 0, 0x0D, 16, 3, 3],
+            [0x02, 3, 0, 0x01, 7, 0, 0], pairingRequest, [0x03] + [UInt8](repeating: 3, count: 16), [0x0E, 0], [0xFF],
+        ] as [[UInt8]]
+    )
+    func AB_S09_a_forged_command_does_not_disturb_a_central_that_shows_its_key(command: [UInt8]) throws {
+        let bench = try Securing.bonded()
+        let keys = bench.central.shelf.keys
+        let outcome = SecurityBench.Outcome()
+        bench.central.manager.secure(.authenticated) { outcome.result = $0 }
+        for _ in 0..<3 { bench.peripheral.link.inject(command, on: 6) }
+        bench.run()
+        #expect(outcome.isSuccess && bench.central.failures.isEmpty && bench.central.takeSent().isEmpty)
+        #expect(bench.central.prompts.isEmpty && bench.central.shelf.keys == keys)
+    }
+
+    /// One that nobody paired for fails a wish at most: the central that shows its key is let in.
+    @Test(arguments: [[0x05, 0x08], [0x05, 0x05], [0x02, 3, 0, 0x0D, 16, 3, 3], [0x01], [0xFF]] as [[UInt8]])
+    func AB_S09_a_forged_command_does_not_disturb_a_peripheral_that_waits_for_the_key(command: [UInt8]) throws {
+        let bench = try Securing.bonded()
+        bench.peripheral.manager.secure(.authenticated)
+        bench.central.link.inject(command, on: 6)
+        #expect(bench.secure(.encrypted).isSuccess)
+        #expect(bench.peripheral.manager.encryption.isEncrypted && bench.peripheral.ends == 0)
+    }
+}

@@ -1,0 +1,149 @@
+import BluetoothTypes
+import Cryptography
+import EventLoops
+import LoopbackLinks
+import Testing
+
+@testable import SMP
+
+/// Bonds that a person removes, or that another link has changed, while a link still works with them.
+@Suite struct ForgottenBondTests {
+    typealias Securing = SecuringTests
+
+    /// What becomes of the bond before encryption is on.
+    enum Change: CaseIterable {
+        case forgotten
+        /// The store has lost it, and nobody has told the link.
+        case gone
+        /// Another link to the same peer has paired anew.
+        case replaced
+
+        func apply(to side: SecuritySide) {
+            switch self {
+            case .forgotten:
+                side.shelf.keys = nil
+                side.manager.forget()
+            case .gone: side.shelf.keys = nil
+            case .replaced:
+                let key = EncryptionKey(key: Key128(Block128(high: 8, low: 8)))
+                side.shelf.keys?.localKey = key
+                side.shelf.keys?.peerKey = key
+            }
+        }
+    }
+
+    @Test(arguments: SecuringTests.both, Change.allCases)
+    func who_withholds_the_end_of_encryption_until_it_is_forgotten_gets_no_level(
+        victim: PairingRole,
+        change: Change
+    ) throws {
+        let bench = try Securing.bonded()
+        bench.air.isSilent = true
+        let side = bench[victim]
+        let outcome = SecurityBench.Outcome()
+        side.manager.secure(.authenticated) { outcome.result = $0 }
+        bench.run(.seconds(1))
+        if victim == .responder { #expect(side.manager.longTermKey(random: 0, diversifier: 0) != nil) }
+        change.apply(to: side)
+        // Now the peer goes on.
+        side.manager.encryptionChanged(.on)
+        side.manager.encryptionChanged(.refreshed)
+        #expect(outcome.error == .forgotten && side.failures == [.forgotten] && side.ends == 1)
+        #expect(side.levels.allSatisfy { !$0.isEncrypted } && !side.manager.encryption.isEncrypted)
+        // Nothing can be had of this link any more, whatever is kept meanwhile.
+        side.shelf.keys = try Securing.bond().0
+        #expect(side.manager.longTermKey(random: 0, diversifier: 0) == nil)
+        _ = side.takeSent()
+        #expect(bench.secure(.encrypted, by: victim).error == .linkLost && side.takeSent().isEmpty)
+    }
+
+    @Test(arguments: SecuringTests.both)
+    func a_pairing_that_is_under_way_when_the_bond_is_forgotten_leaves_nothing(victim: PairingRole) throws {
+        for moment in stride(from: 0, to: 400, by: 13) {
+            let bench = try Securing.bonded(.noInputNoOutput, now: .displayYesNo)
+            let outcome = SecurityBench.Outcome()
+            bench.central.manager.secure(.authenticated) { outcome.result = $0 }
+            bench.run(.milliseconds(Int64(moment)))
+            let side = bench[victim]
+            let kept = side.stored.count
+            side.shelf.keys = nil
+            side.manager.forget()
+            bench.run(.seconds(60))
+            #expect(side.ends == 1 && !side.manager.encryption.isEncrypted && !side.isPromptOpen, "\(moment)")
+            #expect(side.stored.count == kept && side.shelf.keys == nil, "\(moment)")
+            #expect(side.levels.last?.isEncrypted == false, "\(moment)")
+        }
+    }
+}
+
+// MARK: - Two links to one peer
+
+extension ForgottenBondTests {
+    private static let message = SignatureTests.message
+
+    /// Two links between the same two devices; each device has one shelf for what it keeps.
+    private static func twins() throws -> (SecurityBench, SecurityBench) {
+        let first = SignatureTests.bench()
+        let second = SecurityBench(central: Securing.configuration(), peripheral: Securing.configuration())
+        second.central.shelf = first.central.shelf
+        second.peripheral.shelf = first.peripheral.shelf
+        return (first, second)
+    }
+
+    @Test func AB_A12_a_signature_that_was_taken_on_one_link_is_not_taken_on_another() throws {
+        let (first, second) = try Self.twins()
+        let signature = try #require(first.central.manager.sign(Self.message))
+        #expect(first.peripheral.manager.verify(Self.message, signature: signature))
+        #expect(!second.peripheral.manager.verify(Self.message, signature: signature))
+        // Nor does the other link's next number go back behind it.
+        let next = try #require(second.central.manager.sign(Self.message))
+        #expect(next.bytes.prefix(4) == [1, 0, 0, 0])
+        #expect(second.peripheral.manager.verify(Self.message, signature: next))
+        for old in [signature, next] {
+            #expect(!first.peripheral.manager.verify(Self.message, signature: old))
+        }
+    }
+
+    @Test(arguments: SecuringTests.both)
+    func AB_A12_a_number_that_cannot_be_kept_is_neither_signed_with_nor_believed(role: PairingRole) throws {
+        let (first, second) = try Self.twins()
+        let (signer, verifier) = (first[role], first[role.other])
+        signer.storesKeys = false
+        #expect(signer.manager.sign(Self.message) == nil)
+        signer.storesKeys = true
+        let signature = try #require(signer.manager.sign(Self.message))
+        #expect(signature.bytes.prefix(4) == [0, 0, 0, 0])
+        verifier.storesKeys = false
+        #expect(!verifier.manager.verify(Self.message, signature: signature))
+        verifier.storesKeys = true
+        // It was not used up, and counts once.
+        #expect(second[role.other].manager.verify(Self.message, signature: signature))
+        #expect(!verifier.manager.verify(Self.message, signature: signature))
+    }
+
+    @Test func AB_S10_a_stale_link_has_the_better_key_of_the_other_one_and_no_old_one() throws {
+        let weak = try Securing.bonded(.noInputNoOutput, now: .displayYesNo)
+        let stale = SecurityBench(central: Securing.configuration(), peripheral: Securing.configuration())
+        stale.peripheral.shelf = weak.peripheral.shelf
+        let old = weak.peripheral.shelf.keys?.localKey?.key
+        #expect(stale.peripheral.manager.longTermKey(random: 0, diversifier: 0) == old)
+        #expect(weak.secure(.authenticated).isSuccess)
+        #expect(weak.peripheral.shelf.keys?.level.isAuthenticated == true)
+        let better = stale.peripheral.manager.longTermKey(random: 0, diversifier: 0)
+        #expect(better != old && better == weak.peripheral.shelf.keys?.localKey?.key)
+    }
+
+    @Test(arguments: SecuringTests.both)
+    func keys_that_nobody_keeps_live_as_long_as_the_link(role: PairingRole) throws {
+        var passing = Securing.configuration()
+        passing.bonds = false
+        let bench = SecurityBench(central: passing, peripheral: passing)
+        #expect(bench.secure(.encrypted).isSuccess && bench[role].shelf.keys == nil)
+        let key = try #require(bench.central.manager.keys?.peerKey)
+        bench.central.securityManager(bench.central.manager, encryptWith: key)
+        bench.run()
+        #expect(bench.air.keys == [key.key, key.key] && bench[role].manager.encryption.isEncrypted)
+        bench[role].manager.linkLost()
+        #expect(bench[role].manager.keys == nil)
+    }
+}

@@ -1,0 +1,181 @@
+import BluetoothTypes
+import Cryptography
+import EventLoops
+import LoopbackLinks
+import Testing
+
+@testable import SMP
+
+/// Pairings that cannot come to anything are not begun: many a host ends the link when one fails.
+@Suite struct PairingObstacleTests {
+    typealias Securing = SecuringTests
+
+    /// A device that lacks something.
+    struct Lack: CustomTestStringConvertible, Sendable {
+        let obstacle: PairingObstacle
+        let level: SecurityLevel
+        var consent = PairingConsent.asked
+        let configure: @Sendable (inout PairingConfiguration) -> Void
+
+        var configuration: PairingConfiguration {
+            var configuration = Securing.configuration(.keyboardDisplay)
+            configure(&configuration)
+            return configuration
+        }
+        var testDescription: String { "\(obstacle), \(level)" }
+    }
+
+    static let lacks = [
+        Lack(obstacle: .notPairable, level: .encrypted) { $0.isPairable = false },
+        Lack(obstacle: .nobodyToAsk, level: .encrypted, consent: .missing) { _ in },
+        Lack(obstacle: .noInputNoOutput, level: .authenticated) { $0.ioCapability = .noInputNoOutput },
+        Lack(obstacle: .noInputNoOutput, level: .encrypted) {
+            $0.ioCapability = .noInputNoOutput
+            $0.requiresProtection = true
+        },
+        Lack(obstacle: .noSecureConnections, level: .secureConnections) { $0.legacy = .only },
+        Lack(obstacle: .shortKeys, level: .encrypted.with(keySize: 16)) {
+            $0.minimumKeySize = 7
+            $0.maximumKeySize = 15
+        },
+    ]
+
+    @Test(arguments: SecuringTests.both, lacks)
+    func what_cannot_be_had_is_not_begun_and_the_caller_hears_what_is_missing(role: PairingRole, lack: Lack) {
+        let bench = SecurityBench(
+            central: role == .initiator ? lack.configuration : Securing.configuration(.keyboardDisplay),
+            peripheral: role == .responder ? lack.configuration : Securing.configuration(.keyboardDisplay)
+        )
+        bench[role].manager.consent = lack.consent
+        #expect(bench.secure(lack.level, by: role).error == .cannotPair(lack.obstacle))
+        #expect(bench[role].takeSent().isEmpty && bench[role].prompts.isEmpty && bench[role].ends == 0)
+        #expect(bench.central.failures.isEmpty && bench.peripheral.failures.isEmpty)
+    }
+
+    @Test(arguments: SecuringTests.both)
+    func a_link_that_is_encrypted_stays_as_it_is_when_more_cannot_be_had(role: PairingRole) {
+        let bench = Securing.bench(.noInputNoOutput, .noInputNoOutput)
+        #expect(bench.secure(.encrypted).isSuccess)
+        _ = (bench.central.takeSent(), bench.peripheral.takeSent())
+        #expect(bench.secure(.authenticated, by: role).error == .cannotPair(.noInputNoOutput))
+        #expect(bench.central.takeSent().isEmpty && bench.peripheral.takeSent().isEmpty)
+        #expect(bench.central.manager.encryption.isEncrypted && bench.peripheral.manager.encryption.isEncrypted)
+        #expect(bench.central.failures.isEmpty && bench.peripheral.failures.isEmpty)
+    }
+
+    @Test func who_asks_for_less_gets_it_beside_one_who_asks_for_too_much() {
+        let bench = Securing.bench(.noInputNoOutput, .displayYesNo)
+        var results: [SecurityError?] = []
+        for level in [SecurityLevel.encrypted, .authenticated, .encrypted] {
+            bench.central.manager.secure(level) {
+                if case .failure(let error) = $0 { results.append(error) } else { results.append(nil) }
+            }
+        }
+        bench.run()
+        // The one came while the pairing for the others was under way.
+        #expect(results.filter { $0 == nil }.count == 2 && results.contains(.tooWeak))
+        #expect(bench.secure(.authenticated).error == .cannotPair(.noInputNoOutput))
+    }
+
+    @Test func AB_S10_no_pairing_is_begun_for_a_key_that_could_not_take_the_place_of_the_bonds() throws {
+        let keys = try Securing.bond()
+        for obstacle in [PairingObstacle.noInputNoOutput, .noSecureConnections] {
+            let isSilent = obstacle == .noInputNoOutput
+            var configuration = Securing.configuration(isSilent ? .noInputNoOutput : .keyboardDisplay)
+            if !isSilent { configuration.legacy = .only }
+            let bench = SecurityBench(
+                central: configuration,
+                peripheral: Securing.configuration(),
+                keys: (keys.0, keys.1)
+            )
+            // The bond's own key is as good as it ever was.
+            #expect(bench.secure(.authenticated).isSuccess)
+            let outcome = SecurityBench.Outcome()
+            bench.central.manager.pair { outcome.result = $0 }
+            bench.run()
+            #expect(outcome.error == .cannotPair(obstacle))
+            #expect(bench.central.takeSent().isEmpty && bench.central.manager.encryption.isEncrypted)
+        }
+    }
+
+    @Test func what_came_another_way_makes_up_for_what_is_missing() {
+        for isPeers in [false, true] {
+            let bench = Securing.bench(.noInputNoOutput, .displayYesNo)
+            bench.central.manager.consent = .missing
+            if isPeers {
+                bench.central.manager.outOfBand.peer = .legacy(Key128(Block128(high: 1, low: 1)))
+            } else {
+                bench.central.manager.outOfBand.own = OwnOutOfBandData(random: RandomSource(seed: 5))
+            }
+            bench.central.manager.secure(.authenticated)
+            bench.run()
+            #expect(bench.central.takeSent().first?.code == .pairingRequest)
+        }
+    }
+
+    @Test func AB_A14_a_peer_that_wants_to_pair_where_nobody_is_hears_that_there_is_no_pairing() throws {
+        let bench = Securing.bench()
+        bench.central.manager.consent = .missing
+        bench.peripheral.manager.consent = .missing
+        bench.peripheral.link.inject([0x0B, 0x0D], on: 6)
+        bench.central.link.inject(ForgedCommandTests.pairingRequest, on: 6)
+        bench.run()
+        #expect(bench.central.link.takeSent(on: 6).last == [0x05, 0x05])
+        #expect(bench.peripheral.link.takeSent(on: 6).last == [0x05, 0x05])
+        #expect(bench.central.prompts.isEmpty && bench.peripheral.prompts.isEmpty)
+        // One that there is a key for is encrypted, whatever it wishes besides.
+        let keys = try Securing.bond(.noInputNoOutput)
+        let bonded = SecurityBench(
+            central: Securing.configuration(.noInputNoOutput),
+            peripheral: Securing.configuration(),
+            keys: (keys.0, keys.1)
+        )
+        bonded.central.manager.consent = .missing
+        bonded.peripheral.link.inject([0x0B, 0x0D], on: 6)
+        bonded.run()
+        #expect(bonded.central.manager.encryption.isEncrypted && bonded.central.takeSent().isEmpty)
+    }
+
+    @Test func where_consent_is_given_nobody_is_asked() {
+        let bench = Securing.bench(.noInputNoOutput, .noInputNoOutput)
+        for side in [bench.central, bench.peripheral] { side.manager.consent = .given }
+        #expect(bench.secure(.encrypted).isSuccess)
+        #expect(bench.central.prompts.isEmpty && bench.peripheral.prompts.isEmpty)
+    }
+}
+
+// MARK: - What was given away another way
+
+extension PairingObstacleTests {
+    private func publicKey(of side: SecuritySide) -> [UInt8]? {
+        for case .publicKey(let packet) in side.takeSent() { return packet.point.map { Array($0.x) } }
+        return nil
+    }
+
+    @Test(arguments: SecuringTests.both)
+    func a_public_key_that_went_another_way_is_not_shown_to_others(role: PairingRole) throws {
+        let own = try #require(OwnOutOfBandData(random: RandomSource(seed: 5)))
+        let bench = Securing.bench()
+        bench[role].manager.outOfBand.own = own
+        #expect(bench.secure(.authenticated).isSuccess)
+        let shown = try #require(publicKey(of: bench[role]))
+        #expect(shown != Array(own.keyPair.publicKey.x))
+        #expect(bench[role].manager.outOfBand.own != nil && bench[role].usedOwnData == 0)
+    }
+
+    /// Who says that it has the data sees the key once, however it ends; so nobody follows the device by it.
+    @Test(arguments: SecuringTests.both)
+    func a_public_key_that_went_another_way_is_shown_once(role: PairingRole) throws {
+        let own = try #require(OwnOutOfBandData(random: RandomSource(seed: 5)))
+        let bench = Securing.bench()
+        bench[role].manager.outOfBand.own = own
+        // The other one lies: its data are of somebody else.
+        let other = try #require(OwnOutOfBandData(random: RandomSource(seed: 6)))
+        bench[role.other].manager.outOfBand.peer = other.shared
+        #expect(bench.secure(.authenticated).error != nil)
+        #expect(try #require(publicKey(of: bench[role])) == Array(own.keyPair.publicKey.x))
+        #expect(bench[role].manager.outOfBand.own == nil && bench[role].usedOwnData == 1)
+        _ = bench.secure(.authenticated)
+        #expect(publicKey(of: bench[role]) != Array(own.keyPair.publicKey.x))
+    }
+}
