@@ -17,6 +17,11 @@ public enum BondError: Error, Hashable, Sendable {
 
     /// The key is worse than the one of the bond that is there, which stays (AB-S10).
     case weaker(than: BondIdentifier)
+    /// The peer gives the identity address or the resolving key of another bond for its own (AB-S10, AB-S11). The name is
+    /// the bond's.
+    case identityTaken(by: BondIdentifier, name: String?)
+    /// The peer gives this device's own identity for its own (AB-S11).
+    case ownIdentity
     /// There are ``BondStore/maximumBonds``, and all of them are worth more than the new one (AB-S14).
     case full(Int)
     /// There is no such bond.
@@ -45,6 +50,12 @@ extension BondError: CustomStringConvertible {
         switch self {
         case .weaker(let identifier):
             "the new key is weaker than the one kept for \(identifier); forget that bond first to pair anew"
+        case .identityTaken(let identifier, let name):
+            "the device gives the address or the resolving key of \(name.map { "\"\($0)\" (\(identifier))" } ?? "\(identifier)") "
+                + "for its own and has not shown that one's key; if they are one device, forget \(identifier) first and pair "
+                + "again, otherwise do not trust this one"
+        case .ownIdentity:
+            "the device gives the address or the resolving key of this very device for its own; do not trust it"
         case .full(let count):
             "there are \(count) bonds, and none of them may give way; forget one that is not needed"
         case .unknown(let identifier): "there is no bond \(identifier); list the bonds to see which there are"

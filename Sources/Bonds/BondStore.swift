@@ -88,21 +88,24 @@ public final class BondStore {
 
     /// Keeps a new bond. It is durable when this returns.
     ///
-    /// When there is a bond with this address, the new one takes its place, and its identifier and name unless the new
-    /// one has a name. A full store makes room by forgetting the unauthenticated bond that was used longest ago.
+    /// It takes the place of the bond with its identifier, and its name unless it has one: who it belongs to has shown that
+    /// one's key, or a person has agreed. A full store makes room by forgetting the unauthenticated bond that was used
+    /// longest ago.
     ///
     /// - Returns: the bond as it is kept.
-    /// - Throws: ``BondError/weaker(than:)``, ``BondError/full(_:)``, or why it cannot be saved.
+    /// - Throws: ``BondError/weaker(than:)``, ``BondError/identityTaken(by:name:)``, ``BondError/ownIdentity``,
+    ///   ``BondError/full(_:)``, or why it cannot be saved.
     @discardableResult
     public func add(_ bond: Bond) throws(BondError) -> Bond {
-        try refuseWeaker(bond)
         var (new, next) = (bond.bounded, state)
+        try refuseStolenIdentity(new)
         var evicted: Bond?
         next.uses &+= 1
         new.lastUse = next.uses
-        let old = self.bond(identity: new.address) ?? self.bond(new.identifier)
-        if let old, let index = indices[old.identifier] {
-            new.identifier = old.identifier
+        if let index = indices[new.identifier] {
+            let old = next.bonds[index]
+            // A weaker key never takes the place of a stronger one (AB-S10).
+            guard new.keys.level.isAtLeast(old.keys.level) else { throw .weaker(than: old.identifier) }
             new.name = new.name ?? old.name
             next.bonds[index] = new
         } else {
@@ -124,6 +127,7 @@ public final class BondStore {
         next.bonds[index].identifier = identifier
         next.bonds[index] = next.bonds[index].bounded
         guard next.bonds[index] != state.bonds[index] else { return }
+        try refuseStolenIdentity(next.bonds[index])
         try commit(next)
     }
 
@@ -154,16 +158,19 @@ public final class BondStore {
         do { try storage.save(next) } catch { onFailure?(error) }
     }
 
-    /// A weaker key never takes the place of a stronger one, nor stands beside one whose private addresses it could
-    /// pass for its own (AB-S10).
-    private func refuseWeaker(_ new: Bond) throws(BondError) {
-        let rivals = state.bonds.filter { old in
-            old.identifier == new.identifier || old.address.asDevice == new.address.asDevice
-                || (old.keys.identityKey != nil && old.keys.identityKey == new.keys.identityKey)
+    /// An identity belongs to one bond, and ours to none: whoever gives another one's address or resolving key for its own
+    /// would be taken for that one, however good its own keys are (AB-S10, AB-S11).
+    private func refuseStolenIdentity(_ new: Bond) throws(BondError) {
+        let own = state.identity
+        guard new.address != own.address.asDevice, new.keys.identityKey.map({ $0 != own.key }) ?? true else {
+            throw .ownIdentity
         }
-        for rival in rivals where !new.keys.level.isAtLeast(rival.keys.level) {
-            throw .weaker(than: rival.identifier)
+        let owner = state.bonds.first { old in
+            guard old.identifier != new.identifier else { return false }
+            let hasSameKey = old.keys.identityKey != nil && old.keys.identityKey == new.keys.identityKey
+            return hasSameKey || old.address.asDevice == new.address
         }
+        if let owner { throw .identityTaken(by: owner.identifier, name: owner.name) }
     }
 
     private func indexToEvict() throws(BondError) -> Int {
@@ -196,6 +203,8 @@ extension Bond {
         var bond = self
         bond.address = address.asDevice
         bond.name = name?.prefix(octets: Self.maximumName)
+        // All bits clear is no key (AB-S11).
+        if keys.identityKey == .zero { bond.keys.identityKey = nil }
         return bond
     }
 }

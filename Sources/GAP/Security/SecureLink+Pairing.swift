@@ -55,7 +55,14 @@ extension SecureLink: SecurityManagerDelegate {
     /// Keeps the keys.
     public func securityManager(_ manager: SecurityManager, didPair keys: PeerKeys, isBonding: Bool) throws {
         let peer = peer
-        if isBonding, let bonds = device.bonds { bond = try keep(keys, in: bonds) }
+        if isBonding, let bonds = device.bonds {
+            do {
+                bond = try keep(keys, in: bonds)
+            } catch {
+                keysRefusal = error
+                throw error
+            }
+        }
         isPairing = false
         hasPairedWithoutBond = !isBonding
         device.pairingSucceeded(with: peer)
@@ -66,13 +73,11 @@ extension SecureLink: SecurityManagerDelegate {
 
     private func keep(_ keys: PeerKeys, in bonds: BondStore) throws(BondError) -> Bond {
         let address = keys.identityAddress ?? connection.peerAddress.plain
-        // Whoever takes the identity of a bonded peer without having its key does not get its bond (AB-S10, behaviour
+        // Who has not shown the key of a bonded peer gets an identifier of its own, and so not that bond (AB-S10, behaviour
         // 6.20).
-        if let other = bonds.bond(identity: address), other.identifier != bond?.identifier {
-            throw BondError.weaker(than: other.identifier)
-        }
+        let free = identifier.flatMap { bonds.bond($0) == nil ? $0 : nil }
         var new = Bond(
-            identifier: bond?.identifier ?? identifier ?? BondIdentifier(random: device.random),
+            identifier: bond?.identifier ?? free ?? BondIdentifier(random: device.random),
             address: address,
             keys: keys,
             name: name ?? bond?.name

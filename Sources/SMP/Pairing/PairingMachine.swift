@@ -87,6 +87,12 @@ struct PairingMachine {
         var ownData: OwnOutOfBandData?
         /// Whether a person has to agree before anything begins, where no number is compared or entered.
         var asksConsent = true
+
+        /// Who this device is: without an identity, its address on the link.
+        func identity(of role: PairingRole) -> DistributedKeys.Identity {
+            let address = role == .initiator ? initiatorAddress : responderAddress
+            return ownIdentity ?? .init(key: .zero, address: address)
+        }
     }
 
     init(role: PairingRole, configuration: PairingConfiguration, context: Context) {
@@ -325,7 +331,12 @@ struct PairingMachine {
             isBonding: negotiation.isBonding && !configuration.isDebugMode,
             ownKeys: own
         )
-        var distribution = KeyDistribution(role: role, given: own, expected: negotiation.keys(from: role.other))
+        var distribution = KeyDistribution(
+            role: role,
+            given: own,
+            own: context.identity(of: role),
+            expected: negotiation.keys(from: role.other)
+        )
         let actions = distribution.begin()
         state = .distributing(result, distribution)
         return [.startTimer] + perform(actions, result)

@@ -235,8 +235,14 @@ import Testing
         #expect(throws: BondError.self) {
             try bench.link.securityManager(bench.link.manager, didPair: keys, isBonding: true)
         }
-        #expect(bench.bonds.bonds == [try #require(bench.bonds.bond(identity: Bench.address))])
-        #expect(bench.bonds.bonds.first?.keys.peerKey?.key == Self.key)
+        let bond = try #require(bench.bonds.bond(identity: Bench.address))
+        #expect(bench.bonds.bonds == [bond] && bond.keys.peerKey?.key == Self.key)
+        #expect(bench.link.keysRefusal == .identityTaken(by: bond.identifier, name: bond.name))
+        // Nor when the owner of the link takes it for the bonded peer.
+        bench.link.identifier = bond.identifier
+        keys.identityAddress = stranger
+        try bench.link.securityManager(bench.link.manager, didPair: keys, isBonding: true)
+        #expect(bench.bonds.bonds.count == 2 && bench.bonds.bond(bond.identifier) == bond)
     }
 
     @Test func AB_S10_aDeviceThatCannotKeepKeysHasNotPaired() throws {

@@ -31,7 +31,12 @@ final class SecureDevice: GATTServerDelegate {
 
     static let value: [UInt8] = [1, 2, 3]
 
-    init(_ world: GAPWorld, slip: Person.Slip, pairing: PairingConfiguration) throws {
+    init(
+        _ world: GAPWorld,
+        slip: Person.Slip,
+        pairing: PairingConfiguration = PairingConfiguration(),
+        address: OwnAddressPolicy = .staticRandom
+    ) throws {
         person = Person(slip)
         let number = UInt64(world.deviceCount)
         bonds = try BondStore(
@@ -39,7 +44,7 @@ final class SecureDevice: GATTServerDelegate {
             adapter: AdapterIdentity(address: BluetoothAddress(0xC0FF_EE00_0001 + number, kind: .publicDevice)),
             random: RandomSource(seed: 77 + number)
         )
-        device = world.device(bonds: bonds, pairing: pairing)
+        device = world.device(address, bonds: bonds, pairing: pairing)
         let database = GATTDatabase()
         server = GATTServer(database: database)
         for (index, requirement) in SecurityRequirement.cases.enumerated() {
@@ -139,6 +144,11 @@ struct SecurePair {
         self.peripheral = try SecureDevice(world, slip: slip, pairing: peripheral)
     }
 
+    /// The same for two devices of a world where there may be others.
+    init(_ world: GAPWorld, central: SecureDevice, peripheral: SecureDevice) {
+        (self.world, self.central, self.peripheral) = (world, central, peripheral)
+    }
+
     /// A device by its role.
     func device(_ role: LERole) -> SecureDevice { role == .central ? central : peripheral }
 
@@ -148,7 +158,10 @@ struct SecurePair {
         advertiser.enter(.init(.general, .undirected))
         let role = Central(central.device.access)
         var result: Result<AccessLink, GAPError>?
-        role.connect(to: peripheral.device.address, within: .seconds(10)) { result = $0 }
+        // Private addresses change.
+        world.run(.milliseconds(100))
+        let shown = peripheral.device.access.advertiser.connectableAddress ?? peripheral.device.address
+        role.connect(to: central.device.access.privacy.identity(of: shown), within: .seconds(10)) { result = $0 }
         world.run { result != nil && peripheral.link != nil }
         _ = try #require(try result?.get())
         world.run(.milliseconds(500))
