@@ -87,12 +87,6 @@ struct PairingMachine {
         var ownData: OwnOutOfBandData?
         /// Whether a person has to agree before anything begins, where no number is compared or entered.
         var asksConsent = true
-
-        /// Who this device is: without an identity, its address on the link.
-        func identity(of role: PairingRole) -> DistributedKeys.Identity {
-            let address = role == .initiator ? initiatorAddress : responderAddress
-            return ownIdentity ?? .init(key: .zero, address: address)
-        }
     }
 
     init(role: PairingRole, configuration: PairingConfiguration, context: Context) {
@@ -334,12 +328,18 @@ struct PairingMachine {
         var distribution = KeyDistribution(
             role: role,
             given: own,
-            own: context.identity(of: role),
+            own: identity,
             expected: negotiation.keys(from: role.other)
         )
         let actions = distribution.begin()
         state = .distributing(result, distribution)
         return [.startTimer] + perform(actions, result)
+    }
+
+    /// Who this device is: without an identity, its address on the link.
+    private var identity: DistributedKeys.Identity {
+        let address = role == .initiator ? context.initiatorAddress : context.responderAddress
+        return context.ownIdentity ?? .init(key: .zero, address: address)
     }
 
     private func keysToGive(_ negotiation: PairingNegotiation) -> DistributedKeys {
@@ -368,6 +368,9 @@ struct PairingMachine {
                 state = .idle
                 var result = result
                 result.peerKeys = keys
+                // Both may want to bond and agree on no key for it (2.4.3, 3.6.1): a bond that nobody can show would only keep
+                // the two from pairing again.
+                result.isBonding = result.isBonding && result.keys.canEncrypt
                 return [.stopTimer, .completed(result)]
             }
         }
