@@ -49,7 +49,8 @@ public final class BondStore {
         self.storage = storage
         self.capacity = min(max(capacity, 1), Self.maximumBonds)
         guard let stored = try storage.load() else {
-            state = StoredBonds(adapter: adapter, identity: LocalIdentity(for: adapter, random: random))
+            let identity = try LocalIdentity(for: adapter, in: storage, random: random)
+            state = StoredBonds(adapter: adapter, identity: identity)
             try storage.save(state)
             return
         }
@@ -152,7 +153,10 @@ public final class BondStore {
     /// Applies `change` to all bonds, whether or not that can be saved: see ``onFailure``.
     func updateAll(_ change: (inout Bond) -> Void) {
         var next = state
-        for index in next.bonds.indices { change(&next.bonds[index]) }
+        for index in next.bonds.indices {
+            change(&next.bonds[index])
+            if next.bonds[index] != state.bonds[index] { next.bonds[index] = next.bonds[index].bounded }
+        }
         guard next != state else { return }
         state = next
         do { try storage.save(next) } catch { onFailure?(error) }
@@ -205,8 +209,17 @@ extension Bond {
         bond.name = name?.prefix(octets: Self.maximumName)
         // All bits clear is no key (AB-S11).
         if keys.identityKey == .zero { bond.keys.identityKey = nil }
+        if let cache, size(cache.write) > Self.maximumCache { bond.cache = nil }
+        if let record, size(record.write) > Self.maximumRecord { bond.record = nil }
         return bond
     }
+}
+
+/// How many octets are written.
+private func size(_ write: (inout PacketBuffer) -> Void) -> Int {
+    var buffer = PacketBuffer(headroom: 0)
+    write(&buffer)
+    return buffer.count
 }
 
 extension BluetoothAddress {
@@ -218,11 +231,15 @@ extension BluetoothAddress {
 
 extension LocalIdentity {
     /// A new one: the adapter's own address, or a static random one when it has none (Core Vol 6 Part B 1.3.2.1), and a
-    /// key of random numbers.
-    init(for adapter: AdapterIdentity, random: RandomSource) {
+    /// key of random numbers. The static one is the same each time for the same place, where the storage can see to that.
+    fileprivate init(for adapter: AdapterIdentity, in storage: any BondStorage, random: RandomSource) throws(BondError)
+    {
         var address = adapter.address.asDevice
         if adapter.address == .none {
-            address = BluetoothAddress(random.next() | 0xC000_0000_0000, kind: .randomDevice)
+            let octets = try storage.derive("static address at \(adapter.place)")?.prefix(8)
+            let number = octets.map { $0.reversed().reduce(0) { $0 << 8 | UInt64($1) } } ?? random.next()
+            // Neither all bits set nor all clear besides the two that say what it is.
+            address = BluetoothAddress(0b11 << 46 | 1 + number % ((1 << 46) - 2), kind: .randomDevice)
         }
         self.init(address: address, key: Key128(Block128(high: random.next(), low: random.next() | 1)))
     }

@@ -51,6 +51,9 @@ extension Explorer {
                 if let level = link?.manager.encryption.level { Console.line("encrypted: \(level.inWords)") }
                 explore(client)
             case .failure(.linkLost): break
+            case .failure(.keysRefused):
+                let reason = link?.keysRefusal.map { "\($0)" } ?? "\(SecurityError.keysRefused)"
+                end(.failure(.notSecured(plan.name, reason: reason)))
             case .failure(let error): end(.failure(.notSecured(plan.name, reason: "\(error)")))
             }
         }
