@@ -18,23 +18,25 @@ from conftest import Start
 from peers.central import Central, central
 from peers.pairing import DISPLAY, DISPLAY_YES_NO, KEYBOARD, NOTHING, Pairing, shared_data, shared_digits
 from peers.peripheral import NAME, peripheral
+from peers.ports import free_ports
 from peers.processes import Process, running
 from peers.rootcanal import rootcanal
 
 EMAIL, EMAIL_VALUE = UUID("2A87"), b"wearer@example.org"  # for trusted centrals only
 SERVED = "Harald HR"
 NOT_SECURED = 7  # an exit status
+PORT = free_ports(1)[0]  # of one air after another: bonds belong to a controller at one place
 
 
 @asynccontextmanager
 async def air(name: str, harald: Start) -> AsyncIterator[tuple[str, str]]:
     """Controllers, as Harald's --controller and as Bumble take them."""
     if name == "harald":
-        async with harald("controllers", "--listen", "0") as process:
-            port = (await process.line(r"listening on .*?(\d+)\D*$"))[1]
-            yield f"tcp:127.0.0.1:{port}", f"tcp-client:127.0.0.1:{port}"
+        async with harald("controllers", "--listen", str(PORT)) as process:
+            await process.line("listening on")
+            yield f"tcp:127.0.0.1:{PORT}", f"tcp-client:127.0.0.1:{PORT}"
     else:
-        async with rootcanal("full") as others:
+        async with rootcanal("full", PORT) as others:
             yield others.address, others.transport
 
 
@@ -264,6 +266,30 @@ async def test_bonds_are_listed_and_forgotten(harald: Start, tmp_path: Path) -> 
     async with harald("bonds", "list", "--store", str(store)) as listing:
         assert await listing.status() == 0
     assert "0 bonds" in listing.output
+
+
+async def test_bonds_stay_where_they_were_made_until_a_person_says_otherwise(harald: Start, tmp_path: Path) -> None:
+    store = tmp_path / "bonds"
+    async with air("harald", harald) as (controller, transport):
+        command = exploring(controller, store, "--answer", "yes")
+        async with peripheral(transport, pairing=Pairing()), harald(*command) as process:
+            assert await process.status() == 0
+    # Controllers with the same addresses elsewhere.
+    async with harald("controllers", "--listen", "0") as others:
+        port = (await others.line(r"listening on .*?(\d+)\D*$"))[1]
+        controller, transport = f"tcp:127.0.0.1:{port}", f"tcp-client:127.0.0.1:{port}"
+        async with peripheral(transport, pairing=Pairing()):
+            async with harald(*exploring(controller, store, "--answer", "yes")) as refused:
+                assert await refused.status() == 1
+            assert f"at tcp:127.0.0.1:{PORT}" in refused.errors and "harald bonds adopt" in refused.errors
+            async with harald("bonds", "adopt", "--store", str(store), "--controller", controller) as adopting:
+                assert await adopting.status() == 0
+            # They can be looked at while a program has them.
+            async with harald("serve", "--controller", controller, "--store", str(store)) as serving:
+                await serving.line("(?i)advertising|cannot be used")
+                async with harald("bonds", "list", "--store", str(store)) as listing:
+                    assert await listing.status() == 0
+    await listing.line(rf"^1 bonds of .* at tcp:127\.0\.0\.1:{port}$")
 
 
 # --- as peripheral

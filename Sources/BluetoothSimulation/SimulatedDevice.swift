@@ -65,7 +65,7 @@ public final class SimulatedDevice: Sendable {
         let state = world.state.value
         let number = UInt64(state.devices.count + 1)
         let random = state.random.split(number)
-        let line = InMemoryTransport.pair(loop: loop)
+        let line = InMemoryTransport.pair(loop: loop, place: "the simulated device \(name)")
         // Locally administered, so that no maker's address is taken.
         var kind = VirtualControllerConfiguration(
             publicAddress: .init(0x0248_5244_0000 + (controllerNumber ?? number), kind: .publicDevice)

@@ -1,28 +1,37 @@
 import BluetoothTypes
 
-/// Which adapter a store belongs to. Keys are not given to an adapter that only says that it is the same (AB-H08).
+/// Which adapter a store belongs to: what it says of itself, and where it is attached, which the host knows without it.
+///
+/// Whoever makes an adapter chooses its address and its company, and copies those of another one. So keys are given to an
+/// adapter only where they were kept for one, unless a person says that it takes the other's place (AB-H08). Versions do not
+/// count: new firmware has another one, and a question that is asked for nothing is soon answered without thought.
 public struct AdapterIdentity: Hashable, Sendable {
-    /// Most octets of ``details``.
-    public static let maximumDetails = 255
+    /// Most octets of ``place``.
+    public static let maximumPlace = 255
+    /// The company of an adapter that tells none.
+    public static let unknownCompany: UInt16 = 0xFFFF
 
     /// Its public address; ``BluetoothAddress/none`` for an adapter that has none.
     public var address: BluetoothAddress
-    /// What else tells it from another one with this address, such as its manufacturer and where it is attached.
-    /// Compared as a whole; at most ``maximumDetails`` octets count.
-    public var details: String
+    /// Who made it, by the number that the Bluetooth SIG gave.
+    public var company: UInt16
+    /// Where it is attached; at most ``maximumPlace`` octets count. Empty where nobody knows.
+    public var place: String
 
     /// The given values.
-    public init(address: BluetoothAddress, details: String = "") {
+    public init(address: BluetoothAddress, company: UInt16 = unknownCompany, place: String = "") {
         self.address = address
-        self.details = details.prefix(octets: Self.maximumDetails)
+        self.company = company
+        self.place = place.prefix(octets: Self.maximumPlace)
     }
 }
 
 extension AdapterIdentity: CustomStringConvertible {
-    /// The address and the details.
+    /// What it says of itself, and where it is.
     public var description: String {
         let name = address == .none ? "an adapter without a public address" : "\(address)"
-        return details.isEmpty ? name : "\(name) (\(details))"
+        let maker = company == Self.unknownCompany ? "" : " (company \(company))"
+        return name + maker + (place.isEmpty ? "" : " at \(place)")
     }
 }
 

@@ -6,6 +6,13 @@ import SMP
 public struct Bond: Hashable, Sendable {
     /// Most octets of a name: what a Device Name has at most (Core Vol 3 Part C 12.1).
     public static let maximumName = 248
+    /// Most octets, as they are stored, of what was found in the peer's database; some 1,500 as a rule. What is larger is not
+    /// kept and is found again, so that no peer takes the room of others (AB-S14).
+    public static let maximumCache = 9 << 10
+    /// The same for what the peer has chosen as a client. All that it could choose in the largest database of ours is less.
+    public static let maximumRecord = 6 << 10
+    /// The same for all of a bond: the rest is keys and names.
+    public static let maximumSize = maximumCache + maximumRecord + 512
 
     /// What an app calls the peer.
     public var identifier: BondIdentifier

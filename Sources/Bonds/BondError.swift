@@ -17,6 +17,11 @@ public enum BondError: Error, Hashable, Sendable {
 
     /// The key is worse than the one of the bond that is there, which stays (AB-S10).
     case weaker(than: BondIdentifier)
+    /// The peer gives the identity address or the resolving key of another bond for its own (AB-S10, AB-S11). The name is
+    /// the bond's.
+    case identityTaken(by: BondIdentifier, name: String?)
+    /// The peer gives this device's own identity for its own (AB-S11).
+    case ownIdentity
     /// There are ``BondStore/maximumBonds``, and all of them are worth more than the new one (AB-S14).
     case full(Int)
     /// There is no such bond.
@@ -31,6 +36,9 @@ public enum BondError: Error, Hashable, Sendable {
     case exposed(place: String, Exposure)
     /// The content is not what was written (AB-G06). It was left where it is; `backup` is a second name for it.
     case damaged(place: String, reason: String, backup: String?)
+    /// The bonds were not written with the secret that is there: by another host, or by somebody who does not know it
+    /// (AB-G06, AB-H08).
+    case foreign(place: String, secret: String)
     /// A version of the format that this program does not know.
     case unknownVersion(place: String, UInt16)
     /// More octets than a store may have.
@@ -45,6 +53,11 @@ extension BondError: CustomStringConvertible {
         switch self {
         case .weaker(let identifier):
             "the new key is weaker than the one kept for \(identifier); forget that bond first to pair anew"
+        case .identityTaken(let identifier, let name):
+            "the device gives the address or the resolving key of \(Self.label(identifier, name)) for its own and has not shown "
+                + "that one's key; if they are one device, forget \(identifier) first and pair again, otherwise do not trust it"
+        case .ownIdentity:
+            "the device gives the address or the resolving key of this very device for its own; do not trust it"
         case .full(let count):
             "there are \(count) bonds, and none of them may give way; forget one that is not needed"
         case .unknown(let identifier): "there is no bond \(identifier); list the bonds to see which there are"
@@ -52,13 +65,16 @@ extension BondError: CustomStringConvertible {
         case .inUse(let place):
             "the bonds in \(place) are in use by another process; end it, or choose another directory"
         case .otherAdapter(let place, let owner, let present):
-            "the bonds in \(place) belong to the adapter \(owner), and this is \(present); attach that adapter, or "
-                + "choose another directory for this one"
+            "the bonds in \(place) belong to the adapter \(owner), and this is \(present); attach that one where it was, choose "
+                + "another directory for this one, or say by harald bonds adopt that it takes the other's place"
         case .exposed(let place, let exposure): "\(place) \(exposure)"
         case .damaged(let place, let reason, let backup):
-            "the bonds in \(place) are damaged (\(reason)) and are not used; "
+            "\(place) is damaged (\(reason)), and the bonds are not used; "
                 + (backup.map { "they are also kept as \($0); " } ?? "")
                 + "put a good copy there, or remove the file to begin with none and pair again"
+        case .foreign(let place, let secret):
+            "the bonds in \(place) were not written with the secret in \(secret), and are not used; put that one back which they "
+                + "were written with, or remove the bonds to begin with none and pair again"
         case .unknownVersion(let place, let version):
             "the bonds in \(place) have format \(version), which this program does not know; use the newer program that "
                 + "wrote them, or remove the file to begin with none and pair again"
@@ -66,6 +82,13 @@ extension BondError: CustomStringConvertible {
         case .system(let place, let doing, let reason):
             "\(place) could not be \(doing): \(reason); check the path, its permissions and the room on the disk"
         }
+    }
+}
+
+extension BondError {
+    /// A bond as a person knows it. The name is the peer's own, and may be made to mislead.
+    private static func label(_ identifier: BondIdentifier, _ name: String?) -> String {
+        name.map { "\($0.debugDescription) (\(identifier))" } ?? "\(identifier)"
     }
 }
 

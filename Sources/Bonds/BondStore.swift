@@ -49,7 +49,8 @@ public final class BondStore {
         self.storage = storage
         self.capacity = min(max(capacity, 1), Self.maximumBonds)
         guard let stored = try storage.load() else {
-            state = StoredBonds(adapter: adapter, identity: LocalIdentity(for: adapter, random: random))
+            let identity = try LocalIdentity(for: adapter, in: storage, random: random)
+            state = StoredBonds(adapter: adapter, identity: identity)
             try storage.save(state)
             return
         }
@@ -88,21 +89,24 @@ public final class BondStore {
 
     /// Keeps a new bond. It is durable when this returns.
     ///
-    /// When there is a bond with this address, the new one takes its place, and its identifier and name unless the new
-    /// one has a name. A full store makes room by forgetting the unauthenticated bond that was used longest ago.
+    /// It takes the place of the bond with its identifier, and its name unless it has one: who it belongs to has shown that
+    /// one's key, or a person has agreed. A full store makes room by forgetting the unauthenticated bond that was used
+    /// longest ago.
     ///
     /// - Returns: the bond as it is kept.
-    /// - Throws: ``BondError/weaker(than:)``, ``BondError/full(_:)``, or why it cannot be saved.
+    /// - Throws: ``BondError/weaker(than:)``, ``BondError/identityTaken(by:name:)``, ``BondError/ownIdentity``,
+    ///   ``BondError/full(_:)``, or why it cannot be saved.
     @discardableResult
     public func add(_ bond: Bond) throws(BondError) -> Bond {
-        try refuseWeaker(bond)
         var (new, next) = (bond.bounded, state)
+        try refuseStolenIdentity(new)
         var evicted: Bond?
         next.uses &+= 1
         new.lastUse = next.uses
-        let old = self.bond(identity: new.address) ?? self.bond(new.identifier)
-        if let old, let index = indices[old.identifier] {
-            new.identifier = old.identifier
+        if let index = indices[new.identifier] {
+            let old = next.bonds[index]
+            // A weaker key never takes the place of a stronger one (AB-S10).
+            guard new.keys.level.isAtLeast(old.keys.level) else { throw .weaker(than: old.identifier) }
             new.name = new.name ?? old.name
             next.bonds[index] = new
         } else {
@@ -124,6 +128,7 @@ public final class BondStore {
         next.bonds[index].identifier = identifier
         next.bonds[index] = next.bonds[index].bounded
         guard next.bonds[index] != state.bonds[index] else { return }
+        try refuseStolenIdentity(next.bonds[index])
         try commit(next)
     }
 
@@ -148,22 +153,28 @@ public final class BondStore {
     /// Applies `change` to all bonds, whether or not that can be saved: see ``onFailure``.
     func updateAll(_ change: (inout Bond) -> Void) {
         var next = state
-        for index in next.bonds.indices { change(&next.bonds[index]) }
+        for index in next.bonds.indices {
+            change(&next.bonds[index])
+            if next.bonds[index] != state.bonds[index] { next.bonds[index] = next.bonds[index].bounded }
+        }
         guard next != state else { return }
         state = next
         do { try storage.save(next) } catch { onFailure?(error) }
     }
 
-    /// A weaker key never takes the place of a stronger one, nor stands beside one whose private addresses it could
-    /// pass for its own (AB-S10).
-    private func refuseWeaker(_ new: Bond) throws(BondError) {
-        let rivals = state.bonds.filter { old in
-            old.identifier == new.identifier || old.address.asDevice == new.address.asDevice
-                || (old.keys.identityKey != nil && old.keys.identityKey == new.keys.identityKey)
+    /// An identity belongs to one bond, and ours to none: whoever gives another one's address or resolving key for its own
+    /// would be taken for that one, however good its own keys are (AB-S10, AB-S11).
+    private func refuseStolenIdentity(_ new: Bond) throws(BondError) {
+        let own = state.identity
+        guard new.address != own.address.asDevice, new.keys.identityKey.map({ $0 != own.key }) ?? true else {
+            throw .ownIdentity
         }
-        for rival in rivals where !new.keys.level.isAtLeast(rival.keys.level) {
-            throw .weaker(than: rival.identifier)
+        let owner = state.bonds.first { old in
+            guard old.identifier != new.identifier else { return false }
+            let hasSameKey = old.keys.identityKey != nil && old.keys.identityKey == new.keys.identityKey
+            return hasSameKey || old.address.asDevice == new.address
         }
+        if let owner { throw .identityTaken(by: owner.identifier, name: owner.name) }
     }
 
     private func indexToEvict() throws(BondError) -> Int {
@@ -196,8 +207,19 @@ extension Bond {
         var bond = self
         bond.address = address.asDevice
         bond.name = name?.prefix(octets: Self.maximumName)
+        // All bits clear is no key (AB-S11).
+        if keys.identityKey == .zero { bond.keys.identityKey = nil }
+        if let cache, size(cache.write) > Self.maximumCache { bond.cache = nil }
+        if let record, size(record.write) > Self.maximumRecord { bond.record = nil }
         return bond
     }
+}
+
+/// How many octets are written.
+private func size(_ write: (inout PacketBuffer) -> Void) -> Int {
+    var buffer = PacketBuffer(headroom: 0)
+    write(&buffer)
+    return buffer.count
 }
 
 extension BluetoothAddress {
@@ -209,11 +231,15 @@ extension BluetoothAddress {
 
 extension LocalIdentity {
     /// A new one: the adapter's own address, or a static random one when it has none (Core Vol 6 Part B 1.3.2.1), and a
-    /// key of random numbers.
-    init(for adapter: AdapterIdentity, random: RandomSource) {
+    /// key of random numbers. The static one is the same each time for the same place, where the storage can see to that.
+    fileprivate init(for adapter: AdapterIdentity, in storage: any BondStorage, random: RandomSource) throws(BondError)
+    {
         var address = adapter.address.asDevice
         if adapter.address == .none {
-            address = BluetoothAddress(random.next() | 0xC000_0000_0000, kind: .randomDevice)
+            let octets = try storage.derive("static address at \(adapter.place)")?.prefix(8)
+            let number = octets.map { $0.reversed().reduce(0) { $0 << 8 | UInt64($1) } } ?? random.next()
+            // Neither all bits set nor all clear besides the two that say what it is.
+            address = BluetoothAddress(0b11 << 46 | 1 + number % ((1 << 46) - 2), kind: .randomDevice)
         }
         self.init(address: address, key: Key128(Block128(high: random.next(), low: random.next() | 1)))
     }

@@ -9,12 +9,20 @@ public protocol HCITransport: AnyObject {
     var onReceive: ((HCIPacket) -> Void)? { get set }
     /// Called once when the line is gone, with the reason; nothing is received after that.
     var onClose: ((HCITransportError) -> Void)? { get set }
+    /// Where the other end is attached, as whoever made the line knows it, and not as that end says; the same each time that
+    /// it is attached there. Empty where nobody knows.
+    var place: String { get }
 
     /// Sends a packet. On a line that is gone nothing happens.
     func send(_ packet: HCIPacket)
 
     /// Closes the line; ``onClose`` is not called for one's own closing.
     func close()
+}
+
+extension HCITransport {
+    /// Nobody knows.
+    public var place: String { "" }
 }
 
 /// Why a line between host and controller is gone.

@@ -10,20 +10,26 @@ public final class InMemoryTransport: HCITransport {
     public var onReceive: ((HCIPacket) -> Void)?
     /// Called once when the other end has closed the line.
     public var onClose: ((HCITransportError) -> Void)?
+    /// What whoever made the line calls it.
+    public let place: String
 
     private let loop: any EventLoop
     private weak var peer: InMemoryTransport?
     private var isOpen = true
     private var arriving = Deque<HCIPacket>()
 
-    private init(loop: any EventLoop) {
+    private init(place: String, loop: any EventLoop) {
+        self.place = place
         self.loop = loop
     }
 
     /// Two ends of one line, alike but for who holds them. Each lives as long as its holder keeps it.
-    public static func pair(loop: any EventLoop) -> (host: InMemoryTransport, controller: InMemoryTransport) {
-        let host = InMemoryTransport(loop: loop)
-        let controller = InMemoryTransport(loop: loop)
+    public static func pair(
+        loop: any EventLoop,
+        place: String = "memory"
+    ) -> (host: InMemoryTransport, controller: InMemoryTransport) {
+        let host = InMemoryTransport(place: place, loop: loop)
+        let controller = InMemoryTransport(place: place, loop: loop)
         host.peer = controller
         controller.peer = host
         return (host, controller)

@@ -23,13 +23,16 @@ public final class TCPTransport: HCITransport {
     public var onReceive: ((HCIPacket) -> Void)?
     /// Called once when the line is gone.
     public var onClose: ((HCITransportError) -> Void)?
+    /// Host and port: whoever answers there.
+    public let place: String
 
     private let channel: any Channel
     private let loop: NIOEventLoop
     private var isOpen = true
 
-    init(channel: any Channel, loop: NIOEventLoop) {
+    init(channel: any Channel, place: String, loop: NIOEventLoop) {
         self.channel = channel
+        self.place = place
         self.loop = loop
     }
 
@@ -42,7 +45,7 @@ public final class TCPTransport: HCITransport {
         loop: NIOEventLoop,
         completion: @escaping (Result<TCPTransport, HCITransportError>) -> Void
     ) {
-        let address = "tcp:\(host):\(port)"
+        let address = ControllerAddress.tcp(host: host, port: port).description
         let bound = LoopBoundCompletion(completion, loop: loop)
         ClientBootstrap(group: loop.nio)
             .connectTimeout(connectTimeout)
@@ -67,7 +70,7 @@ public final class TCPTransport: HCITransport {
         loop: NIOEventLoop,
         address: String
     ) -> Result<TCPTransport, HCITransportError> {
-        let transport = TCPTransport(channel: channel, loop: loop)
+        let transport = TCPTransport(channel: channel, place: address, loop: loop)
         do {
             try channel.pipeline.syncOperations.addHandlers([H4Handler(), Receiver(transport)])
             let mark = ChannelOptions.Types.WriteBufferWaterMark(low: maximumUnsent / 2, high: maximumUnsent)

@@ -1,4 +1,5 @@
 import Bonds
+import EventLoops
 
 #if canImport(Glibc)
     import Glibc
@@ -19,6 +20,9 @@ import Bonds
         }
         var search = Search(path: arguments[1], script: Script(seed: seed))
         while search.points < points { try search.tryNextOperation() }
+        // A store of before there were secrets, and what becomes of it.
+        try search.begin(with: ["bonds": Samples.version1])
+        for _ in Script.foreignOperations { try search.tryNextOperation() }
         print("\(search.points) points in \(search.operations) operations held, \(search.advanced) with the new state")
     }
 }
@@ -32,8 +36,8 @@ private struct Search {
     var advanced = 0
     /// What the store holds.
     var state: StoredBonds?
-    /// Its file, nil when there is none.
-    var file: [UInt8]?
+    /// Its files by their names.
+    var files: [String: [UInt8]] = [:]
 
     init(path: String, script: Script) {
         self.path = path
@@ -51,14 +55,24 @@ private struct Search {
             if left == new { advanced += 1 }
             points += 1
             // The store goes on from what is left; that takes its time, and need not be seen each time.
-            if points % 4 == 0 { try script.perform(number + 10_000, on: try FileBondStorage(directory: path)) }
+            if points % 4 == 0 { try script.perform(number + 10_000, on: try storage()) }
             try restore()
             boundary += 1
         }
         if try load() != new { fail("operation \(number) was not killed, and the new state is not there") }
         state = new
-        file = try contents()
+        files = try contents()
         operations += 1
+    }
+
+    /// Goes on from other files than those that there are.
+    mutating func begin(with files: [String: [UInt8]]) throws {
+        self.files = files
+        try restore()
+        state = try load()
+        if state == nil { fail("the files cannot be read") }
+        // Those that come next know nothing of the bonds that there are.
+        operations = Script.foreignOperations.lowerBound
     }
 
     /// Whether the child was killed before it came to its end.
@@ -69,7 +83,7 @@ private struct Search {
                 let directory = InterruptedDirectory(try PosixBondDirectory(path)) { reached in
                     if reached == boundary { kill(getpid(), SIGKILL) }
                 }
-                try script.perform(number, on: FileBondStorage(directory: directory))
+                try script.perform(number, on: FileBondStorage(directory: directory, random: RandomSource()))
                 directory.boundary()
                 _exit(0)
             } catch {
@@ -83,25 +97,36 @@ private struct Search {
         return false
     }
 
-    private func load() throws -> StoredBonds? {
-        try FileBondStorage(directory: path).load()
+    private func storage() throws -> FileBondStorage {
+        // A secret that is made twice is another one.
+        try FileBondStorage(directory: path, random: RandomSource())
     }
 
-    private func contents() throws -> [UInt8]? {
+    private func load() throws -> StoredBonds? { try storage().load() }
+
+    private static let names = ["bonds", "bonds.new", "secret", "secret.new"]
+
+    private func contents() throws -> [String: [UInt8]] {
         let directory = try PosixBondDirectory(path)
-        guard let (handle, status) = try directory.open("bonds") else { return nil }
-        defer { directory.close(handle) }
-        return try directory.read(handle, atMost: status.size)
+        var files: [String: [UInt8]] = [:]
+        for name in Self.names {
+            guard let (handle, status) = try directory.open(name) else { continue }
+            defer { directory.close(handle) }
+            files[name] = try directory.read(handle, atMost: status.size)
+        }
+        return files
     }
 
-    /// Puts the state before the operation back.
+    /// Puts the files of before the operation back.
     private func restore() throws {
         let directory = try PosixBondDirectory(path)
-        for name in ["bonds", "bonds.new"] { try? directory.remove(name) }
-        guard let file else { return }
-        let handle = try directory.create("bonds")
-        defer { directory.close(handle) }
-        guard try directory.write(file[...], to: handle) == file.count else { fail("the state cannot be put back") }
+        for name in Self.names { try? directory.remove(name) }
+        for (name, octets) in files {
+            let handle = try directory.create(name)
+            defer { directory.close(handle) }
+            let written = try directory.write(octets[...], to: handle)
+            if written != octets.count { fail("\(name) cannot be put back") }
+        }
     }
 }
 

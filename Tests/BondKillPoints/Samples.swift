@@ -9,10 +9,25 @@ import SMP
 package enum Samples {
     package static let adapter = AdapterIdentity(
         address: BluetoothAddress(0x00A0_5011_2233, kind: .publicDevice),
-        details: "usb"
+        place: "usb"
     )
     package static let weak = KeyLevel(keySize: 16, isAuthenticated: false, isSecureConnections: true)
+    /// A file of version 1, from the program of then: ``adapter`` has one bond, with ``bond(_:level:)`` 1 by the name of A.
+    package static let version1 = octets(
+        """
+        484152414c4442440100a30000000033221150a000037573620033221150a00000000000000000010000000000000002\
+        0500000000000000010000000000000040008000000000000001010100000000c000000000000000001f081000000000\
+        000000000141000000000000000100000000000000020000000000000000000000000000000000010000000000000002\
+        0000000000000000000000000000000000020000000000000002010100000000c0260aa1ab824610a770900ab07b8ecf\
+        47f32b5b799978a85bc38127a9fbec5aeb
+        """
+    )
     package static let strong = KeyLevel(keySize: 16, isAuthenticated: true, isSecureConnections: true)
+
+    private static func octets(_ hexadecimal: String) -> [UInt8] {
+        let digits = hexadecimal.compactMap(\.hexDigitValue)
+        return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    }
 
     package static func address(_ number: Int) -> BluetoothAddress {
         BluetoothAddress(0xC000_0000_0000 | UInt64(number), kind: .randomDevice)

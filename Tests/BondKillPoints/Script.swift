@@ -9,6 +9,8 @@ import SMP
 package struct Script {
     /// So few that bonds have to give way.
     package static let capacity = 6
+    /// Operations that can be done to a store that no other operation has made.
+    package static let foreignOperations = 201..<204
 
     package let seed: UInt64
 
@@ -19,7 +21,7 @@ package struct Script {
     /// Opens the bonds in `storage` and does the operation of this number.
     package func perform(_ number: Int, on storage: any BondStorage) throws {
         let random = RandomSource(seed: seed &+ UInt64(number))
-        let present = AdapterIdentity(address: Samples.adapter.address, details: number % 20 == 19 ? "moved" : "usb")
+        let present = AdapterIdentity(address: Samples.adapter.address, place: number % 20 == 19 ? "moved" : "usb")
         let store = try BondStore(
             storage: storage,
             adapter: number == 0 ? Samples.adapter : present,

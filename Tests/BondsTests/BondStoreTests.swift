@@ -1,11 +1,12 @@
 import BluetoothTypes
 import BondKillPoints
-import Bonds
 import Cryptography
 import EventLoops
 import GATT
 import SMP
 import Testing
+
+@testable import Bonds
 
 @Suite struct BondStoreTests {
     let storage = MemoryBondStorage()
@@ -43,10 +44,8 @@ import Testing
         var old = Samples.bond(7)
         old.name = "Thermometer"
         let first = try store.add(old)
-        var new = Samples.bond(7, level: Samples.strong)
-        new.identifier = BondIdentifier(random: RandomSource(seed: 3))
-        let second = try store.add(new)
-        #expect(second.identifier == first.identifier)
+        let second = try store.add(Samples.bond(7, level: Samples.strong))
+        #expect(second.identifier == first.identifier && second.keys.level == Samples.strong)
         #expect(second.name == "Thermometer")
         #expect(store.bonds == [second])
     }
@@ -60,10 +59,10 @@ import Testing
         let store = try store()
         let strong = try store.add(Samples.bond(7, level: Samples.strong))
         #expect(throws: BondError.weaker(than: strong.identifier)) { try store.add(Samples.bond(7, level: level)) }
-        // Nor by another address with the same resolving key, which would answer for the first one's private addresses.
-        var twin = Samples.bond(8, level: level)
-        twin.keys.identityKey = strong.keys.identityKey
-        #expect(throws: BondError.weaker(than: strong.identifier)) { try store.add(twin) }
+        // Nor does a peer that has shown its key get a worse one under another address.
+        var moved = Samples.bond(7, level: level)
+        moved.address = Samples.address(8)
+        #expect(throws: BondError.weaker(than: strong.identifier)) { try store.add(moved) }
         #expect(store.bonds == [strong])
         #expect(storage.load()?.bonds == [strong])
         // Once a person has forgotten the bond, the peer may pair in any way.
@@ -104,14 +103,150 @@ import Testing
         #expect(store.bonds.map(\.address) == [0, 2].map(Samples.address))
     }
 
-    @Test func AB_H08_the_bonds_of_one_adapter_are_not_served_to_another() throws {
-        try store().add(Samples.bond(7))
-        let other = AdapterIdentity(address: Samples.adapter.address, details: "another that says the same address")
-        let refusal = BondError.otherAdapter(place: "memory", owner: Samples.adapter, present: other)
-        #expect(throws: refusal) { try BondStore(storage: storage, adapter: other, random: RandomSource(seed: 1)) }
-        let adopted = try BondStore(storage: storage, adapter: other, adopting: true, random: RandomSource(seed: 1))
-        #expect(adopted.bonds.count == 1)
-        #expect(throws: BondError.self) { try store() }
+    /// All that whoever makes an adapter can choose is the same.
+    @Test func AB_H08_an_adapter_with_the_same_address_at_another_place_gets_no_bonds() throws {
+        let here = AdapterIdentity(address: Samples.adapter.address, company: 2, place: "tcp:127.0.0.1:6402")
+        for address in [Samples.adapter.address, .none] {
+            let storage = MemoryBondStorage()
+            var owner = here
+            owner.address = address
+            try BondStore(storage: storage, adapter: owner, random: RandomSource(seed: 1)).add(Samples.bond(7))
+            let kept = storage.load()
+            for change in [
+                { $0.place = "tcp:127.0.0.1:6403" }, { $0.place = "" }, { $0.company = 3 },
+                { $0.address = Samples.address(3) },
+            ] as [(inout AdapterIdentity) -> Void] {
+                var other = owner
+                change(&other)
+                let refusal = BondError.otherAdapter(place: "memory", owner: owner, present: other)
+                #expect(throws: refusal) {
+                    try BondStore(storage: storage, adapter: other, random: RandomSource(seed: 1))
+                }
+                #expect("\(refusal)".contains("harald bonds adopt"))
+                #expect(storage.load() == kept)
+            }
+        }
+    }
+
+    @Test func AB_H08_a_person_says_that_one_adapter_takes_the_place_of_another() throws {
+        let bond = try store().add(Samples.bond(7))
+        let identity = try store().identity
+        var other = Samples.adapter
+        other.place = "another socket"
+        let random = RandomSource(seed: 1)
+        let adopted = try BondStore(storage: storage, adapter: other, adopting: true, random: random)
+        #expect(adopted.bonds == [bond] && adopted.identity == identity && adopted.adapter == other)
+        // That holds from now on, and the first one has lost them.
+        #expect(try BondStore(storage: storage, adapter: other, random: random).bonds == [bond])
+        let refusal = BondError.otherAdapter(place: "memory", owner: other, present: Samples.adapter)
+        #expect(throws: refusal) { try store() }
+    }
+
+    // MARK: Peers that want all the room
+
+    /// The largest table that a client takes from a peer: every handle is used.
+    private static let largestCache: AttributeCache = {
+        var cache = AttributeCache(hash: DatabaseHash([UInt8](repeating: 1, count: 16)))
+        let uuid = BluetoothUUID(high: 1, low: 2)
+        let services = (0..<UInt16(GATTClient.maximumServices)).map {
+            RemoteService(handles: (1 + $0 * 255)...(255 + $0 * 255), uuid: uuid)
+        }
+        cache.services = services
+        for service in services {
+            let first = service.handles.lowerBound
+            cache.includes[first] = Array(services.prefix(GATTClient.maximumIncludes))
+            cache.characteristics[first] = (0..<UInt16(85)).map { index in
+                let value = first + 1 + 3 * index
+                cache.descriptors[value] = [RemoteDescriptor(handle: value &+ 1, uuid: uuid)]
+                return RemoteCharacteristic(
+                    declaration: value - 1,
+                    value: value,
+                    end: value &+ 1,
+                    properties: .read,
+                    uuid: uuid
+                )
+            }
+        }
+        return cache
+    }()
+
+    @Test func AB_S14_a_bond_is_kept_without_a_table_that_takes_the_room_of_others() throws {
+        let store = try store()
+        var bond = Samples.bond(7)
+        bond.cache = Self.largestCache
+        bond.record = Samples.record(7)
+        let kept = try store.add(bond)
+        #expect(kept.cache == nil && kept.record == bond.record && kept.keys == bond.keys)
+        // An ordinary one is kept, and stays when a larger one would come later in its place.
+        try store.update(kept.identifier) { $0.cache = Samples.cache(services: 20) }
+        #expect(store.bond(kept.identifier)?.cache == Samples.cache(services: 20))
+        try store.update(kept.identifier) { $0.cache = Self.largestCache }
+        #expect(store.bond(kept.identifier)?.cache == nil)
+        // Nor is there another way to grow.
+        try store.update(kept.identifier) { $0.record = Self.record(choices: 20_000) }
+        #expect(store.bond(kept.identifier)?.record == nil)
+        try store.update(kept.identifier) { $0.record = Self.record(choices: 1_000) }
+        store.updateRecords { $0 = Self.record(choices: 20_000) }
+        #expect(store.bond(kept.identifier)?.record == nil)
+    }
+
+    private static func record(choices: Int) -> ClientRecord {
+        ClientRecord(
+            configurations: Dictionary(uniqueKeysWithValues: (1...choices).map { (UInt16($0), .notify) }),
+            features: .robustCaching,
+            databaseHash: DatabaseHash([UInt8](repeating: 5, count: 16)),
+            isChangeAware: false,
+            missedChanges: (0..<100).map { ($0 * 3)...($0 * 3 + 1) }
+        )
+    }
+
+    /// A characteristic with a configuration takes three attributes.
+    @Test func all_that_a_client_can_choose_of_our_largest_database_is_kept() throws {
+        let store = try store()
+        var bond = Samples.bond(7)
+        bond.record = Self.record(choices: GATTDatabase.maximumAttributes / 3)
+        #expect(try store.add(bond).record == bond.record)
+    }
+
+    @Test func AB_S14_as_many_bonds_as_there_may_be_fit_with_all_that_is_kept_of_each() throws {
+        let store = try store()
+        var bond = Samples.fullBond(7)
+        bond.name = String(repeating: "n", count: Bond.maximumName)
+        bond.record = Self.record(choices: 1_500)
+        bond.cache = AttributeCache()
+        bond.cache?.descriptors[1] = (0..<480).map {
+            RemoteDescriptor(handle: $0, uuid: BluetoothUUID(high: 1, low: 2))
+        }
+        let kept = try store.add(bond)
+        #expect(kept.record != nil && kept.cache != nil)
+        let secret = FormatTests.secret
+        let one = BondFile.encode(try #require(storage.load()), secret).count
+        try store.remove(kept.identifier)
+        let none = BondFile.encode(try #require(storage.load()), secret).count
+        #expect(one - none <= Bond.maximumSize && one - none > Bond.maximumSize - 512)
+        let most = none + AdapterIdentity.maximumPlace + BondStore.maximumBonds * Bond.maximumSize
+        #expect(most <= BondFile.maximumSize)
+    }
+
+    @Test func AB_S14_who_gives_way_is_gone_for_good_and_only_then_is_the_person_told() throws {
+        let store = try store(capacity: 2)
+        var told: [(bond: Bond, kept: [Bond])] = []
+        store.onEvict = { [storage] in told.append(($0, storage.load()?.bonds ?? [])) }
+        let first = try store.add(Samples.bond(0))
+        try store.add(Samples.bond(1))
+        storage.failure = .tooLarge(place: "memory")
+        #expect(throws: BondError.tooLarge(place: "memory")) { try store.add(Samples.bond(2)) }
+        #expect(told.isEmpty && store.bonds.map(\.address) == [0, 1].map(Samples.address))
+        storage.failure = nil
+        // Who is refused for another reason takes nobody's place.
+        var impostor = Samples.bond(3)
+        impostor.keys.identityKey = first.keys.identityKey
+        #expect(throws: BondError.self) { try store.add(impostor) }
+        #expect(told.isEmpty)
+        try store.add(Samples.bond(2))
+        #expect(told.map(\.bond) == [first])
+        #expect(told.first?.kept.map(\.address) == [1, 2].map(Samples.address))
+        #expect(try self.store(capacity: 2).bond(first.identifier) == nil)
     }
 
     @Test func what_cannot_be_saved_does_not_happen() throws {

@@ -15,7 +15,7 @@ import Testing
     }
 
     func open() throws -> BondStore {
-        let storage = try FileBondStorage(directory: directory.path)
+        let storage = try FileBondStorage(directory: directory.path, random: RandomSource())
         return try BondStore(storage: storage, adapter: Samples.adapter, random: RandomSource(seed: 1))
     }
 
@@ -40,7 +40,8 @@ import Testing
         #expect(try open().bonds == [bond])
         #expect(try permissions(directory.path) == 0o700)
         #expect(try permissions(directory.file("bonds")) == 0o600)
-        #expect(try Set(files.contentsOfDirectory(atPath: directory.path)) == ["bonds", "lock"])
+        #expect(try permissions(directory.file("secret")) == 0o600)
+        #expect(try Set(files.contentsOfDirectory(atPath: directory.path)) == ["bonds", "lock", "secret"])
         try open().remove(bond.identifier)
         #expect(try open().bonds == [])
     }
@@ -51,12 +52,12 @@ import Testing
         #expect(first.bonds.isEmpty)
     }
 
-    @Test(arguments: [0o640, 0o604, 0o620, 0o601])
-    func AB_G06_a_file_that_others_may_use_is_refused(mode: Int) throws {
+    @Test(arguments: [0o640, 0o604, 0o620, 0o601], ["bonds", "secret"])
+    func AB_G06_a_file_that_others_may_use_is_refused(mode: Int, name: String) throws {
         _ = try make()
-        try files.setAttributes([.posixPermissions: mode], ofItemAtPath: directory.file("bonds"))
-        #expect(refusal() == .exposed(place: directory.file("bonds"), .permissions(UInt32(mode))))
-        #expect(try permissions(directory.file("bonds")) == mode)
+        try files.setAttributes([.posixPermissions: mode], ofItemAtPath: directory.file(name))
+        #expect(refusal() == .exposed(place: directory.file(name), .permissions(UInt32(mode))))
+        #expect(try permissions(directory.file(name)) == mode)
     }
 
     @Test func AB_G06_a_directory_that_others_may_enter_is_refused() throws {
@@ -65,7 +66,7 @@ import Testing
         #expect(refusal() == .exposed(place: directory.path, .permissions(0o750)))
     }
 
-    @Test(arguments: ["bonds", "lock"])
+    @Test(arguments: ["bonds", "lock", "secret"])
     func AB_G06_a_link_in_place_of_a_file_is_not_followed(name: String) throws {
         _ = try make()
         try files.moveItem(atPath: directory.file(name), toPath: directory.file("elsewhere"))
@@ -78,7 +79,9 @@ import Testing
         _ = try make()
         try files.createSymbolicLink(atPath: directory.path + "-link", withDestinationPath: directory.path)
         let place = directory.path + "-link"
-        #expect(throws: BondError.exposed(place: place, .symbolicLink)) { try FileBondStorage(directory: place + end) }
+        #expect(throws: BondError.exposed(place: place, .symbolicLink)) {
+            try FileBondStorage(directory: place + end, random: RandomSource())
+        }
     }
 
     @Test func AB_G06_a_pipe_in_place_of_the_file_is_refused_at_once() throws {
@@ -127,11 +130,124 @@ import Testing
 
     @Test func AB_H08_a_copied_directory_does_not_serve_another_adapter() throws {
         _ = try make()
-        let other = AdapterIdentity(address: BluetoothAddress(0x0102_0304_0506, kind: .publicDevice), details: "usb")
+        // With the secret beside it, and at the same place.
+        let other = AdapterIdentity(address: BluetoothAddress(0x0102_0304_0506, kind: .publicDevice), place: "usb")
         let error = BondError.otherAdapter(place: directory.file("bonds"), owner: Samples.adapter, present: other)
         #expect(throws: error) {
-            let storage = try FileBondStorage(directory: directory.path)
+            let storage = try FileBondStorage(directory: directory.path, random: RandomSource())
             _ = try BondStore(storage: storage, adapter: other, random: RandomSource(seed: 1))
+        }
+    }
+
+    @Test func AB_G06_AB_H08_a_file_of_bonds_from_another_host_is_foreign() throws {
+        _ = try make()
+        let elsewhere = try ScratchDirectory()
+        let storage = try FileBondStorage(directory: elsewhere.path, random: RandomSource())
+        let theirs = try BondStore(storage: storage, adapter: Samples.adapter, random: RandomSource(seed: 1))
+        try theirs.add(Samples.bond(8))
+        let planted = try #require(files.contents(atPath: elsewhere.file("bonds")))
+        let handle = try #require(FileHandle(forWritingAtPath: directory.file("bonds")))
+        handle.write(planted)
+        try handle.truncate(atOffset: UInt64(planted.count))
+        let foreign = BondError.foreign(place: directory.file("bonds"), secret: directory.file("secret"))
+        #expect(refusal() == foreign)
+        #expect(throws: foreign) { try FileBondStorage.look(into: directory.path) }
+        // It stays where it is, and a new beginning has the secret of before.
+        #expect(files.contents(atPath: directory.file("bonds")) == planted)
+        let secret = files.contents(atPath: directory.file("secret"))
+        try files.removeItem(atPath: directory.file("bonds"))
+        #expect(try open().bonds.isEmpty)
+        #expect(files.contents(atPath: directory.file("secret")) == secret)
+    }
+
+    @Test func AB_G06_bonds_whose_secret_is_gone_or_cut_are_refused() throws {
+        let bond = try make()
+        let secret = try #require(files.contents(atPath: directory.file("secret")))
+        try files.removeItem(atPath: directory.file("secret"))
+        #expect(refusal() == .foreign(place: directory.file("bonds"), secret: directory.file("secret")))
+        #expect(!files.fileExists(atPath: directory.file("secret")), "none is made over what is there")
+        let rights = [FileAttributeKey.posixPermissions: 0o600]
+        #expect(files.createFile(atPath: directory.file("secret"), contents: secret.dropLast(), attributes: rights))
+        #expect(refusal() == .damaged(place: directory.file("secret"), reason: "it has 63 octets", backup: nil))
+        try files.setAttributes(rights, ofItemAtPath: directory.file("secret"))
+        #expect(files.createFile(atPath: directory.file("secret"), contents: secret + secret, attributes: rights))
+        let tooLong = BondError.damaged(
+            place: directory.file("secret"),
+            reason: "it is longer than 64 octets",
+            backup: nil
+        )
+        #expect(refusal() == tooLong)
+        #expect(files.createFile(atPath: directory.file("secret"), contents: secret, attributes: rights))
+        #expect(try open().bonds == [bond])
+    }
+
+    /// Writes a file of version 1 where there is nothing.
+    private func makeVersion1() throws {
+        let rights = [FileAttributeKey.posixPermissions: 0o700]
+        try files.createDirectory(atPath: directory.path, withIntermediateDirectories: true, attributes: rights)
+        let file = Data(Samples.version1)
+        let own = [FileAttributeKey.posixPermissions: 0o600]
+        #expect(files.createFile(atPath: directory.file("bonds"), contents: file, attributes: own))
+    }
+
+    @Test func a_file_of_version_1_is_read_and_written_anew_with_the_next_change() throws {
+        try makeVersion1()
+        let store = try open()
+        let bond = try #require(store.bonds.first)
+        #expect(bond.name == "A" && !files.fileExists(atPath: directory.file("secret")))
+        try store.update(bond.identifier) { $0.name = "B" }
+        #expect(files.contents(atPath: directory.file("bonds"))?[8] == 2)
+    }
+
+    @Test func AB_G06_AB_H08_a_file_of_version_1_that_comes_after_the_secret_is_foreign() throws {
+        _ = try make()
+        try files.removeItem(atPath: directory.file("bonds"))
+        try makeVersion1()
+        #expect(refusal() == .foreign(place: directory.file("bonds"), secret: directory.file("secret")))
+    }
+
+    @Test func an_adapter_without_an_address_has_one_address_at_one_place() throws {
+        func address(at place: String, in directory: ScratchDirectory) throws -> BluetoothAddress {
+            // Whatever was kept, and however often it is begun anew.
+            try? files.removeItem(atPath: directory.file("bonds"))
+            let storage = try FileBondStorage(directory: directory.path, random: RandomSource())
+            let nameless = AdapterIdentity(address: .none, place: place)
+            return try BondStore(storage: storage, adapter: nameless, random: RandomSource()).identity.address
+        }
+        let first = try address(at: "usb 1", in: directory)
+        #expect(first.randomKind == .static)
+        #expect(try address(at: "usb 1", in: directory) == first)
+        #expect(try address(at: "usb 2", in: directory) != first)
+        #expect(try address(at: "usb 1", in: ScratchDirectory()) != first)
+    }
+
+    @Test func who_only_looks_sees_the_bonds_of_a_store_in_use_and_changes_nothing() throws {
+        let store = try open()
+        let bond = try store.add(Samples.bond(7))
+        // What is being written at this moment is left alone.
+        let rights = [FileAttributeKey.posixPermissions: 0o600]
+        #expect(files.createFile(atPath: directory.file("bonds.new"), contents: Data([1]), attributes: rights))
+        let state = try #require(try FileBondStorage.look(into: directory.path))
+        #expect(state.bonds == [bond] && state.adapter == Samples.adapter)
+        #expect(files.fileExists(atPath: directory.file("bonds.new")))
+        // To change them is another matter.
+        #expect(refusal() == .inUse(place: directory.path))
+        try store.remove(bond.identifier)
+        #expect(try FileBondStorage.look(into: directory.path)?.bonds == [])
+    }
+
+    @Test func who_only_looks_makes_nothing_and_is_as_careful() throws {
+        #expect(throws: BondError.self) { try FileBondStorage.look(into: directory.path) }
+        #expect(!files.fileExists(atPath: directory.path))
+        _ = try make()
+        #expect(try FileBondStorage.look(into: directory.path)?.bonds.count == 1)
+        let handle = try #require(FileHandle(forWritingAtPath: directory.file("bonds")))
+        try handle.truncate(atOffset: 100)
+        #expect(throws: BondError.self) { try FileBondStorage.look(into: directory.path) }
+        #expect(try Set(files.contentsOfDirectory(atPath: directory.path)) == ["bonds", "lock", "secret"])
+        try files.setAttributes([.posixPermissions: 0o644], ofItemAtPath: directory.file("bonds"))
+        #expect(throws: BondError.exposed(place: directory.file("bonds"), .permissions(0o644))) {
+            try FileBondStorage.look(into: directory.path)
         }
     }
 
@@ -153,7 +269,10 @@ import Testing
     @Test func refusals_say_what_is_wrong_and_what_to_do() {
         let place = "/var/lib/bonds"
         let errors: [BondError] = [
-            .weaker(than: Samples.bond(1).identifier), .full(3), .unknown(Samples.bond(1).identifier),
+            .weaker(than: Samples.bond(1).identifier), .full(3), .ownIdentity,
+            .identityTaken(by: Samples.bond(1).identifier, name: nil),
+            .identityTaken(by: Samples.bond(1).identifier, name: "Thermometer"),
+            .foreign(place: place, secret: "/var/lib/secret"), .unknown(Samples.bond(1).identifier),
             .missing(place: place), .inUse(place: place), .tooLarge(place: place), .unknownVersion(place: place, 2),
             .otherAdapter(place: place, owner: Samples.adapter, present: AdapterIdentity(address: .none)),
             .damaged(place: place, reason: "the checksum is wrong", backup: place + ".damaged-1"),

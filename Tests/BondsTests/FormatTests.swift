@@ -20,49 +20,117 @@ import Testing
         ),
     ]
 
-    @Test(arguments: states)
-    func what_is_written_reads_the_same(state: StoredBonds) throws {
-        let file = BondFile.encode(state)
-        #expect(try BondFile.decode(file) == state)
-        #expect(BondFile.encode(try BondFile.decode(file)) == file)
+    static let secret = secret(0)
+
+    /// A secret of octets that count up.
+    static func secret(_ first: UInt8, predecessor: [UInt8] = [UInt8](repeating: 0, count: 32)) -> HostSecret {
+        let known = HostSecret(file: Array(first..<(first + 32)) + predecessor)
+        return known ?? HostSecret(random: RandomSource(), predecessor: nil)
     }
 
-    /// So that files of today are read by the program of tomorrow.
-    @Test func the_format_is_the_one_of_version_1() throws {
+    @Test(arguments: states)
+    func what_is_written_reads_the_same(state: StoredBonds) throws {
+        let file = BondFile.encode(state, Self.secret)
+        #expect(try BondFile.decode(file, Self.secret) == state)
+        #expect(BondFile.encode(try BondFile.decode(file, Self.secret), Self.secret) == file)
+    }
+
+    static let sample: StoredBonds = {
         var bond = Samples.bond(1)
         bond.name = "A"
-        let state = StoredBonds(adapter: Samples.adapter, identity: Self.identity, uses: 5, bonds: [bond])
-        let file = BondFile.encode(state)
+        return StoredBonds(adapter: Samples.adapter, identity: identity, uses: 5, bonds: [bond])
+    }()
+
+    /// So that files of today are read by the program of tomorrow. The name and the seal are from another implementation of
+    /// RFC 2104.
+    @Test func the_format_is_the_one_of_version_2() throws {
         let expected =
-            "484152414c444244" + "0100" + "a3000000"
-            + "00332211" + "50a000" + "03757362" + "00332211" + "50a000" + "00000000000000010000000000000002"
+            "484152414c444244" + "0200" + "5cb83a91cf5f8ad4" + "a5000000"
+            + "00332211" + "50a000" + "ffff" + "03757362" + "00332211" + "50a000" + "00000000000000010000000000000002"
             + "0500000000000000" + "0100"
             + "00000000000040008000000000000001" + "01010000" + "0000c0" + "0000000000000000" + "1f08" + "10"
             + "00000000" + "00000000" + "0141"
             + "00000000000000010000000000000002" + "0000" + "0000000000000000"
             + "00000000000000010000000000000002" + "0000" + "0000000000000000"
             + "00000000000000020000000000000002" + "01010000" + "0000c0"
-        #expect(hexadecimal(file).dropLast(64) == expected)
+            + "2b91c7132ec62374ed0bb2946649be32dc03261341e9d34e9447896dfd8b82ea"
+        #expect(hexadecimal(BondFile.encode(Self.sample, Self.secret)) == expected)
+        #expect(hexadecimal(Self.secret.derive("derive static address at usb")).hasPrefix("2dd9f7dfdbb59370"))
+    }
+
+    @Test func a_file_of_version_1_is_read() throws {
+        #expect(try BondFile.decode(PacketBuffer(Samples.version1), nil) == Self.sample)
+        for index in Samples.version1.indices {
+            var changed = Samples.version1
+            changed[index] ^= 0x10
+            #expect(throws: BondFileError.self) { try BondFile.decode(PacketBuffer(changed), nil) }
+        }
+    }
+
+    /// What version 1 said of an adapter: the company, in words, and nothing of where it is.
+    @Test(arguments: [
+        ("company 2", AdapterIdentity(address: .none, company: 2)),
+        ("company 65536", AdapterIdentity(address: .none, place: "company 65536")),
+        ("usb", AdapterIdentity(address: .none, place: "usb")), ("", AdapterIdentity(address: .none)),
+    ])
+    func the_adapter_of_version_1_is_one_at_no_place(details: String, adapter: AdapterIdentity) throws {
+        // The same with the place for the text, and without the company.
+        var body = PacketBuffer(headroom: 0)
+        StoredBonds(adapter: AdapterIdentity(address: .none, place: details), identity: Self.identity).write(to: &body)
+        let octets = body.bytes
+        let read = try StoredBonds(reading: PacketBuffer(Array(octets[..<7]) + Array(octets[9...])), version: 1)
+        #expect(read.adapter == adapter && read.identity == Self.identity)
+    }
+
+    /// A bond of version 1 that could never be shown, and what took the room of others.
+    @Test func what_version_1_took_and_is_not_kept_any_more_is_left_behind() throws {
+        var keyless = Samples.bond(1)
+        (keyless.keys.localKey, keyless.keys.peerKey) = (nil, nil)
+        var large = Samples.bond(2)
+        large.cache = Samples.cache(services: 200)
+        var body = PacketBuffer(headroom: 0)
+        StoredBonds(adapter: Samples.adapter, identity: Self.identity, bonds: [keyless, large]).write(to: &body)
+        let octets = body.bytes
+        let read = try StoredBonds(reading: PacketBuffer(Array(octets[..<7]) + Array(octets[9...])), version: 1)
+        #expect(read.bonds == [Samples.bond(2)])
     }
 
     @Test(arguments: states)
     func AB_G06_a_file_cut_at_any_octet_is_refused(state: StoredBonds) {
-        let file = BondFile.encode(state)
+        let file = BondFile.encode(state, Self.secret)
         for length in 0..<file.count {
-            #expect(throws: BondFileError.self) { try BondFile.decode(file.prefix(upTo: length)) }
+            #expect(throws: BondFileError.self) { try BondFile.decode(file.prefix(upTo: length), Self.secret) }
         }
         var longer = file
         longer.append(0)
-        #expect(throws: BondFileError.self) { try BondFile.decode(longer) }
+        #expect(throws: BondFileError.self) { try BondFile.decode(longer, Self.secret) }
     }
 
     @Test func AB_G06_a_file_with_any_octet_changed_is_refused() throws {
-        let file = BondFile.encode(Self.states[1])
+        let file = BondFile.encode(Self.states[1], Self.secret)
         for index in file.indices {
             var changed = file
             changed[index] ^= 0x10
-            #expect(throws: BondFileError.self) { try BondFile.decode(changed) }
+            #expect(throws: BondFileError.self) { try BondFile.decode(changed, Self.secret) }
         }
+    }
+
+    @Test func AB_G06_AB_H08_a_file_of_another_secret_or_of_none_is_foreign() throws {
+        let file = BondFile.encode(Self.sample, Self.secret)
+        #expect(throws: BondFileError.foreign) { try BondFile.decode(file, Self.secret(1)) }
+        #expect(throws: BondFileError.foreign) { try BondFile.decode(file, nil) }
+        // Who knows the name of the secret and not the secret.
+        var forged = BondFile.encode(Self.sample, Self.secret(1)).bytes
+        forged.replaceSubrange(10..<18, with: Self.secret.name)
+        #expect(throws: BondFileError.damaged("the seal is wrong")) {
+            try BondFile.decode(PacketBuffer(forged), Self.secret)
+        }
+        // Who writes the format that has no secret.
+        let old = PacketBuffer(Samples.version1)
+        #expect(throws: BondFileError.foreign) { try BondFile.decode(old, Self.secret) }
+        let checksum = Array(Samples.version1.suffix(32))
+        #expect(BondFile.checksumOfVersion1(old) == checksum && BondFile.checksumOfVersion1(file) == nil)
+        #expect(try BondFile.decode(old, Self.secret(0, predecessor: checksum)) == Self.sample)
     }
 
     /// What the checksum would hide: the decoder behind it is total, reads no further than it is given, and takes
@@ -86,9 +154,18 @@ import Testing
     }
 
     @Test func a_newer_version_is_named() {
-        var file = BondFile.encode(Self.states[0])
-        file[8] = 2
-        #expect(throws: BondFileError.unknownVersion(2)) { try BondFile.decode(file) }
+        var file = BondFile.encode(Self.states[0], Self.secret)
+        file[8] = 3
+        #expect(throws: BondFileError.unknownVersion(3)) { try BondFile.decode(file, Self.secret) }
+    }
+
+    @Test func nothing_that_is_printed_holds_the_secret() {
+        let secret = Self.secret(100)
+        var dumped = ""
+        dump(secret, to: &dumped)
+        for text in ["\(secret)", String(reflecting: secret), dumped] { #expect(!text.contains("100")) }
+        let random = RandomSource(seed: 5)
+        #expect(HostSecret(random: random, predecessor: nil).name != HostSecret(random: random, predecessor: nil).name)
     }
 
     @Test(arguments: [

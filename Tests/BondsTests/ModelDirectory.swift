@@ -33,24 +33,25 @@ final class ModelDirectory: BondDirectory {
     private var changes: [NameChange] = []
     private var positions: [Int32: Int] = [:]
 
-    /// A directory with a file of bonds, or without, whose power fails before call `lossAt`.
-    init(bonds: [UInt8]?, lossAt: Int = .max, negligence: Negligence = .none) {
+    /// A directory with files, by their names, whose power fails before call `lossAt`.
+    init(_ contents: [String: [UInt8]], lossAt: Int = .max, negligence: Negligence = .none) {
         self.lossAt = lossAt
         self.negligence = negligence
-        guard let bonds else { return }
-        files = [File(octets: bonds, kept: bonds)]
-        names = ["bonds": 0]
+        for (name, octets) in contents {
+            names[name] = files.count
+            files.append(File(octets: octets, kept: octets))
+        }
         keptNames = names
     }
 
     /// Whether the power has failed.
     var isDead: Bool { calls > lossAt }
-    /// What is in the file of bonds now.
-    var bonds: [UInt8]? { names["bonds"].map { files[$0].octets } }
+    /// What is in the files now.
+    var contents: [String: [UInt8]] { names.mapValues { files[$0].octets } }
 
-    /// What may be in the file of bonds when the power is back; nil for no file.
-    var outcomes: Set<[UInt8]?> {
-        var outcomes: Set<[UInt8]?> = []
+    /// What may be in the files when the power is back.
+    var outcomes: Set<[String: [UInt8]]> {
+        var outcomes: Set<[String: [UInt8]]> = []
         for kept in 0..<(1 << changes.count) {
             var names = keptNames
             for (index, change) in changes.enumerated() where kept & 1 << index != 0 {
@@ -62,11 +63,13 @@ final class ModelDirectory: BondDirectory {
                     names[other] = file
                 }
             }
-            guard let number = names["bonds"] else {
-                outcomes.insert(nil)
-                continue
+            // Each file by itself may be found in any of its ways.
+            var found: Set<[String: [UInt8]]> = [[:]]
+            for (name, number) in names {
+                let ways = contents(of: files[number])
+                found = Set(found.flatMap { known in ways.map { known.merging([name: $0]) { $1 } } })
             }
-            outcomes.formUnion(contents(of: files[number]))
+            outcomes.formUnion(found)
         }
         return outcomes
     }

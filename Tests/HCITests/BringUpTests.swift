@@ -36,6 +36,16 @@ import Testing
         #expect(bench.host.counters == HCICounters())
     }
 
+    @Test func AB_H08_whereAControllerIsTheHostKnowsFromTheLineAndNotFromIt() throws {
+        let bench = Bench()
+        bench.transport.place = "tcp:127.0.0.1:6402"
+        bench.host.start()
+        bench.run()
+        #expect(bench.information?.place == "tcp:127.0.0.1:6402")
+        let snooping = SnoopingTransport(bench.transport, end: .host, loop: bench.loop) { _, _, _ in }
+        #expect(snooping.place == "tcp:127.0.0.1:6402")
+    }
+
     @Test func aControllerOfVersion40IsAskedForWhatItKnows() throws {
         let bench = Bench()
         bench.controller.version = .v4_0

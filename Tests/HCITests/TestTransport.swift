@@ -12,6 +12,7 @@ final class TestTransport: HCITransport {
     var onSend: ((HCIPacket) -> Void)?
     var sent: [HCIPacket] = []
     var isClosed = false
+    var place = ""
 
     init(loop: VirtualEventLoop) {
         self.loop = loop

@@ -270,4 +270,23 @@ extension LegacyPairingTests {
             #expect(a.peerKeys == b.ownKeys && b.peerKeys == a.ownKeys)
         }
     }
+
+    /// A bond is what later links are encrypted with. Keys for signatures or private addresses alone are no bond: nobody could
+    /// show that he has it, and it would keep the two from pairing again.
+    @Test(arguments: [KeyKinds.identity, .signing, [.identity, .signing], []], both)
+    func pairing_without_a_long_term_key_in_either_direction_is_no_bond(kinds: KeyKinds, miser: PairingRole) throws {
+        var sides = (Self.configuration(.noInputNoOutput), Self.configuration(.noInputNoOutput))
+        sides.1.legacy = .only
+        let all: KeyKinds = [.encryption, .identity, .signing]
+        (sides.0.givenKeys, sides.0.wantedKeys) = miser == .initiator ? (kinds, kinds) : (all, all)
+        (sides.1.givenKeys, sides.1.wantedKeys) = miser == .responder ? (kinds, kinds) : (all, all)
+        var bench = PairingBench(initiator: sides.0, responder: sides.1)
+        bench.pair()
+        for role in Self.both { #expect(try #require(bench[role].result).isBonding == false) }
+        // A key in one direction is one.
+        if miser == .initiator { sides.0.givenKeys.insert(.encryption) } else { sides.1.givenKeys.insert(.encryption) }
+        bench = PairingBench(initiator: sides.0, responder: sides.1)
+        bench.pair()
+        for role in Self.both { #expect(try #require(bench[role].result).isBonding) }
+    }
 }

@@ -7,25 +7,34 @@ import SMP
 @testable import Bonds
 
 extension FuzzTarget {
-    /// A file of bonds: as it is, and its content without the checksum, which would keep nearly all changes out.
+    /// A file of bonds: as it is, and its content without the seal, which would keep nearly all changes out.
     static let bonds = FuzzTarget(
         "bonds",
         maximumLength: 1_000,
         seeds: [content(of: [], random: RandomSource(seed: 1)), content(of: sample, random: RandomSource(seed: 2))]
     ) { input in
-        if let state = Codec.read(input, { try BondFile.decode($0) }) {
-            Codec.survives(state, encode: BondFile.encode, decode: { try BondFile.decode($0) })
+        let encode = { (state: StoredBonds) in BondFile.encode(state, secret) }
+        let decode = { (file: PacketBuffer) throws -> StoredBonds in try BondFile.decode(file, secret) }
+        if let state = Codec.read(input, decode) { Codec.survives(state, encode: encode, decode: decode) }
+        // As it was before there were secrets, and its content.
+        if let state = Codec.read(input, { try BondFile.decode($0, nil) }) {
+            Codec.survives(state, encode: encode, decode: decode)
+        }
+        if let state = Codec.read(input, { try StoredBonds(reading: $0, version: 1) }) {
+            Codec.survives(state, encode: encode, decode: decode)
         }
         guard let state = Codec.read(input, { try StoredBonds(reading: $0) }) else { return }
         var again = PacketBuffer(headroom: 0)
         state.write(to: &again)
         hold(again == input.whole, "a state is written in two ways")
-        Codec.survives(state, encode: BondFile.encode, decode: { try BondFile.decode($0) })
+        Codec.survives(state, encode: encode, decode: decode)
         hold("\(state.bonds)".utf8.count <= 64 * 1024, "a description of 64 KiB")
     }
 
+    private static let secret = HostSecret(random: RandomSource(seed: 4), predecessor: nil)
+
     private static func content(of bonds: [Bond], random: RandomSource) -> [UInt8] {
-        let adapter = AdapterIdentity(address: BluetoothAddress(0x00A0_5011_2233, kind: .publicDevice), details: "usb")
+        let adapter = AdapterIdentity(address: BluetoothAddress(0x00A0_5011_2233, kind: .publicDevice), place: "usb")
         let identity = LocalIdentity(address: adapter.address, key: Key128(Block128(high: random.next(), low: 1)))
         var content = PacketBuffer(headroom: 0)
         StoredBonds(adapter: adapter, identity: identity, uses: 3, bonds: bonds).write(to: &content)

@@ -53,8 +53,9 @@ extension PeerLink {
         case .pairing(let failure): system.tell(.pairingFailed(peer: label, failure))
         case .keysRefused:
             let isFull = secured.bond == nil && system.keeper.isFull
-            let reason = isFull ? "there are as many paired devices as there may be; forget one" : "\(error)"
-            system.tell(.bondNotKept(reason: reason))
+            let reason = secured.keysRefusal.map { "\($0)" } ?? "\(error)"
+            let full = "there are as many paired devices as there may be; forget one"
+            system.tell(.bondNotKept(reason: isFull ? full : reason))
         default: break
         }
     }

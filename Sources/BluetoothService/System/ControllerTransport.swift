@@ -19,11 +19,14 @@ public final class ControllerTransport: HCITransport {
     public var onReceive: ((HCIPacket) -> Void)?
     /// Called once when the line is gone, or could not be opened.
     public var onClose: ((HCITransportError) -> Void)?
+    /// The address.
+    public let place: String
 
     private var state = State.opening([])
 
     /// Begins to open the line. On the loop only.
     public init(_ address: ControllerAddress, loop: NIOEventLoop) {
+        place = "\(address)"
         switch address {
         case .tcp(let host, let port):
             TCPTransport.connect(host: host, port: port, loop: loop) { [self] in opened($0) }

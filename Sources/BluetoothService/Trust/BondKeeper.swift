@@ -31,15 +31,12 @@ final class BondKeeper {
 
     /// Opens the bonds that belong to a controller. They stay open when the same one comes back.
     func open(for controller: ControllerInformation) {
-        let adapter = AdapterIdentity(
-            address: controller.publicAddress ?? .none,
-            details: "company \(controller.companyIdentifier)"
-        )
+        let adapter = AdapterIdentity(controller)
         if let store, store.adapter == adapter { return }
         store = nil
         do throws(BondError) {
             let storage: any BondStorage
-            if let known = self.storage { storage = known } else { storage = try Self.storage(at: place) }
+            if let known = self.storage { storage = known } else { storage = try makeStorage() }
             self.storage = storage
             let opened = try BondStore(storage: storage, adapter: adapter, random: random, capacity: capacity)
             opened.onEvict = { [weak self] in self?.onNotice?(.forgotten(BondedPeer($0))) }
@@ -56,10 +53,10 @@ final class BondKeeper {
         storage = nil
     }
 
-    private static func storage(at place: SystemConfiguration.Store) throws(BondError) -> any BondStorage {
+    private func makeStorage() throws(BondError) -> any BondStorage {
         switch place {
         case .memory: MemoryBondStorage()
-        case .directory(let path): try FileBondStorage(directory: path)
+        case .directory(let path): try FileBondStorage(directory: path, random: random)
         }
     }
 

@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// A directory on the disk that nobody but the user may enter, locked for as long as this object lives.
+/// A directory on the disk that nobody but the user may enter, locked for as long as this object lives if it is to be changed.
 package final class PosixBondDirectory: BondDirectory {
     package let path: String
     package let user: UInt32 = geteuid()
@@ -14,16 +14,16 @@ package final class PosixBondDirectory: BondDirectory {
     private static let lockName = "lock"
 
     private let directory: Int32
-    private let lock: Int32
+    private let lock: Int32?
 
-    /// Opens the directory, and makes it, with those above it, when it is not there.
-    package init(_ path: String) throws(BondError) {
+    /// Opens the directory, and makes it, with those above it, when it is not there; to look at it, nothing is made.
+    package init(_ path: String, isToChange: Bool = true) throws(BondError) {
         // With a slash at the end a link would be followed.
         self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
-        try Self.make(self.path)
+        if isToChange { try Self.make(self.path) }
         directory = try Self.open(self.path, user: user)
         do throws(BondError) {
-            lock = try Self.lock(directory, path: self.path, user: user)
+            lock = isToChange ? try Self.lock(directory, path: self.path, user: user) : nil
         } catch {
             Self.close(directory)
             throw error
@@ -31,7 +31,7 @@ package final class PosixBondDirectory: BondDirectory {
     }
 
     deinit {
-        Self.close(lock)
+        if let lock { Self.close(lock) }
         Self.close(directory)
     }
 

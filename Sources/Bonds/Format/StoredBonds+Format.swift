@@ -5,7 +5,8 @@ import SMP
 extension StoredBonds {
     func write(to buffer: inout PacketBuffer) {
         buffer.append(address: adapter.address)
-        buffer.append(text: adapter.details)
+        buffer.append(integer: adapter.company)
+        buffer.append(text: adapter.place)
         buffer.append(address: identity.address)
         buffer.append(contentsOf: identity.key.bytes)
         buffer.append(integer: uses)
@@ -13,11 +14,9 @@ extension StoredBonds {
         for bond in bonds { bond.write(to: &buffer) }
     }
 
-    init(reading body: PacketBuffer) throws(PacketError) {
+    init(reading body: PacketBuffer, version: UInt16 = BondFile.version) throws(PacketError) {
         var reader = ByteReader(body)
-        let adapterAddress = try reader.address(at: "adapter")
-        let details = try reader.text(at: "adapter's details", atMost: AdapterIdentity.maximumDetails)
-        adapter = AdapterIdentity(address: adapterAddress, details: details)
+        adapter = try version == 1 ? AdapterIdentity(readingVersion1: &reader) : AdapterIdentity(reading: &reader)
         identity = LocalIdentity(address: try reader.address(at: "identity"), key: try reader.key(at: "identity's key"))
         uses = try reader.integer(at: "uses")
         let count = try reader.integer(UInt16.self, at: "number of bonds")
@@ -32,6 +31,30 @@ extension StoredBonds {
             bonds.append(bond)
         }
         try reader.end(at: "bonds")
+        // What version 1 took, and what is not kept any more.
+        if version == 1 { bonds = bonds.filter(\.keys.canEncrypt).map(\.bounded) }
+    }
+}
+
+extension AdapterIdentity {
+    fileprivate init(reading reader: inout ByteReader) throws(PacketError) {
+        let address = try reader.address(at: "adapter")
+        let company = try reader.integer(UInt16.self, at: "adapter's company")
+        let place = try reader.text(at: "adapter's place", atMost: Self.maximumPlace)
+        self.init(address: address, company: company, place: place)
+    }
+
+    /// Version 1 had one text, in which the programs of then wrote the company. Where the adapter was they did not know, so
+    /// that a person has to say which one it is now.
+    fileprivate init(readingVersion1 reader: inout ByteReader) throws(PacketError) {
+        let address = try reader.address(at: "adapter")
+        let details = try reader.text(at: "adapter's details", atMost: Self.maximumPlace)
+        let words = details.split(separator: " ")
+        if words.count == 2, words[0] == "company", let company = UInt16(words[1]) {
+            self.init(address: address, company: company)
+        } else {
+            self.init(address: address, place: details)
+        }
     }
 }
 

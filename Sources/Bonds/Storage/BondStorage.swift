@@ -11,6 +11,10 @@ public protocol BondStorage: AnyObject {
     /// Keeps `state` in place of what was there. It is durable when this returns: neither the end of the process nor of
     /// the power takes it back. When this throws, either the old or the new state is kept, and never a part of one.
     func save(_ state: StoredBonds) throws(BondError)
+
+    /// 32 octets that nobody else can make, the same each time for the same purpose, also when nothing was saved; nil where
+    /// nothing lasts.
+    func derive(_ purpose: String) throws(BondError) -> [UInt8]?
 }
 
 /// Bonds that last as long as this object: for tests, for simulated worlds, and for whoever wants nothing on the disk.
@@ -36,4 +40,7 @@ public final class MemoryBondStorage: BondStorage {
         if let failure { throw failure }
         self.state = state
     }
+
+    /// Nothing lasts.
+    public func derive(_ purpose: String) -> [UInt8]? { nil }
 }

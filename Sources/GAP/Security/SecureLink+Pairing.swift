@@ -57,7 +57,12 @@ extension SecureLink: SecurityManagerDelegate {
         let peer = peer
         if isBonding {
             guard let bonds = device.bonds else { throw SecurityError.keysRefused }
-            bondIdentifier = try keep(keys, in: bonds).identifier
+            do throws(BondError) {
+                bondIdentifier = try keep(keys, in: bonds).identifier
+            } catch {
+                keysRefusal = error
+                throw error
+            }
         }
         isPairing = false
         hasPairedWithoutBond = !isBonding
@@ -72,13 +77,11 @@ extension SecureLink: SecurityManagerDelegate {
 
     private func keep(_ keys: PeerKeys, in bonds: BondStore) throws(BondError) -> Bond {
         let address = keys.identityAddress ?? connection.peerAddress.plain
-        // Whoever takes the identity of a bonded peer without having its key does not get its bond (AB-S10, behaviour
+        // Who has not shown the key of a bonded peer gets an identifier of its own, and so not that bond (AB-S10, behaviour
         // 6.20).
-        if let other = bonds.bond(identity: address), other.identifier != bond?.identifier {
-            throw BondError.weaker(than: other.identifier)
-        }
+        let free = identifier.flatMap { bonds.bond($0) == nil ? $0 : nil }
         var new = Bond(
-            identifier: bond?.identifier ?? identifier ?? BondIdentifier(random: device.random),
+            identifier: bond?.identifier ?? free ?? BondIdentifier(random: device.random),
             address: address,
             keys: keys,
             name: name ?? bond?.name

@@ -30,6 +30,8 @@ public final class SecureLink {
     public var isAuthorized = false {
         didSet { update() }
     }
+    /// Why the keys of the last pairing were not kept, where ``SecurityError/keysRefused`` was told.
+    public internal(set) var keysRefusal: BondError?
     /// Called after each change of ``linkSecurity``; L2CAP knows by then.
     public var onChange: ((LinkSecurity) -> Void)?
     /// Called when a pairing has succeeded, with the bond that it made, if any. It is durable.

@@ -2,6 +2,8 @@ import BluetoothTypes
 
 /// What the host learnt about its controller when it brought it up.
 public struct ControllerInformation: Hashable, Sendable {
+    /// Where it is attached, as the host knows it (``HCITransport/place``); empty where it does not.
+    public var place = ""
     /// The public address; nil when the controller has none.
     public var publicAddress: BluetoothAddress?
     /// The version of HCI.

@@ -139,7 +139,8 @@ public final class HCIHost {
         switch action {
         case .send(let command): ask(command)
         case .fail(let error): settle(.failed(resetCause.map { .resetFailed(after: $0, cause: error) } ?? error))
-        case .ready(let information):
+        case .ready(var information):
+            information.place = transport.place
             resetCause = nil
             _ = table.reset(
                 packetSize: information.aclBufferSize,

@@ -19,6 +19,8 @@ public final class SnoopingTransport: HCITransport {
     public var onReceive: ((HCIPacket) -> Void)?
     /// Called once when the line is gone.
     public var onClose: ((HCITransportError) -> Void)?
+    /// Where the other one leads to.
+    public var place: String { transport.place }
 
     /// Puts itself in front of `transport`, whose callbacks it takes over.
     public init(

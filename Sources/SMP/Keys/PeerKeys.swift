@@ -23,6 +23,10 @@ public struct PeerKeys: Hashable, Sendable {
     /// The lowest number that the peer's next signature may have.
     public var peerSignCounter: UInt32
 
+    /// Whether there is a key to encrypt later links with, in either direction. Without one nothing else of them is of use:
+    /// nobody could ever show that he is the one who was paired with.
+    public var canEncrypt: Bool { localKey != nil || peerKey != nil }
+
     /// No keys, at the given level.
     public init(level: KeyLevel) {
         self.level = level

@@ -63,15 +63,18 @@ struct KeyDistribution {
 
     private let role: PairingRole
     private let given: DistributedKeys
+    /// Who this device is, whether or not the peer is told.
+    private let own: DistributedKeys.Identity
     /// What the peer has still to send, in order (AB-S11: nothing else is taken, and nothing twice).
     private var expected: [SMPCode]
     private var taken = DistributedKeys()
     private var longTermKey: Key128?
     private var resolvingKey: Key128?
 
-    init(role: PairingRole, given: DistributedKeys, expected kinds: KeyKinds) {
+    init(role: PairingRole, given: DistributedKeys, own: DistributedKeys.Identity, expected kinds: KeyKinds) {
         self.role = role
         self.given = given
+        self.own = own
         expected = []
         if kinds.contains(.encryption) { expected += [.encryptionInformation, .centralIdentification] }
         if kinds.contains(.identity) { expected += [.identityInformation, .identityAddressInformation] }
@@ -106,14 +109,14 @@ struct KeyDistribution {
             taken.encryption = EncryptionKey(key: key, diversifier: packet.diversifier, random: packet.random)
         case .identityInformation(let packet):
             resolvingKey = packet.key
-            // With our own key, the peer's addresses would be taken for ours.
-            return packet.key == .zero || packet.key != given.identity?.key
+            // With our own key, the peer's addresses would be taken for ours (AB-S11).
+            return packet.key == .zero || packet.key != own.key
         case .identityAddress(let packet):
-            // A public or a static random address (3.6.5).
+            // A public or a static random address (3.6.5), and not our own (AB-S11).
             let address = packet.address
-            guard address.kind == .publicDevice || address.kind == .randomDevice && address.randomKind == .static else {
-                return false
-            }
+            guard address.kind == .publicDevice || address.kind == .randomDevice && address.randomKind == .static,
+                address != own.address
+            else { return false }
             taken.identity = .init(key: resolvingKey ?? .zero, address: address)
         case .signingInformation(let packet):
             taken.signing = packet.key

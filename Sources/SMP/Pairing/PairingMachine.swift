@@ -341,10 +341,21 @@ struct PairingMachine {
             isBonding: negotiation.isBonding && !configuration.isDebugMode,
             ownKeys: own
         )
-        var distribution = KeyDistribution(role: role, given: own, expected: negotiation.keys(from: role.other))
+        var distribution = KeyDistribution(
+            role: role,
+            given: own,
+            own: identity,
+            expected: negotiation.keys(from: role.other)
+        )
         let actions = distribution.begin()
         state = .distributing(result, distribution)
         return [.startTimer] + perform(actions, result)
+    }
+
+    /// Who this device is: without an identity, its address on the link.
+    private var identity: DistributedKeys.Identity {
+        let address = role == .initiator ? context.initiatorAddress : context.responderAddress
+        return context.ownIdentity ?? .init(key: .zero, address: address)
     }
 
     private func keysToGive(_ negotiation: PairingNegotiation) -> DistributedKeys {
@@ -373,6 +384,9 @@ struct PairingMachine {
                 state = .idle
                 var result = result
                 result.peerKeys = keys
+                // Both may want to bond and agree on no key for it (2.4.3, 3.6.1): a bond that nobody can show would only keep
+                // the two from pairing again.
+                result.isBonding = result.isBonding && result.keys.canEncrypt
                 return [.stopTimer, .completed(result)]
             }
         }

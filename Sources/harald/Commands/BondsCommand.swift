@@ -1,6 +1,7 @@
 import ArgumentParser
 import BluetoothTypes
 import Bonds
+import EventLoops
 import Foundation
 import SMP
 
@@ -8,18 +9,30 @@ struct BondsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bonds",
         abstract: "The devices that this one has paired with.",
-        subcommands: [List.self, Forget.self]
+        subcommands: [List.self, Forget.self, Adopt.self]
     )
 
     struct Options: ParsableArguments {
         @Option(help: "The directory where the bonds are kept.")
         var store = StateDirectory.bonds()
 
-        func open() throws(ToolError) -> BondStore {
+        /// To change them, for which nobody else may have them.
+        func open() throws(ToolError) -> any BondStorage {
             // Looking is no reason to make a directory.
             guard FileManager.default.fileExists(atPath: store) else { throw .bonds(.missing(place: store)) }
             do throws(BondError) {
-                return try BondStore(existing: try FileBondStorage(directory: store))
+                return try FileBondStorage(directory: store, random: RandomSource())
+            } catch {
+                throw .bonds(error)
+            }
+        }
+
+        /// To look at them, also while a program has them.
+        func look() throws(ToolError) -> StoredBonds {
+            guard FileManager.default.fileExists(atPath: store) else { throw .bonds(.missing(place: store)) }
+            do throws(BondError) {
+                guard let state = try FileBondStorage.look(into: store) else { throw .missing(place: store) }
+                return state
             } catch {
                 throw .bonds(error)
             }
@@ -33,9 +46,9 @@ struct BondsCommand: ParsableCommand {
 
         func run() throws {
             do throws(ToolError) {
-                let store = try options.open()
-                Console.line("\(store.bonds.count) bonds of \(store.adapter)")
-                for bond in store.bonds { Console.line(Self.line(bond)) }
+                let state = try options.look()
+                Console.line("\(state.bonds.count) bonds of \(state.adapter)")
+                for bond in state.bonds { Console.line(Self.line(bond)) }
             } catch {
                 throw error.report()
             }
@@ -59,8 +72,12 @@ struct BondsCommand: ParsableCommand {
 
         func run() throws {
             do throws(ToolError) {
-                let store = try options.open()
-                do throws(BondError) { try store.remove(bond) } catch { throw ToolError.bonds(error) }
+                let storage = try options.open()
+                do throws(BondError) {
+                    try BondStore(existing: storage).remove(bond)
+                } catch {
+                    throw ToolError.bonds(error)
+                }
                 Console.line("forgot \(bond)")
             } catch {
                 throw error.report()

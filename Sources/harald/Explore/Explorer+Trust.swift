@@ -63,6 +63,7 @@ extension Explorer {
 
     /// Why the link is not secured, and what to do.
     private func reason(of error: SecurityError) -> String {
+        if error == .keysRefused, let refusal = secureLink?.keysRefusal { return "\(refusal)" }
         let advice: String? =
             switch error {
             case .pairing(let failure): failure.advice

@@ -74,17 +74,11 @@ struct TrustOptions: ParsableArguments {
     /// Where bonds are kept.
     func storage() throws(ToolError) -> any BondStorage {
         guard let store else { return MemoryBondStorage() }
-        do throws(BondError) { return try FileBondStorage(directory: store) } catch { throw .bonds(error) }
-    }
-}
-
-extension AdapterIdentity {
-    /// The adapter that a controller is: what the bonds of a store belong to.
-    init(_ controller: ControllerInformation) {
-        self.init(
-            address: controller.publicAddress ?? .none,
-            details: "company \(controller.companyIdentifier)"
-        )
+        do throws(BondError) {
+            return try FileBondStorage(directory: store, random: RandomSource())
+        } catch {
+            throw .bonds(error)
+        }
     }
 }
 

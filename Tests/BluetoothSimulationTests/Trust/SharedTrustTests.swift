@@ -55,11 +55,14 @@ import Testing
     }
 
     /// The phone's storage outlasts its system; `number` says which controller the next one has.
-    private func restart(_ trust: TrustWorld, _ storage: LoopBound<any BondStorage>, number: UInt64)
-        -> SimulatedDevice
-    {
+    private func restart(
+        _ trust: TrustWorld,
+        _ storage: LoopBound<any BondStorage>,
+        number: UInt64,
+        named name: String = "Phone"
+    ) -> SimulatedDevice {
         trust.phone.withSystem { $0.stop() }
-        let phone = trust.world.addDevice(named: "Phone", number: number, bonds: storage) { _ in }
+        let phone = trust.world.addDevice(named: name, number: number, bonds: storage) { _ in }
         phone.person.behaves(.agrees(lookingAt: [trust.sensor]), after: .seconds(1))
         trust.world.run(for: .milliseconds(200))
         return phone
@@ -95,9 +98,11 @@ import Testing
         #expect(phone.pairedPeers.map(\.identifier) == [identifier])
     }
 
-    @Test func AB_H08_anotherControllerDoesNotGetTheBonds() throws {
+    /// Another controller, or one that says that it is the same and is not where that one was.
+    @Test(arguments: [(77, "Phone"), (1, "Thief")] as [(UInt64, String)])
+    func AB_H08_anotherControllerDoesNotGetTheBonds(number: UInt64, name: String) throws {
         let (trust, storage, identifier) = try bonded()
-        let phone = restart(trust, storage, number: 77)
+        let phone = restart(trust, storage, number: number, named: name)
         #expect(phone.pairedPeers.isEmpty)
         #expect(phone.person.notices.contains { $0.contains("belong to the adapter") })
         let app = try trust.app(on: phone)

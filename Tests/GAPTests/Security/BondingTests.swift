@@ -98,6 +98,35 @@ import Testing
         try expectBond(.central, begunBy: .peripheral, mode)
     }
 
+    /// A peer that wants to bond and takes and gives no key for it does not keep others from pairing later.
+    @Test(arguments: [LERole.central, .peripheral], [KeyKinds.identity, .signing, []])
+    func aPeerThatGivesAndTakesNoLongTermKeyIsNotBondedAndMayPairAgain(miser: LERole, kinds: KeyKinds) throws {
+        var stingy = Self.unauthenticated
+        stingy.legacy = .only
+        (stingy.givenKeys, stingy.wantedKeys) = (kinds, kinds)
+        let pair = try SecurePair(
+            central: miser == .central ? stingy : Self.unauthenticated,
+            peripheral: miser == .peripheral ? stingy : Self.unauthenticated
+        )
+        for device in [pair.central, pair.peripheral] {
+            device.security.configuration.givenKeys.insert(.signing)
+            device.security.configuration.wantedKeys.insert(.signing)
+        }
+        for round in 1...2 {
+            try pair.connect()
+            #expect(try #require(try pair.secure(.central)).isSuccess)
+            #expect(try pair.read(.encrypted, by: .central)?.isSuccess == true)
+            for device in [pair.central, pair.peripheral] {
+                #expect(device.bonds.bonds.isEmpty && device.paired == [Bond?](repeating: nil, count: round))
+                #expect(!device.person.prompts.contains(.confirmReplacement))
+            }
+            pair.disconnect()
+        }
+        // Nor is it taken for somebody who has lost a key when it does better.
+        pair.device(miser).security.configuration = Self.unauthenticated
+        try pair.bond()
+    }
+
     // MARK: Which bond
 
     @Test func theOwnersNameForThePeerIsTheBonds() throws {

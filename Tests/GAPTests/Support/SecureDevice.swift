@@ -34,7 +34,7 @@ final class SecureDevice: GATTServerDelegate {
     init(
         _ world: GAPWorld,
         slip: Person.Slip,
-        pairing: PairingConfiguration,
+        pairing: PairingConfiguration = PairingConfiguration(),
         address policy: OwnAddressPolicy = .staticRandom,
         capacity: Int = BondStore.maximumBonds
     ) throws {
@@ -146,7 +146,7 @@ struct SecurePair {
         self.peripheral = try SecureDevice(world, slip: slip, pairing: peripheral)
     }
 
-    /// Two that are there already.
+    /// The same for two devices of a world where there may be others.
     init(_ world: GAPWorld, central: SecureDevice, peripheral: SecureDevice) {
         (self.world, self.central, self.peripheral) = (world, central, peripheral)
     }
@@ -160,7 +160,11 @@ struct SecurePair {
         advertiser.enter(.init(.general, .undirected))
         let role = Central(central.device.access)
         var result: Result<AccessLink, GAPError>?
-        role.connect(to: identity ?? peripheral.device.address, within: .seconds(10)) { result = $0 }
+        // Private addresses change.
+        world.run(.milliseconds(100))
+        let shown = peripheral.device.access.advertiser.connectableAddress ?? peripheral.device.address
+        let peer = identity ?? central.device.access.privacy.identity(of: shown)
+        role.connect(to: peer, within: .seconds(10)) { result = $0 }
         world.run { result != nil && peripheral.link != nil }
         _ = try #require(try result?.get())
         world.run(.milliseconds(500))

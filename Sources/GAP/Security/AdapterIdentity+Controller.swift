@@ -1,0 +1,14 @@
+import BluetoothTypes
+import Bonds
+import HCI
+
+extension AdapterIdentity {
+    /// The adapter that a controller is: what the bonds of a store belong to (AB-H08).
+    public init(_ controller: ControllerInformation) {
+        self.init(
+            address: controller.publicAddress ?? .none,
+            company: controller.companyIdentifier,
+            place: controller.place
+        )
+    }
+}

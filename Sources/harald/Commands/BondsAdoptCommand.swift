@@ -1,0 +1,72 @@
+import ArgumentParser
+import Bonds
+import EventLoops
+import GAP
+import HCI
+import HCITransports
+import Logging
+
+extension BondsCommand {
+    /// What a person says whose adapter is another one now, or at another place (AB-H08).
+    struct Adopt: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Say that a controller takes the place of the one that they were made with.",
+            discussion: """
+                Bonds are used with the controller alone that they were made with, at the place where it was: whoever attaches \
+                another one could have given it the same address to get the keys.
+                """
+        )
+
+        @OptionGroup var options: Options
+        @OptionGroup var line: ControllerOptions
+
+        func run() throws {
+            do throws(ToolError) {
+                try adopt()
+            } catch {
+                throw error.report()
+            }
+        }
+
+        private func adopt() throws(ToolError) {
+            let outcome = Outcome()
+            let loop = NIOEventLoop()
+            let capture = try line.captureFile()
+            let (options, line) = (options, line)
+            let host = loop.make {
+                let transport = line.open(line.controller, loop: loop, capture: capture)
+                let host = HCIHost(transport: transport, loop: loop, logger: Logger(label: "harald"))
+                host.onStateChange = { state in
+                    switch state {
+                    case .down, .starting: break
+                    case .ready(let controller): outcome.finish(Self.give(options, to: AdapterIdentity(controller)))
+                    case .failed(let error):
+                        outcome.finish(.failure(ToolError(error, controller: "\(line.controller)")))
+                    }
+                }
+                host.start()
+                return host
+            }
+            defer { host.with { $0.stop() } }
+            try outcome.wait()
+        }
+
+        private static func give(_ options: Options, to adapter: AdapterIdentity) -> Result<Void, ToolError> {
+            do throws(ToolError) {
+                let storage = try options.open()
+                do throws(BondError) {
+                    let owner = try BondStore(existing: storage).adapter
+                    let random = RandomSource()
+                    let store = try BondStore(storage: storage, adapter: adapter, adopting: true, random: random)
+                    let since = owner == adapter ? "as before" : "and no more to \(owner)"
+                    Console.line("\(store.bonds.count) bonds belong to \(adapter), \(since)")
+                } catch {
+                    throw .bonds(error)
+                }
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+}

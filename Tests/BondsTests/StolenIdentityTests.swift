@@ -1,0 +1,97 @@
+import BluetoothTypes
+import BondKillPoints
+import Bonds
+import Cryptography
+import EventLoops
+import SMP
+import Testing
+
+/// Peers that give somebody else's identity for their own.
+@Suite struct StolenIdentityTests {
+    let storage = MemoryBondStorage()
+
+    func store() throws -> BondStore {
+        try BondStore(storage: storage, adapter: Samples.adapter, random: RandomSource(seed: 1))
+    }
+
+    static let levels = [
+        Samples.weak, Samples.strong, KeyLevel(keySize: 16, isAuthenticated: true, isSecureConnections: false),
+    ]
+
+    @Test(arguments: levels, levels)
+    func AB_S10_AB_S11_a_resolving_key_of_another_bond_is_refused_whatever_the_levels(
+        old: KeyLevel,
+        new: KeyLevel
+    ) throws {
+        let store = try store()
+        var victim = Samples.bond(7, level: old)
+        victim.name = "Thermometer"
+        let kept = try store.add(victim)
+        var attacker = Samples.bond(8, level: new)
+        attacker.keys.identityKey = kept.keys.identityKey
+        let refusal = BondError.identityTaken(by: kept.identifier, name: "Thermometer")
+        #expect(throws: refusal) { try store.add(attacker) }
+        #expect(store.bonds == [kept] && storage.load()?.bonds == [kept])
+        // The person learns which bond it is, and what to do.
+        #expect("\(refusal)".contains("\"Thermometer\"") && "\(refusal)".contains("\(kept.identifier)"))
+        #expect("\(refusal)".contains("forget"))
+        // And has the last word.
+        try store.remove(kept.identifier)
+        try store.add(attacker)
+    }
+
+    @Test(arguments: levels, levels)
+    func AB_S10_an_identity_address_of_another_bond_is_refused_whatever_the_levels(
+        old: KeyLevel,
+        new: KeyLevel
+    ) throws {
+        let store = try store()
+        let kept = try store.add(Samples.bond(7, level: old))
+        var attacker = Samples.bond(8, level: new)
+        attacker.keys.identityKey = Samples.key(8, 2)
+        for kind in [BluetoothAddress.Kind.randomDevice, .randomIdentity] {
+            attacker.address = BluetoothAddress(kept.address.value, kind: kind)
+            #expect(throws: BondError.identityTaken(by: kept.identifier, name: nil)) { try store.add(attacker) }
+        }
+        #expect(store.bonds == [kept] && storage.load()?.bonds == [kept])
+    }
+
+    @Test func a_peer_that_has_shown_its_key_may_change_its_address_or_its_resolving_key() throws {
+        let store = try store()
+        let first = try store.add(Samples.bond(7))
+        var moved = first
+        moved.address = Samples.address(9)
+        #expect(try store.add(moved).keys.identityKey == first.keys.identityKey)
+        moved.keys.identityKey = Samples.key(9, 9)
+        try store.add(moved)
+        #expect(store.bonds.map(\.address) == [Samples.address(9)])
+    }
+
+    @Test func AB_S11_our_own_resolving_key_or_address_as_a_peers_is_refused() throws {
+        let store = try store()
+        var echo = Samples.bond(7, level: Samples.strong)
+        echo.keys.identityKey = store.identity.key
+        #expect(throws: BondError.ownIdentity) { try store.add(echo) }
+        for kind in [BluetoothAddress.Kind.publicDevice, .publicIdentity] {
+            var double = Samples.bond(7, level: Samples.strong)
+            double.address = BluetoothAddress(store.identity.address.value, kind: kind)
+            #expect(throws: BondError.ownIdentity) { try store.add(double) }
+        }
+        // Nor does a bond become one later.
+        let bond = try store.add(Samples.bond(7))
+        #expect(throws: BondError.ownIdentity) {
+            try store.update(bond.identifier) { $0.keys.identityKey = store.identity.key }
+        }
+        #expect(store.bonds == [bond])
+    }
+
+    @Test func AB_S11_a_resolving_key_of_zeroes_is_none() throws {
+        let store = try store()
+        for number in 0..<3 {
+            var bond = Samples.bond(number)
+            bond.keys.identityKey = .zero
+            #expect(try store.add(bond).keys.identityKey == nil)
+        }
+        #expect(storage.load()?.bonds.count == 3)
+    }
+}

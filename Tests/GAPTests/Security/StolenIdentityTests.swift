@@ -1,0 +1,117 @@
+import BluetoothTypes
+import Bonds
+import Cryptography
+import HCI
+import SMP
+import Testing
+
+@testable import GAP
+
+/// Who knows somebody's identity and gives it for its own, between whole devices.
+@Suite struct StolenIdentityTests {
+    /// The device that is attacked, one that it is to be bonded with, and one that knows the identities of both.
+    private final class Scene {
+        let world: GAPWorld
+        let defender: SecureDevice
+        let friend: SecureDevice
+        let attacker: SecureDevice
+        let role: LERole
+
+        /// - Parameter role: The defender's.
+        init(_ role: LERole) throws {
+            let world = GAPWorld()
+            let slip = Person.Slip(loop: world.loop)
+            func device() throws -> SecureDevice { try SecureDevice(world, slip: slip, address: .resolvablePrivate) }
+            (self.world, self.role) = (world, role)
+            (defender, friend, attacker) = (try device(), try device(), try device())
+        }
+
+        func pair(with other: SecureDevice) -> SecurePair {
+            role == .central
+                ? SecurePair(world, central: defender, peripheral: other)
+                : SecurePair(world, central: other, peripheral: defender)
+        }
+
+        /// A link is made, and the central wants it to be secure. What came of it on both sides, and no link in the end.
+        func meet(_ other: SecureDevice) throws -> Result<Void, SecurityError>? {
+            let pair = pair(with: other)
+            try pair.connect()
+            let result = try pair.secure(.central)
+            if other.link != nil { pair.disconnect() }
+            world.run(.seconds(60))
+            return result
+        }
+
+        /// The attacker pairs under its own addresses and says that these are its identity and its key.
+        func attack(address: BluetoothAddress? = nil, key: Key128) throws {
+            let own = attacker.bonds.identity
+            attacker.security.identity = LocalIdentity(address: address ?? own.address, key: key)
+            #expect(try meet(attacker)?.isSuccess == (role == .peripheral), "a central learns of it afterwards")
+        }
+    }
+
+    private static let roles = [LERole.central, .peripheral]
+
+    @Test(arguments: roles)
+    func AB_S10_AB_S11_whoGivesTheResolvingKeyOfABondedPeerGetsNoBond(role: LERole) throws {
+        let scene = try Scene(role)
+        #expect(try scene.meet(scene.friend)?.isSuccess == true)
+        let bonds = scene.defender.bonds.bonds
+        #expect(bonds.map(\.keys.identityKey) == [scene.friend.bonds.identity.key])
+        try scene.attack(key: scene.friend.bonds.identity.key)
+        #expect(scene.defender.bonds.bonds.map(\.keys) == bonds.map(\.keys))
+        #expect(scene.defender.failures.last == .keysRefused)
+        // The friend is still who he was, and nobody is asked.
+        scene.defender.person.forget()
+        #expect(try scene.meet(scene.friend)?.isSuccess == true)
+        #expect(scene.defender.person.prompts.isEmpty && scene.defender.bonds.bonds.map(\.keys) == bonds.map(\.keys))
+    }
+
+    @Test(arguments: roles)
+    func AB_S10_whoGivesTheIdentityAddressOfABondedPeerGetsNoBond(role: LERole) throws {
+        let scene = try Scene(role)
+        #expect(try scene.meet(scene.friend)?.isSuccess == true)
+        let bonds = scene.defender.bonds.bonds
+        try scene.attack(address: scene.friend.bonds.identity.address, key: scene.attacker.bonds.identity.key)
+        #expect(scene.defender.bonds.bonds.map(\.keys) == bonds.map(\.keys))
+        #expect(scene.defender.failures.last == .keysRefused)
+    }
+
+    /// The attacker comes first. Nobody can know that then; the friend is not taken for it, and the person can put it right.
+    @Test(arguments: roles)
+    func AB_S11_whoHasTakenTheResolvingKeyOfAStrangerIsFoundOutWhenThatOneComes(role: LERole) throws {
+        let scene = try Scene(role)
+        let key = scene.friend.bonds.identity.key
+        scene.attacker.security.identity = LocalIdentity(address: scene.attacker.bonds.identity.address, key: key)
+        #expect(try scene.meet(scene.attacker)?.isSuccess == true)
+        let taken = try #require(scene.defender.bonds.bonds.first)
+        // Its addresses are the attacker's now, whose key it does not have.
+        #expect(try scene.meet(scene.friend)?.isSuccess == false)
+        #expect(scene.defender.bonds.bonds.map(\.keys) == [taken.keys] && scene.defender.bonds.bonds[0].isLost)
+        #expect(scene.defender.lostBonds > 0)
+        try scene.defender.security.forget(taken.identifier)
+        #expect(try scene.meet(scene.friend)?.isSuccess == true)
+        #expect(scene.defender.bonds.bonds.map(\.address) == [scene.friend.bonds.identity.address])
+    }
+
+    @Test(arguments: roles)
+    func AB_S11_whoGivesOurOwnIdentityIsRejectedAtOnce(role: LERole) throws {
+        let scene = try Scene(role)
+        let own = scene.defender.bonds.identity
+        let attacker = scene.attacker.bonds.identity
+        // It does not want to hear what it knows, and would itself reject.
+        scene.attacker.security.configuration.wantedKeys.remove(.identity)
+        let stolen = [
+            LocalIdentity(address: attacker.address, key: own.key),
+            LocalIdentity(address: own.address, key: attacker.key),
+        ]
+        for (round, identity) in stolen.enumerated() {
+            scene.attacker.security.identity = identity
+            _ = try scene.meet(scene.attacker)
+            #expect(scene.defender.failures.count { $0 == .pairing(.refused(.keyRejected)) } == round + 1)
+            #expect(scene.defender.bonds.bonds.isEmpty && scene.defender.paired.isEmpty)
+            // It had all that it wanted and may think that it is bonded.
+            for bond in scene.attacker.bonds.bonds { try scene.attacker.security.forget(bond.identifier) }
+        }
+    }
+}

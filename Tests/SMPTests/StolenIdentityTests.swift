@@ -1,0 +1,83 @@
+import BluetoothTypes
+import Cryptography
+import Testing
+
+@testable import SMP
+
+/// Peers that say that they are this very device.
+@Suite struct StolenIdentityTests {
+    static let both = SecureConnectionsTests.both
+
+    /// A pairing in which `liar` gives a part of the other side's identity for its own: what it gives and not its own.
+    private static func bench(_ liar: PairingRole, isLegacy: Bool, isTold: Bool, key: Bool) -> PairingBench {
+        let plain = LegacyPairingTests.configuration(.noInputNoOutput)
+        var sides = (plain, plain)
+        if isLegacy { sides.1.legacy = .only }
+        // Whether the victim tells this peer who it is changes nothing: others may have told it.
+        if !isTold {
+            if liar == .responder { sides.0.givenKeys.remove(.identity) } else { sides.1.givenKeys.remove(.identity) }
+        }
+        var bench = PairingBench(initiator: sides.0, responder: sides.1)
+        guard let victim = bench[liar.other].machine.context.ownIdentity else { return bench }
+        bench.tamper = { role, command in
+            guard role == liar else { return [command.framed().bytes] }
+            switch command {
+            case .identityInformation where key: return [IdentityInformation(victim.key).framed().bytes]
+            case .identityAddress where !key: return [IdentityAddressInformation(victim.address).framed().bytes]
+            default: return [command.framed().bytes]
+            }
+        }
+        return bench
+    }
+
+    @Test(arguments: both, [true, false])
+    func AB_S11_our_own_resolving_key_as_the_peers_is_rejected(liar: PairingRole, isTold: Bool) {
+        for isLegacy in [false, true] {
+            var bench = Self.bench(liar, isLegacy: isLegacy, isTold: isTold, key: true)
+            bench.pair()
+            #expect(bench[liar.other].error == .refused(.keyRejected) && bench[liar.other].result == nil)
+            #expect(bench[liar.other].sent.last == .failed(PairingFailed(.keyRejected)))
+        }
+    }
+
+    @Test(arguments: both, [true, false])
+    func AB_S11_our_own_identity_address_as_the_peers_is_rejected(liar: PairingRole, isTold: Bool) {
+        for isLegacy in [false, true] {
+            var bench = Self.bench(liar, isLegacy: isLegacy, isTold: isTold, key: false)
+            bench.pair()
+            #expect(bench[liar.other].error == .refused(.keyRejected) && bench[liar.other].result == nil)
+            #expect(bench[liar.other].sent.last == .failed(PairingFailed(.keyRejected)))
+        }
+    }
+
+    /// A device without an identity of its own has the address that it is known by on the link.
+    @Test(arguments: both)
+    func AB_S11_our_own_address_on_the_link_as_the_peers_is_rejected(liar: PairingRole) {
+        let plain = LegacyPairingTests.configuration(.noInputNoOutput)
+        var bench = PairingBench(initiator: plain, responder: plain) { role, context in
+            if role != liar { context.ownIdentity = nil }
+        }
+        let own = liar == .initiator ? PairingBench.peripheral : PairingBench.central
+        bench.tamper = { role, command in
+            guard role == liar, command.code == .identityAddressInformation else { return [command.framed().bytes] }
+            return [IdentityAddressInformation(own).framed().bytes]
+        }
+        bench.pair()
+        #expect(bench[liar.other].error == .refused(.keyRejected) && bench[liar.other].result == nil)
+    }
+
+    @Test(arguments: both)
+    func AB_S11_a_resolving_key_of_zeroes_is_none(role: PairingRole) throws {
+        let plain = LegacyPairingTests.configuration(.noInputNoOutput)
+        var bench = PairingBench(initiator: plain, responder: plain)
+        // Also where we have none either.
+        bench[role.other].machine.context.ownIdentity?.key = .zero
+        bench.tamper = { sender, command in
+            guard sender == role, command.code == .identityInformation else { return [command.framed().bytes] }
+            return [IdentityInformation(.zero).framed().bytes]
+        }
+        bench.pair()
+        let result = try #require(bench[role.other].result)
+        #expect(result.keys.identityKey == nil && result.keys.identityAddress != nil)
+    }
+}
