@@ -2,11 +2,13 @@ import BluetoothTypes
 import Cryptography
 import EventLoops
 import HCI
+import L2CAP
 
 @testable import LinkLayer
 
 extension FuzzTarget {
-    /// Two ends of a link that encrypt it, with somebody in between who changes what goes by and adds to it.
+    /// Two ends of a link that encrypt it, with somebody in between who changes what goes by and adds to it. Data come in pieces:
+    /// nothing that began in the clear has the rights of the encrypted link (AB-L08).
     static let linkEncryption = FuzzTarget("link-encryption", maximumLength: 1_024, seeds: LinkEncryptionScene.seeds) {
         input in
         var input = input
@@ -21,18 +23,52 @@ private struct AirPDU {
     var payload: PacketBuffer
 }
 
+/// What a host makes of the data that its controller delivers.
+private final class DataPath: ACLLink {
+    let handle = ConnectionHandle(rawValue: 1)
+    var onDrain: (() -> Void)?
+    var onReceive: ((_ fragment: PacketBuffer, _ isStart: Bool) -> Void)?
+    var queuedPDUs: Int { 0 }
+
+    private let loop = VirtualEventLoop()
+    private lazy var connection = L2CAPConnection(link: self, role: .peripheral, loop: loop)
+    private lazy var channel = connection.register(.attribute, maximumPayload: LinkEnd.honest.count)
+    private var history = SecurityHistory(LinkProtection())
+
+    init() {
+        channel.onReceive = { [unowned self] payload, moment in
+            let isTrusted = history.weakest(since: moment).isEncrypted
+            hold(!isTrusted || payload.elementsEqual(LinkEnd.honest), "\(payload) passes for the other end's")
+        }
+        loop.run(for: .zero)
+    }
+
+    func send(_ pdu: consuming PacketBuffer) {}
+
+    /// The host hears that the link is encrypted.
+    func trust() {
+        history.change(to: LinkProtection(hasKey: true, isEncrypted: true), at: connection.moment)
+    }
+}
+
 /// One end: the machine, its queue and its ciphers, put together as a link does.
 private struct LinkEnd {
-    /// The data that the ends send.
+    /// The value that the ends send, and the PDU that it is in.
     static let honest: [UInt8] = Array("honest".utf8)
+    static let honestPDU: [UInt8] = [UInt8(honest.count), 0, 4, 0] + honest
 
     var control: LinkControl
     var queue = TransmitQueue()
     var transmit: PacketCipher?
     var receive: PacketCipher?
     /// Whether the host has been told that the link is encrypted.
-    var isTrusted = false
+    var isTrusted = false {
+        didSet { if isTrusted, !oldValue { data.trust() } }
+    }
     var isOver = false
+    /// Octets of data that go into one PDU.
+    var limit = 251
+    let data = DataPath()
 
     init(_ role: ConnectionEvent.Role) {
         let setup = LinkControl.Setup(
@@ -69,7 +105,7 @@ private struct LinkEnd {
 
     /// The next PDU; nil for an empty one.
     mutating func send() -> AirPDU? {
-        let outgoing = queue.next(limit: 251)
+        let outgoing = queue.next(limit: limit)
         _ = queue.acknowledged()
         guard !outgoing.payload.isEmpty else { return nil }
         let header = outgoing.content.rawValue
@@ -94,7 +130,13 @@ private struct LinkEnd {
         guard control.admitsData else { return isOver = true }
         // On a link that the host takes for encrypted, nothing is delivered that the other end has not sent.
         hold(!isTrusted || receive != nil, "data are taken in the clear")
-        hold(!isTrusted || payload.elementsEqual(Self.honest), "\(payload) was never sent")
+        hold(!isTrusted || Self.isPiece(payload), "\(payload) was never sent")
+        data.onReceive?(payload, pdu.header & 0b11 == DataHeader.Content.start.rawValue)
+    }
+
+    /// Whether the other end may have sent this: some octets of its PDU, one behind the other.
+    private static func isPiece(_ payload: PacketBuffer) -> Bool {
+        honestPDU.indices.contains { honestPDU[$0...].starts(with: payload) }
     }
 }
 
@@ -110,7 +152,7 @@ private struct LinkEncryptionScene {
         let to = Int(octet >> 7)
         switch octet & 0b1111 {
         case 0, 1, 2: pass(to)
-        case 3: ends[to].queue.add(PacketBuffer(LinkEnd.honest), isStart: true)
+        case 3: ends[to].queue.add(PacketBuffer(LinkEnd.honestPDU), isStart: true)
         case 4:
             let key = Key128([UInt8](repeating: octet >> 4 & 1, count: 16)) ?? .zero
             if !ends[0].control.encryptionIsRequested {
@@ -127,6 +169,7 @@ private struct LinkEncryptionScene {
         // Sent back to where it came from.
         case 11: if let first = air[to].first { inject(first, 1 - to) }
         case 12: ends[to].perform(ends[to].control.request([.version, .features, .ping][Int(octet >> 4 & 0b11) % 3]))
+        case 13: ends[to].limit = ends[to].limit == 251 ? 4 : 251
         default: settle()
         }
         check()
@@ -170,9 +213,16 @@ private struct LinkEncryptionScene {
         let forged: [[UInt8]] = [
             [2, 3, 1, 2, 3], [3, 2, 0x02, 0x13], [3, 1, 0x0A], [3, 1, 0x0B], [3, 1, 0x05], [3, 1, 0x06],
             [3, 2, 0x0D, 6],
+            // The beginning of a PDU that the other end would finish, and a whole one.
+            [2, 6, 10, 0, 4, 0, 0x68, 0x6F], [2, 10, 6, 0, 4, 0] + Array("forged".utf8),
             [3, 23, 0x03] + [UInt8](repeating: 1, count: 22), [3, 13, 0x04] + [UInt8](repeating: 1, count: 12),
         ]
+        // In pieces, some of them before the link is encrypted and some after.
+        let pieces: [UInt8] = [13, 0x8D, 3, 0x83, 0, 0x80]
         var seeds = [start, start + again, start + again + again]
+        for position in 0...start.count {
+            seeds.append(Array(start.prefix(position)) + pieces + start.suffix(from: position) + again)
+        }
         for position in 0...start.count {
             for pdu in forged {
                 for to in [0, 0x80] as [UInt8] {

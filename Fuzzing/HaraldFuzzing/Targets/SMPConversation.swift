@@ -22,6 +22,8 @@ final class Conversation {
     private let begins: UInt8
     /// Whether it is one of the two who changes commands: then they change on the encrypted link as well.
     private var isPeerHostile: Bool { begins & 8 != 0 }
+    /// Whether the two have paired before.
+    private var isBonded: Bool { begins & 16 != 0 }
 
     init(_ input: FuzzInput) {
         var input = input
@@ -32,6 +34,12 @@ final class Conversation {
         peripheral = Side(.responder, second, loop)
         central.other = peripheral
         peripheral.other = central
+        if isBonded {
+            central.remember()
+            peripheral.remember()
+        }
+        // A person removes the bond while the link is being encrypted with it.
+        if begins & 32 != 0 { (begins & 64 == 0 ? peripheral : central).forgetsMeanwhile = true }
         // The same data from another way, one side's or both sides'.
         guard first & 64 != 0, let own = OwnOutOfBandData(random: RandomSource(seed: 9)) else { return }
         central.manager.outOfBand.own = own
@@ -41,6 +49,11 @@ final class Conversation {
     }
 
     func run() {
+        // Somebody is quicker than the central.
+        if begins & 128 != 0 {
+            isChanged = true
+            deliver(PacketBuffer(input.counted()), to: peripheral)
+        }
         if begins & 1 != 0 { central.manager.pair() }
         if begins & 2 != 0 { peripheral.manager.secure(.encrypted) }
         if begins & 4 != 0 { central.manager.secure(.authenticated) }
@@ -110,7 +123,7 @@ final class Conversation {
             }
         }
         // Whoever was not disturbed and asks for what can be had gets it.
-        if !isChanged, begins & 7 == 1, a.isWilling, b.isWilling {
+        if !isChanged, !isBonded, begins & 7 == 1, a.isWilling, b.isWilling {
             hold(a.pairings == 1 && b.pairings == 1, "nobody disturbed a pairing that came to nothing")
         }
         for side in [a, b] {
@@ -131,6 +144,8 @@ final class Conversation {
         weak var other: Side?
         private(set) var keys: PeerKeys?
         private(set) var pairings = 0
+        /// Whether the bond goes before encryption has come on.
+        var forgetsMeanwhile = false
         private let loop: VirtualEventLoop
         private var key: EncryptionKey?
         private var hasAnswered = true
@@ -193,13 +208,36 @@ final class Conversation {
         private func encrypt(_ key: EncryptionKey) {
             guard let other else { return }
             let isOn = manager.encryption.isEncrypted
+            let isProof = other.trusts(key)
             let theirs = other.manager.longTermKey(random: key.random, diversifier: key.diversifier)
+            hold(!isProof || theirs == key.key, "whoever shows the bond's key is refused")
+            for side in [self, other] where side.forgetsMeanwhile { side.forget() }
             guard theirs == key.key else {
                 if theirs != nil { other.manager.encryptionChanged(.failed(.other)) }
                 return manager.encryptionChanged(.failed(theirs == nil ? .keyMissing : .other))
             }
             other.manager.encryptionChanged(isOn ? .refreshed : .on)
             manager.encryptionChanged(isOn ? .refreshed : .on)
+        }
+
+        /// Keeps the keys of an earlier pairing.
+        func remember() {
+            var keys = PeerKeys(level: KeyLevel(keySize: 16, isAuthenticated: true, isSecureConnections: true))
+            keys.localKey = EncryptionKey(key: Key128(Block128(high: 5, low: 6)))
+            keys.peerKey = keys.localKey
+            self.keys = keys
+        }
+
+        /// Whether `key` is the bond's, and nothing that is known here speaks against it.
+        private func trusts(_ key: EncryptionKey) -> Bool {
+            keys?.localKey == key && manager.machine.state != .ended && manager.machine.pairing.agreedKey == nil
+                && !manager.encryption.isEncrypted
+        }
+
+        private func forget() {
+            guard keys != nil else { return }
+            keys = nil
+            manager.forget()
         }
 
         func securityManager(_ manager: SecurityManager, encryptWith key: EncryptionKey) { self.key = key }

@@ -124,6 +124,13 @@ enum SMPSeeds {
                     seeds.append([central, central, begins] + [UInt8](repeating: 0, count: place) + [change, 9, 9, 9])
                 }
             }
+            // Two that have paired before, one of whom may be forgotten meanwhile, and somebody who is quicker than the central.
+            for begins in [0x14, 0x12, 0x16, 0x34, 0x74, 0x32, 0x72] as [UInt8] {
+                seeds.append([central, central, begins])
+                for forged in [[1, 3, 0, 1, 16, 0, 0], [1, 3, 0, 9, 16, 1, 1], [5, 8], [0x0B, 5]] as [[UInt8]] {
+                    seeds.append([central, central, begins | 0x80] + counted(forged))
+                }
+            }
         }
         return seeds
     }
