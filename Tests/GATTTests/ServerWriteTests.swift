@@ -183,7 +183,7 @@ import Testing
             ([(24, 0, [3]), (24, 0, [1])], .notify),
         ] as [([(UInt8, Int, [UInt8])], ClientConfiguration)]
     )
-    func GATT_SR_GAW_BV_09_partsOfTheClientsOwnValues(parts: [(UInt8, Int, [UInt8])], choice: ClientConfiguration) {
+    func partsOfTheClientsOwnValuesAreExecutedInOrder(parts: [(UInt8, Int, [UInt8])], choice: ClientConfiguration) {
         for (handle, offset, value) in parts { #expect(prepare(handle, offset, value).first == 0x17) }
         #expect(client.exchange([0x18, 1]) == executed)
         #expect(client.session.configurations[23] ?? [] == choice)

@@ -144,7 +144,7 @@ private final class GATTServerScene: GATTServerDelegate {
         guard let rest else { return }
         self.rest = nil
         let isInTime = loop.now - rest.begun < L2CAPConnection.recombinationTimeout
-        if isInTime, rest.octets.count < 255, rest.opcode.kind == .request { requests += 1 }
+        if isInTime, rest.opcode.kind == .request { requests += 1 }
         link.onReceive?(PacketBuffer(rest.octets), false)
     }
 
