@@ -88,7 +88,7 @@ extension BondError: CustomStringConvertible {
 extension BondError {
     /// A bond as a person knows it. The name is the peer's own, and may be made to mislead.
     private static func label(_ identifier: BondIdentifier, _ name: String?) -> String {
-        name.map { "\($0.debugDescription) (\(identifier))" } ?? "\(identifier)"
+        name.map { "\($0.quotedName) (\(identifier))" } ?? "\(identifier)"
     }
 }
 
