@@ -55,7 +55,8 @@ import Testing
         let handle = byCentral ? pair.centralHandle : pair.peripheralHandle
         #expect(ender.send(Disconnect(handle: handle, reason: .remoteUserTerminated)) == .success)
         #expect(ender.send(Disconnect(handle: handle, reason: .remoteUserTerminated)) == .commandDisallowed)
-        pair.world.run(.seconds(1))
+        // By an acknowledgement, and not because the other end is silent from then on.
+        pair.world.run(.milliseconds(400))
         #expect(ender.events(DisconnectionComplete.self).map(\.reason) == [.localHostTerminated])
         #expect(other.events(DisconnectionComplete.self).map(\.reason) == [.remoteUserTerminated])
         #expect(pair.central.controller.links.isEmpty && pair.peripheral.controller.links.isEmpty)

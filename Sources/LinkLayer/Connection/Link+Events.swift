@@ -153,7 +153,9 @@ extension Link {
         guard isAwake else { return }
         // More of what the host has no room for is not asked for before the next event.
         peerHasMore = header.moreData && takesData
-        act(event.handle(.received(moreData: peerHasMore || owesAnswer)))
+        // A peripheral that has no more to say does not listen before the next event, not even for the acknowledgement of
+        // its LL_TERMINATE_IND (Core Vol 6 Part B 4.5.6, 5.1.6).
+        act(event.handle(.received(moreData: peerHasMore)))
     }
 
     /// A good data PDU; nil for everything else (AB-L02).
