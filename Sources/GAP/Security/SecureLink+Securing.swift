@@ -73,7 +73,6 @@ extension SecureLink {
         device.ask(.confirmReplacement, of: self) { [weak self] answer in
             guard let self else { return }
             guard answer == .accept, isOpen else { return finishReplacing(.failure(.refusedByPerson)) }
-            device.closePrompt(of: self)
             manager.pair { [weak self] in self?.finishReplacing($0) }
         }
     }

@@ -52,4 +52,35 @@ import Testing
         #expect(backOff.count == PairingBackOff.maximumPeers)
         #expect(!backOff.mayTry(BluetoothAddress(999, kind: .randomDevice), at: .zero + .seconds(1)))
     }
+
+    private func random(_ value: UInt64) -> BluetoothAddress { BluetoothAddress(value, kind: .randomDevice) }
+
+    @Test func AB_S12_the65thPeerTakesThePlaceOfTheOneThatFailedLongestAgo() {
+        var backOff = PairingBackOff()
+        for value: UInt64 in 1...64 { backOff.failed(random(value), at: .zero) }
+        #expect((1...64).allSatisfy { !backOff.mayTry(random($0), at: .zero) })
+        backOff.failed(random(65), at: .zero)
+        #expect(backOff.mayTry(random(1), at: .zero))
+        #expect((2...65).allSatisfy { !backOff.mayTry(random($0), at: .zero) })
+        // To fail again makes no room, and is the latest failure.
+        backOff.failed(random(2), at: .zero)
+        #expect((2...65).allSatisfy { !backOff.mayTry(random($0), at: .zero) })
+        backOff.failed(random(66), at: .zero)
+        #expect(!backOff.mayTry(random(2), at: .zero) && backOff.mayTry(random(3), at: .zero))
+    }
+
+    @Test func AB_S12_nothingIsForgivenBeforeItsTime() {
+        var backOff = PairingBackOff()
+        for _ in 0..<8 { backOff.failed(peer, at: .zero) }
+        let later = Instant.zero + PairingBackOff.memory
+        backOff.failed(peer, at: later)
+        #expect(!backOff.mayTry(peer, at: later + .seconds(255)))
+    }
+
+    @Test func AB_S12_successForgivesNobodyElse() {
+        var backOff = PairingBackOff()
+        for value: UInt64 in 1...3 { backOff.failed(random(value), at: .zero) }
+        backOff.succeeded(random(2))
+        #expect((1...3).map { backOff.mayTry(random($0), at: .zero) } == [false, true, false])
+    }
 }

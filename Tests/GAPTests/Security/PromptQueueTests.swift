@@ -83,4 +83,29 @@ import Testing
             queue.handle(.prompterLeft) == [.answer(entry(1), .refuse), .answer(entry(2, .compare(5)), .refuse)]
         )
     }
+
+    @Test func whoWaitsIsAskedInTheOrderOfComing() {
+        var queue = PromptQueue()
+        #expect(queue.handle(.ask(entry(0))) == [.open(entry(0))])
+        for link: UInt64 in 1...8 { #expect(queue.handle(.ask(entry(link))) == []) }
+        #expect(queue.handle(.ask(entry(9))) == [.answer(entry(9), .refuse)])
+        for link: UInt64 in 0..<8 {
+            let actions = queue.handle(.answered(ticket: link, .accept))
+            #expect(actions == [.answer(entry(link), .accept), .open(entry(link + 1))])
+        }
+        #expect(queue.handle(.answered(ticket: 8, .accept)) == [.answer(entry(8), .accept)])
+    }
+
+    /// Who has agreed is not asked any more, so the next one is while the pairing runs.
+    @Test func consentToAReplacementLetsTheNextPromptOpen() {
+        var queue = PromptQueue()
+        let replacement = entry(1, .confirmReplacement)
+        _ = queue.handle(.ask(replacement))
+        _ = queue.handle(.ask(entry(2)))
+        #expect(queue.handle(.answered(ticket: 1, .accept)) == [.answer(replacement, .accept), .open(entry(2))])
+        // What the pairing asks then waits for its turn.
+        let number = entry(1, .compare(5), ticket: 3)
+        #expect(queue.handle(.ask(number)) == [])
+        #expect(queue.handle(.answered(ticket: 2, .accept)) == [.answer(entry(2), .accept), .open(number)])
+    }
 }

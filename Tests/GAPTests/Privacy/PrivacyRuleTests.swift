@@ -1,0 +1,111 @@
+import BluetoothTypes
+import Cryptography
+import EventLoops
+import HCI
+import SMP
+import Testing
+
+@testable import GAP
+
+/// Which addresses a device with private ones tells, shows and believes in.
+@Suite struct PrivacyRuleTests {
+    private static let data = AdvertisingData([.localName(.init("Harald"))])
+    private static let other = Key128(Block128(high: 0x0123_4567_89AB_CDEF, low: 0xFEDC_BA98_7654_3210))
+
+    /// Two bonded devices whose hosts make and resolve the addresses; the second one advertises.
+    private struct Pair {
+        let world = GAPWorld(.extended)
+        let device: GAPDevice
+        let peer: GAPDevice
+        let role: Peripheral
+        var privacy: DevicePrivacy { device.access.privacy }
+        var identity: BluetoothAddress { peer.identity.address }
+
+        init() throws {
+            device = world.privateDevice(.hostExtended)
+            peer = world.privateDevice(.hostExtended)
+            try device.bond(with: peer)
+            role = Peripheral(peer.access)
+            role.enter(.init(.general, .undirected, data: PrivacyRuleTests.data))
+        }
+    }
+
+    /// Those above compute with the address that they are told at the beginning, so it is the one that others see.
+    @Test(arguments: PrivacyMode.allCases)
+    func behaviour_6_17_theAddressThatIsToldFirstIsTheOneOnTheAir(mode: PrivacyMode) throws {
+        let world = GAPWorld(mode.commands)
+        let watch = AirWatch(world.radio)
+        let broadcaster = Broadcaster(world.device().access)
+        broadcaster.send(Advertisement(.scannable, data: Self.data, scanResponse: Self.data))
+        let device = world.privateDevice(mode)
+        let told = device.address
+        #expect(device.isOwn(told))
+        _ = try device.hear(ScanSettings(isActive: true))
+        #expect(Set(watch.of(device.node, .scanning).compactMap(\.own)) == [told])
+    }
+
+    /// A key that is replaced was not the peer's: nor is the address that it resolved (Core Vol 3 Part C 10.8.2.3, AB-G03).
+    @Test func whereAPeerWasHeardIsForgottenWithItsKey() throws {
+        let pair = try Pair()
+        _ = try pair.device.hear()
+        let heard = try #require(pair.privacy.recentAddress(of: pair.identity))
+        #expect(pair.peer.isOwn(heard) && pair.privacy.peer(at: heard)?.identity == pair.identity)
+        // To be used changes nothing about whose address it is.
+        let key = pair.peer.identity.key
+        pair.privacy.peers = [PrivatePeer(identity: pair.identity, key: key, lastUse: 1_000)]
+        #expect(pair.privacy.recentAddress(of: pair.identity) == heard)
+        pair.privacy.peers = [PrivatePeer(identity: pair.identity, key: Self.other)]
+        #expect(pair.privacy.recentAddress(of: pair.identity) == nil && pair.privacy.peer(at: heard) == nil)
+    }
+
+    /// The address that a peer was linked with is the one that it is advertised to by, as long as its key is the same.
+    @Test func whereAPeerWasLinkedIsForgottenWithItsKey() throws {
+        let pair = try Pair()
+        let central = Central(pair.device.access)
+        var result: Result<AccessLink, GAPError>?
+        central.connect(to: pair.identity, within: .seconds(10)) { result = $0 }
+        pair.world.run { result != nil }
+        let link = try #require(try result?.get())
+        let shown = link.connection.peerAddress.plain
+        pair.device.noteThatItResolves(pair.peer)
+        #expect(pair.peer.isOwn(shown) && pair.privacy.target(pair.identity).address == shown)
+        pair.privacy.peers = [PrivatePeer(identity: pair.identity, key: Self.other)]
+        let target = pair.privacy.target(pair.identity).address
+        #expect(target != shown && target.isResolved(by: Self.other))
+    }
+
+    /// Who has to be recognised comes before who would rather not be.
+    @Test(
+        arguments: [
+            ([:], .resolvable, .fixed), ([.scanner: .any], .resolvable, .fixed),
+            ([.scanner: .nonResolvable], .nonResolvable, .nonResolvable),
+            ([.scanner: .nonResolvable, .advertiser: .any], .nonResolvable, .nonResolvable),
+            ([.scanner: .nonResolvable, .connector: .recognisable], .resolvable, .fixed),
+            ([.scanner: .nonResolvable, .connector: .none], .nonResolvable, .nonResolvable),
+        ] as [([QuietMachine.User: AddressNeed], SharedAddress.Kind, SharedAddress.Kind)]
+    )
+    func theSharedAddressIsOfTheKindThatIsNeeded(
+        needs: [QuietMachine.User: AddressNeed],
+        ofPrivate: SharedAddress.Kind,
+        ofOther: SharedAddress.Kind
+    ) {
+        var shared = SharedAddress()
+        for (user, need) in needs { shared.set(need, of: user) }
+        #expect(shared.kind(isPrivate: true) == ofPrivate && shared.kind(isPrivate: false) == ofOther)
+        shared.reset()
+        #expect(shared.kind(isPrivate: true) == .resolvable && shared.kind(isPrivate: false) == .fixed)
+    }
+
+    @Test func AB_G02_asManyPeersAsTheBoundAreResolvedAndNoMore() {
+        func key(_ number: UInt64) -> Key128 { Key128(Block128(high: 7, low: number)) }
+        let peers = (1...1_025 as ClosedRange<UInt64>).map {
+            PrivatePeer(identity: BluetoothAddress($0, kind: .publicDevice), key: key($0))
+        }
+        var resolver = AddressResolver()
+        resolver.replace(peers)
+        let random = RandomSource(seed: 4)
+        let last = resolver.peer(at: .resolvablePrivate(key(1_024), random))
+        let beyond = resolver.peer(at: .resolvablePrivate(key(1_025), random))
+        #expect(last?.identity.value == 1_024 && beyond == nil)
+    }
+}

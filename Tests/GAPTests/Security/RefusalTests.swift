@@ -1,0 +1,65 @@
+import ATT
+import BluetoothTypes
+import Bonds
+import EventLoops
+import GATT
+import SMP
+import Testing
+
+@testable import GAP
+
+/// What is done about a request that the peer has refused (Core Vol 3 Part C 10.3.2, table 10.2).
+@Suite struct RefusalTests {
+    private func secure(_ pair: SecurePair, after refusal: ATTErrorCode) throws -> Bool? {
+        let link = try #require(pair.central.link)
+        var isSecured: Bool?
+        link.security.secure(after: refusal) { isSecured = $0 }
+        pair.world.run(for: .seconds(60)) { isSecured != nil }
+        pair.world.run(.milliseconds(500))
+        return isSecured
+    }
+
+    private func level(_ pair: SecurePair) throws -> KeyLevel {
+        try #require(pair.central.link?.security.manager.encryption.level)
+    }
+
+    /// The peer does not say how good a key it wants: one that is good enough on the way is tried before a better one.
+    @Test func insufficientAuthenticationAsksForTheNextBetterKey() throws {
+        var configuration = PairingConfiguration()
+        let capability = configuration.ioCapability
+        (configuration.legacy, configuration.ioCapability) = (.only, .noInputNoOutput)
+        let pair = try SecurePair(central: configuration)
+        try pair.connect()
+        // In the clear: any key.
+        #expect(try secure(pair, after: .insufficientAuthentication) == true)
+        #expect(try level(pair) == KeyLevel(keySize: 16, isAuthenticated: false, isSecureConnections: false))
+        // With a key that is not authenticated: one that is, which legacy pairing gives.
+        configuration.ioCapability = capability
+        pair.central.security.configuration = configuration
+        #expect(try secure(pair, after: .insufficientAuthentication) == true)
+        #expect(try level(pair) == KeyLevel(keySize: 16, isAuthenticated: true, isSecureConnections: false))
+        // With one that is: LE Secure Connections, which cannot be had at first.
+        #expect(try secure(pair, after: .insufficientAuthentication) == false)
+        pair.world.run(.seconds(10))
+        pair.central.security.configuration = PairingConfiguration()
+        #expect(try secure(pair, after: .insufficientAuthentication) == true)
+        #expect(try level(pair) == KeyLevel(keySize: 16, isAuthenticated: true, isSecureConnections: true))
+    }
+
+    @Test func insufficientEncryptionAsksForAnyKey() throws {
+        var configuration = PairingConfiguration()
+        configuration.ioCapability = .noInputNoOutput
+        let pair = try SecurePair(central: configuration)
+        try pair.connect()
+        #expect(try secure(pair, after: .insufficientEncryption) == true)
+        #expect(try !level(pair).isAuthenticated)
+    }
+
+    @Test(arguments: [ATTErrorCode.readNotPermitted, .invalidHandle, .insufficientAuthorization])
+    func otherRefusalsNeedNothing(refusal: ATTErrorCode) throws {
+        let pair = try SecurePair()
+        try pair.connect()
+        #expect(try secure(pair, after: refusal) == false)
+        #expect(pair.central.link?.security.linkSecurity.isEncrypted == false && pair.central.person.prompts.isEmpty)
+    }
+}

@@ -1,0 +1,200 @@
+import ATT
+import BluetoothTypes
+import EventLoops
+import L2CAP
+import Testing
+
+@testable import GATT
+
+/// Where the server's bounds lie, to the octet, and what it keeps of a client across changes.
+@Suite struct ServerBoundsTests {
+    let fixture: ServerFixture
+    let client: BareClient
+    var app: App { fixture.app }
+
+    init() throws {
+        fixture = try ServerFixture()
+        client = fixture.bareClient()
+    }
+
+    private func prepare(_ count: Int) -> [UInt8] {
+        client.exchange([0x16, 28, 0, 0, 0] + [UInt8](repeating: 1, count: count))
+    }
+
+    /// Parts that fill the quota of octets exactly are taken, in whatever sizes they come (Core Vol 3 Part F 3.4.6.1).
+    @Test(
+        arguments: [
+            Array(repeating: 512, count: 16), Array(repeating: 512, count: 15) + [511, 1],
+            [1] + Array(repeating: 512, count: 15) + [511],
+        ]
+    )
+    func AB_A01_theQuotaOfOctetsMayBeFilledExactly(sizes: [Int]) {
+        client.agree(517)
+        #expect(sizes.reduce(0, +) == 8192)
+        for round in 1...2 {
+            for size in sizes { #expect(prepare(size).first == 0x17, "round \(round)") }
+            #expect(prepare(1) == client.error(0x16, 28, .prepareQueueFull))
+            // Nothing takes no room.
+            #expect(prepare(0).first == 0x17)
+            #expect(client.exchange([0x18, 0]) == [0x19])
+        }
+    }
+
+    @Test func AB_A01_theQuotaOfPartsMayBeFilledExactly() {
+        for _ in 1...128 { #expect(prepare(0).first == 0x17) }
+        #expect(prepare(0) == client.error(0x16, 28, .prepareQueueFull))
+        #expect(client.exchange([0x18, 0]) == [0x19])
+        #expect(prepare(0).first == 0x17)
+    }
+
+    /// Notifications, indications, both, and none (Core Vol 3 Part G 3.3.3.3).
+    @Test(arguments: [0, 1, 2, 3] as [UInt8])
+    func aConfigurationReadsAsItWasWritten(bits: UInt8) {
+        #expect(client.exchange([0x12, 24, 0, bits, 0]) == [0x13])
+        #expect(client.exchange([0x0A, 24, 0]) == [0x0B, bits, 0])
+        #expect(client.exchange([0x0C, 24, 0, 1, 0]) == [0x0D, 0])
+    }
+
+    /// A choice about an attribute that is gone is no choice about the one in its place: what is remembered of that counts.
+    @Test func aChoiceEndsWithTheAttributeThatItWasAbout() throws {
+        #expect(client.exchange([0x12, 24, 0, 1, 0]) == [0x13])
+        try fixture.database.remove(19)
+        let again = try putInPlace()
+        #expect(again.characteristics[1].value == 23)
+        #expect(client.session.configurations.isEmpty)
+        let record = ClientRecord(configurations: [23: .indicate], databaseHash: fixture.database.hash)
+        client.session.restore(record)
+        #expect(client.session.configurations == [23: .indicate])
+        #expect(client.exchange([0x0A, 24, 0]) == [0x0B, 2, 0])
+        // And what it chooses about the new one counts more than what is remembered.
+        #expect(client.exchange([0x12, 24, 0, 1, 0]) == [0x13])
+        client.session.restore(record)
+        #expect(client.session.configurations == [23: .notify])
+    }
+
+    /// A service whose second value has the handle 23, once fresh handles have run out.
+    private func putInPlace() throws -> PublishedService {
+        let filler = CharacteristicDefinition(0x2A00, properties: .read, permissions: .readable)
+        let long = ServiceDefinition(0x1805, characteristics: Array(repeating: filler, count: 2000))
+        var start: UInt16 = 0
+        while start < 60_000 {
+            start = try fixture.database.add(long).handles.lowerBound
+            try fixture.database.remove(start)
+        }
+        // Too long for what is left at the end, the next service goes to the first gap.
+        let both = CharacteristicDefinition(
+            0x2A37,
+            properties: [.notify, .indicate],
+            permissions: AttributePermissions()
+        )
+        let wide = ServiceDefinition(
+            0x180D,
+            characteristics: [filler, both] + Array(repeating: filler, count: 1_000)
+        )
+        return try fixture.database.add(wide)
+    }
+
+    /// What is kept of a bonded client follows what it knows of the database (Core Vol 3 Part G 2.5.2.1): by its second
+    /// request after a refusal, or by one after it has read the hash.
+    @Test(arguments: [[0x0A, 16, 0], [0x08, 1, 0, 0xFF, 0xFF, 0x2A, 0x2B]] as [[UInt8]])
+    func GATT_SR_GAS_BV_06_theRecordSaysWhenTheClientKnowsOfAChange(first: [UInt8]) throws {
+        let fixture = try ServerFixture(hasHash: true)
+        let client = fixture.bareClient()
+        #expect(client.exchange([0x12, 11, 0, 1]) == [0x13])
+        _ = try fixture.database.add(ServiceDefinition(0x1805))
+        fixture.loop.run(for: .seconds(2))
+        #expect(fixture.app.records.last?.isChangeAware == false)
+        client.exchange(first)
+        fixture.loop.run(for: .seconds(2))
+        #expect(fixture.app.records.last?.isChangeAware == false)
+        let count = fixture.app.records.count
+        #expect(client.exchange([0x0A, 16, 0]) == [0x0B, 0x64])
+        fixture.loop.run(for: .seconds(2))
+        #expect(fixture.app.records.count == count + 1 && fixture.app.records.last?.isChangeAware == true)
+    }
+}
+
+/// Ranges above the bound of their number.
+@Suite struct HandleRangesBoundTests {
+    /// 17 ranges of two handles with ten between each two, except before one of them, where there are `gap`.
+    private func ranges(_ gap: UInt16, before place: Int) -> [ClosedRange<UInt16>] {
+        var start: UInt16 = 100
+        return (0...16).map { index in
+            if index > 0 { start += 1 + (index == place ? gap : 10) }
+            defer { start += 1 }
+            return start...(start + 1)
+        }
+    }
+
+    @Test(arguments: 1...16)
+    func ofTooManyTheTwoThatAreClosestBecomeOne(place: Int) {
+        let all = ranges(3, before: place)
+        var expected = all
+        expected[(place - 1)...place] = [all[place - 1].lowerBound...all[place].upperBound]
+        for order in [all, all.reversed()] {
+            var result = HandleRanges()
+            for range in order { result.insert(range) }
+            #expect(result.ranges == expected && result.ranges.count == 16)
+        }
+    }
+
+    /// One more between than elsewhere: any two are joined but those.
+    @Test(arguments: 1...16)
+    func theTwoThatAreFurthestApartStayTwo(place: Int) {
+        let all = ranges(11, before: place)
+        var result = HandleRanges()
+        for range in all { result.insert(range) }
+        #expect(result.ranges.count == 16)
+        #expect(result.ranges.contains { $0.lowerBound == all[place].lowerBound })
+    }
+}
+
+/// What a value asks of a link, by how it is told (Core Vol 3 Part C 10.3.1.1).
+@Suite struct SubscriptionRuleTests {
+    private static let both: ClientConfiguration = [.notify, .indicate]
+
+    @Test(
+        arguments: [
+            (both, .encrypted, .authenticated, .encrypted), (both, .authenticated, .encrypted, .encrypted),
+            (.notify, .authenticated, .none, .authenticated), (.indicate, .none, .authenticated, .authenticated),
+            (both, .none, .secureConnections, .none),
+        ] as [(ClientConfiguration, SecurityRequirement, SecurityRequirement, SecurityRequirement)]
+    )
+    func theLeastIsThatOfTheWaysThatThereAre(
+        choices: ClientConfiguration,
+        notification: SecurityRequirement,
+        indication: SecurityRequirement,
+        least: SecurityRequirement
+    ) {
+        let rule = SubscriptionRule(choices: choices, notification: notification, indication: indication)
+        #expect(rule.least == least && !rule.isOpen)
+    }
+
+    @Test func whatCannotBeChosenAsksForNothing() {
+        let notified = SubscriptionRule(choices: .notify, notification: .none, indication: .secureConnections)
+        let indicated = SubscriptionRule(choices: .indicate, notification: .secureConnections, indication: .none)
+        #expect(notified.isOpen && indicated.isOpen && notified.least == .none && indicated.least == .none)
+    }
+
+    @Test func aChoiceAsksForTheMostOfItsWays() {
+        let rule = SubscriptionRule(choices: Self.both, notification: .authenticated, indication: .encrypted)
+        #expect(rule.requirement(of: []) == .none)
+        #expect(rule.requirement(of: .notify) == .authenticated)
+        #expect(rule.requirement(of: .indicate) == .encrypted)
+        #expect(rule.requirement(of: Self.both) == .authenticated)
+    }
+
+    @Test func aLinkServesTheWaysThatItIsSecureEnoughFor() {
+        let rule = SubscriptionRule(choices: Self.both, notification: .authenticated, indication: .encrypted)
+        let clear = LinkSecurity(isEncrypted: false)
+        let encrypted = LinkSecurity(isEncrypted: true)
+        let authenticated = LinkSecurity(isEncrypted: true, isAuthenticated: true)
+        #expect(rule.served(Self.both, over: clear) == [])
+        #expect(rule.served(Self.both, over: encrypted) == .indicate)
+        #expect(rule.served(.notify, over: encrypted) == [])
+        #expect(rule.served(Self.both, over: authenticated) == Self.both)
+        // Nothing is served that was not chosen.
+        #expect(rule.served(.indicate, over: authenticated) == .indicate)
+        #expect(rule.served([], over: authenticated) == [])
+    }
+}
