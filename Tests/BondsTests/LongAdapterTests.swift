@@ -4,16 +4,16 @@ import Bonds
 import EventLoops
 import Testing
 
-/// An adapter with more to tell than is kept is still the same one after a restart.
+/// An adapter at a place whose name is longer than what is kept is still the same one after a restart.
 @Suite struct LongAdapterTests {
     @Test(arguments: [254, 255, 256, 300])
     func AB_H08_anAdapterIsRecognisedByAsMuchAsIsKept(count: Int) throws {
         let directory = try ScratchDirectory()
-        let details = String(repeating: "a", count: count)
-        let adapter = AdapterIdentity(address: Samples.adapter.address, details: details)
-        #expect(adapter.details.utf8.count == min(count, 255))
+        let place = String(repeating: "a", count: count)
+        let adapter = AdapterIdentity(address: Samples.adapter.address, place: place)
+        #expect(adapter.place.utf8.count == min(count, 255))
         for _ in 0..<2 {
-            let storage = try FileBondStorage(directory: directory.path)
+            let storage = try FileBondStorage(directory: directory.path, random: RandomSource(seed: 2))
             let store = try BondStore(storage: storage, adapter: adapter, random: RandomSource(seed: 1))
             #expect(store.adapter == adapter)
         }
