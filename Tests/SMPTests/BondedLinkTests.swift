@@ -228,7 +228,6 @@ extension BondedLinkTests {
         #expect(!bench.peripheral.takeSent().contains { $0.code == .identityInformation })
         #expect(manager.longTermKey(random: 0, diversifier: 0) != nil)
         manager.encryptionChanged(.on)
-        bench.run(.seconds(1))
         #expect(manager.encryption.isEncrypted)
     }
 

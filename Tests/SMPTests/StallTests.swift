@@ -13,10 +13,13 @@ import Testing
     private struct Witness {
         let side: SecuritySide
         let waited: Bool
+        /// Whether the link was encrypted with the new key, so that it ends with the pairing.
+        let wasEncrypted: Bool
 
         init(_ side: SecuritySide) {
             self.side = side
             waited = side.manager.machine.state != .idle
+            wasEncrypted = side.manager.encryption.isEncrypted
         }
     }
 
@@ -30,7 +33,9 @@ import Testing
         bench.run(.milliseconds(3_020))
         for witness in witnesses {
             #expect(witness.side.failures == (witness.waited ? [.pairing(.timedOut)] : []), "\(what)")
-            #expect(witness.side.manager.machine.state == .idle && !witness.side.isPromptOpen, "\(what)")
+            let isOver = witness.waited && witness.wasEncrypted
+            #expect(witness.side.manager.machine.state == (isOver ? .ended : .idle), "\(what)")
+            #expect(witness.side.ends == (isOver ? 1 : 0) && !witness.side.isPromptOpen, "\(what)")
         }
         return witnesses.filter(\.waited).map(\.side)
     }
@@ -47,7 +52,7 @@ import Testing
         other.link.inject(PairingRequest(PairingFeatures()).framed().bytes, on: 6)
         other.link.inject([0x0B, 1], on: 6)
         bench.run()
-        #expect(outcome.error == .pairing(.timedOut), "\(what)")
+        #expect(outcome.error == (side.ends == 0 ? .pairing(.timedOut) : .linkLost), "\(what)")
         #expect(side.takeSent().isEmpty && side.stored.count == stored, "\(what)")
         #expect(side.manager.longTermKey(random: 0, diversifier: 0) == nil, "\(what)")
     }
