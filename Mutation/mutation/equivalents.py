@@ -17,5 +17,5 @@ def read() -> dict[str, str]:
             continue
         if len(named) not in {4, 5} or not reason:
             sys.exit(f"{PATH}: a block has file, scope, line, change and # reason:\n{block}")
-        reasons[" | ".join(named)] = reason
+        reasons["\t".join(named)] = reason
     return reasons

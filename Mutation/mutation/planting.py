@@ -31,9 +31,9 @@ def plant() -> None:
         write(TREE / file, (ROOT / file).read_bytes())
     rooms = ", ".join(f'"{room}"' for room in ROOMS)
     write(TREE / "Package.swift", (ROOT / "Package.swift").read_bytes() + (MANIFEST % rooms).encode())
-    for path in [path for path in TREE.rglob("*.swift") if ".build" not in path.parts]:
-        if str(path.relative_to(TREE)) not in files:
-            path.unlink()
+    for file in planted_files():
+        if file not in files:
+            (TREE / file).unlink()
     for file in mutated:
         (TREE / file).parent.mkdir(parents=True, exist_ok=True)
     REFUSED.touch()
@@ -70,10 +70,15 @@ def mutants() -> list[dict]:
 def fingerprint() -> str:
     """Of everything that a result depends on."""
     digest = hashlib.sha256()
-    for path in sorted(path for path in TREE.rglob("*") if path.suffix in {".swift", ".c", ".h", ".resolved"}):
-        if ".build" not in path.parts:
-            digest.update(str(path.relative_to(TREE)).encode() + b"\0" + path.read_bytes())
+    for file in planted_files():
+        digest.update(file.encode() + b"\0" + (TREE / file).read_bytes())
     return digest.hexdigest()[:12]
+
+
+def planted_files() -> list[str]:
+    """What there is to compile in the copy."""
+    paths = [path.relative_to(TREE) for path in TREE.rglob("*") if path.suffix in {".swift", ".c", ".h"}]
+    return sorted(str(path) for path in paths if path.parts[0] != ".build")
 
 
 def build() -> Path:

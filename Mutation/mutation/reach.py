@@ -8,27 +8,31 @@ from pathlib import Path
 from .places import TREE, WORK
 from .processes import run_tests
 
-REACH = WORK / "reach.json"
-
 
 def measure(binary: Path, last: int, fingerprint: str) -> dict[str, dict]:
-    """By suite: its `tests`, `seconds` of CPU time, and the numbers of the mutants `seen`."""
-    if REACH.exists() and (known := json.loads(REACH.read_text()))["fingerprint"] == fingerprint:
-        return known["suites"]
-    seen, suites = WORK / "seen", {}
-    names = suites_of(binary)
-    for index, (name, tests) in enumerate(names.items()):
-        seen.write_bytes(bytes(last + 1))
-        outcome = run_tests(binary, [name], {"HARALD_MUTANTS_SEEN": str(seen)}, 600)
-        if outcome.name != "passed":
-            sys.exit("\n".join(outcome.said[-40:]) + f"\nMutation/run: {name} {outcome.name} with all mutants off")
-        numbers = [number for number, octet in enumerate(seen.read_bytes()) if octet]
-        suites[name] = {"seconds": round(outcome.seconds, 2), "tests": tests, "seen": numbers}
-        if sys.stderr.isatty():
-            print(f"\rMutation/run: {index + 1} of {len(names)} suites pass with all mutants off", end="", file=sys.stderr)
-    print(f"\rMutation/run: {len(names)} suites pass with all mutants off", file=sys.stderr, flush=True)
-    REACH.write_text(json.dumps({"fingerprint": fingerprint, "suites": suites}))
+    """By suite: its `tests`, `seconds` of CPU time, and the numbers of the mutants `seen`. What is known is not run again."""
+    path = WORK / f"reach-{fingerprint}.jsonl"
+    known = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    suites = {suite["name"]: suite for suite in known}
+    wanted = suites_of(binary)
+    with path.open("a") as file:
+        for name in wanted.keys() - suites.keys():
+            suites[name] = measured(binary, name, last) | {"name": name, "tests": wanted[name]}
+            file.write(json.dumps(suites[name]) + "\n")
+            file.flush()
+            print(f"\rMutation/run: {len(suites)} of {len(wanted)} suites pass", end="", file=sys.stderr, flush=True)
+    print(f"\rMutation/run: {len(wanted)} suites pass with all mutants off", file=sys.stderr, flush=True)
     return suites
+
+
+def measured(binary: Path, name: str, last: int) -> dict:
+    seen = WORK / "seen"
+    seen.write_bytes(bytes(last + 1))
+    outcome = run_tests(binary, [name], {"HARALD_MUTANTS_SEEN": str(seen)}, 600)
+    if outcome.name != "passed":
+        sys.exit("\n".join(outcome.said[-40:]) + f"\nMutation/run: {name} {outcome.name} with all mutants off")
+    numbers = [number for number, octet in enumerate(seen.read_bytes()) if octet]
+    return {"seconds": round(outcome.seconds, 2), "seen": numbers}
 
 
 def suites_of(binary: Path) -> dict[str, list[str]]:

@@ -28,8 +28,8 @@ def write(mutants: list[dict], results: dict[str, dict], equivalent: dict[str, s
     for mutant in survivors:
         reached = "" if results[mutant["key"]]["reached"] else " (no test comes here)"
         print(f"\n{mutant['number']}, line {mutant['line']}{reached}")
-        print("\n".join(mutant["key"].split(" | ")))
+        print("\n".join(mutant["key"].split("\t")))
     for key in sorted(set(equivalent) - {mutant["key"] for mutant in mutants}):
-        if any(key.startswith(mutant["file"] + " ") for mutant in mutants):
-            print(f"equivalent.txt names what is not there: {key}")
+        if any(key.startswith(mutant["file"] + "\t") for mutant in mutants):
+            print(f"equivalent.txt names what is not there: {' / '.join(key.split(chr(9)))}")
     return 1 if survivors else 0

@@ -52,11 +52,14 @@ extension FoundMutant {
         )
     }
 
-    static func literal(_ node: IntegerLiteralExprSyntax, _ other: String) -> FoundMutant {
-        FoundMutant(
+    static func literal(_ node: IntegerLiteralExprSyntax, _ other: Int) -> FoundMutant {
+        let prefix = String(node.literal.text.prefix(2))
+        let radix = ["0x": 16, "0o": 8, "0b": 2][prefix]
+        let text = radix.map { prefix + String(other, radix: $0, uppercase: true) } ?? "\(other)"
+        return FoundMutant(
             node: Syntax(node),
             kind: .literal,
-            change: "\(node.oneLine) -> \(other)",
+            change: "\(node.oneLine) -> \(text)",
             before: "mutantLiteral(#, ",
             after: ", \(other))"
         )

@@ -84,8 +84,8 @@ final class MutantFinder: SyntaxAnyVisitor {
 
     private func number(_ literal: IntegerLiteralExprSyntax) {
         guard let value = literal.representedLiteralValue else { return }
-        if value < Int.max { found.append(.literal(literal, "\(value + 1)")) }
-        if value > 0 { found.append(.literal(literal, "\(value - 1)")) }
+        if value < Int.max { found.append(.literal(literal, value + 1)) }
+        if value > 0 { found.append(.literal(literal, value - 1)) }
     }
 
     // MARK: - Statements

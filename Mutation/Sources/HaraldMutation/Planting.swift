@@ -30,9 +30,9 @@ struct Planting {
             let start = converter.location(for: found.node.positionAfterSkippingLeadingTrivia)
             let text = lines[start.line - 1].trimmed
             let scope = found.node.scope
-            let name = [file, scope, text, found.change].joined(separator: " | ")
+            let name = [file, scope, text, found.change].joined(separator: "\t")
             seen[name, default: 0] += 1
-            let key = seen[name] == 1 ? name : "\(name) | \(seen[name] ?? 0)"
+            let key = seen[name] == 1 ? name : "\(name)\t\(seen[name] ?? 0)"
             guard !without.contains(key) else { continue }
             let mutant = Mutant(
                 number: files * Self.numbersOfFile + index,
