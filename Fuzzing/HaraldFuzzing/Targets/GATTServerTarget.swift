@@ -36,7 +36,7 @@ private final class GATTServerScene: GATTServerDelegate {
     private var requests = 0
     private var answers = 0
     /// The rest of a PDU that has begun to arrive.
-    private var rest: (octets: [UInt8], opcode: ATTOpcode, begun: Instant)?
+    private var rest: (octets: [UInt8], isRequest: Bool, begun: Instant)?
     /// The value that is read encrypted and written authenticated, and whether anything has been received over a link that
     /// is good enough for it and may be meant for it.
     private var protected: UInt16 = 0
@@ -135,7 +135,9 @@ private final class GATTServerScene: GATTServerDelegate {
     private func begin(_ octets: [UInt8], length: Int) {
         let pdu = [UInt8(octets.count), 0, 4, 0] + octets
         let cut = min(max(length, 1), pdu.count - 1)
-        rest = (Array(pdu[cut...]), ATTOpcode(rawValue: octets.first ?? 0), loop.now)
+        // Without an octet it is none.
+        let isRequest = octets.first.map { ATTOpcode(rawValue: $0).kind == .request } ?? false
+        rest = (Array(pdu[cut...]), isRequest, loop.now)
         note(octets)
         link.onReceive?(PacketBuffer(Array(pdu[..<cut])), true)
     }
@@ -144,7 +146,7 @@ private final class GATTServerScene: GATTServerDelegate {
         guard let rest else { return }
         self.rest = nil
         let isInTime = loop.now - rest.begun < L2CAPConnection.recombinationTimeout
-        if isInTime, rest.opcode.kind == .request { requests += 1 }
+        if isInTime, rest.isRequest { requests += 1 }
         link.onReceive?(PacketBuffer(rest.octets), false)
     }
 
