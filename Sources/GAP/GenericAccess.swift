@@ -45,18 +45,23 @@ public final class GenericAccess {
     public let channels = ChannelServers()
     /// The security of all links: bonds, prompts, and how the device pairs.
     public let security: DeviceSecurity
+    /// Opens the bonds that belong to a controller, which is ready and has shown nothing yet (AB-H08); nil when there are
+    /// none. Without it the bonds stay those that the device was made with.
+    public var openBonds: ((ControllerInformation) -> BondStore?)?
 
     let host: HCIHost
     private let scanner: Scanner
     private let policy: OwnAddressPolicy
     private let random: RandomSource
+    /// Who the device is while there are no bonds that say so.
+    private var stranger: LocalIdentity?
     private var currentScan: Scan?
     private var watchers: [(owner: ObjectIdentifier, tell: ConnectionWatcher)] = []
     private var controller: ControllerInformation?
     private var ownAddress: OwnAddress?
 
     /// Takes each link that is made as central, and why one cannot be made; with the peer, unless it is about all of them.
-    typealias ConnectionWatcher = (Result<AccessLink, GAPError>, BluetoothAddress?) -> Void
+    package typealias ConnectionWatcher = (Result<AccessLink, GAPError>, BluetoothAddress?) -> Void
 
     /// Who scans, and what he wants to be told.
     private struct Scan {
@@ -92,7 +97,7 @@ public final class GenericAccess {
             host: host,
             loop: loop,
             random: random,
-            identity: policy == .resolvablePrivate ? bonds?.identity ?? LocalIdentity(random) : nil,
+            identity: nil,
             interval: interval,
             logger: logger
         )
@@ -160,8 +165,10 @@ extension GenericAccess {
     }
 
     private func begin(_ controller: ControllerInformation) {
+        if let openBonds { use(openBonds(controller)) }
+        privacy.identity = policy == .resolvablePrivate ? identity : nil
         // The same each time that the controller comes back, if it does not change anyway.
-        let address = ownAddress ?? OwnAddress(policy, publicAddress: controller.publicAddress, random: random)
+        let address = ownAddress ?? drawAddress(controller)
         ownAddress = address
         self.controller = controller
         let own = privacy.begin(address, on: controller)
@@ -170,6 +177,24 @@ extension GenericAccess {
         connector.begin(own, on: controller)
         state = .ready(own)
         onStateChange?(state)
+    }
+
+    /// Links look their bonds up anew when these are others.
+    private func use(_ bonds: BondStore?) {
+        if security.bonds !== bonds { security.bonds = bonds }
+    }
+
+    /// Who the device is behind private addresses. Without bonds that is nobody's business.
+    private var identity: LocalIdentity {
+        if let known = security.bonds?.identity { return known }
+        let made = stranger ?? LocalIdentity(random)
+        stranger = made
+        return made
+    }
+
+    private func drawAddress(_ controller: ControllerInformation) -> OwnAddress {
+        if policy == .identity, let known = security.bonds?.identity { return OwnAddress(known.address) }
+        return OwnAddress(policy, publicAddress: controller.publicAddress, random: random)
     }
 
     private func leave(to new: State) {
@@ -182,7 +207,7 @@ extension GenericAccess {
         for watcher in watchers { watcher.tell(.failure(.notReady), nil) }
         let ended = links
         links = []
-        for link in ended { link.ended(.hardwareFailure) }
+        for link in ended { link.ended(.controllerGone(.hardwareFailure)) }
         state = new
         onStateChange?(new)
     }
@@ -192,7 +217,7 @@ extension GenericAccess {
 
 extension GenericAccess {
     /// Scans for somebody. `onEnd` is called when it ends by itself: with nil when its time is over.
-    func scan(
+    package func scan(
         _ settings: ScanSettings,
         for owner: AnyObject,
         onSighting: @escaping (Sighting) -> Void,
@@ -205,10 +230,20 @@ extension GenericAccess {
     }
 
     /// Ends the scan of somebody, without calling him.
-    func endScan(for owner: AnyObject) {
+    package func endScan(for owner: AnyObject) {
         guard currentScan?.owner == ObjectIdentifier(owner) else { return }
         currentScan = nil
         scanner.want(nil)
+    }
+
+    /// Remembers what a device advertises, however many others there are, until ``release(_:)`` (AB-G02).
+    package func keep(_ address: BluetoothAddress) {
+        scanner.keep(address)
+    }
+
+    /// Takes one ``keep(_:)`` back.
+    package func release(_ address: BluetoothAddress) {
+        scanner.release(address)
     }
 
     private func scanEnded(_ error: GAPError?) {
@@ -222,13 +257,13 @@ extension GenericAccess {
 
 extension GenericAccess {
     /// Tells somebody of connections until ``unwatchConnections(for:)``.
-    func watchConnections(for owner: AnyObject, _ tell: @escaping ConnectionWatcher) {
+    package func watchConnections(for owner: AnyObject, _ tell: @escaping ConnectionWatcher) {
         unwatchConnections(for: owner)
         watchers.append((ObjectIdentifier(owner), tell))
     }
 
     /// Tells somebody nothing more.
-    func unwatchConnections(for owner: AnyObject) {
+    package func unwatchConnections(for owner: AnyObject) {
         watchers.removeAll { $0.owner == ObjectIdentifier(owner) }
     }
 
@@ -264,15 +299,17 @@ extension GenericAccess {
     }
 
     private func disconnected(_ connection: HCIConnection, _ reason: HCIStatus) {
+        let isUp = if case .ready = host.state { true } else { false }
         if let index = links.firstIndex(where: { $0.connection === connection }) {
-            links.remove(at: index).ended(reason)
+            // With the controller all links go.
+            links.remove(at: index).ended(isUp ? .disconnected(reason) : .controllerGone(reason))
         }
-        advertiser.linkEnded()
+        if isUp { advertiser.linkEnded() }
     }
 
     /// Another link to the peer counts from now on.
     func replaced(_ link: AccessLink) {
         links.removeAll { $0 === link }
-        link.ended(.localHostTerminated)
+        link.ended(.replaced)
     }
 }

@@ -12,6 +12,8 @@ public enum OwnAddressPolicy: Hashable, Sendable {
     case staticRandom
     /// This random address, always: a static one that is kept from one start to the next.
     case fixed(BluetoothAddress)
+    /// The address of which bonded devices know this one, without hiding it; without bonds as ``staticRandom``.
+    case identity
     /// Addresses that change, and that none but bonded devices recognise (behaviour 6.17). See ``DevicePrivacy``.
     case resolvablePrivate
 }
@@ -38,7 +40,7 @@ public struct OwnAddress: Hashable, Sendable {
         switch policy {
         case .publicDevice: address = publicAddress ?? .staticRandom(random)
         case .fixed(let fixed): address = fixed
-        case .staticRandom, .resolvablePrivate: address = .staticRandom(random)
+        case .staticRandom, .identity, .resolvablePrivate: address = .staticRandom(random)
         }
     }
 }

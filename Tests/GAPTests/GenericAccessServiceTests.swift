@@ -11,8 +11,6 @@ import Testing
 private final class Served: GATTServerDelegate {
     let service: GenericAccessService
     let server: GATTServer
-    private var bearers: [ATTBearer] = []
-    private var sessions: [GATTServerSession] = []
 
     init(_ configuration: GenericAccessService.Configuration) throws {
         let database = GATTDatabase()
@@ -21,11 +19,8 @@ private final class Served: GATTServerDelegate {
         server.delegate = self
     }
 
-    func attach(_ link: AccessLink, loop: any EventLoop) {
-        let channel = link.l2cap.register(.attribute, maximumPayload: 247)
-        let bearer = ATTBearer(channel: channel, loop: loop, preferredMTU: 247)
-        bearers.append(bearer)
-        sessions.append(server.attach(bearer))
+    func attach(_ link: AccessLink) {
+        link.openAttributes(mtu: 247, server: server)
     }
 
     func server(_ server: GATTServer, didReceiveRead request: GATTReadRequest) {
@@ -63,20 +58,17 @@ private final class Served: GATTServerDelegate {
             var configuration = GenericAccessService.Configuration(deviceName: "Harald")
             configure(&configuration)
             let served = try Served(configuration)
-            var bearer: ATTBearer?
+            var attributes: LinkAttributes?
             pair = try LinkedPair(
                 mode,
                 prepare: { central, peripheral in
-                    peripheral.onLink = { served.attach($0, loop: peripheral.world.loop) }
-                    central.onLink = { link in
-                        let channel = link.l2cap.register(.attribute, maximumPayload: 247)
-                        bearer = ATTBearer(channel: channel, loop: central.world.loop, preferredMTU: 247)
-                    }
+                    peripheral.onLink = { served.attach($0) }
+                    central.onLink = { attributes = $0.openAttributes(mtu: 247) }
                 }
             )
             self.served = served
-            self.bearer = try #require(bearer)
-            client = GATTClient(bearer: self.bearer)
+            let opened = try #require(attributes)
+            (bearer, client) = (opened.bearer, opened.client)
         }
 
         func values(of uuid: BluetoothUUID) throws -> [RemoteValue] {
@@ -101,7 +93,7 @@ private final class Served: GATTServerDelegate {
         let world = GAPWorld(mode)
         let (device, finder) = (world.device(), world.device())
         let served = try Served(.init(deviceName: "A name of more than twenty-two octets"))
-        device.onLink = { served.attach($0, loop: world.loop) }
+        device.onLink = { served.attach($0) }
         let role = Peripheral(device.access)
         role.enter(.init(.general, .undirected))
         let central = Central(finder.access)

@@ -14,7 +14,7 @@ extension PeerLink {
             guard let self, user.isLive else { return done() }
             procedure(self) { [weak self] event in
                 // With the attribute protocol all is over; the disconnection says so (behaviour 3.39).
-                if self?.isStuck == false { user.emit(event) }
+                if self?.isOver == false { user.emit(event) }
                 done()
             }
         }

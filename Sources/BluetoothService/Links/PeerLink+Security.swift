@@ -9,31 +9,16 @@ import SMP
 // MARK: - Trust
 
 extension PeerLink {
-    /// Lets the attribute protocol know how well the link is protected, and gives it what only trusted peers have.
+    /// Hears of what pairing makes of the link, and gives the attribute protocol what only trusted peers have.
     func followSecurity() {
         secured.identifier = BondIdentifier(peer)
         secured.name = system.peers[peer]?.name
-        secured.onChange = { [weak self] in self?.securityChanged(to: $0) }
         secured.onPaired = { [weak self] bond in if bond != nil { self?.bonded() } }
         secured.onBondLost = { [weak self] in self?.tellOfLostBond() }
-        secured.onReplaced = { [weak self] in
-            guard let self else { return }
-            system.replaced(self)
-        }
         secured.onFailure = { [weak self] in self?.tellOfFailure(of: $0) }
-        client.security = secured.linkSecurity
-        client.onInsufficientSecurity = { [weak self] in self?.secure(against: $0, $1) }
+        client.onInsufficientSecurity = { [weak self] in self?.secure(after: $0, $1) }
         client.outOfSyncPolicy = .repeatIfUnchanged
-        guard let served else { return }
-        served.security = secured.linkSecurity
-        served.verifySignature = { [weak self] in self?.secured.manager.verify($0, signature: $1) ?? false }
-        served.onSecurityNeeded = { [weak self] in self?.secured.secure(SecurityLevel($0)) { _ in } }
-        if let record = secured.bond?.record { served.restore(record) }
-    }
-
-    private func securityChanged(to security: LinkSecurity) {
-        client.security = security
-        served?.security = security
+        if let record = secured.bond?.record { served?.restore(record) }
     }
 
     /// The peer is trusted from now on. What it has chosen so far is remembered with the bond.
@@ -65,15 +50,15 @@ extension PeerLink {
 
     /// A request was refused, or may not even be made, for want of security: the link is encrypted, or the two devices pair,
     /// and nobody but the person notices (behaviour 6.1).
-    private func secure(against refusal: ATTErrorCode, _ retry: @escaping (Bool) -> Void) {
-        guard let level = SecurityLevel(against: refusal, on: secured.linkSecurity) else { return retry(false) }
-        secured.secure(level) { [weak self] result in
+    private func secure(after refusal: ATTErrorCode, _ retry: @escaping (Bool) -> Void) {
+        secured.secure(after: refusal) { [weak self] result in
             switch result {
             case .success: retry(true)
             case .failure(let error):
                 self?.securityFailure = error
                 retry(false)
                 self?.securityFailure = nil
+            case nil: retry(false)
             }
         }
     }
@@ -96,27 +81,6 @@ extension PeerLink {
             error.reason = "\(securityFailure)"
             return error
         }
-    }
-}
-
-extension SecurityLevel {
-    /// What an attribute asks for.
-    fileprivate init(_ requirement: SecurityRequirement) {
-        switch requirement {
-        case .none, .encrypted: self = .encrypted
-        case .authenticated: self = .authenticated
-        case .secureConnections: self = .secureConnections
-        }
-    }
-
-    /// What a link needs that was not good enough; nil when there is nothing to be done about it (behaviours 6.1, 6.22).
-    fileprivate init?(against refusal: ATTErrorCode, on security: LinkSecurity) {
-        guard security.isEncrypted else {
-            self = .encrypted
-            return
-        }
-        guard refusal == .insufficientAuthentication, !security.isAuthenticated else { return nil }
-        self = .authenticated
     }
 }
 

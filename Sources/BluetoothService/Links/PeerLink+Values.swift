@@ -87,7 +87,7 @@ extension PeerLink {
 
     /// Reads the signal strength, which is no attribute and waits for none.
     func readRSSI(for user: Attachment) {
-        system.connector.readRSSI(connection) { [peer] result in
+        system.device.connector.readRSSI(connection) { [peer] result in
             let rssi = result.mapError { ServiceError(.unknown, reason: "the controller cannot tell: \($0)") }
             user.emit(.rssiRead(peer: peer, rssi))
         }
@@ -147,7 +147,7 @@ extension PeerLink {
 
     /// After Service Changed there may be nobody left to hear of it, and behaviour 3.39 holds here too.
     private func configurationWritten(_ handle: AttributeHandle, _ result: Result<Void, ServiceError>) {
-        if subscriptions[handle] != nil, !isStuck { subscription(handle, .written(result)) }
+        if subscriptions[handle] != nil, !isOver { subscription(handle, .written(result)) }
     }
 
     /// A value that nobody subscribed to is for nobody (AB-A09).

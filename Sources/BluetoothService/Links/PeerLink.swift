@@ -10,10 +10,9 @@ import L2CAP
 import Logging
 import SMP
 
-/// One link to a peer and all that runs on it: the attribute protocol in both roles, and the managers that share it
-/// (behaviours 3.9, 3.10).
+/// A link to a peer as the managers see it that share it (behaviours 3.9, 3.10).
 final class PeerLink {
-    let connection: HCIConnection
+    let link: AccessLink
     let peer: UUID
     unowned let system: BluetoothSystem
     let client: GATTClient
@@ -27,36 +26,26 @@ final class PeerLink {
 
     /// Whether what the system does before anybody may use the link is done.
     private(set) var isReady = false
-    /// The security of the link, and the bond with the peer.
-    let secured: SecureLink
     /// Why the link could not be secured, for those whose requests were held for it; nil at all other times.
     var securityFailure: SecurityError?
-    private(set) var served: GATTServerSession?
+    let served: GATTServerSession?
 
-    private let l2cap: L2CAPConnection
     private let bearer: ATTBearer
     private var lingering: ScheduledTask?
     private var hasBegunExchange = false
     private var closure: ATTBearerClosure?
 
-    /// Nil when there is another link to the peer, which counts.
-    init?(_ connection: HCIConnection, peer: UUID, system: BluetoothSystem) {
-        self.connection = connection
+    /// Takes a link over before anything is received on it.
+    init(_ link: AccessLink, peer: UUID, system: BluetoothSystem) {
+        self.link = link
         self.peer = peer
         self.system = system
-        let role: L2CAPConnection.Role = connection.role == .central ? .central : .peripheral
-        l2cap = L2CAPConnection(link: connection, role: role, loop: system.loop)
-        let mtu = system.configuration.preferredMTU
-        bearer = ATTBearer(
-            channel: l2cap.register(.attribute, maximumPayload: mtu),
-            loop: system.loop,
-            preferredMTU: mtu
+        let attributes = link.openAttributes(
+            mtu: system.configuration.preferredMTU,
+            server: system.attributes.server
         )
-        client = GATTClient(bearer: bearer)
-        let address = system.ownAddress(of: connection)
-        guard let secured = system.security.attach(connection, l2cap, ownAddress: address) else { return nil }
-        self.secured = secured
-        served = system.attributes.attach(bearer, of: peer)
+        (bearer, client, served) = (attributes.bearer, attributes.client, attributes.session)
+        if let served { system.attributes.attach(served, of: peer) }
         listen()
         followSecurity()
     }
@@ -67,17 +56,27 @@ final class PeerLink {
         bearer.onCommandRoom = { [weak self] in self?.sendCommands() }
         client.onValue = { [weak self] handle, value, _ in self?.valueArrived(value, of: handle) }
         client.onServiceChanged = { [weak self] in self?.servicesChanged($0) }
-        l2cap.onParametersAccepted = { [weak self] in
-            guard let self else { return }
-            system.connector.update(connection, $0)
+        // As central Apple's rules hold (behaviour 3.27); as peripheral whatever the specification allows.
+        if connection.role == .central {
+            link.parameterPolicy = { AppleConnectionParameterRules().accept($0) }
         }
-        l2cap.onDiscard = { [weak self] in
+        link.l2cap.onDiscard = { [weak self] in
             self?.system.logger.debug("a packet of the peer was discarded: \($0)")
+        }
+        link.onEnd = { [weak self] end in
+            guard let self else { return }
+            system.ended(self, end)
         }
     }
 
-    /// Whether the attribute protocol has come to its end before the link.
-    var isStuck: Bool { bearer.closure != nil }
+    /// The link as HCI knows it.
+    var connection: HCIConnection { link.connection }
+
+    /// The security of the link, and the bond with the peer.
+    var secured: SecureLink { link.security }
+
+    /// Whether nothing comes of procedures any more: the attribute protocol, or the whole link, has come to its end.
+    var isOver: Bool { !link.isOpen || bearer.closure != nil }
 
     /// The most octets of a write without response: MTU less 3 (behaviour 5.7).
     var maximumCommandLength: Int { bearer.mtu - 3 }
@@ -137,7 +136,7 @@ extension PeerLink {
     func disconnect() {
         guard !isEnding else { return }
         isEnding = true
-        system.connector.disconnect(connection)
+        link.terminate()
     }
 
     /// The link is gone. Returns those who used it, who hear nothing of what was under way (behaviour 3.39).
@@ -152,10 +151,7 @@ extension PeerLink {
         commands.removeAll()
         subscriptions = [:]
         keepCache()
-        if let served { system.attributes.detach(served) }
-        served = nil
-        secured.end()
-        l2cap.close()
+        if let served { system.attributes.forget(served) }
         return left
     }
 
@@ -182,8 +178,8 @@ extension PeerLink {
             default: ConnectionParameters(intervalMinimum: 240, intervalMaximum: 288, latency: 2, timeout: 600)
             }
         let logger = system.logger
-        l2cap.requestParameterUpdate(parameters) { outcome in
-            logger.debug("the request for connection latency \(latency) ended: \(outcome)")
+        link.updateParameters(parameters, by: .l2cap) { result in
+            logger.debug("the request for connection latency \(latency) ended: \(result)")
         }
     }
 }

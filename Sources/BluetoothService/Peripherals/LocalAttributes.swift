@@ -62,17 +62,14 @@ final class LocalAttributes {
 
     // MARK: Clients
 
-    /// Serves the central behind `bearer`.
-    func attach(_ bearer: ATTBearer, of central: UUID) -> GATTServerSession {
-        let session = server.attach(bearer)
+    /// A session serves this central.
+    func attach(_ session: GATTServerSession, of central: UUID) {
         centrals[ObjectIdentifier(session)] = central
         sessions[central] = session
-        return session
     }
 
-    /// Ends the session of a central: its subscriptions are over (behaviour 7.40).
-    func detach(_ session: GATTServerSession) {
-        server.detach(session)
+    /// The session of a central has ended, and with it its subscriptions (behaviour 7.40).
+    func forget(_ session: GATTServerSession) {
         if let central = centrals.removeValue(forKey: ObjectIdentifier(session)), sessions[central] === session {
             sessions[central] = nil
         }

@@ -4,7 +4,6 @@ import EventLoops
 import Foundation
 import GAP
 import HCI
-import L2CAP
 import Logging
 import SMP
 
@@ -23,8 +22,8 @@ public final class BluetoothSystem {
     public var onFailure: ((HCIHostError) -> Void)?
     /// Asks the person whether and how to pair; without it, every answer is no (AB-A14). Not kept alive.
     public var prompter: (any PairingPrompter)? {
-        get { security.prompter }
-        set { security.prompter = newValue }
+        get { device.security.prompter }
+        set { device.security.prompter = newValue }
     }
     /// Takes what the person is to be told besides.
     public var onNotice: ((SystemNotice) -> Void)?
@@ -36,27 +35,19 @@ public final class BluetoothSystem {
     let logger: Logger
     let attributes: LocalAttributes
     let advertising = AdvertisingArbiter()
-    let connector: Connector
-    let security: DeviceSecurity
-    let privacy: DevicePrivacy
     let keeper: BondKeeper
     /// The bonded peers, which are known for as long as they are.
     var bonded: Set<UUID> = []
-    /// Who this system is while there are no bonds that say so.
-    var stranger: LocalIdentity?
+    /// The controller, with all that the host stack makes of it.
+    let device: GenericAccess
+    let random: RandomSource
     /// The peers that somebody holds on to, how often, and the addresses that the scanner keeps for that.
     private var held: [UUID: (count: Int, address: BluetoothAddress)] = [:]
-    private let host: HCIHost
-    let random: RandomSource
-    private let advertiser: Advertiser
     /// All apps together advertise one thing (behaviour 7.30).
     private let advertisement: AdvertisingSet
-    private let scanner: GAP.Scanner
     private var managers: [(key: ManagerKey, session: any ManagerSession)] = []
     private var lastManager: UInt64 = 0
     private var isSwitchedOn = true
-    /// The address on the air, the same each time that the power comes back.
-    private var address: OwnAddress?
 
     /// A system on the controller behind `transport`. It does nothing before ``start()``.
     ///
@@ -77,46 +68,38 @@ public final class BluetoothSystem {
         self.logger = logger
         peers = PeerTable(random: random)
         attributes = LocalAttributes(name: configuration.deviceName, appearance: configuration.appearance)
-        host = HCIHost(transport: transport, loop: loop, logger: logger)
         keeper = BondKeeper(configuration, storage: bonds, random: random)
-        security = DeviceSecurity(
-            host: host,
+        device = GenericAccess(
+            host: HCIHost(transport: transport, loop: loop, logger: logger),
             loop: loop,
             random: random,
-            configuration: configuration.pairing,
+            address: configuration.address,
+            pairing: configuration.pairing,
+            privateAddressInterval: configuration.privacyInterval,
             logger: logger
         )
-        // As peripheral Apple's systems take a code in, and ask the person when a central has lost its bond.
-        if configuration.pairing.ioCapability == .keyboardDisplay {
-            security.policy.capabilityAsPeripheral = .keyboardOnly
-        }
-        security.policy.lostBondsOfCentrals = .asked
-        privacy = DevicePrivacy(
-            host: host,
-            loop: loop,
-            random: random,
-            identity: nil,
-            interval: configuration.privacyInterval,
-            logger: logger
-        )
-        advertiser = Advertiser(host: host, loop: loop, random: random, logger: logger, privacy: privacy)
-        advertisement = advertiser.addSet()
-        scanner = GAP.Scanner(host: host, loop: loop, logger: logger, privacy: privacy)
-        connector = Connector(host: host, loop: loop, logger: logger, privacy: privacy)
-        security.privacy = privacy
+        advertisement = device.advertiser.addSet()
+        behaveAsApple()
         listen()
     }
 
+    private func behaveAsApple() {
+        device.connector.settings = .apple
+        // As peripheral Apple's systems take a code in, and ask the person when a central has lost its bond.
+        if configuration.pairing.ioCapability == .keyboardDisplay {
+            device.security.policy.capabilityAsPeripheral = .keyboardOnly
+        }
+        device.security.policy.lostBondsOfCentrals = .asked
+    }
+
     private func listen() {
-        host.onStateChange = { [weak self] in self?.hostChanged($0) }
-        host.onConnection = { [weak self] in self?.connected($0) }
-        host.onConnectionFailed = { [weak self] in self?.connector.ended($0) }
-        connector.settings = .apple
-        // As central Apple's rules hold (behaviour 3.27); as peripheral whatever the specification allows.
-        connector.parameterPolicy = { $0.role != .central || AppleConnectionParameterRules().accept($1) }
-        host.onDisconnection = { [weak self] in self?.disconnected($0, $1) }
-        scanner.onSighting = { [weak self] in self?.heard($0) }
-        connector.onFailure = { [weak self] in self?.connectionFailed($0, $1) }
+        device.openBonds = { [weak self] in self?.openBonds(for: $0) }
+        device.onStateChange = { [weak self] in self?.deviceChanged($0) }
+        device.onLink = { [weak self] in self?.connected($0) }
+        device.watchConnections(for: self) { [weak self] result, peer in
+            if case .failure(let error) = result, let peer { self?.connectionFailed(peer, error) }
+        }
+        device.security.onBondChange = { [weak self] _ in self?.followBonds() }
         advertising.onChange = { [weak self] in self?.advertise($0) }
         advertisement.onStarted = { [weak self] in self?.advertising.started() }
         advertisement.onFailed = { [weak self] in self?.advertising.failed($0) }
@@ -124,20 +107,18 @@ public final class BluetoothSystem {
         attributes.onRecord = { [weak self] central, record in
             self?.keeper.update(BondIdentifier(central)) { $0.record = record }
         }
-        privacy.onFailed = { [weak self] in self?.addressRefused($0) }
-        security.onBondChange = { [weak self] _ in self?.followBonds() }
         keeper.onNotice = { [weak self] in self?.tell($0) }
     }
 
     /// Brings the controller up.
     public func start() {
-        host.start()
+        device.start()
     }
 
     /// Ends everything, for good.
     public func stop() {
-        leavePower(to: .unsupported)
-        host.stop()
+        device.stop()
+        setState(.unsupported)
         closeBonds()
     }
 
@@ -145,16 +126,16 @@ public final class BluetoothSystem {
     public func setPower(_ isOn: Bool) {
         guard isOn != isSwitchedOn else { return }
         isSwitchedOn = isOn
-        if !isOn {
-            leavePower(to: .poweredOff)
-            host.stop()
+        if isOn {
+            device.start()
         } else {
-            host.start()
+            device.stop()
+            setState(.poweredOff)
         }
     }
 
     /// The address that centrals see; nil while nothing is advertised.
-    public var advertisedAddress: BluetoothAddress? { advertiser.connectableAddress }
+    public var advertisedAddress: BluetoothAddress? { device.advertiser.connectableAddress }
 
     /// Lets an app in.
     public func openApp(_ identity: AppIdentity) -> InProcessConnection {
@@ -210,70 +191,29 @@ extension BluetoothSystem {
 // MARK: - The controller
 
 extension BluetoothSystem {
-    private func hostChanged(_ state: HCIHost.State) {
-        switch state {
-        case .down: break
-        // The host resets a controller that fails; what was going on there is over, and more is to come (behaviour 1.4).
-        case .starting: if self.state == .poweredOn { leavePower(to: .resetting) }
-        case .ready(let controller): controllerIsReady(controller)
-        case .failed(let error): controllerFailed(error)
+    private func deviceChanged(_ new: GenericAccess.State) {
+        switch new {
+        // Whoever switched it off says what the managers see.
+        case .off: break
+        // A controller that fails is reset; what was going on there is over, and more is to come (behaviour 1.4).
+        case .starting: if state == .poweredOn { setState(.resetting) }
+        case .ready:
+            setState(.poweredOn)
+            // Who advertised before goes on by himself (behaviour 1.14).
+            advertising.apply()
+        // It could not be brought back.
+        case .failed(let error):
+            guard isSwitchedOn else { return }
+            logger.error("Bluetooth is unsupported: \(error)")
+            setState(.unsupported)
+            onFailure?(error)
         }
-    }
-
-    private func controllerIsReady(_ controller: ControllerInformation) {
-        guard isSwitchedOn else { return host.stop() }
-        openBonds(for: controller)
-        let fixed =
-            address
-            ?? OwnAddress(configuration.address, publicAddress: controller.publicAddress, random: random)
-        address = fixed
-        let own = privacy.begin(fixed, on: controller)
-        advertiser.begin(own, on: controller)
-        scanner.begin(own, on: controller)
-        connector.begin(own, on: controller)
-        setState(.poweredOn)
-        // Who advertised before goes on by himself (behaviour 1.14).
-        advertising.apply()
-    }
-
-    /// A controller that takes no address is of no use.
-    private func addressRefused(_ error: HCICommandError) {
-        guard case .refused(let opcode, let status) = error else { return }
-        host.stop()
-        controllerFailed(.commandRefused(opcode, status))
-    }
-
-    /// A host that could not help itself gives up.
-    private func controllerFailed(_ error: HCIHostError) {
-        guard isSwitchedOn else { return }
-        logger.error("Bluetooth is unsupported: \(error)")
-        leavePower(to: .unsupported)
-        onFailure?(error)
-    }
-
-    /// Nothing goes on the air any more.
-    private func leavePower(to new: ManagerState) {
-        advertiser.reset()
-        scanner.reset()
-        connector.reset()
-        privacy.reset()
-        let ended = links
-        links = []
-        // The managers learn of the state alone; subscribers leave (behaviours 1.11, 7.40).
-        for link in ended { end(link) }
-        setState(new)
     }
 
     /// Before there is a controller nothing is asked for; what is wanted is asked for when there is one.
     private func advertise(_ plan: AdvertisingPlan?) {
-        guard case .ready = host.state else { return }
+        guard case .ready = device.state else { return }
         advertisement.want(plan.map { GAP.Advertisement($0) })
-    }
-
-    private func end(_ link: PeerLink) {
-        _ = link.close()
-        release(link.peer)
-        for session in peripherals { session.centralLeft(link.peer) }
     }
 }
 
@@ -285,26 +225,13 @@ extension BluetoothSystem {
         links.first { $0.peer == peer }
     }
 
-    /// The address that this system has on a link: what pairing is computed with.
-    func ownAddress(of connection: HCIConnection) -> BluetoothAddress {
-        privacy.ownAddress(of: connection) ?? address?.address ?? .none
-    }
-
-    private func connected(_ connection: HCIConnection) {
-        privacy.connected(connection)
-        let peer = peer(at: connection.peerAddress)
-        hold(peer.identifier)
-        let made = PeerLink(connection, peer: peer.identifier, system: self)
-        if let made { links.append(made) }
-        if connection.role == .central {
-            connector.connected(peer.address)
-        } else {
-            advertiser.centralConnected()
-            connector.unwant(peer.address)
-        }
-        guard let link = made else { return release(peer.identifier) }
-        link.prepare { [weak self, weak link] result in
-            if let self, let link { prepared(link, result) }
+    private func connected(_ link: AccessLink) {
+        let peer = peer(at: link.connection.peerAddress).identifier
+        hold(peer)
+        let made = PeerLink(link, peer: peer, system: self)
+        links.append(made)
+        made.prepare { [weak self, weak made] result in
+            if let self, let made { prepared(made, result) }
         }
     }
 
@@ -323,19 +250,23 @@ extension BluetoothSystem {
         }
     }
 
-    private func disconnected(_ connection: HCIConnection, _ reason: HCIStatus) {
-        // With the controller gone all links go, when the state changes.
-        guard case .ready = host.state else { return }
-        if let index = links.firstIndex(where: { $0.connection === connection }) {
-            over(links.remove(at: index), reason)
+    /// A link is no more.
+    func ended(_ link: PeerLink, _ end: AccessLink.End) {
+        links.removeAll { $0 === link }
+        switch end {
+        case .disconnected(let reason): over(link, reason)
+        case .replaced: over(link, .remoteUserTerminated)
+        // The managers learn of the state alone (behaviour 1.11).
+        case .controllerGone: _ = close(link)
         }
-        advertiser.linkEnded()
     }
 
-    /// Another link to the peer counts from now on.
-    func replaced(_ link: PeerLink) {
-        links.removeAll { $0 === link }
-        over(link, .remoteUserTerminated)
+    /// Those who used a link that is gone. Its subscribers leave (behaviour 7.40).
+    private func close(_ link: PeerLink) -> [Attachment] {
+        let users = link.close()
+        release(link.peer)
+        for session in peripherals { session.centralLeft(link.peer) }
+        return users
     }
 
     /// A link is no more, for all who used it or waited for it.
@@ -344,10 +275,7 @@ extension BluetoothSystem {
         if !link.isReady, !link.isEnding, !reason.isOfTheAir {
             for session in centrals { session.connectionFailed(to: link.peer, error) }
         }
-        let users = link.close()
-        release(link.peer)
-        for session in peripherals { session.centralLeft(link.peer) }
-        for user in users {
+        for user in close(link) {
             let session = managers.first { $0.key == user.manager }?.session as? CentralSession
             session?.linkIsGone(link, user, error)
         }
@@ -364,7 +292,7 @@ extension BluetoothSystem {
         } else {
             // Its address may be another one by the time that it is let go: it may be bonded meanwhile.
             held[peer] = (1, address)
-            scanner.keep(address)
+            device.keep(address)
         }
     }
 
@@ -373,7 +301,7 @@ extension BluetoothSystem {
         guard let known = held[peer] else { return }
         peers.release(peer)
         held[peer] = known.count > 1 ? (known.count - 1, known.address) : nil
-        if known.count == 1 { scanner.release(known.address) }
+        if known.count == 1 { device.release(known.address) }
     }
 
     func centralChanged(_ central: CentralInfo) {
@@ -386,7 +314,17 @@ extension BluetoothSystem {
 extension BluetoothSystem {
     /// Somebody scans for the first time, or nobody any more (behaviour 9.11).
     func scansChanged() {
-        scanner.want(centrals.contains { $0.isScanning } ? .attentive : nil)
+        guard centrals.contains(where: { $0.isScanning }) else { return device.endScan(for: self) }
+        do throws(GAPError) {
+            try device.scan(
+                .attentive,
+                for: self,
+                onSighting: { [weak self] in self?.heard($0) },
+                onEnd: { [logger] in if let error = $0 { logger.warning("the scan has ended: \(error)") } }
+            )
+        } catch {
+            logger.warning("cannot scan: \(error)")
+        }
     }
 
     private func heard(_ sighting: Sighting) {
@@ -403,18 +341,20 @@ extension BluetoothSystem {
             // Before it is ready it is not for anybody, and then for all who want it.
             if link.isReady { for session in centrals { session.linkIsUp(link) } }
         } else if link(to: peer) == nil, let address = peers[peer]?.address {
-            connector.want(address)
+            device.connector.want(address)
         }
     }
 
     /// A manager has changed its mind.
     func connectionUnwanted(to peer: UUID) {
         guard let address = peers[peer]?.address, !centrals.contains(where: { $0.wants(peer) }) else { return }
-        connector.unwant(address)
+        device.connector.unwant(address)
         link(to: peer)?.endIfUnused()
     }
 
-    private func connectionFailed(_ address: BluetoothAddress, _ status: HCIStatus) {
+    private func connectionFailed(_ address: BluetoothAddress, _ error: GAPError) {
+        // A link was refused since there is another one to the peer, whose end those who wait are waiting for.
+        guard let status = error.status, status != .connectionAlreadyExists else { return }
         let peer = peer(at: address).identifier
         for session in centrals { session.connectionFailed(to: peer, ServiceError(connecting: status)) }
     }

@@ -19,7 +19,7 @@ extension BluetoothSystem {
     /// - Throws: When the bonds cannot be changed; then it is still bonded.
     public func forget(_ peer: UUID) throws(BondError) {
         guard keeper.store?.bond(BondIdentifier(peer)) != nil else { throw .unknown(BondIdentifier(peer)) }
-        try security.forget(BondIdentifier(peer))
+        try device.security.forget(BondIdentifier(peer))
     }
 }
 
@@ -27,34 +27,25 @@ extension BluetoothSystem {
 
 extension BluetoothSystem {
     /// Opens the bonds of a controller that is ready, and makes them known to all who need them.
-    func openBonds(for controller: ControllerInformation) {
+    func openBonds(for controller: ControllerInformation) -> BondStore? {
         keeper.open(for: controller)
-        if security.bonds !== keeper.store { security.bonds = keeper.store }
         attributes.server.store = keeper.store
-        privacy.identity = configuration.address == .resolvablePrivate ? identity : nil
         followBonds()
+        return keeper.store
     }
 
     /// An app takes signed writes: centrals that pair from now on are asked for the key to check them with.
     func wantSigningKeys() {
-        guard !security.configuration.wantedKeys.contains(.signing) else { return }
-        security.configuration.wantedKeys.insert(.signing)
+        guard !device.security.configuration.wantedKeys.contains(.signing) else { return }
+        device.security.configuration.wantedKeys.insert(.signing)
     }
 
     /// Lets go of the bonds, so that another system may have them.
     func closeBonds() {
         keeper.close()
-        security.bonds = nil
+        device.security.bonds = nil
         attributes.server.store = nil
         followBonds()
-    }
-
-    /// Who this system is behind its private addresses. Without bonds that is nobody's business.
-    private var identity: LocalIdentity {
-        if let known = keeper.store?.identity { return known }
-        let made = stranger ?? LocalIdentity(random)
-        stranger = made
-        return made
     }
 
     /// The bonds are others: they give peers their identifiers, and say whose private addresses are recognised.
@@ -72,7 +63,7 @@ extension BluetoothSystem {
 
     /// The peer at an address on the air, known from now on. A bonded one is recognised by its key (behaviour 6.18).
     func peer(at address: BluetoothAddress) -> Peer {
-        let identity = privacy.identity(of: address)
+        let identity = device.privacy.identity(of: address)
         if let bond = keeper.store?.bond(identity: identity) { return peers.see(identity, as: UUID(bond.identifier)) }
         return peers.see(address)
     }

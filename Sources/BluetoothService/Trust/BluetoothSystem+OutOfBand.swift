@@ -8,12 +8,12 @@ extension BluetoothSystem {
     /// before; nil when there are no random numbers.
     public func shareOutOfBand() -> OutOfBandData? {
         guard let own = OwnOutOfBandData(random: random) else { return nil }
-        security.ownOutOfBand = own
+        device.security.ownOutOfBand = own
         return own.shared
     }
 
     /// What a peer has given: the next pairing uses it, whoever it is with. Who does not know it does not get through.
     public func expectOutOfBand(_ data: OutOfBandData) {
-        security.outOfBandOfNext = data
+        device.security.outOfBandOfNext = data
     }
 }

@@ -1,10 +1,30 @@
+import ATT
 import BluetoothTypes
 import EventLoops
+import GATT
 import HCI
 import L2CAP
 
-/// One link of a device, with L2CAP on it.
+/// One link of a device, with L2CAP on it, and the attribute protocol once somebody wants it.
 public final class AccessLink {
+    /// How a link came to its end.
+    public enum End: Hashable, Sendable {
+        /// It was ended by one of the two devices, or lost.
+        case disconnected(HCIStatus)
+        /// Another link to the peer counts from now on; that this one ends on the air may take a while.
+        case replaced
+        /// The controller is gone, and all links with it.
+        case controllerGone(HCIStatus)
+
+        /// The error code for it (Core Vol 1 Part F).
+        public var reason: HCIStatus {
+            switch self {
+            case .disconnected(let reason), .controllerGone(let reason): reason
+            case .replaced: .localHostTerminated
+            }
+        }
+    }
+
     /// The link as HCI knows it.
     public let connection: HCIConnection
     /// The channels on it. Whoever wants one registers it in ``GenericAccess/onLink``; that of the Security Manager is there.
@@ -15,7 +35,7 @@ public final class AccessLink {
     /// says (AB-C10).
     public var parameterPolicy: (ConnectionParameters) -> Bool = { _ in true }
     /// Called once when the link has ended.
-    public var onEnd: ((HCIStatus) -> Void)?
+    public var onEnd: ((End) -> Void)?
     /// Called when the parameters have changed, whoever asked for it.
     public var onParametersChanged: (() -> Void)?
 
@@ -23,7 +43,10 @@ public final class AccessLink {
     private var update = ParameterUpdateMachine()
     private var updateTimer: ScheduledTask?
     private var updateCompletion: ((Result<Void, GAPError>) -> Void)?
-    private var isOpen = true
+    /// Whether the link is there.
+    public private(set) var isOpen = true
+    /// The attribute protocol on the link, once it is opened.
+    public private(set) var attributes: LinkAttributes?
 
     /// How a peripheral asks for parameters.
     public enum ParameterRequest: Sendable {
@@ -61,6 +84,23 @@ public final class AccessLink {
     /// The peer: by its identity address when it is bonded.
     public var peer: BluetoothAddress {
         access?.privacy.identity(of: connection.peerAddress) ?? connection.peerAddress.plain
+    }
+
+    /// Opens the attribute protocol, once: as client of the peer, and as the peer's server if there is one. Called before
+    /// anything is received, in ``GenericAccess/onLink``.
+    ///
+    /// - Parameter mtu: The MTU that is offered, 23 to 517.
+    @discardableResult
+    public func openAttributes(mtu: Int, server: GATTServer? = nil) -> LinkAttributes {
+        if let attributes { return attributes }
+        let bearer = ATTBearer(
+            channel: l2cap.register(.attribute, maximumPayload: mtu),
+            loop: security.device.loop,
+            preferredMTU: mtu
+        )
+        let made = LinkAttributes(bearer, server: server, security: security)
+        attributes = made
+        return made
     }
 
     /// Ends the link (Core Vol 3 Part C 9.3.10).
@@ -148,12 +188,13 @@ public final class AccessLink {
     }
 
     /// The link is gone.
-    func ended(_ reason: HCIStatus) {
+    func ended(_ end: End) {
         guard isOpen else { return }
         isOpen = false
-        perform(update.handle(.linkEnded(reason)))
+        perform(update.handle(.linkEnded(end.reason)))
+        attributes?.end()
         security.end()
         l2cap.close()
-        onEnd?(reason)
+        onEnd?(end)
     }
 }

@@ -3,7 +3,6 @@ import BluetoothTypes
 import EventLoops
 import GATT
 import HCI
-import L2CAP
 
 /// Connects to others: the connection establishment procedures and name discovery (Core Vol 3 Part C 9.3.5 to 9.3.8, 9.2.7).
 /// One procedure at a time; a device may have several centrals.
@@ -161,12 +160,7 @@ extension Central {
             switch result {
             case .failure(let error): completion(.failure(error))
             case .success(let link):
-                let channel = link.l2cap.register(.attribute, maximumPayload: ATTBearer.defaultMTU)
-                let bearer = ATTBearer(channel: channel, loop: self.access.loop, preferredMTU: ATTBearer.defaultMTU)
-                let client = GATTClient(bearer: bearer)
-                client.readDeviceName { name in
-                    // The client lives until here.
-                    _ = client
+                link.openAttributes(mtu: ATTBearer.defaultMTU).client.readDeviceName { name in
                     link.terminate()
                     completion(name)
                 }

@@ -26,12 +26,13 @@ extension SecureLink {
     }
 
     /// Makes the link as secure as it has to be for a request that the peer has refused for this (table 10.2), so that it
-    /// may be repeated. `completion` is told whether it is; other refusals need nothing that could be done here.
-    public func secure(after refusal: ATTErrorCode, completion: @escaping (_ isSecured: Bool) -> Void) {
-        guard let level = level(after: refusal) else { return completion(false) }
-        secure(level) { result in
-            if case .success = result { completion(true) } else { completion(false) }
-        }
+    /// may be repeated. `completion` is told what came of it; nil for refusals that ask for nothing that could be done here.
+    public func secure(
+        after refusal: ATTErrorCode,
+        completion: @escaping (Result<Void, SecurityError>?) -> Void
+    ) {
+        guard let level = level(after: refusal) else { return completion(nil) }
+        secure(level, completion: completion)
     }
 
     private func level(after refusal: ATTErrorCode) -> SecurityLevel? {

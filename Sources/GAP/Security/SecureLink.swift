@@ -32,7 +32,9 @@ public final class SecureLink {
     }
     /// Why the keys of the last pairing were not kept, where ``SecurityError/keysRefused`` was told.
     public internal(set) var keysRefusal: BondError?
-    /// Called after each change of ``linkSecurity``; L2CAP knows by then.
+    /// The attribute protocol on the link, which is told how well it is protected.
+    weak var attributes: LinkAttributes?
+    /// Called after each change of ``linkSecurity``; L2CAP and the attribute protocol know by then.
     public var onChange: ((LinkSecurity) -> Void)?
     /// Called when a pairing has succeeded, with the bond that it made, if any. It is durable.
     public var onPaired: ((Bond?) -> Void)?
@@ -180,6 +182,7 @@ extension SecureLink {
         )
         guard security != linkSecurity else { return }
         linkSecurity = security
+        attributes?.changed(to: security)
         onChange?(security)
     }
 

@@ -1,4 +1,3 @@
-import ATT
 import ArgumentParser
 import BluetoothTypes
 import EventLoops
@@ -6,7 +5,6 @@ import GAP
 import GATT
 import HCI
 import HCITransports
-import L2CAP
 import Logging
 
 struct AdvertiseCommand: ParsableCommand {
@@ -145,12 +143,8 @@ private final class AdvertisedDevice {
 
     private func linked(_ link: AccessLink) {
         Console.line("connected to \(link.connection.peerAddress)")
-        let channel = link.l2cap.register(.attribute, maximumPayload: 247)
-        let session = server.attach(ATTBearer(channel: channel, loop: access.loop, preferredMTU: 247))
-        link.onEnd = { [weak self] _ in
-            Console.line("disconnected")
-            self?.server.detach(session)
-        }
+        link.openAttributes(mtu: 247, server: server)
+        link.onEnd = { _ in Console.line("disconnected") }
     }
 
     func stop() {

@@ -4,46 +4,41 @@ import Bonds
 import GAP
 import GATT
 import HCI
-import L2CAP
 import SMP
 
 // Who the peer is, and that nobody listens.
 extension Explorer {
     /// Opens the bonds, which belong to the controller.
-    func openBonds(of controller: ControllerInformation) throws(ToolError) {
+    func openBonds(of controller: ControllerInformation) throws(ToolError) -> BondStore {
         let opened = try storage()
+        let store: BondStore
         do throws(BondError) {
-            let adapter = AdapterIdentity(controller)
-            security.bonds = try BondStore(storage: opened, adapter: adapter, random: random)
+            store = try BondStore(storage: opened, adapter: AdapterIdentity(controller), random: random)
         } catch {
             throw .bonds(error)
         }
-        guard plan.trust.sharesOutOfBand, let own = OwnOutOfBandData(random: random) else { return }
-        security.ownOutOfBand = own
-        Console.line("out of band: \(own.shared.digits)")
-    }
-
-    /// The address of which bonded peers know this device, the same each time that its bonds are opened.
-    func ownAddress(on controller: ControllerInformation) -> OwnAddress {
-        guard plan.trust.keepsBonds, let identity = security.bonds?.identity else {
-            return OwnAddress(.staticRandom, publicAddress: controller.publicAddress, random: random)
+        if plan.trust.sharesOutOfBand, let own = OwnOutOfBandData(random: random) {
+            device.security.ownOutOfBand = own
+            Console.line("out of band: \(own.shared.digits)")
         }
-        return OwnAddress(identity.address)
+        return store
     }
 
     /// Encrypts the link, by the bond or by pairing, if that is wanted, and explores.
-    func secure(_ connection: HCIConnection, _ l2cap: L2CAPConnection, _ client: GATTClient) {
-        security.setOutOfBand(plan.trust.outOfBand, from: connection.peerAddress)
-        guard let link = security.attach(connection, l2cap, ownAddress: ownAddress) else { return }
+    func secure(_ access: AccessLink, _ client: GATTClient) {
+        let link = access.security
+        device.security.setOutOfBand(plan.trust.outOfBand, from: link.connection.peerAddress)
         link.name = plan.name
-        secureLink = link
         link.onPaired = { bond in
             Console.line(bond.map { "bonded with \($0.address)" } ?? "paired, and nothing is kept")
         }
         // Whatever the peer refuses for want of security is repeated when the link is secure.
-        client.onInsufficientSecurity = { [weak link, plan] error, retry in
+        client.onInsufficientSecurity = { [weak self, weak link, plan] error, retry in
             guard plan.trust.pairs, let link else { return retry(false) }
-            link.secure(after: error, completion: retry)
+            link.secure(after: error) { result in
+                if case .failure(let error) = result { self?.tellOnce(error) }
+                if case .success = result { retry(true) } else { retry(false) }
+            }
         }
         let secured: (Result<Void, SecurityError>) -> Void = { [weak self, weak link] result in
             guard let self, isSecuring else { return }
@@ -61,9 +56,16 @@ extension Explorer {
         }
     }
 
+    /// Why the link does not get more secure, once, whatever number of values asks for it.
+    private func tellOnce(_ error: SecurityError) {
+        let sentence = reason(of: error)
+        if lastRefusal != sentence { Console.line("not made more secure: \(sentence)") }
+        lastRefusal = sentence
+    }
+
     /// Why the link is not secured, and what to do.
     private func reason(of error: SecurityError) -> String {
-        if error == .keysRefused, let refusal = secureLink?.keysRefusal { return "\(refusal)" }
+        if error == .keysRefused, let refusal = link?.security.keysRefusal { return "\(refusal)" }
         let advice: String? =
             switch error {
             case .pairing(let failure): failure.advice

@@ -69,18 +69,17 @@ final class Explorer {
     let plan: Plan
     private let loop: any EventLoop
     let random: RandomSource
-    private let host: HCIHost
-    private let scanner: GAP.Scanner
-    private let connector: Connector
+    let device: GenericAccess
+    private let observer: Observer
+    private let central: Central
     private let finish: (Result<Void, ToolError>) -> Void
     private var stage = Stage.starting
-    private var connection: HCIConnection?
-    private var l2cap: L2CAPConnection?
-    let security: DeviceSecurity
+    private(set) var link: AccessLink?
     private let prompter: TerminalPrompter
     let storage: () throws(ToolError) -> any BondStorage
-    private(set) var ownAddress = BluetoothAddress.none
-    var secureLink: SecureLink?
+    private var bondFailure: ToolError?
+    /// Why the link did not get more secure when that was asked for last.
+    var lastRefusal: String?
     private var walk: TableWalk?
     private var visit: Visit?
 
@@ -98,31 +97,35 @@ final class Explorer {
         self.random = random
         self.finish = finish
         let logger = Logger(label: "harald.explore")
-        host = HCIHost(transport: transport, loop: loop, logger: logger)
-        scanner = GAP.Scanner(host: host, loop: loop, logger: logger)
-        connector = Connector(host: host, loop: loop, logger: logger)
-        prompter = TerminalPrompter(loop: loop, prepared: plan.trust.prepared)
-        security = DeviceSecurity(
-            host: host,
+        device = GenericAccess(
+            host: HCIHost(transport: transport, loop: loop, logger: logger),
             loop: loop,
             random: random,
-            configuration: plan.trust.configuration,
+            // Bonded peers know this device by an address, the same each time that its bonds are opened.
+            address: plan.trust.keepsBonds ? .identity : .staticRandom,
+            pairing: plan.trust.configuration,
             logger: logger
         )
-        security.prompter = prompter
-        security.policy.lostBonds = .asked
-        host.onStateChange = { [weak self] in self?.hostChanged($0) }
-        host.onConnection = { [weak self] in self?.connected($0) }
-        host.onConnectionFailed = { [weak self] in self?.connector.ended($0) }
-        host.onDisconnection = { [weak self] in self?.disconnected($0, $1) }
-        scanner.onSighting = { [weak self] in self?.heard($0) }
-        scanner.onFailed = { [weak self] in
-            guard let self else { return }
-            end(.failure(.controllerFailed(self.plan.controller, reason: "\($0)")))
+        observer = Observer(device)
+        central = Central(device)
+        prompter = TerminalPrompter(loop: loop, prepared: plan.trust.prepared)
+        device.security.prompter = prompter
+        device.security.policy.lostBonds = .asked
+        device.connector.settings = .apple
+        listen()
+    }
+
+    private func listen() {
+        device.openBonds = { [weak self] controller in
+            do throws(ToolError) {
+                return try self?.openBonds(of: controller)
+            } catch {
+                self?.bondFailure = error
+                return nil
+            }
         }
-        connector.settings = .apple
-        connector.parameterPolicy = { AppleConnectionParameterRules().accept($1) }
-        connector.onFailure = { [weak self] in self?.vanished("the controller refuses to connect to \($0): \($1)") }
+        device.onStateChange = { [weak self] in self?.deviceChanged($0) }
+        device.onLink = { [weak self] in self?.connected($0) }
     }
 
     /// Whether the link is being secured.
@@ -131,18 +134,18 @@ final class Explorer {
     }
 
     func start() {
-        host.start()
+        device.start()
     }
 
     func end(_ result: Result<Void, ToolError>) {
         if case .ended = stage { return }
         if case .exploring = stage { showWhatIsThere() }
         stage = .ended
-        guard let connection, connection.isOpen else { return close(result) }
+        guard let link, link.isOpen else { return close(result) }
         // What was said last is on its way still, and a controller that ends a link may drop it.
         loop.schedule(after: Self.lastWords) { [self] in
             // The peer is told, rather than left to find out; the end does not depend on it.
-            if connection.isOpen { connector.disconnect(connection) }
+            link.terminate()
             loop.schedule(after: Self.goodbye) { [self] in close(result) }
         }
     }
@@ -155,7 +158,7 @@ final class Explorer {
     }
 
     private func close(_ result: Result<Void, ToolError>) {
-        host.stop()
+        device.stop()
         finish(result)
     }
 
@@ -165,34 +168,29 @@ final class Explorer {
 
     // MARK: The controller
 
-    private func hostChanged(_ state: HCIHost.State) {
-        switch state {
-        case .down: break
-        case .starting:
-            guard case .starting = stage else {
-                return end(.failure(.controllerFailed(plan.controller, reason: "it stopped answering and was reset")))
-            }
-        case .failed(let error): end(.failure(ToolError(error, controller: plan.controller)))
-        case .ready(let controller): search(with: controller)
+    private func deviceChanged(_ state: GenericAccess.State) {
+        switch (state, stage) {
+        case (.off, _), (.starting, .starting): break
+        case (.starting, _):
+            end(.failure(.controllerFailed(plan.controller, reason: "it stopped answering and was reset")))
+        case (.failed(let error), _): end(.failure(ToolError(error, controller: plan.controller)))
+        case (.ready, .starting): search()
+        case (.ready, _): break
         }
     }
 
-    private func search(with controller: ControllerInformation) {
-        guard case .starting = stage else { return }
-        do throws(ToolError) { try openBonds(of: controller) } catch { return end(.failure(error)) }
+    private func search() {
+        if let bondFailure { return end(.failure(bondFailure)) }
         stage = .searching(heard: [])
-        let own = ownAddress(on: controller)
-        ownAddress = own.address
-        if own.address.kind.isRandom {
-            host.send(LESetRandomAddress(address: own.address)) { [weak self] result in
-                guard let self, case .failure(let error) = result else { return }
+        Console.line("searching for \(plan.name.quotedName)")
+        do throws(GAPError) {
+            try observer.observe(.attentive, onSighting: { [weak self] in self?.heard($0) }) { [weak self] error in
+                guard let self, let error, error != .notReady else { return }
                 end(.failure(.controllerFailed(plan.controller, reason: "\(error)")))
             }
+        } catch {
+            end(.failure(.controllerFailed(plan.controller, reason: "\(error)")))
         }
-        scanner.begin(own, on: controller)
-        connector.begin(own, on: controller)
-        scanner.want(.attentive)
-        Console.line("searching for \(plan.name.quotedName)")
         loop.schedule(after: .seconds(plan.timeout)) { [weak self] in self?.searchedLongEnough() }
     }
 
@@ -216,42 +214,38 @@ final class Explorer {
         }
         let address = sighting.address
         Console.line("found \(plan.name.quotedName) at \(address) (\(address.kind)), \(sighting.rssi) dBm")
-        stage = .connecting(sighting.address)
-        scanner.want(nil)
-        connector.want(sighting.address)
+        stage = .connecting(address)
+        observer.stop()
+        central.connect(to: address) { [weak self] result in
+            // That there is no controller any more is told otherwise.
+            guard case .failure(let error) = result, error != .notReady else { return }
+            self?.vanished("the controller refuses to connect to \(address): \(error)")
+        }
     }
 
-    private func connected(_ connection: HCIConnection) {
-        guard case .connecting(let address) = stage else { return }
-        connector.connected(address)
+    private func connected(_ link: AccessLink) {
+        guard case .connecting = stage else { return link.terminate() }
         stage = .securing
-        self.connection = connection
+        self.link = link
         Console.line("connected")
-        let l2cap = L2CAPConnection(link: connection, role: .central, loop: loop)
-        let mtu = 517
-        let bearer = ATTBearer(
-            channel: l2cap.register(.attribute, maximumPayload: mtu),
-            loop: loop,
-            preferredMTU: mtu
-        )
-        l2cap.onParametersAccepted = { [weak self] in self?.connector.update(connection, $0) }
-        self.l2cap = l2cap
-        bearer.onClose = { [weak self] closure in
+        link.parameterPolicy = { AppleConnectionParameterRules().accept($0) }
+        link.onEnd = { [weak self] in self?.disconnected($0) }
+        let attributes = link.openAttributes(mtu: 517)
+        attributes.bearer.onClose = { [weak self] closure in
             guard closure != .linkLost else { return }
             self?.vanished(inWords(closure))
         }
-        secure(connection, l2cap, GATTClient(bearer: bearer))
+        secure(link, attributes.client)
     }
 
-    private func disconnected(_ gone: HCIConnection, _ reason: HCIStatus) {
-        // A controller that failed takes its links along; the change of its state says more.
-        if gone === connection { secureLink?.end() }
-        guard gone === connection, reason != .hardwareFailure else { return }
-        if case .leaving = stage {
+    private func disconnected(_ end: AccessLink.End) {
+        switch (end, stage) {
+        // The change of the device's state says more.
+        case (.controllerGone, _): break
+        case (_, .leaving):
             Console.line("disconnected")
-            end(.success(()))
-        } else {
-            vanished("the link was lost: \(reason)")
+            self.end(.success(()))
+        case (_, _): vanished("the link was lost: \(end.reason)")
         }
     }
 
@@ -304,9 +298,8 @@ final class Explorer {
     }
 
     private func leave() {
-        guard let connection else { return }
         stage = .leaving
-        connector.disconnect(connection)
+        link?.terminate()
     }
 }
 

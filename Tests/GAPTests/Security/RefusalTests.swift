@@ -13,7 +13,7 @@ import Testing
     private func secure(_ pair: SecurePair, after refusal: ATTErrorCode) throws -> Bool? {
         let link = try #require(pair.central.link)
         var isSecured: Bool?
-        link.security.secure(after: refusal) { isSecured = $0 }
+        link.security.secure(after: refusal) { isSecured = $0?.isSuccess ?? false }
         pair.world.run(for: .seconds(60)) { isSecured != nil }
         pair.world.run(.milliseconds(500))
         return isSecured

@@ -136,7 +136,7 @@ final class GAPDevice {
         self.log = log
         access.onLink = { [unowned self] link in
             links.append(link)
-            link.onEnd = { [unowned self] in endReasons.append($0) }
+            link.onEnd = { [unowned self] in endReasons.append($0.reason) }
             onLink?(link)
         }
     }

@@ -74,25 +74,15 @@ final class SecureDevice: GATTServerDelegate {
 
     private func attach(_ link: AccessLink) {
         self.link = link
-        let channel = link.l2cap.register(.attribute, maximumPayload: 247)
-        let bearer = ATTBearer(channel: channel, loop: device.world.loop, preferredMTU: 247)
-        let session = server.attach(bearer, security: link.security.linkSecurity)
-        let client = GATTClient(bearer: bearer)
-        self.client = client
-        self.session = session
-        client.security = link.security.linkSecurity
-        link.security.onChange = { [unowned self] in
-            securities.append($0)
-            session.security = $0
-            client.security = $0
-        }
+        let attributes = link.openAttributes(mtu: 247, server: server)
+        (client, session) = (attributes.client, attributes.session)
+        link.security.onChange = { [unowned self] in securities.append($0) }
         link.security.onFailure = { [unowned self] in failures.append($0) }
         link.security.onBondLost = { [unowned self] in lostBonds += 1 }
         link.security.onPaired = { [unowned self] in paired.append($0) }
         let ended = link.onEnd
         link.onEnd = { [unowned self] reason in
             ended?(reason)
-            server.detach(session)
             if self.link === link { (self.link, self.client, self.session) = (nil, nil, nil) }
         }
     }
@@ -102,7 +92,7 @@ final class SecureDevice: GATTServerDelegate {
         let link = link
         client?.onInsufficientSecurity = { cause, retry in
             guard let link else { return retry(false) }
-            link.security.secure(after: cause, completion: retry)
+            link.security.secure(after: cause) { retry($0?.isSuccess ?? false) }
         }
     }
 

@@ -1,0 +1,55 @@
+import ATT
+import GATT
+import SMP
+
+/// The attribute protocol on a link: a client of the peer, and a server's session for it. Both know at every moment how well
+/// the link is protected.
+public final class LinkAttributes {
+    /// The bearer on the fixed channel.
+    public let bearer: ATTBearer
+    /// Asks the peer.
+    public let client: GATTClient
+    /// Serves the peer, if there is a server.
+    public let session: GATTServerSession?
+
+    private weak var server: GATTServer?
+
+    init(_ bearer: ATTBearer, server: GATTServer?, security: SecureLink) {
+        self.bearer = bearer
+        self.server = server
+        client = GATTClient(bearer: bearer)
+        session = server?.attach(bearer, security: security.linkSecurity)
+        follow(security)
+    }
+
+    /// GATT knows no keys; it is connected to them here.
+    private func follow(_ security: SecureLink) {
+        client.security = security.linkSecurity
+        security.attributes = self
+        client.sign = { [weak security] in security?.manager.sign($0) }
+        session?.verifySignature = { [weak security] in security?.manager.verify($0, signature: $1) ?? false }
+        session?.onSecurityNeeded = { [weak security] in security?.secure(SecurityLevel($0)) { _ in } }
+    }
+
+    /// The link is protected in another way.
+    func changed(to security: LinkSecurity) {
+        client.security = security
+        session?.security = security
+    }
+
+    /// The link is gone: the peer is subscribed to nothing any more.
+    func end() {
+        if let session { server?.detach(session) }
+    }
+}
+
+extension SecurityLevel {
+    /// What an attribute asks for.
+    fileprivate init(_ requirement: SecurityRequirement) {
+        switch requirement {
+        case .none, .encrypted: self = .encrypted
+        case .authenticated: self = .authenticated
+        case .secureConnections: self = .secureConnections
+        }
+    }
+}
