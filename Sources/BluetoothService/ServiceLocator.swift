@@ -91,9 +91,12 @@ public enum ServiceLocator {
         loop.submitAndWait {
             var configuration = SystemConfiguration()
             configuration.store = .directory(bondDirectory())
-            let line = ControllerTransport(address, loop: loop)
+            let controllers = ControllerSource {
+                let line = ControllerTransport(address, loop: loop)
+                return capture.map { SnoopingTransport.toFile($0, line, end: .host, loop: loop) } ?? line
+            }
             let system = BluetoothSystem(
-                transport: capture.map { SnoopingTransport.toFile($0, line, end: .host, loop: loop) } ?? line,
+                controllers: controllers,
                 loop: loop,
                 random: RandomSource(),
                 configuration: configuration,

@@ -33,13 +33,13 @@ public final class SimulatedDevice: Sendable {
     public let person: SimulatedPerson
 
     final class Parts {
-        let controller: VirtualController
+        let socket: ControllerSocket
         let system: BluetoothSystem
         let log: PacketLog
         let attention: Attention
 
-        init(controller: VirtualController, system: BluetoothSystem, log: PacketLog, attention: Attention) {
-            self.controller = controller
+        init(socket: ControllerSocket, system: BluetoothSystem, log: PacketLog, attention: Attention) {
+            self.socket = socket
             self.system = system
             self.log = log
             self.attention = attention
@@ -65,24 +65,24 @@ public final class SimulatedDevice: Sendable {
         let state = world.state.value
         let number = UInt64(state.devices.count + 1)
         let random = state.random.split(number)
-        let line = InMemoryTransport.pair(loop: loop, place: "the simulated device \(name)")
         // Locally administered, so that no maker's address is taken.
         var kind = VirtualControllerConfiguration(
             publicAddress: .init(0x0248_5244_0000 + (controllerNumber ?? number), kind: .publicDevice)
         )
         if !hasExtendedAdvertising { kind.features.remove(.extendedAdvertising) }
-        let controller = VirtualController(
-            transport: line.controller,
+        let log = PacketLog(calendarStart: world.calendarStart, write: capture)
+        let socket = ControllerSocket(
+            "the simulated device \(name)",
             node: state.radio.add(at: position),
             loop: loop,
             random: random.split(1),
-            configuration: kind
+            configuration: kind,
+            log: log
         )
-        let log = PacketLog(calendarStart: world.calendarStart, write: capture)
         var logger = Logger(label: "harald.\(name)")
         logger.logLevel = .warning
         let system = BluetoothSystem(
-            transport: SnoopingTransport(line.host, end: .host, loop: loop) { log.take($0, $1, $2) },
+            controllers: socket.source,
             loop: loop,
             random: random.split(2),
             configuration: configuration,
@@ -93,7 +93,7 @@ public final class SimulatedDevice: Sendable {
         system.prompter = attention
         system.onNotice = { [weak attention] in attention?.take($0.description) }
         system.start()
-        let parts = Parts(controller: controller, system: system, log: log, attention: attention)
+        let parts = Parts(socket: socket, system: system, log: log, attention: attention)
         person = SimulatedPerson(attention, loop: loop)
         // The device stays in the world whether or not somebody holds this handle.
         state.devices.append(parts)
@@ -117,10 +117,16 @@ public final class SimulatedDevice: Sendable {
         world.loop.waitFor { parts.value.system.setPower(isOn) }
     }
 
+    /// Pulls the controller out of the device, or puts it back. Whoever was connected finds out by himself.
+    public func setController(isPluggedIn: Bool) {
+        let parts = parts
+        world.loop.waitFor { isPluggedIn ? parts.value.socket.plugIn() : parts.value.socket.unplug() }
+    }
+
     /// Carries the device somewhere else.
     public func move(to position: Position) {
         let parts = parts
-        world.loop.waitFor { parts.value.controller.node.position = position }
+        world.loop.waitFor { parts.value.socket.node.position = position }
     }
 
     /// The address that the device advertises with at this moment, as written in captures; nil while it does not.
@@ -132,7 +138,7 @@ public final class SimulatedDevice: Sendable {
     public var traffic: Traffic {
         let parts = parts
         return world.loop.waitFor {
-            let air = parts.value.controller.node.airTime
+            let air = parts.value.socket.node.airTime
             return Traffic(
                 packetsToController: parts.value.log.toController,
                 packetsToHost: parts.value.log.toHost,

@@ -34,8 +34,8 @@ extension SimulatedWorld {
         loop.waitFor {
             state.value.radio.setQuality(
                 quality,
-                from: sending.value.controller.node,
-                to: receiving.value.controller.node,
+                from: sending.value.socket.node,
+                to: receiving.value.socket.node,
                 channel: channel
             )
         }

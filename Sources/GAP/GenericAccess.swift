@@ -51,10 +51,7 @@ public final class GenericAccess {
 
     let host: HCIHost
     private let scanner: Scanner
-    private let policy: OwnAddressPolicy
-    private let random: RandomSource
-    /// Who the device is while there are no bonds that say so.
-    private var stranger: LocalIdentity?
+    private let identity: DeviceIdentity
     private var currentScan: Scan?
     private var watchers: [(owner: ObjectIdentifier, tell: ConnectionWatcher)] = []
     private var controller: ControllerInformation?
@@ -79,7 +76,7 @@ public final class GenericAccess {
     ///   - bonds: Where bonds are kept, and who this device is behind private addresses; without it, no pairing makes a bond.
     ///   - pairing: How the device pairs.
     ///   - interval: After how long a private address gives way to another one.
-    public init(
+    public convenience init(
         host: HCIHost,
         loop: any EventLoop,
         random: RandomSource,
@@ -89,10 +86,46 @@ public final class GenericAccess {
         privateAddressInterval interval: Duration = GAPTimer.privateAddressInterval,
         logger: Logger
     ) {
+        let security = DeviceSecurity(
+            loop: loop,
+            random: random,
+            bonds: bonds,
+            configuration: pairing,
+            logger: logger
+        )
+        let identity = DeviceIdentity(policy, random: random)
+        self.init(
+            host: host,
+            loop: loop,
+            random: random,
+            identity: identity,
+            security: security,
+            privateAddressInterval: interval,
+            logger: logger
+        )
+    }
+
+    /// A device on a controller, with what outlasts the controller.
+    ///
+    /// - Parameters:
+    ///   - host: A host that nobody else uses; its callbacks are taken over.
+    ///   - random: For private addresses.
+    ///   - identity: Who the device is.
+    ///   - security: Its bonds, and how it pairs; it belongs to this controller until the next device is made of it.
+    ///   - interval: After how long a private address gives way to another one.
+    public init(
+        host: HCIHost,
+        loop: any EventLoop,
+        random: RandomSource,
+        identity: DeviceIdentity,
+        security: DeviceSecurity,
+        privateAddressInterval interval: Duration = GAPTimer.privateAddressInterval,
+        logger: Logger
+    ) {
         self.host = host
         self.loop = loop
-        self.random = random
-        self.policy = policy
+        self.identity = identity
+        self.security = security
         privacy = DevicePrivacy(
             host: host,
             loop: loop,
@@ -104,15 +137,7 @@ public final class GenericAccess {
         advertiser = Advertiser(host: host, loop: loop, random: random, logger: logger, privacy: privacy)
         scanner = Scanner(host: host, loop: loop, logger: logger, privacy: privacy)
         connector = Connector(host: host, loop: loop, logger: logger, privacy: privacy)
-        security = DeviceSecurity(
-            host: host,
-            loop: loop,
-            random: random,
-            bonds: bonds,
-            configuration: pairing,
-            logger: logger
-        )
-        security.privacy = privacy
+        security.begin(on: host, privacy)
         listen()
     }
 
@@ -166,9 +191,8 @@ extension GenericAccess {
 
     private func begin(_ controller: ControllerInformation) {
         if let openBonds { use(openBonds(controller)) }
-        privacy.identity = policy == .resolvablePrivate ? identity : nil
-        // The same each time that the controller comes back, if it does not change anyway.
-        let address = ownAddress ?? drawAddress(controller)
+        privacy.identity = identity.hidden(security.bonds)
+        let address = identity.address(on: controller, security.bonds)
         ownAddress = address
         self.controller = controller
         let own = privacy.begin(address, on: controller)
@@ -182,19 +206,6 @@ extension GenericAccess {
     /// Links look their bonds up anew when these are others.
     private func use(_ bonds: BondStore?) {
         if security.bonds !== bonds { security.bonds = bonds }
-    }
-
-    /// Who the device is behind private addresses. Without bonds that is nobody's business.
-    private var identity: LocalIdentity {
-        if let known = security.bonds?.identity { return known }
-        let made = stranger ?? LocalIdentity(random)
-        stranger = made
-        return made
-    }
-
-    private func drawAddress(_ controller: ControllerInformation) -> OwnAddress {
-        if policy == .identity, let known = security.bonds?.identity { return OwnAddress(known.address) }
-        return OwnAddress(policy, publicAddress: controller.publicAddress, random: random)
     }
 
     private func leave(to new: State) {

@@ -1,5 +1,6 @@
 import EventLoops
 import HCI
+import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -16,6 +17,8 @@ import HCI
 public final class CaptureFile: Sendable {
     private static let attempts = 3
     private let file: Int32
+    /// Whether the header is written: several lines, one after the other, go to one file.
+    private let isBegun = Atomic(false)
 
     /// Makes the file. One of the user's that is there gives way.
     public init(path: String) throws(CaptureError) {
@@ -46,6 +49,9 @@ public final class CaptureFile: Sendable {
         guard status.st_uid == geteuid() else { throw CaptureError(path, .notOurs) }
         guard unlink(path) == 0 || errno == ENOENT else { throw CaptureError(path, .system(errno)) }
     }
+
+    /// Says whether the file is still empty, the first time that it is asked.
+    func begin() -> Bool { !isBegun.exchange(true, ordering: .relaxed) }
 
     /// Appends octets. A disk that is full ends the capture, not the program.
     public func write(_ bytes: [UInt8]) {
@@ -109,7 +115,7 @@ extension SnoopingTransport {
         clock_gettime(CLOCK_REALTIME, &time)
         let microseconds = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
         let writer = BTSnoopWriter(unixMicrosecondsAtZero: microseconds - loop.now.microseconds)
-        file.write(writer.header)
+        if file.begin() { file.write(writer.header) }
         return SnoopingTransport(transport, end: end, loop: loop) { packet, direction, instant in
             file.write(writer.record(packet, direction, at: instant))
         }

@@ -87,7 +87,7 @@ extension PeerLink {
 
     /// Reads the signal strength, which is no attribute and waits for none.
     func readRSSI(for user: Attachment) {
-        system.device.connector.readRSSI(connection) { [peer] result in
+        link.readRSSI { [peer] result in
             let rssi = result.mapError { ServiceError(.unknown, reason: "the controller cannot tell: \($0)") }
             user.emit(.rssiRead(peer: peer, rssi))
         }

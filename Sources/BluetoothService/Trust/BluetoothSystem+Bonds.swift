@@ -19,7 +19,7 @@ extension BluetoothSystem {
     /// - Throws: When the bonds cannot be changed; then it is still bonded.
     public func forget(_ peer: UUID) throws(BondError) {
         guard keeper.store?.bond(BondIdentifier(peer)) != nil else { throw .unknown(BondIdentifier(peer)) }
-        try device.security.forget(BondIdentifier(peer))
+        try security.forget(BondIdentifier(peer))
     }
 }
 
@@ -36,14 +36,14 @@ extension BluetoothSystem {
 
     /// An app takes signed writes: centrals that pair from now on are asked for the key to check them with.
     func wantSigningKeys() {
-        guard !device.security.configuration.wantedKeys.contains(.signing) else { return }
-        device.security.configuration.wantedKeys.insert(.signing)
+        guard !security.configuration.wantedKeys.contains(.signing) else { return }
+        security.configuration.wantedKeys.insert(.signing)
     }
 
     /// Lets go of the bonds, so that another system may have them.
     func closeBonds() {
         keeper.close()
-        device.security.bonds = nil
+        security.bonds = nil
         attributes.server.store = nil
         followBonds()
     }
@@ -63,7 +63,7 @@ extension BluetoothSystem {
 
     /// The peer at an address on the air, known from now on. A bonded one is recognised by its key (behaviour 6.18).
     func peer(at address: BluetoothAddress) -> Peer {
-        let identity = device.privacy.identity(of: address)
+        let identity = attached?.device.privacy.identity(of: address) ?? address
         if let bond = keeper.store?.bond(identity: identity) { return peers.see(identity, as: UUID(bond.identifier)) }
         return peers.see(address)
     }

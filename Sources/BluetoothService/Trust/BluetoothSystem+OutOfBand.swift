@@ -8,12 +8,12 @@ extension BluetoothSystem {
     /// before; nil when there are no random numbers.
     public func shareOutOfBand() -> OutOfBandData? {
         guard let own = OwnOutOfBandData(random: random) else { return nil }
-        device.security.ownOutOfBand = own
+        security.ownOutOfBand = own
         return own.shared
     }
 
     /// What a peer has given: the next pairing uses it, whoever it is with. Who does not know it does not get through.
     public func expectOutOfBand(_ data: OutOfBandData) {
-        device.security.outOfBandOfNext = data
+        security.outOfBandOfNext = data
     }
 }

@@ -109,6 +109,12 @@ public final class AccessLink {
         access?.connector.disconnect(connection)
     }
 
+    /// Reads the signal strength of the link in dBm.
+    public func readRSSI(_ completion: @escaping (Result<Int, HCICommandError>) -> Void) {
+        guard let access, isOpen else { return completion(.failure(.host(.notRunning))) }
+        access.connector.readRSSI(connection, completion)
+    }
+
     /// Changes the parameters of the link, as central, or asks the central to, as peripheral (Core Vol 3 Part C 9.3.9). One
     /// attempt at a time. `completion` is called once: when the new parameters are in effect, or with why they are not.
     ///

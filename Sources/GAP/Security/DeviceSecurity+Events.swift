@@ -5,7 +5,7 @@ import SMP
 
 // The controller's events about encryption, to the links that they are about.
 extension DeviceSecurity {
-    func listen() {
+    func listen(to host: HCIHost) {
         host.onEvent(LELongTermKeyRequest.self) { [weak self] in self?.keyRequested($0) }
         host.onEvent(EncryptionChange.self) { [weak self] event in
             self?.link(event.handle)?.encryptionChanged(event.status, isOn: event.state == .on)
@@ -29,9 +29,9 @@ extension DeviceSecurity {
     private func keyRequested(_ event: LELongTermKeyRequest) {
         let handle = event.handle
         guard let key = link(handle)?.longTermKey(random: event.random, diversifier: event.encryptedDiversifier) else {
-            return host.send(LELongTermKeyRequestNegativeReply(handle: handle))
+            return send(LELongTermKeyRequestNegativeReply(handle: handle))
         }
-        host.send(LELongTermKeyRequestReply(handle: handle, longTermKey: PacketBuffer(key.littleEndianBytes)))
+        send(LELongTermKeyRequestReply(handle: handle, longTermKey: PacketBuffer(key.littleEndianBytes)))
     }
 }
 

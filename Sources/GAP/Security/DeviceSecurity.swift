@@ -57,7 +57,7 @@ public final class DeviceSecurity {
         }
     }
 
-    let host: HCIHost
+    private(set) var host: HCIHost?
     let loop: any EventLoop
     let random: RandomSource
     let logger: Logger
@@ -69,28 +69,41 @@ public final class DeviceSecurity {
     private var prompts = PromptQueue()
     private var lastTicket: UInt64 = 0
 
-    /// Security for the links of `host`.
+    /// Security for the links of a device; there are none before it has a controller.
     ///
     /// - Parameters:
     ///   - random: For keys.
     ///   - bonds: Where bonds are kept; without it, no pairing makes one.
     ///   - configuration: How the device pairs.
     public init(
-        host: HCIHost,
         loop: any EventLoop,
         random: RandomSource,
         bonds: BondStore? = nil,
         configuration: PairingConfiguration = PairingConfiguration(),
         logger: Logger
     ) {
-        self.host = host
         self.loop = loop
         self.random = random
         self.bonds = bonds
         self.configuration = configuration
         self.logger = logger
         identity = bonds?.identity
-        listen()
+    }
+
+    /// From now on it is about the links of this host. Those of another one are over.
+    func begin(on host: HCIHost, _ privacy: DevicePrivacy?) {
+        self.host = host
+        self.privacy = privacy
+        listen(to: host)
+    }
+
+    /// Sends a command to the controller; without one it fails.
+    func send<C: HCICommand>(
+        _ command: C,
+        _ completion: @escaping (Result<C.Response, HCICommandError>) -> Void = { _ in }
+    ) {
+        guard let host else { return completion(.failure(.host(.notRunning))) }
+        host.send(command, completion)
     }
 
     /// Takes care of a link from its first moment on, and of the Security Manager's channel on it. A central encrypts at
@@ -112,7 +125,7 @@ public final class DeviceSecurity {
         let others = links.filter { $0.peer == peer }
         guard !others.contains(where: \.manager.encryption.isEncrypted) else {
             logger.notice("a second link to \(peer) is refused")
-            host.send(Disconnect(handle: connection.handle, reason: .remoteUserTerminated))
+            send(Disconnect(handle: connection.handle, reason: .remoteUserTerminated))
             return nil
         }
         for other in others { other.giveWay() }

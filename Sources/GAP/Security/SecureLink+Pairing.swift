@@ -14,7 +14,7 @@ extension SecureLink: SecurityManagerDelegate {
             encryptedDiversifier: key.diversifier,
             longTermKey: PacketBuffer(key.key.littleEndianBytes)
         )
-        device.host.send(command) { [weak self] result in
+        device.send(command) { [weak self] result in
             guard let self, case .failure = result, isOpen else { return }
             self.manager.encryptionChanged(.failed(.other))
         }

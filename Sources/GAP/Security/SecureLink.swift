@@ -196,7 +196,7 @@ extension SecureLink {
     func disconnect(_ reason: HCIStatus = .authenticationFailure) {
         isEnding = true
         update()
-        device.host.send(Disconnect(handle: connection.handle, reason: reason))
+        device.send(Disconnect(handle: connection.handle, reason: reason))
     }
 
     /// There is another link to the peer, which counts.

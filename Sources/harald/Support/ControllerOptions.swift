@@ -61,13 +61,17 @@ struct ControllerOptions: ParsableArguments {
                 if let store = trust.store { configuration.store = .directory(store) }
             }
             let system = BluetoothSystem(
-                transport: options.open(address, loop: loop, capture: capture),
+                controllers: ControllerSource { options.open(address, loop: loop, capture: capture) },
                 loop: loop,
                 random: RandomSource(),
                 configuration: configuration,
                 logger: Logger(label: "harald")
             )
-            system.onFailure = { outcome.finish(.failure(ToolError($0, controller: "\(address)"))) }
+            system.onFailure = { [weak system] error in
+                let failure = ToolError(error, controller: "\(address)")
+                guard system?.hasWorked == true else { return outcome.finish(.failure(failure)) }
+                Console.problem("harald: \(failure.description); waiting for the controller to come back")
+            }
             system.start()
             return system
         }

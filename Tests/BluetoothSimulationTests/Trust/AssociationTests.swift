@@ -99,7 +99,7 @@ import Testing
 
     @Test func behaviour_6_7_theCentralOffersKeyboardAndDisplayBondingAndSecureConnections() throws {
         let trust = TrustWorld()
-        let configuration = trust.phone.withSystem { $0.device.security.configuration }
+        let configuration = trust.phone.withSystem { $0.security.configuration }
         #expect(configuration.ioCapability == .keyboardDisplay)
         #expect(configuration.bonds && configuration.maximumKeySize == 16 && configuration.legacy != .only)
         let app = try trust.app()

@@ -34,12 +34,12 @@ import Testing
             peer.features = [.encryption, .extendedAdvertising]
             peer.up()
             let security = DeviceSecurity(
-                host: peer.host,
                 loop: peer.loop,
                 random: RandomSource(seed: 2),
                 bonds: bonds,
                 logger: peer.logger
             )
+            security.begin(on: peer.host, nil)
             self.security = security
             let links = Links()
             let loop = peer.loop

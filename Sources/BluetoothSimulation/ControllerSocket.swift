@@ -1,0 +1,66 @@
+import BluetoothService
+import EventLoops
+import HCI
+import HCITransports
+import LinkLayer
+import Radio
+
+/// Where the controller of a simulated device is plugged in. One that is pulled out and put back is the same one, and has
+/// forgotten everything.
+final class ControllerSocket {
+    let node: RadioNode
+    private(set) lazy var source = ControllerSource { [unowned self] in open() }
+
+    private let place: String
+    private let loop: any EventLoop
+    private let random: RandomSource
+    private let configuration: VirtualControllerConfiguration
+    private let log: PacketLog
+    private var isPluggedIn = true
+    private var lines: UInt64 = 0
+    private var current: (controller: VirtualController, end: InMemoryTransport)?
+
+    init(
+        _ place: String,
+        node: RadioNode,
+        loop: any EventLoop,
+        random: RandomSource,
+        configuration: VirtualControllerConfiguration,
+        log: PacketLog
+    ) {
+        self.place = place
+        self.node = node
+        self.loop = loop
+        self.random = random
+        self.configuration = configuration
+        self.log = log
+    }
+
+    private func open() -> (any HCITransport)? {
+        guard isPluggedIn else { return nil }
+        let line = InMemoryTransport.pair(loop: loop, place: place)
+        let controller = VirtualController(
+            transport: line.controller,
+            node: node,
+            loop: loop,
+            random: lines == 0 ? random : random.split(lines),
+            configuration: configuration
+        )
+        lines += 1
+        current = (controller, line.controller)
+        return SnoopingTransport(line.host, end: .host, loop: loop) { [log] in log.take($0, $1, $2) }
+    }
+
+    func unplug() {
+        isPluggedIn = false
+        current?.end.close()
+        // It stops with its last reference.
+        current = nil
+    }
+
+    func plugIn() {
+        guard !isPluggedIn else { return }
+        isPluggedIn = true
+        source.arrived()
+    }
+}

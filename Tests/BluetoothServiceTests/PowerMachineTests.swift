@@ -1,0 +1,105 @@
+import Testing
+
+@testable import BluetoothService
+
+/// Every event in every phase (behaviours 1.3, 1.4, 1.9 to 1.14).
+@Suite struct PowerMachineTests {
+    private typealias Phase = PowerMachine.Phase
+
+    /// Leads to a phase.
+    private func machine(in phase: PowerMachine.Phase) -> PowerMachine {
+        var machine = PowerMachine()
+        switch phase {
+        case .idle: break
+        case .attached(let isReady, let attempts):
+            _ = machine.handle(.start)
+            if attempts == 0 { _ = machine.handle(.ready) }
+            if !isReady, attempts == 0 { _ = machine.handle(.starting) }
+            for _ in 1..<max(attempts, 1) {
+                _ = machine.handle(.failed)
+                _ = machine.handle(.lookAgain)
+            }
+        case .off(let isAttached):
+            if isAttached { _ = machine.handle(.start) }
+            _ = machine.handle(.switched(isOn: false))
+        case .missing(let attempts):
+            machine = self.machine(in: .attached(isReady: false, attempts: attempts - 1))
+            _ = machine.handle(.failed)
+        }
+        #expect(machine.phase == phase)
+        return machine
+    }
+
+    @Test(arguments: [
+        (Phase.idle, PowerMachine.Event.start, Phase.attached(isReady: false, attempts: 1), [PowerMachine.Action.open]),
+        (.idle, .stop, .idle, [.tell(.unsupported)]),
+        (.idle, .switched(isOn: false), .off(isAttached: false), [.tell(.poweredOff)]),
+        (.idle, .switched(isOn: true), .idle, []),
+        (.idle, .ready, .idle, []),
+        (.idle, .starting, .idle, []),
+        (.idle, .failed, .idle, []),
+        (.idle, .noneThere, .idle, []),
+        (.idle, .lookAgain, .idle, []),
+        (.attached(isReady: false, attempts: 1), .start, .attached(isReady: false, attempts: 1), []),
+        (.attached(isReady: false, attempts: 1), .starting, .attached(isReady: false, attempts: 1), []),
+        (.attached(isReady: false, attempts: 1), .ready, .attached(isReady: true, attempts: 0), [.tell(.poweredOn)]),
+        (
+            .attached(isReady: false, attempts: 1), .failed, .missing(attempts: 2),
+            [.discard, .tell(.unsupported), .reportFailure, .startTimer(.seconds(1))]
+        ),
+        (
+            .attached(isReady: false, attempts: 1), .noneThere, .missing(attempts: 2),
+            [.tell(.unsupported), .reportFailure]
+        ),
+        (
+            .attached(isReady: false, attempts: 3), .failed, .missing(attempts: 4),
+            [.discard, .startTimer(.seconds(4))]
+        ),
+        (.attached(isReady: false, attempts: 3), .noneThere, .missing(attempts: 4), []),
+        (
+            .attached(isReady: false, attempts: 9), .failed, .missing(attempts: 10),
+            [.discard, .startTimer(.seconds(30))]
+        ),
+        (
+            .attached(isReady: false, attempts: 2), .switched(isOn: false), .off(isAttached: true),
+            [.stopDevice, .tell(.poweredOff)]
+        ),
+        (
+            .attached(isReady: true, attempts: 0), .starting, .attached(isReady: false, attempts: 0),
+            [.tell(.resetting)]
+        ),
+        (
+            .attached(isReady: true, attempts: 0), .failed, .attached(isReady: false, attempts: 1),
+            [.discard, .tell(.resetting), .open]
+        ),
+        (.attached(isReady: false, attempts: 0), .failed, .attached(isReady: false, attempts: 1), [.discard, .open]),
+        (.attached(isReady: true, attempts: 0), .lookAgain, .attached(isReady: true, attempts: 0), []),
+        (.attached(isReady: true, attempts: 0), .switched(isOn: true), .attached(isReady: true, attempts: 0), []),
+        (
+            .attached(isReady: true, attempts: 0), .stop, .idle,
+            [.stopDevice, .discard, .tell(.unsupported)]
+        ),
+        (.off(isAttached: true), .switched(isOn: true), .attached(isReady: false, attempts: 0), [.startDevice]),
+        (.off(isAttached: true), .ready, .off(isAttached: true), []),
+        (.off(isAttached: true), .failed, .off(isAttached: true), []),
+        (.off(isAttached: true), .lookAgain, .off(isAttached: true), []),
+        (.off(isAttached: true), .stop, .idle, [.stopDevice, .discard, .tell(.unsupported)]),
+        (.off(isAttached: false), .switched(isOn: true), .attached(isReady: false, attempts: 1), [.open]),
+        (.off(isAttached: false), .start, .off(isAttached: false), []),
+        (.off(isAttached: false), .stop, .idle, [.tell(.unsupported)]),
+        (.missing(attempts: 3), .lookAgain, .attached(isReady: false, attempts: 3), [.endTimer, .open]),
+        (.missing(attempts: 3), .switched(isOn: false), .off(isAttached: false), [.endTimer, .tell(.poweredOff)]),
+        (.missing(attempts: 3), .start, .missing(attempts: 3), []),
+        (.missing(attempts: 3), .stop, .idle, [.endTimer, .tell(.unsupported)]),
+    ])
+    func whatHappens(
+        phase: PowerMachine.Phase,
+        event: PowerMachine.Event,
+        next: PowerMachine.Phase,
+        actions: [PowerMachine.Action]
+    ) {
+        var machine = machine(in: phase)
+        #expect(machine.handle(event) == actions)
+        #expect(machine.phase == next)
+    }
+}
