@@ -49,16 +49,21 @@ class Process:
 
     async def line(self, pattern: str, timeout: float = 10) -> re.Match[str]:
         """Waits for a line of either stream that matches, and gives the match."""
+        return (await self.lines(pattern, 1, timeout))[0]
+
+    async def lines(self, pattern: str, count: int, timeout: float = 10) -> list[re.Match[str]]:
+        """Waits for so many lines of either stream that match, and gives the matches."""
         deadline = time.monotonic() + timeout
         while True:
-            for text in self.out + self.err:
-                if match := re.search(pattern, text):
-                    return match
+            matches = [match for text in self.out + self.err if (match := re.search(pattern, text))]
+            if len(matches) >= count:
+                return matches
             ended = all(reader.done() for reader in self._readers)
             remaining = deadline - time.monotonic()
             if ended or remaining <= 0:
                 why = f"ended with {self.child.returncode}" if ended else f"ran for {timeout} s"
-                raise AssertionError(f"{self.name} {why} and printed no line that matches {pattern!r}")
+                found = f"{len(matches)} of {count} lines"
+                raise AssertionError(f"{self.name} {why} and printed {found} that match {pattern!r}")
             self._changed.clear()
             try:
                 await asyncio.wait_for(self._changed.wait(), remaining)

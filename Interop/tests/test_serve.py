@@ -15,6 +15,7 @@ from peers import captures
 from peers.central import Central, central
 from peers.controllers import Air, controllers
 from peers.database import BODY_SENSOR_LOCATION, HEART_RATE_CONTROL_POINT, HEART_RATE_MEASUREMENT
+from peers.ports import HOST, free_ports
 from peers.processes import Process
 from peers.rootcanal import Rootcanal
 
@@ -155,3 +156,38 @@ async def test_a_capture_is_for_the_user_alone(harald: Start, tmp_path: Path) ->
         async with harald("serve", "--controller", air.address, "--capture", str(link)) as process:
             assert await process.status() == 1
         assert "link" in process.errors and log.read_bytes() == before
+
+
+async def test_the_controllers_process_is_killed_and_started_again(harald: Start, capture: Capture, tmp_path: Path) -> None:
+    """Behaviours 1.4 and 1.13: the sensor waits for its controller, is the same one on it, and its centrals come back."""
+    (port,) = free_ports(1)
+    log, store = capture("serve"), tmp_path / "bonds"
+
+    async def serves_a_central() -> None:
+        async with central(f"tcp-client:{HOST}:{port}") as client:
+            await client.connect(DEFAULT_NAME)
+            await client.discover()
+            await client.follow(HEART_RATE_MEASUREMENT, 2)
+            await client.disconnect()
+
+    controller = ("controllers", "--listen", str(port))
+    serve = ("serve", "--controller", f"tcp:{HOST}:{port}", "--capture", str(log), "--store", str(store))
+    async with harald(*controller) as first:
+        await first.line("listening on")
+        async with harald(*serve) as sensor:
+            await sensor.line("(?i)advertising")
+            await serves_a_central()
+            identity = secret(store)
+            await first.kill()
+            await sensor.line("waiting for the controller to come back")
+            assert sum("advertising" in line for line in sensor.out) == 1
+            async with harald(*controller) as second:
+                await second.line("listening on")
+                await sensor.lines("(?i)advertising", 2)
+                await serves_a_central()
+                assert secret(store) == identity
+            assert await sensor.stop(signal.SIGTERM) == 0
+
+
+def secret(store: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in store.rglob("*") if path.is_file()}

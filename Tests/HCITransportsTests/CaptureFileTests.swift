@@ -95,4 +95,18 @@ private final class Folder {
         #expect(abs(Double(sent.unixMicroseconds) / 1e6 - before) < 60)
         #expect(try reader.next() == nil)
     }
+
+    /// A controller that is plugged in again is on another line, and in the same file.
+    @Test func theNextLineGoesOnInTheSameFile() throws {
+        let folder = try Folder()
+        let loop = VirtualEventLoop()
+        let file = try CaptureFile(path: "\(folder.path)/passed")
+        for _ in 0..<3 {
+            let line = InMemoryTransport.pair(loop: loop).host
+            SnoopingTransport.toFile(file, line, end: .host, loop: loop).send(HCIPacket(Reset()))
+        }
+        var reader = try BTSnoopReader(PacketBuffer(folder.content("passed")))
+        for _ in 0..<3 { #expect(try reader.next()?.packet == HCIPacket(Reset())) }
+        #expect(try reader.next() == nil)
+    }
 }
