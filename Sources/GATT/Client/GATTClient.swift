@@ -278,13 +278,25 @@ extension GATTClient {
             guard let self, case .success(let services) = result, let service = services.first else {
                 return completion(result.map { _ in false })
             }
-            discoverCharacteristics(GATTUUID.serviceChanged, of: service) { [weak self] result in
-                guard let self, case .success(let found) = result, let characteristic = found.first else {
-                    return completion(result.map { _ in false })
-                }
-                serviceChanged = characteristic.value
-                setNotifying(true, characteristic) { result in completion(result.map { true }) }
+            // All of them, and so from the cache the next time (behaviour 4.10).
+            discoverCharacteristics(of: service) { [weak self] result in
+                guard let self, case .success(let found) = result,
+                    let characteristic = found.first(where: { $0.uuid == GATTUUID.serviceChanged })
+                else { return completion(result.map { _ in false }) }
+                watch(characteristic, completion)
             }
+        }
+    }
+
+    private func watch(
+        _ characteristic: RemoteCharacteristic,
+        _ completion: @escaping (Result<Bool, GATTError>) -> Void
+    ) {
+        serviceChanged = characteristic.value
+        discoverDescriptors(of: characteristic) { [weak self] result in
+            guard let self, case .success(let found) = result else { return completion(result.map { _ in false }) }
+            let descriptor = found.first { $0.uuid == GATTUUID.clientConfiguration }?.handle
+            setNotifying(true, characteristic, descriptor: descriptor) { completion($0.map { true }) }
         }
     }
 
