@@ -159,6 +159,29 @@ import Testing
         #expect(server.client.cache == AttributeCache())
     }
 
+    /// The first half of it was found in the database of before, and is known to be wrong by the time that the second half comes.
+    @Test func AB_A11_whatIsFoundWhileTheDatabaseChangesIsNotKept() {
+        let first: [UInt8] = [0x11, 6, 1, 0, 5, 0, 0, 0x18]
+        let server = ScriptedServer { $0 == [0x10, 1, 0, 0xFF, 0xFF, 0, 0x28] ? first : nil }
+        let client = server.client
+        client.cache = AttributeCache()
+        client.serviceChanged = 8
+        var found: [Int] = []
+        func discover() {
+            client.discoverServices { found.append((try? $0.get().count) ?? 0) }
+            server.loop.run(for: .seconds(1))
+        }
+        discover()
+        server.indicate([0x1D, 8, 0, 1, 0, 5, 0])
+        server.indicate([0x11, 6, 6, 0, 0xFF, 0xFF, 0x0D, 0x18])
+        #expect(found == [2] && client.cache == AttributeCache())
+        discover()
+        server.indicate([0x11, 6, 6, 0, 0xFF, 0xFF, 0x0D, 0x18])
+        #expect(found == [2, 2] && server.requests.count { $0[0] == 0x10 } == 4)
+        discover()
+        #expect(found == [2, 2, 2] && server.requests.count { $0[0] == 0x10 } == 4)
+    }
+
     // MARK: Database Out Of Sync
 
     /// A client with a full cache that has announced robust caching, and misses a change.
