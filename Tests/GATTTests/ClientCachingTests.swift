@@ -152,11 +152,14 @@ import Testing
             [0x11, 6, 1, 0, 5, 0, 0, 0x18, 10, 0, 20, 0, 0x0D, 0x18], [0x11, 6, 3, 0, 40, 0, 1, 0x18],
         ]
         let server = ScriptedServer { _ in answers.isEmpty ? nil : answers.removeFirst() }
-        server.client.cache = AttributeCache()
+        var cache = AttributeCache()
+        cache.characteristics[10] = []
+        server.client.cache = cache
         #expect(
             server.failure { server.client.discoverServices(completion: $0) } == .server(.handleOutOfOrder(3))
         )
-        #expect(server.client.cache == AttributeCache())
+        // What was there before is there still.
+        #expect(server.client.cache == cache)
     }
 
     /// The first half of it was found in the database of before, and is known to be wrong by the time that the second half comes.
