@@ -83,6 +83,8 @@ public final class GATTClient {
     private var running: [(bearer: ATTBearer, isolation: GATTIsolation)] = []
     private var isStarting = false
     var configurationDescriptors: [UInt16: UInt16] = [:]
+    /// How often the peer's database has changed.
+    var changes: UInt64 = 0
     /// Whether the hash is being read because the server has refused something, and who waits for it.
     var isRecovering = false
     var refused: [(_ isUnchanged: Bool) -> Void] = []
@@ -262,9 +264,11 @@ extension GATTClient {
             isNotifying ? choice : [],
             descriptor: descriptor ?? configurationDescriptors[characteristic.value]
         )
+        let before = changes
         run(procedure) { [weak self] result in
-            if case .success(let descriptor) = result {
-                self?.configurationDescriptors[characteristic.value] = descriptor
+            // What was found before a change is forgotten with it.
+            if let self, changes == before, case .success(let descriptor) = result {
+                configurationDescriptors[characteristic.value] = descriptor
             }
             completion(result.map { _ in })
         }
