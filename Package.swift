@@ -154,7 +154,8 @@ let package = Package(
         tests(
             "BluetoothSimulation",
             [
-                "BluetoothService", "BluetoothTypes", "Bonds", "CoreBluetooth", "EventLoops", "GAP", "GATT", "HCI",
+                "ATT", "BluetoothService", "BluetoothTypes", "Bonds", "CoreBluetooth", "EventLoops", "GAP", "GATT",
+                "HCI",
                 "Radio", "SMP", "harald",
             ]
         ),
@@ -180,8 +181,8 @@ let package = Package(
         tests(
             "BluetoothService",
             [
-                "BluetoothTypes", "Bonds", "EventLoops", "GAP", "HCI", "HCITransports", "ATT", "LinkLayer", "Radio",
-                "SMP",
+                "BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "GAP", "HCI", "HCITransports", "ATT",
+                "LinkLayer", "Radio", "SMP",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),

@@ -306,7 +306,8 @@ extension GenericAccess {
     private func connectorFailed(_ peer: BluetoothAddress, _ status: HCIStatus) {
         let isExtended = controller.map { CommandGeneration($0) } == .extended
         let opcode = isExtended ? LEExtendedCreateConnection.opcode : LECreateConnection.opcode
-        for watcher in watchers { watcher.tell(.failure(.refused(opcode, status)), peer) }
+        let identity = privacy.identity(of: peer)
+        for watcher in watchers { watcher.tell(.failure(.refused(opcode, status)), identity) }
     }
 
     private func disconnected(_ connection: HCIConnection, _ reason: HCIStatus) {

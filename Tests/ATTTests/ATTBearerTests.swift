@@ -328,6 +328,20 @@ final class BearerFixture {
         #expect(fixture.requests.count == 1)
     }
 
+    /// Core Vol 3 Part F 3.2.8 and 3.3: nobody answers a command, so one that is too long is dropped.
+    @Test func commandsAboveTheMTUAreDropped() {
+        var commands = 0
+        fixture.bearer.onCommand = { _, _ in commands += 1 }
+        let tails = [(UInt8(0x52), [UInt8](repeating: 0, count: 21)), (0xD2, [UInt8](repeating: 0, count: 21))]
+        for (opcode, tail) in tails { #expect(fixture.exchange([opcode, 1, 0] + tail).isEmpty) }
+        #expect(commands == 0)
+        for (opcode, tail) in tails { fixture.exchange([opcode, 1, 0] + tail.dropLast()) }
+        #expect(commands == 2)
+        fixture.agree(24)
+        for (opcode, tail) in tails { fixture.exchange([opcode, 1, 0] + tail) }
+        #expect(commands == 4)
+    }
+
     @Test func indicationsGoOneByOne() {
         var confirmed: [UInt8] = []
         for index: UInt8 in 1...3 {

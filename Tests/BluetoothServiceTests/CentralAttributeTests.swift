@@ -182,6 +182,20 @@ import Testing
         #expect(pair.sensor.take().compactMap(\.subscriber?.isSubscribed) == [false])
     }
 
+    /// Whoever gives the connection up gives up its subscriptions too, while others use the link.
+    @Test func behaviour_5_18_aSubscriptionEndsWithTheConnectionOfItsApp() throws {
+        let pair = try Pair()
+        let measurement = try #require(try pair.connected()[Example.measurement])
+        let other = pair.phone.manager(.central)
+        try other.connect(pair.peer)
+        let subscribe = Request.setNotify(peer: pair.peer, characteristic: measurement, enabled: true)
+        #expect(try pair.central.ask(subscribe, "subscribed", \.notifyState).isNotifying)
+        #expect(try pair.sensor.expect("subscribed", \.subscriber).isSubscribed)
+        pair.central.send(.cancelConnection(peer: pair.peer))
+        #expect(try !pair.sensor.expect("unsubscribed", \.subscriber).isSubscribed)
+        #expect(pair.phone.system.links.count == 1)
+    }
+
     @Test func behaviour_5_16_indicationsAreChosenWhenThereIsNothingElse() throws {
         let pair = try Pair()
         let note = try #require(try pair.connected()[Example.note])
@@ -240,6 +254,30 @@ import Testing
         #expect(try pair.central.explore(pair.peer).count == 4)
     }
 
+    /// The service that has come in its place is another one, at the same handles: it has to be subscribed to on the air.
+    @Test func behaviour_4_13_aSubscriptionGoesWithItsService() throws {
+        let pair = try Pair()
+        try pair.useUpHandles()
+        func subscribe() throws -> AttributeHandle {
+            let measurement = try #require(try pair.central.explore(pair.peer)[Example.measurement])
+            let request = Request.setNotify(peer: pair.peer, characteristic: measurement, enabled: true)
+            #expect(try pair.central.ask(request, "subscribed", \.notifyState).isNotifying)
+            #expect(try pair.sensor.expect("subscribed", \.subscriber).isSubscribed)
+            return measurement
+        }
+        try pair.central.connect(pair.peer)
+        let old = try subscribe()
+        pair.world.run(.seconds(1))
+        pair.sensor.send(.removeService(Example.serviceID))
+        _ = try pair.sensor.ask(.addService(Example.heartRate), "serviceAdded", \.serviceAdded)
+        pair.world.run(.seconds(1))
+        pair.central.take()
+        pair.sensor.take()
+        #expect(try subscribe() == old)
+        pair.sensor.send(.updateValue(characteristic: Example.measurementID, value: [7], centrals: nil))
+        #expect(try pair.central.expect("value", \.value) == .success([7]))
+    }
+
     @Test func behaviour_5_22_answersComeInTheOrderOfAsking() throws {
         let pair = try Pair()
         let handles = try pair.connected()
@@ -270,6 +308,21 @@ import Testing
         #expect(events.first?.disconnection?.error?.code == .core(.connectionTimeout))
     }
 
+    /// A manager that sends more than it has credits for: no more waits than that, and the rest is dropped.
+    @Test func AB_G05_commandsThatWaitAreBounded() throws {
+        let pair = try Pair()
+        let controlPoint = try #require(try pair.connected()[Example.controlPoint])
+        pair.world.run(.seconds(1))
+        pair.central.take()
+        for octet in 0..<200 as Range<UInt8> {
+            pair.central.send(.writeWithoutResponse(peer: pair.peer, characteristic: controlPoint, value: [octet]))
+        }
+        pair.world.run(.seconds(5))
+        let writes = pair.sensor.take().compactMap(\.writeRequest).flatMap(\.writes).map(\.value)
+        #expect(writes.count < 100 && writes == (0..<UInt8(writes.count)).map { [$0] })
+        #expect(pair.central.take().compactMap(\.writeCredits).reduce(0, +) == writes.count)
+    }
+
     @Test func AB_G05_requestsOnALinkAreBounded() throws {
         let pair = try Pair()
         let note = try #require(try pair.connected()[Example.note])
@@ -285,6 +338,21 @@ import Testing
 }
 
 extension Pair {
+    /// Publishes so much and takes it back that from now on old handles are used again.
+    func useUpHandles() throws {
+        for count in [1_000, 100, 10, 1] {
+            var service = LocalService(id: LocalAttributeID(70), uuid: 0x1234, isPrimary: true)
+            service.characteristics = (0..<UInt32(count)).map { number in
+                LocalCharacteristic(id: LocalAttributeID(100 + number), uuid: 0x2A00, properties: 2, permissions: 1)
+            }
+            for _ in 0..<40 {
+                #expect(try sensor.ask(.addService(service), "serviceAdded", \.serviceAdded) == .some(nil))
+                sensor.send(.removeService(service.id))
+            }
+        }
+        world.run(.seconds(1))
+    }
+
     func sensorAlsoPublishes(_ uuid: BluetoothUUID) throws {
         let service = LocalService(id: LocalAttributeID(50), uuid: uuid, isPrimary: true)
         #expect(try sensor.ask(.addService(service), "serviceAdded", \.serviceAdded) == .some(nil))

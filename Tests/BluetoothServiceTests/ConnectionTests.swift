@@ -34,6 +34,8 @@ struct Pair {
 }
 
 @Suite struct ConnectionTests {
+    private let battery = LocalService(id: LocalAttributeID(1), uuid: 0x180F, isPrimary: true)
+
     @Test func GAP_CONN_TERM_BV_01_aSessionFromScanToGoodbye() throws {
         let pair = try Pair()
         let handles = try pair.connected()
@@ -146,17 +148,43 @@ struct Pair {
         #expect(pair.central.take().first?.connection != nil)
     }
 
+    /// Whoever changes his mind before the delay is over hears of the end alone.
+    @Test func behaviour_3_16_behaviour_3_7_aDelayedStartIsCancelled() throws {
+        let pair = try Pair()
+        var options = ConnectOptions()
+        options.startDelay = 10
+        pair.central.send(.connect(peer: pair.peer, options: options))
+        pair.world.run(.seconds(5))
+        let end = try pair.central.ask(.cancelConnection(peer: pair.peer), "disconnected", \.disconnection)
+        #expect(end.error == nil)
+        pair.world.run(.seconds(20))
+        #expect(pair.central.take().isEmpty && pair.phone.system.links.isEmpty)
+        #expect(pair.phone.controller.lastConnectionRequest == nil)
+        // The delay of then does not cut short the one of now.
+        pair.central.send(.connect(peer: pair.peer, options: options))
+        pair.world.run(.seconds(5))
+        pair.phone.system.setPower(false)
+        pair.phone.system.setPower(true)
+        pair.world.run(.seconds(20))
+        #expect(pair.central.take().compactMap(\.connection).isEmpty && pair.phone.system.links.isEmpty)
+    }
+
     @Test func behaviour_3_17_aLostLinkIsMadeAgainOnRequest() throws {
         let pair = try Pair()
         var options = ConnectOptions()
         options.reconnectsAutomatically = true
         _ = try pair.central.ask(.connect(peer: pair.peer, options: options), "connected", \.connection)
-        pair.strap.controller.loseLinks(.connectionTimeout)
-        let end = try pair.central.expect("disconnected", \.disconnection)
-        #expect(end.isReconnecting && end.error != nil)
-        _ = try pair.central.expect("connected again", \.connection)
+        // Each time.
+        for _ in 1...3 {
+            pair.strap.controller.loseLinks(.connectionTimeout)
+            let end = try pair.central.expect("disconnected", \.disconnection)
+            #expect(end.isReconnecting && end.error != nil)
+            _ = try pair.central.expect("connected again", \.connection)
+        }
         let last = try pair.central.ask(.cancelConnection(peer: pair.peer), "disconnected", \.disconnection)
         #expect(!last.isReconnecting)
+        pair.world.run(.seconds(10))
+        #expect(pair.central.take().isEmpty && pair.phone.system.links.isEmpty)
     }
 
     @Test func behaviour_3_5_aPeripheralThatNobodyHoldsIsLetGo() throws {
@@ -300,7 +328,41 @@ struct Pair {
 
     @Test func behaviour_11_2_peripheralsAreRetrievedInTheOrderAsked() throws {
         let pair = try Pair()
-        #expect(pair.central.ask(.peripherals(identifiers: [UUID(), pair.peer])).map(\.identifier) == [pair.peer])
+        let relay = pair.world.device("Other").manager(.peripheral)
+        try relay.publish(battery)
+        let other = try pair.central.find(battery.uuid).identifier
+        for order in [[pair.peer, other], [other, pair.peer]] {
+            let asked = [order[0], UUID(), order[1]]
+            #expect(pair.central.ask(.peripherals(identifiers: asked)).map(\.identifier) == order)
+        }
+        relay.close()
+    }
+
+    @Test func AB_G05_connectionsThatAManagerWantsAreBounded() throws {
+        let pair = try Pair()
+        pair.central.send(.startScan(ScanRequest()))
+        pair.world.run(.milliseconds(1))
+        for number in 0...CentralSession.maximumPeers {
+            pair.phone.controller.report(from: BluetoothAddress(UInt64(number), kind: .randomDevice))
+        }
+        pair.world.run(.milliseconds(1))
+        pair.central.send(.stopScan)
+        let found = pair.central.take().compactMap(\.discovery?.peer.identifier).filter { $0 != pair.peer }
+        try #require(found.count == CentralSession.maximumPeers + 1)
+        // Those that wait for their time count too.
+        var options = ConnectOptions()
+        options.startDelay = 3_600
+        for peer in found { pair.central.send(.connect(peer: peer, options: options)) }
+        pair.world.run(.seconds(1))
+        let refused = pair.central.take().compactMap { event -> (UUID, ServiceError)? in
+            if case .connectionFailed(let peer, let error) = event { (peer, error) } else { nil }
+        }
+        #expect(refused.map(\.0) == [found.last] && refused.first?.1.code == .core(.connectionLimitReached))
+        // One that is given up makes room.
+        pair.central.send(.cancelConnection(peer: found[0]))
+        pair.central.send(.connect(peer: try #require(found.last), options: options))
+        pair.world.run(.seconds(1))
+        #expect(pair.central.take().map { $0.disconnection != nil } == [true])
     }
 
     @Test func anUnknownPeripheralCannotBeConnected() throws {
@@ -345,15 +407,26 @@ struct Pair {
         _ = try pair.central.expect("discovered", \.discovery)
     }
 
-    @Test(arguments: [0, 1, 2])
-    func behaviour_7_47_GAP_CONN_CPUP_BV_01_GAP_CONN_CPUP_BV_04_aPeripheralAsksForAnotherLatency(latency: Int) throws {
+    /// Low, medium and high: the more the more seldom it listens.
+    @Test(arguments: [(0, 12...12, 0), (1, 60...84, 0), (2, 240...288, 2)] as [(Int, ClosedRange<UInt16>, UInt16)])
+    func behaviour_7_47_GAP_CONN_CPUP_BV_01_GAP_CONN_CPUP_BV_04_aPeripheralAsksForAnotherLatency(
+        latency: Int,
+        interval: ClosedRange<UInt16>,
+        skipped: UInt16
+    ) throws {
         let pair = try Pair()
         try pair.central.connect(pair.peer)
         let central = try #require(pair.strap.system.links.first?.peer)
         pair.sensor.send(.setDesiredConnectionLatency(central: central, latency: latency))
         pair.world.run(.seconds(1))
         // The central's rules (behaviour 3.27) accept what this host asks for.
-        #expect(pair.phone.controller.commands.contains("LE Connection Update"))
+        let update = try #require(pair.phone.controller.lastConnectionUpdate)
+        #expect(update.intervalMin...update.intervalMax == interval && update.maxLatency == skipped)
+        #expect(update.supervisionTimeout == 600)
+        // Somebody who is not there is asked nothing.
+        pair.sensor.send(.setDesiredConnectionLatency(central: UUID(), latency: latency))
+        pair.world.run(.seconds(1))
+        #expect(pair.phone.controller.commands.filter { $0 == "LE Connection Update" }.count == 1)
     }
 
     @Test func behaviour_3_26_connectionsBeginWithTheParametersOfAnIPhone() throws {

@@ -45,12 +45,60 @@ import Testing
         #expect(try manager.ask(.addService(service), "serviceAdded", \.serviceAdded)?.code == .core(code))
     }
 
-    @Test func behaviour_7_8_onlyDescriptorsThatDescribeArePublished() throws {
+    @Test(
+        arguments: [
+            (0x2900, false), (0x2901, true), (0x2902, false), (0x2903, false), (0x2904, true), (0x2905, false),
+            (0x2907, false), (0x1234, false),
+        ] as [(UInt16, Bool)]
+    )
+    func behaviour_7_8_onlyDescriptorsThatDescribeArePublished(uuid: UInt16, isPublished: Bool) throws {
         let manager = TestWorld().device("Strap").manager(.peripheral)
         var service = Example.heartRate
-        service.characteristics[0].descriptors = [LocalDescriptor(uuid: 0x2902, value: [0, 0])]
+        service.characteristics[0].descriptors = [LocalDescriptor(uuid: BluetoothUUID(uuid), value: [0, 0])]
         let error = try manager.ask(.addService(service), "serviceAdded", \.serviceAdded)
-        #expect(error?.code == .core(.invalidParameters))
+        #expect(error?.code == (isPublished ? nil : .core(.invalidParameters)))
+    }
+
+    /// Also what the system answers by itself is for those alone whom the app lets have it (behaviours 7.3, 7.38).
+    @Test(arguments: [(1, nil), (4, 0x05), (5, 0x05)] as [(UInt8, UInt8?)])
+    func AB_A13_aFixedValueForTrustedPeersIsForNobodyElse(permissions: UInt8, refusal: UInt8?) throws {
+        var service = Example.heartRate
+        service.characteristics[1].permissions = permissions
+        let pair = try Pair(service)
+        let location = try #require(try pair.connected()[Example.location])
+        let read = Request.readCharacteristic(peer: pair.peer, characteristic: location)
+        let value = try pair.central.ask(read, "value", \.value)
+        #expect(value.error?.code == refusal.map { .att(ATTStatus(rawValue: $0)) })
+        #expect((try? value.get()) == (refusal == nil ? [1] : nil))
+    }
+
+    @Test func AB_G05_servicesOfAManagerAreBounded() throws {
+        let strap = TestWorld().device("Strap")
+        let manager = strap.manager(.peripheral)
+        func add(_ number: Int, _ manager: TestManager) throws -> ServiceError? {
+            let service = LocalService(id: LocalAttributeID(UInt32(number)), uuid: 0x1234, isPrimary: true)
+            return try manager.ask(.addService(service), "serviceAdded", \.serviceAdded)
+        }
+        for number in 1...PeripheralSession.maximumServices { #expect(try add(number, manager) == nil) }
+        #expect(try add(999, manager)?.code == .core(.outOfSpace))
+        // It is that manager's bound, and one that goes makes room.
+        #expect(try add(1, strap.manager(.peripheral)) == nil)
+        manager.send(.removeService(LocalAttributeID(1)))
+        #expect(try add(999, manager) == nil)
+    }
+
+    /// A manager that sends more than it has credits for: no more waits than that.
+    @Test func AB_G05_updatesThatWaitAreBounded() throws {
+        let pair = try Pair()
+        _ = try subscribed(pair)
+        pair.central.take()
+        for octet in 0..<200 as Range<UInt8> {
+            pair.sensor.send(.updateValue(characteristic: Example.measurementID, value: [octet], centrals: nil))
+        }
+        pair.world.run(.seconds(5))
+        let values = try pair.central.take().compactMap(\.value).map { try $0.get() }
+        #expect(values.count < 100 && values == (0..<UInt8(values.count)).map { [$0] })
+        #expect(pair.sensor.take().compactMap(\.updateCredits).reduce(0, +) == values.count)
     }
 
     @Test func behaviour_7_9_includedServicesComeFirstAndGoLast() throws {
@@ -85,6 +133,13 @@ import Testing
             return try pair.central.ask(request, "services", \.services).get().map(\.uuid)
         }
         #expect(try services() == [0x180D, 0x180F])
+        // What another app has published by the same number stays.
+        pair.sensor.send(.removeAllServices)
+        pair.world.run(.seconds(1))
+        #expect(try services() == [0x180F])
+        _ = try pair.sensor.ask(.addService(Example.heartRate), "serviceAdded", \.serviceAdded)
+        pair.world.run(.seconds(1))
+        #expect(Set(try services()) == [0x180D, 0x180F])
         // The app that is gone takes its services along.
         other.close()
         pair.world.run(.seconds(1))

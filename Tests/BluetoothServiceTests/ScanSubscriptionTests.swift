@@ -114,8 +114,13 @@ import Testing
 
     @Test func AB_G02_whatWasReportedIsRememberedWithinABound() {
         var scan = ScanSubscription(ScanRequest())
-        for _ in 0..<(ScanSubscription.maximumReported * 2) { _ = scan.report(sighting([]), of: UUID()) }
-        _ = scan.report(sighting([]), of: Self.peer)
+        let first = UUID()
+        #expect(scan.report(sighting([]), of: first) != nil && scan.report(sighting([]), of: first) == nil)
+        for _ in 1..<ScanSubscription.maximumReported { _ = scan.report(sighting([]), of: UUID()) }
+        #expect(scan.report(sighting([]), of: first) == nil)
+        // One more than there is room for: the oldest are forgotten, and those heard last stay.
+        #expect(scan.report(sighting([]), of: Self.peer) != nil)
+        #expect(scan.report(sighting([]), of: first) != nil)
         #expect(scan.report(sighting([]), of: Self.peer) == nil)
     }
 }

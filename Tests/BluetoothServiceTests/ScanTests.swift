@@ -1,6 +1,8 @@
 import BluetoothTypes
 import EventLoops
 import Foundation
+import GAP
+import HCI
 import Testing
 
 @testable import BluetoothService
@@ -86,6 +88,43 @@ import Testing
         pair.world.run(.seconds(3_600))
         pair.strap.controller.isInRange = true
         _ = try pair.central.expect("discovered", \.discovery)
+    }
+
+    /// Of extended advertisements apps are shown what an iPhone shows: on 2M, up to 124 octets, and not without an address.
+    @Test(
+        arguments: [
+            (.le2M, 122, false, true), (.le2M, 123, false, false), (.le1M, 20, false, false), (.le2M, 20, true, false),
+        ] as [(LEPHY, Int, Bool, Bool)]
+    )
+    func behaviour_2_26_whichExtendedAdvertisementsAreShown(
+        phy: LEPHY,
+        length: Int,
+        isAnonymous: Bool,
+        isShown: Bool
+    ) throws {
+        let air = RadioWorld()
+        let central = air.world.manager(.central, on: air.system("Phone"))
+        central.send(.startScan(ScanRequest(allowsDuplicates: true)))
+        // With its header two octets more.
+        let payload = PacketBuffer([UInt8](repeating: 9, count: length - 2))
+        let data = AdvertisingData([.manufacturerData(CompanyIdentifier(rawValue: 0x0059), payload)])
+        try #require(data.encodedLength == length + 2)
+        var advertisement = GAP.Advertisement(.nonConnectable, data: data)
+        var packets = GAP.Advertisement.ExtendedPackets()
+        (packets.secondaryPHY, packets.isAnonymous) = (phy, isAnonymous)
+        advertisement.packets = .extended(packets)
+        let sender = air.bareDevice()
+        let broadcaster = Broadcaster(sender)
+        broadcaster.onFailed = { Issue.record("the broadcast failed: \($0)") }
+        broadcaster.send(advertisement)
+        air.world.run(.seconds(5))
+        let found = central.take().compactMap(\.discovery)
+        #expect(found.isEmpty == !isShown)
+        #expect(found.allSatisfy { $0.advertisement.manufacturerData?.count == length })
+        // What has the form of old is shown on whatever it comes.
+        broadcaster.send(GAP.Advertisement(.nonConnectable, data: AdvertisingData([.localName(.init("Old"))])))
+        air.world.run(.seconds(5))
+        #expect(central.take().compactMap(\.discovery).contains { $0.advertisement.localName == "Old" })
     }
 
     @Test func AB_G02_aCrowdOfAddressesDoesNotDisplaceWhoIsConnected() throws {

@@ -1,61 +1,9 @@
 import BluetoothTypes
 import EventLoops
 import Foundation
-import GAP
-import HCI
-import HCITransports
-import LinkLayer
-import Logging
-import Radio
 import Testing
 
 @testable import BluetoothService
-
-/// Systems on virtual controllers that share a simulated radio.
-private final class RadioWorld {
-    let world = TestWorld()
-    let radio: Radio
-    private let random = RandomSource(seed: 11)
-    private let hasExtendedAdvertising: Bool
-    private var controllers: [VirtualController] = []
-
-    init(lossRate: Double = 0, hasExtendedAdvertising: Bool = true) {
-        self.hasExtendedAdvertising = hasExtendedAdvertising
-        var configuration = Radio.Configuration()
-        configuration.lossRate = lossRate
-        radio = Radio(loop: world.loop, random: random.split(0), configuration: configuration)
-    }
-
-    func system(_ name: String) -> BluetoothSystem {
-        let ends = InMemoryTransport.pair(loop: world.loop)
-        let number = UInt64(controllers.count + 1)
-        var kind = VirtualControllerConfiguration(
-            publicAddress: BluetoothAddress(0xC0FF_EE00_0000 + number, kind: .publicDevice)
-        )
-        if !hasExtendedAdvertising { kind.features.remove(.extendedAdvertising) }
-        controllers.append(
-            VirtualController(
-                transport: ends.controller,
-                node: radio.add(),
-                loop: world.loop,
-                random: random.split(number),
-                configuration: kind
-            )
-        )
-        var configuration = SystemConfiguration()
-        configuration.deviceName = name
-        let system = BluetoothSystem(
-            transport: ends.host,
-            loop: world.loop,
-            random: random.split(number + 100),
-            configuration: configuration,
-            logger: Logger(label: name) { _ in SwiftLogNoOpLogHandler() }
-        )
-        system.start()
-        world.run(.milliseconds(100))
-        return system
-    }
-}
 
 @Suite struct SimulatedRadioTests {
     @Test(arguments: [0, 0.1], [true, false])

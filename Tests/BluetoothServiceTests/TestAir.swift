@@ -49,6 +49,7 @@ final class TestController {
     private(set) var isScanning = false
     private(set) var initiating: Set<BluetoothAddress>?
     private(set) var lastConnectionRequest: LECreateConnection?
+    private(set) var lastConnectionUpdate: LEConnectionUpdate?
     private var acceptList: Set<BluetoothAddress> = []
     private var links: [TestLink] = []
     private var lastHandle: UInt16 = 0x40
@@ -141,6 +142,7 @@ final class TestController {
         case LECreateConnectionCancel.opcode: cancelConnection()
         case Disconnect.opcode: disconnect(command.parameters)
         case LEConnectionUpdate.opcode:
+            lastConnectionUpdate = try? LEConnectionUpdate(reading: command.parameters)
             send(CommandStatus(credits: 1, opcode: LEConnectionUpdate.opcode))
         default: return false
         }

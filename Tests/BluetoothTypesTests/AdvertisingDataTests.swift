@@ -50,9 +50,13 @@ import Testing
         let octets = Self.full.encoded
         for length in 0...octets.count {
             let data = AdvertisingData(parsing: octets.prefix(upTo: length))
-            #expect(data.structures == Array(Self.full.structures.prefix(data.structures.count)))
-            #expect(data.encodedLength <= length)
-            if length == octets.count { #expect(data == Self.full) }
+            // Every structure that is there to its end, and no other.
+            var end = 0
+            let whole = Self.full.structures.prefix { structure in
+                end += structure.encodedLength
+                return end <= length
+            }
+            #expect(data.structures == Array(whole), "\(length) octets")
         }
     }
 
@@ -66,7 +70,9 @@ import Testing
         ] as [([UInt8], Int)]
     )
     func AB_G01_validPrefixIsReadAndTheRestIgnored(octets: [UInt8], structures: Int) {
-        #expect(AdvertisingData(parsing: PacketBuffer(octets)).structures.count == structures)
+        let data = AdvertisingData(parsing: PacketBuffer(octets))
+        #expect(data.structures.count == structures)
+        #expect(data.encoded == PacketBuffer(Array(octets.prefix(data.encodedLength))))
     }
 
     @Test func AB_G01_namesCanBeDoubledShortenedOrNoText() {

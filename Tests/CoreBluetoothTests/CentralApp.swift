@@ -16,6 +16,8 @@ final class CentralApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate
     var peripheral: CBPeripheral!
     var advertisementData: [String: Any] = [:]
     var invalidated: [CBService] = []
+    /// Looks at the objects from inside of each callback.
+    var onCall: ((String) -> Void)?
 
     init(options: [String: Any]? = nil) {
         super.init()
@@ -74,6 +76,7 @@ final class CentralApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate
         dispatchPrecondition(condition: .onQueue(queue))
         lastError = error
         calls.append(error == nil ? call : call + "!")
+        onCall?(call)
     }
 
     // MARK: CBCentralManagerDelegate

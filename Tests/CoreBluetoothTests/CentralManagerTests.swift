@@ -53,8 +53,14 @@ import Testing
         app.explore()
         app.manager.scanForPeripherals(withServices: nil)
         app.take()
+        // Already when the app hears of it.
+        var seen: [String] = []
+        app.onCall = { [unowned app] _ in
+            seen.append("\(app.manager.isScanning) \(app.peripheral.state.rawValue) \(app.peripheral.services == nil)")
+        }
         app.service.deliver(.stateChanged(.poweredOff))
         #expect(app.take().calls == ["state 4"])
+        #expect(seen == ["false 0 true"])
         #expect(!app.manager.isScanning)
         #expect(app.peripheral.state == .disconnected)
         #expect(app.peripheral.services == nil)

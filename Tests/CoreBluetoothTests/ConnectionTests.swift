@@ -23,6 +23,35 @@ import Testing
         )
     }
 
+    /// A delegate finds the objects as they are from then on: it may connect again, or look what is left.
+    @Test func behaviour_3_4_behaviour_3_14_theObjectsAreUpToDateWhenTheDelegateIsCalled() {
+        let app = CentralApp()
+        let characteristic = app.explore()
+        app.service.deliver(.notifyStateChanged(peer: app.peer, characteristic: 3, isNotifying: true, nil))
+        app.take()
+        var seen: [String] = []
+        let peripheral = app.peripheral!
+        app.onCall = { call in
+            let services = peripheral.services?.count ?? -1
+            let writes = peripheral.maximumWriteValueLength(for: .withoutResponse)
+            seen.append("\(call) \(peripheral.state.rawValue) \(services) \(characteristic.isNotifying) \(writes)")
+        }
+        app.service.deliver(.disconnected(peer: app.peer, ServiceError(.connectionTimeout), isReconnecting: false))
+        app.manager.connect(peripheral)
+        app.service.deliver(.connected(PeerInfo(identifier: app.peer), maximumWriteWithoutResponse: 20))
+        app.service.deliver(.disconnected(peer: app.peer, ServiceError(.connectionTimeout), isReconnecting: true))
+        app.service.deliver(.connected(PeerInfo(identifier: app.peer), maximumWriteWithoutResponse: 20))
+        app.service.deliver(.disconnected(peer: app.peer, nil, isReconnecting: false))
+        app.manager.connect(peripheral)
+        app.service.deliver(.connectionFailed(peer: app.peer, ServiceError(.connectionFailed)))
+        #expect(
+            seen == [
+                "didDisconnect 0 -1 false 0", "didConnect 2 -1 false 20", "didDisconnect 1 -1 false 0",
+                "didConnect 2 -1 false 20", "didDisconnect 0 -1 false 0", "didFailToConnect 0 -1 false 0",
+            ]
+        )
+    }
+
     @Test func connectOptionsReachTheService() {
         let app = CentralApp()
         app.powerOn()

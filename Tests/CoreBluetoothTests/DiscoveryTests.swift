@@ -167,6 +167,21 @@ import Testing
         #expect((app.lastError as? CBError)?.code == .invalidHandle)
     }
 
+    /// An app that goes on asking for what is gone takes up no more and more memory; answers past the bound find nobody.
+    @Test func AB_G05_requestsForWhatIsGoneAreRememberedWithinABound() {
+        let app = CentralApp()
+        let characteristic = app.explore()
+        app.service.deliver(.servicesModified(peer: app.peer, invalidated: [1]))
+        for _ in 0..<100 { app.peripheral.readValue(for: characteristic) }
+        #expect(app.take().requests.count == 100)
+        for _ in 0..<100 {
+            app.service.deliver(
+                .valueUpdated(peer: app.peer, characteristic: 0, .failure(ServiceError(.invalidHandle)))
+            )
+        }
+        #expect(app.take().calls == [String](repeating: "value nil!", count: 64))
+    }
+
     @Test func behaviour_13_7_backReferencesAreWeak() {
         let app = CentralApp()
         let characteristic = app.explore()

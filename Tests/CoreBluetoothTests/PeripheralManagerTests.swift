@@ -129,6 +129,21 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(!app.manager.updateValue(Data([1]), for: app.dynamic, onSubscribedCentrals: nil))
     }
 
+    /// With the centrals goes what was on its way to them: there is room again, which nobody waits for any more.
+    @Test func behaviour_1_13_behaviour_7_43_updatesThatWaitedEndWithThePower() {
+        let app = PeripheralApp()
+        app.publish()
+        while app.manager.updateValue(Data([1]), for: app.dynamic, onSubscribedCentrals: nil) {}
+        app.service.deliver(.stateChanged(.poweredOff))
+        app.powerOn()
+        for _ in 0..<ServiceLimits.valueUpdates {
+            #expect(app.manager.updateValue(Data([1]), for: app.dynamic, onSubscribedCentrals: nil))
+        }
+        app.take()
+        app.service.deliver(.updateCreditsReturned(count: 1))
+        #expect(app.take().calls.isEmpty)
+    }
+
     // MARK: Publishing
 
     @Test func behaviour_7_1_everyAdditionIsReportedOnce() {
@@ -226,6 +241,44 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(sent.characteristics[0].properties == 0x02)
         #expect(sent.characteristics[0].permissions == 0x01)
         #expect(sent.characteristics[0].value == [])
+    }
+
+    /// A value that the system answers itself keeps the protection that the app gave it.
+    @Test(
+        arguments: [
+            (.readEncryptionRequired, 4), ([.readable, .readEncryptionRequired], 5),
+        ] as [(CBAttributePermissions, UInt8)]
+    )
+    func behaviour_7_3_aValueForTrustedPeersStaysForThem(permissions: CBAttributePermissions, sent: UInt8) {
+        let app = PeripheralApp()
+        app.powerOn()
+        app.local.characteristics = [
+            CBMutableCharacteristic(
+                type: CBUUID(string: "2A00"),
+                properties: .read,
+                value: Data([1]),
+                permissions: permissions
+            )
+        ]
+        app.manager.add(app.local)
+        guard case .addService(let service) = app.take().requests.first else { Issue.record("nothing sent"); return }
+        #expect(service.characteristics.map(\.permissions) == [sent])
+    }
+
+    @Test func behaviour_7_7_whatIsNotAllowedLocallyIsLeftOutAndLogged() {
+        let app = PeripheralApp()
+        app.powerOn()
+        let characteristic = CBMutableCharacteristic(
+            type: CBUUID(string: "2A37"),
+            properties: [.read, .broadcast, .extendedProperties],
+            value: nil,
+            permissions: .readable
+        )
+        app.local.characteristics = [characteristic]
+        app.manager.add(app.local)
+        guard case .addService(let service) = app.take().requests.first else { Issue.record("nothing sent"); return }
+        #expect(service.characteristics.map(\.properties) == [0x02])
+        #expect(CapturedLog.contains("API MISUSE", "\(characteristic)", "broadcast"))
     }
 
     @Test func behaviour_7_9_includedServicesComeFirst() {
@@ -421,6 +474,9 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         app.service.deliver(.subscribed(app.central, characteristic: app.characteristicID))
         let central = app.centrals[0]
         #expect(app.dynamic.subscribedCentrals == [central])
+        // Told twice it is still one.
+        app.service.deliver(.subscribed(app.central, characteristic: app.characteristicID))
+        #expect(app.dynamic.subscribedCentrals == [central] && app.centrals == [central, central])
         #expect(central.maximumUpdateValueLength == 20)
         #expect(central.description.contains("identifier = \(app.central.identifier.uuidString), MTU = 23>"))
         app.service.deliver(.centralChanged(CentralInfo(identifier: app.central.identifier, maximumUpdateLength: 182)))
@@ -429,8 +485,8 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(app.dynamic.subscribedCentrals == [])
         // The same object for the same central.
         app.service.deliver(.subscribed(app.central, characteristic: app.characteristicID))
-        #expect(app.centrals[1] === central)
-        #expect(app.take().calls == ["subscribed true", "unsubscribed true", "subscribed true"])
+        #expect(app.centrals[2] === central)
+        #expect(app.take().calls == ["subscribed true", "subscribed true", "unsubscribed true", "subscribed true"])
     }
 
     @Test func behaviour_7_42_toAllOrToSome() {

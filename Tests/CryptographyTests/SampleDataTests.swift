@@ -215,6 +215,23 @@ import Testing
         #expect(P256KeyPair { count in [UInt8](repeating: 0xFF, count: count) } == nil)
     }
 
+    @Test func a_source_is_asked_again_for_what_is_no_key_and_not_without_end() {
+        var asked = 0
+        let pair = P256KeyPair { count in
+            asked += 1
+            return [UInt8](repeating: asked < 16 ? 0 : 7, count: count)
+        }
+        #expect(pair?.publicKey == P256KeyPair(privateKey: [UInt8](repeating: 7, count: 32))?.publicKey && asked == 16)
+        asked = 0
+        #expect(
+            P256KeyPair { count in
+                asked += 1
+                return [UInt8](repeating: 0xFF, count: count)
+            } == nil
+        )
+        #expect(asked == 16)
+    }
+
     @Test func secrets_do_not_print() {
         let secret = key("000102030405060708090a0b0c0d0e0f")
         #expect("\(secret) \(String(reflecting: secret))" == "secret secret")

@@ -3,6 +3,7 @@ import BluetoothTypes
 import EventLoops
 import GATT
 import L2CAP
+import LoopbackLinks
 import Testing
 
 /// A client that may be the bonded one, or anybody with its address.
@@ -63,7 +64,8 @@ import Testing
         #expect(app.configurations.isEmpty)
     }
 
-    /// The bond is found when the link is encrypted: what the client has chosen since it came counts more.
+    /// The bond is found when the link is encrypted: what the client has chosen since it came counts more, as long as the
+    /// link lasts.
     @Test func aRecordMayComeLate() {
         let client = fixture.bareClient()
         #expect(client.exchange([0x12, UInt8(open + 1), 0, 2, 0]) == [0x13])
@@ -72,7 +74,7 @@ import Testing
         #expect(client.session.configurations == [open: .indicate, bound: .notify])
         #expect(client.session.features == .robustCaching)
         #expect(app.configurations == ["\(open): 0-2", "\(bound): 0-1"])
-        #expect(client.session.record.configurations == [open: .indicate, bound: .notify])
+        #expect(client.session.record.configurations == [open: .notify, bound: .notify])
     }
 
     /// The server's side of AB-A10: somebody with the address of a bonded client changes nothing of what is remembered.
@@ -114,13 +116,134 @@ import Testing
         #expect(client.session.record.configurations.isEmpty)
     }
 
-    @Test func whatAClientChoseBeforeItEncryptedIsKept() {
-        let client = comeBack(ClientRecord(configurations: [open: .notify]))
+    /// Somebody writes on the clear link of a bonded client, which encrypts then: the bond remembers nothing of it, and the
+    /// link goes on as it was told (Core Vol 3 Part G 3.3.3.3 and 7.2).
+    @Test func AB_L08_whatIsChosenInTheClearIsNotRemembered() {
+        let record = ClientRecord(
+            configurations: [open: .notify],
+            features: .robustCaching,
+            databaseHash: fixture.database.hash
+        )
+        let client = comeBack(record)
         #expect(client.exchange([0x12, UInt8(open + 1), 0, 2, 0]) == [0x13])
+        #expect(client.exchange([0x12, 9, 0, 2, 0]) == [0x13])
+        #expect(client.exchange([0x12, 11, 0, 7]) == [0x13])
         encrypt(client)
         fixture.loop.run(for: .seconds(2))
-        #expect(app.records.map(\.configurations) == [[open: .indicate]])
-        #expect(client.session.record.configurations == [open: .indicate])
+        #expect(app.records.isEmpty && client.session.record == record)
+        #expect(client.session.configurations == [open: .indicate, 8: .indicate])
+        #expect(client.session.features.rawValue == 7)
+        #expect(fixture.server.update([1], of: open))
+        #expect(client.sent() == [[0x1D, UInt8(open), 0, 1]])
+        client.exchange([0x1E])
+        // Whatever else is chosen, this is not taken with it.
+        client.exchange([0x12, UInt8(bound + 1), 0, 1, 0])
+        fixture.loop.run(for: .seconds(2))
+        #expect(app.records.map(\.configurations) == [[open: .notify, bound: .notify]])
+        #expect(app.records.last?.features == .robustCaching)
+        // The same, said over the encrypted link, is the client's word.
+        client.exchange([0x12, UInt8(open + 1), 0, 2, 0])
+        fixture.loop.run(for: .seconds(2))
+        #expect(app.records.count == 2 && app.records[1].configurations == [open: .indicate, bound: .notify])
+        client.exchange([0x12, 9, 0, 2, 0])
+        client.exchange([0x12, 11, 0, 7])
+        client.connection.close()
+        #expect(app.records.last == client.session.record && app.records.count == 3)
+        #expect(client.session.record.configurations == [open: .indicate, bound: .notify, 8: .indicate])
+        #expect(client.session.record.features.rawValue == 7)
+    }
+
+    /// As little as one octet in the clear is enough, and so is one part of a queue.
+    @Test func AB_L08_whatIsChosenHalfInTheClearIsNotRemembered() {
+        let write: [UInt8] = [5, 0, 4, 0, 0x12, UInt8(open + 1), 0, 2, 0]
+        for cut in 1..<write.count {
+            let client = comeBack(ClientRecord(configurations: [open: .notify]))
+            #expect(client.sent().isEmpty)
+            client.link.onReceive?(PacketBuffer(Array(write[..<cut])), true)
+            fixture.loop.run(for: .zero)
+            encrypt(client)
+            client.link.onReceive?(PacketBuffer(Array(write[cut...])), false)
+            #expect(client.sent() == [[0x13]])
+            #expect(client.session.configurations == [open: .indicate])
+            #expect(client.session.record.configurations == [open: .notify], "cut at \(cut)")
+            client.connection.close()
+        }
+        let client = comeBack(ClientRecord(configurations: [open: .notify]))
+        #expect(client.exchange([0x16, UInt8(open + 1), 0, 0, 0, 2]).first == 0x17)
+        encrypt(client)
+        #expect(client.exchange([0x16, UInt8(open + 1), 0, 1, 0, 0]).first == 0x17)
+        #expect(client.exchange([0x18, 1]) == [0x19])
+        #expect(client.session.configurations == [open: .indicate])
+        #expect(client.session.record.configurations == [open: .notify])
+    }
+
+    /// Somebody else confirms a change on the clear link, or reads the hash; the client, which encrypts then, is told again.
+    @Test(arguments: [true, false])
+    func AB_L08_AB_A11_aChangeConfirmedInTheClearIsToldAgain(isConfirmed: Bool) throws {
+        let missed = [handles(1), handles(5)]
+        let record = ClientRecord(
+            configurations: [8: .indicate, open: .notify],
+            features: .robustCaching,
+            databaseHash: fixture.database.hash,
+            isChangeAware: false,
+            missedChanges: missed
+        )
+        let client = comeBack(record)
+        for (index, range) in missed.enumerated() {
+            #expect(client.sent() == [told(range)])
+            // One that is not confirmed in the clear is still under way, and told again behind that.
+            if isConfirmed || index == 0 { client.link.onReceive?([1, 0, 4, 0, 0x1E], true) }
+        }
+        encrypt(client)
+        if isConfirmed {
+            #expect(client.sent() == [told(missed[0])])
+            #expect(client.exchange([0x1E]) == told(missed[1]))
+        } else {
+            #expect(client.exchange([0x1E]) == told(missed[0]))
+            #expect(client.exchange([0x1E]) == told(missed[1]))
+        }
+        #expect(!client.session.record.isChangeAware && client.session.record.missedChanges == [missed[1]])
+        #expect(!client.session.wants(open), "it may hold old handles")
+        #expect(client.exchange([0x1E]).isEmpty)
+        #expect(client.session.record.isChangeAware && client.session.record.missedChanges.isEmpty)
+        #expect(client.session.wants(open))
+        // Once is enough: it is not told again when the link's security changes further.
+        client.session.security = LinkSecurity(isEncrypted: true, isAuthenticated: true)
+        #expect(client.sent().isEmpty && client.session.record.isChangeAware)
+    }
+
+    private func handles(_ first: UInt16) -> ClosedRange<UInt16> { (first + 0x100)...(first + 0x101) }
+
+    private func told(_ range: ClosedRange<UInt16>) -> [UInt8] {
+        [0x1D, 8, 0, UInt8(range.lowerBound & 0xFF), 1, UInt8(range.upperBound & 0xFF), 1]
+    }
+
+    /// A bond that is made on this link takes up what was chosen before: there was nobody to be taken for.
+    @Test func aNewBondTakesWhatWasChosenBefore() {
+        let client = fixture.bareClient()
+        #expect(client.exchange([0x12, UInt8(open + 1), 0, 1, 0]) == [0x13])
+        #expect(client.exchange([0x12, 11, 0, 1]) == [0x13])
+        encrypt(client)
+        #expect(client.session.record.configurations == [open: .notify])
+        #expect(client.session.record.features == .robustCaching)
+    }
+
+    /// A link that loses its security ends, and what was chosen over it while it was secure stays remembered: neither
+    /// nothing nor what comes in the clear takes its place.
+    @Test(arguments: [true, false])
+    func AB_A10_whatWasRememberedOutlastsTheSecurityOfTheLink(isNew: Bool) {
+        let client = isNew ? fixture.bareClient() : comeBack(ClientRecord(configurations: [open: .notify]))
+        encrypt(client)
+        client.exchange([0x12, UInt8(bound + 1), 0, 1, 0])
+        client.exchange([0x12, UInt8(open + 1), 0, 2, 0])
+        fixture.loop.run(for: .seconds(2))
+        let record = client.session.record
+        #expect(record.configurations == [open: .indicate, bound: .notify])
+        client.session.security = LinkSecurity(isEncrypted: false)
+        client.exchange([0x12, UInt8(open + 1), 0, 0, 0])
+        fixture.loop.run(for: .seconds(2))
+        client.connection.close()
+        #expect(client.session.record == record && app.records == [record])
     }
 
     /// AB-A11: a record that is what it was is not written again.

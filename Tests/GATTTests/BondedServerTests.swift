@@ -53,6 +53,29 @@ import Testing
         #expect(peer.link.takeSent(on: 4) == [[0x1E], [0x1E]])
     }
 
+    /// Whatever bearer they come over: the link is one.
+    @Test func AB_A10_AB_A09_valuesOverAnotherBearerBeforeEncryptionAreDropped() {
+        peer.addBearer(on: 0x40, mtu: 64)
+        let octets: [[UInt8]] = [[0x1B, 23, 0, 1], [0x1D, 23, 0, 2], [0x23, 23, 0, 1, 0, 7, 24, 0, 1, 0, 8]]
+        func inject() {
+            for pdu in octets { peer.serverLink.inject(pdu, on: 0x40) }
+            run()
+        }
+        inject()
+        #expect(peer.values.isEmpty && peer.link.takeSent(on: 0x40) == [[0x1E]])
+        // One that begins in the clear.
+        peer.link.onReceive?([4, 0, 0x40, 0, 0x1B, 23, 0], true)
+        client.security = Self.encrypted
+        peer.link.onReceive?([9], false)
+        #expect(peer.values.isEmpty)
+        inject()
+        #expect(
+            peer.values
+                == ["23 notification 01", "23 indication 02", "23 notification 07", "24 notification 08"]
+        )
+        #expect(peer.link.takeSent(on: 0x40) == [[0x1E]])
+    }
+
     /// A change that was confirmed and dropped would never be told again, and to believe it costs a discovery.
     @Test func changesOfTheDatabaseAreAlwaysBelieved() {
         var ranges: [ClosedRange<UInt16>] = []

@@ -152,11 +152,37 @@ import Testing
             [0x11, 6, 1, 0, 5, 0, 0, 0x18, 10, 0, 20, 0, 0x0D, 0x18], [0x11, 6, 3, 0, 40, 0, 1, 0x18],
         ]
         let server = ScriptedServer { _ in answers.isEmpty ? nil : answers.removeFirst() }
-        server.client.cache = AttributeCache()
+        var cache = AttributeCache()
+        cache.characteristics[10] = []
+        server.client.cache = cache
         #expect(
             server.failure { server.client.discoverServices(completion: $0) } == .server(.handleOutOfOrder(3))
         )
-        #expect(server.client.cache == AttributeCache())
+        // What was there before is there still.
+        #expect(server.client.cache == cache)
+    }
+
+    /// The first half of it was found in the database of before, and is known to be wrong by the time that the second half comes.
+    @Test func AB_A11_whatIsFoundWhileTheDatabaseChangesIsNotKept() {
+        let first: [UInt8] = [0x11, 6, 1, 0, 5, 0, 0, 0x18]
+        let server = ScriptedServer { $0 == [0x10, 1, 0, 0xFF, 0xFF, 0, 0x28] ? first : nil }
+        let client = server.client
+        client.cache = AttributeCache()
+        client.serviceChanged = 8
+        var found: [Int] = []
+        func discover() {
+            client.discoverServices { found.append((try? $0.get().count) ?? 0) }
+            server.loop.run(for: .seconds(1))
+        }
+        discover()
+        server.indicate([0x1D, 8, 0, 1, 0, 5, 0])
+        server.indicate([0x11, 6, 6, 0, 0xFF, 0xFF, 0x0D, 0x18])
+        #expect(found == [2] && client.cache == AttributeCache())
+        discover()
+        server.indicate([0x11, 6, 6, 0, 0xFF, 0xFF, 0x0D, 0x18])
+        #expect(found == [2, 2] && server.requests.count { $0[0] == 0x10 } == 4)
+        discover()
+        #expect(found == [2, 2, 2] && server.requests.count { $0[0] == 0x10 } == 4)
     }
 
     // MARK: Database Out Of Sync

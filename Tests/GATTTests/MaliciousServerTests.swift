@@ -119,6 +119,39 @@ final class ScriptedServer {
         )
     }
 
+    /// Each answer makes progress and nothing of it is wrong: there are only too many of them.
+    @Test func AB_A07_AB_A08_aServiceWithoutEnd() {
+        let everything = RemoteService(handles: 1...0xFFFF, uuid: 0)
+        func octets(_ handle: UInt16) -> [UInt8] { [UInt8(truncatingIfNeeded: handle), UInt8(handle >> 8)] }
+        func start(_ request: [UInt8]) -> UInt16 { UInt16(request[1]) | UInt16(request[2]) << 8 }
+        let characteristics = ScriptedServer { request in
+            [0x09, 7] + octets(start(request) &+ 1) + [2] + octets(start(request) &+ 2) + [0, 0x2A]
+        }
+        #expect(
+            characteristics.failure { characteristics.client.discoverCharacteristics(of: everything, completion: $0) }
+                == .server(.tooMany(limit: GATTClient.maximumCharacteristics))
+        )
+        #expect(characteristics.requests.count == GATTClient.maximumCharacteristics + 1)
+        let includes = ScriptedServer { [0x09, 8] + octets(start($0)) + [0, 0x70, 1, 0x70, 0, 0x18] }
+        #expect(
+            includes.failure { includes.client.discoverIncludedServices(of: everything, completion: $0) }
+                == .server(.tooMany(limit: GATTClient.maximumIncludes))
+        )
+        #expect(includes.requests.count == GATTClient.maximumIncludes + 1)
+    }
+
+    @Test func AB_A08_moreValuesThanWereAskedFor() {
+        let server = ScriptedServer { _ in [0x21, 1, 0, 1, 1, 0, 2, 1, 0, 3] }
+        #expect(
+            server.failure { server.client.readMultipleVariable([11, 12], completion: $0) }
+                == .server(.unexpectedResponse)
+        )
+        var values: [PacketBuffer]?
+        server.client.readMultipleVariable([11, 12, 13]) { values = try? $0.get() }
+        server.loop.run(for: .seconds(1))
+        #expect(values == [[1], [2], [3]])
+    }
+
     @Test(
         arguments: [
             ([0x09, 7, 9, 0, 2, 10, 0, 0, 0x2A], .handleOutOfOrder(9)),
@@ -216,7 +249,50 @@ final class ScriptedServer {
         server.indicate([0x1D, 8, 0, 5, 0])
         server.indicate([0x1D, 8, 0, 5, 0, 4, 0])
         server.indicate([0x1D, 8, 0, 0, 0, 4, 0])
+        server.indicate([0x1D, 8, 0, 1, 0, 4, 0, 0])
         #expect(changes == [1...0xFFFF, 1...0xFFFF])
-        #expect(server.requests.map { $0[0] } == [0x1E, 0x1E, 0x1E])
+        #expect(server.requests.map { $0[0] } == [0x1E, 0x1E, 0x1E, 0x1E])
+    }
+
+    /// Answers a search for descriptors by a server that has a Client Characteristic Configuration at `place`.
+    private static func configuration(at place: UInt8, _ request: [UInt8]) -> [UInt8] {
+        request[1] <= place ? [0x05, 1, place, 0, 0x02, 0x29] : [0x01, 0x04, request[1], 0, 0x0A]
+    }
+
+    /// Where the descriptor was, something else may be now: it is looked for again, and nothing is written to the old place.
+    @Test func AB_A11_aDescriptorIsLookedForAgainAfterAChange() {
+        var place: UInt8 = 12
+        let server = ScriptedServer { $0[0] == 0x04 ? Self.configuration(at: place, $0) : [0x13] }
+        server.client.serviceChanged = 8
+        var successes = 0
+        func subscribe() {
+            server.client.setNotifying(true, Self.characteristic) { if case .success = $0 { successes += 1 } }
+            server.loop.run(for: .seconds(1))
+        }
+        subscribe()
+        subscribe()
+        #expect(server.requests.map { $0[0] } == [0x04, 0x04, 0x12, 0x12])
+        place = 13
+        server.indicate([0x1D, 8, 0, 10, 0, 20, 0])
+        subscribe()
+        #expect(server.requests.suffix(4).map { $0[0] } == [0x1E, 0x04, 0x04, 0x12] && successes == 3)
+        #expect(server.requests.last == [0x12, 13, 0, 1, 0])
+    }
+
+    @Test func AB_A11_aDescriptorThatIsFoundBeforeAChangeIsNotRememberedBehindIt() {
+        var isSlow = true
+        let server = ScriptedServer { $0[0] == 0x04 ? Self.configuration(at: 12, $0) : isSlow ? nil : [0x13] }
+        server.client.serviceChanged = 8
+        var successes = 0
+        func subscribe() {
+            server.client.setNotifying(true, Self.characteristic) { if case .success = $0 { successes += 1 } }
+            server.loop.run(for: .seconds(1))
+        }
+        subscribe()
+        server.indicate([0x1D, 8, 0, 10, 0, 20, 0])
+        server.indicate([0x13])
+        isSlow = false
+        subscribe()
+        #expect(server.requests.map { $0[0] } == [0x04, 0x04, 0x12, 0x1E, 0x04, 0x04, 0x12] && successes == 2)
     }
 }

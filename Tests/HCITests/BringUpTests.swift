@@ -276,6 +276,20 @@ import Testing
         #expect(bench.connections.isEmpty)
     }
 
+    /// Before the reset is answered, a controller may still speak of what made it necessary.
+    @Test func AB_H06_aHardwareErrorBeforeTheResetIsAnsweredIsOfTheTimeBefore() {
+        let bench = Bench()
+        bench.controller.reaction = { $0 == Reset.opcode ? .silence : .answer }
+        bench.host.start()
+        bench.run(.seconds(1))
+        for _ in 0..<10 { bench.inject(HardwareError(code: 1)) }
+        #expect(bench.host.state == .starting && bench.host.counters.resets == 0)
+        bench.controller.reaction = { _ in .answer }
+        bench.controller.complete(Reset.opcode, StatusOnly().encoded())
+        bench.run()
+        #expect(bench.information != nil && bench.transport.commands.count { $0 == "Reset" } == 1)
+    }
+
     @Test func aLineThatIsGoneIsAFailureThatSaysWhy() {
         let bench = Bench()
         bench.up()

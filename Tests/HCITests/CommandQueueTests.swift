@@ -67,6 +67,15 @@ import Testing
         #expect(text(queue.handle(status(LERand.self, .unknownCommand))) == "clear, finish 2 answer")
     }
 
+    @Test func whatAStatusGivesLeaveForIsAllThatIsSent() {
+        var queue = CommandQueue()
+        _ = queue.handle(entry(1, Disconnect()))
+        #expect(text(queue.handle(status(Disconnect.self, .success, credits: 0))) == "clear, finish 1 status")
+        #expect(text(queue.handle(entry(2, LERand()))) == "timer 2")
+        let leave = CommandStatus(status: .success, credits: 1, opcode: .none)
+        #expect(text(queue.handle(.status(leave))) == "send 0x2018, timer 2")
+    }
+
     @Test func AB_H06_answersToOtherCommandsDoNotCount() {
         var queue = CommandQueue()
         _ = queue.handle(entry(1, LERand()))

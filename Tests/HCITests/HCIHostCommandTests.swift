@@ -140,6 +140,23 @@ import Testing
         #expect(bench.host.state == .down)
     }
 
+    /// An event of the time before is nobody's any more when the one who heard of it first has begun anew.
+    @Test(arguments: [true, false])
+    func anEventEndsWithItsTime(startsAnew: Bool) {
+        let bench = Bench()
+        bench.up()
+        var seen = 0
+        bench.host.onEvent(LEEnhancedConnectionComplete.self) { _ in seen += 1 }
+        bench.host.onConnection = { [unowned bench] _ in
+            bench.host.stop()
+            if startsAnew { bench.host.start() }
+        }
+        bench.inject(Bench.connectionComplete(1))
+        bench.run()
+        #expect(seen == 0 && bench.host.connections.isEmpty)
+        #expect((bench.information != nil) == startsAnew)
+    }
+
     @Test func eventsReachThoseWhoAskedForThem() {
         let bench = Bench()
         bench.up()

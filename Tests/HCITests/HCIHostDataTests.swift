@@ -303,6 +303,45 @@ import Testing
         #expect(reports.last == .on && link.encryptionKeySize == nil, "the first version does not tell")
     }
 
+    /// A link without encryption has no key to refresh, though there is one for it: whoever hears of it would take the link for
+    /// encrypted (Core Vol 4 Part E 7.7.39).
+    @Test func AB_H05_aRefreshIsOfALinkThatIsEncrypted() throws {
+        let bench = Bench()
+        bench.up()
+        let handle = ConnectionHandle(rawValue: 1)
+        let link = try #require(bench.connect(1))
+        var reports: [EncryptionReport] = []
+        var seen = 0
+        link.onEncryption = { reports.append($0) }
+        bench.host.onEvent(EncryptionKeyRefreshComplete.self) { _ in seen += 1 }
+        giveKey(bench, handle)
+        bench.inject(EncryptionKeyRefreshComplete(handle: handle))
+        #expect(reports.isEmpty && seen == 0 && !link.isEncrypted && bench.host.counters.unexpectedEncryption == 1)
+        // The key that it might have been for is used up.
+        bench.inject(EncryptionChange(handle: handle, state: .on))
+        #expect(reports.isEmpty && !link.isEncrypted && bench.host.counters.unexpectedEncryption == 2)
+    }
+
+    /// What fails changes nothing of the link, and the key it was for is none any more.
+    @Test func AB_H05_aFailureIsNoRefreshAndNoEnd() throws {
+        let bench = Bench()
+        bench.up()
+        let handle = ConnectionHandle(rawValue: 1)
+        let link = try #require(bench.connect(1))
+        var reports: [EncryptionReport] = []
+        link.onEncryption = { reports.append($0) }
+        giveKey(bench, handle)
+        bench.inject(EncryptionChangeV2(handle: handle, state: .on, keySize: 16))
+        giveKey(bench, handle)
+        bench.inject(EncryptionKeyRefreshComplete(status: .pinOrKeyMissing, handle: handle))
+        #expect(reports == [.on, .failed(.pinOrKeyMissing)] && link.isEncrypted && link.encryptionKeySize == 16)
+        bench.inject(EncryptionKeyRefreshComplete(handle: handle))
+        #expect(reports.count == 2 && bench.host.counters.unexpectedEncryption == 1)
+        giveKey(bench, handle)
+        bench.inject(EncryptionChange(status: .connectionTimeout, handle: handle, state: .off))
+        #expect(reports.last == .failed(.connectionTimeout) && link.isEncrypted && link.encryptionKeySize == 16)
+    }
+
     // A key that is refused does not take back the one before.
     @Test func AB_H05_aRefusedKeyDoesNotUndoTheOneUnderWay() throws {
         let bench = Bench()

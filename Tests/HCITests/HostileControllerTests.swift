@@ -167,6 +167,57 @@ import Testing
         #expect(!link.isEncrypted && bench.host.counters.unexpectedEncryption == 2)
     }
 
+    /// As peripheral the host gives the key when it is asked: that counts, once, and for the link that asked.
+    @Test func AB_H05_theKeyThatAPeripheralGivesCounts() throws {
+        let bench = Bench()
+        bench.up()
+        let link = try #require(bench.connect(1, role: .peripheral))
+        let other = try #require(bench.connect(2, role: .peripheral))
+        let key = PacketBuffer([UInt8](repeating: 7, count: 16))
+        bench.host.send(LELongTermKeyRequestReply(handle: link.handle, longTermKey: key))
+        bench.run(.milliseconds(1))
+        bench.inject(EncryptionChange(handle: other.handle, state: .on))
+        #expect(!other.isEncrypted && bench.host.counters.unexpectedEncryption == 1)
+        bench.inject(EncryptionChange(handle: link.handle, state: .on))
+        #expect(link.isEncrypted)
+        bench.inject(EncryptionKeyRefreshComplete(handle: link.handle))
+        #expect(bench.host.counters.unexpectedEncryption == 2, "no second key was given")
+        // To say that there is none gives none.
+        bench.host.send(LELongTermKeyRequestNegativeReply(handle: other.handle))
+        bench.run(.milliseconds(1))
+        bench.inject(EncryptionChange(handle: other.handle, state: .on))
+        #expect(!other.isEncrypted && bench.host.counters.unexpectedEncryption == 3)
+    }
+
+    @Test func AB_H05_anUpdateThatFailedChangesNothing() throws {
+        let bench = Bench()
+        bench.up()
+        let link = try #require(bench.connect(1))
+        let before = snapshot(link)
+        var update = LEConnectionUpdateComplete(handle: link.handle, interval: 6, latency: 9, supervisionTimeout: 10)
+        var phy = LEPHYUpdateComplete(handle: link.handle, txPHY: .coded, rxPHY: .coded)
+        (update.status, phy.status) = (.unknownConnection, .unknownConnection)
+        bench.inject(update)
+        bench.inject(phy)
+        #expect(snapshot(link) == before && link.rxPHY == .le1M)
+        (update.status, phy.status) = (.success, .success)
+        bench.inject(update)
+        bench.inject(phy)
+        #expect(link.interval == 6 && link.latency == 9 && link.supervisionTimeout == 10 && link.txPHY == .coded)
+    }
+
+    @Test func AB_H05_noControllerHasSoManyConnections() {
+        let bench = Bench()
+        bench.up()
+        let most = ConnectionTable.maximumConnections
+        for handle in 0..<UInt16(most + 10) { bench.inject(Bench.connectionComplete(handle)) }
+        #expect(bench.host.connections.map(\.handle.rawValue) == Array(0..<UInt16(most)))
+        #expect(bench.connections.count == most && bench.host.counters.malformed == 10)
+        bench.inject(DisconnectionComplete(handle: .init(rawValue: 3), reason: .connectionTimeout))
+        bench.inject(Bench.connectionComplete(UInt16(most)))
+        #expect(bench.host.connections.count == most)
+    }
+
     @Test(arguments: [2, 3, 0xFF] as [UInt8])
     func AB_H05_onlyTheEncryptionOfLECounts(state: UInt8) throws {
         let bench = Bench()

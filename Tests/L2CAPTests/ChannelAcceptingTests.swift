@@ -111,6 +111,32 @@ import Testing
     @Test func L2CAP_LE_CFC_BV_25_insufficientEncryption() throws { try expectEncryption(.creditBased) }
     @Test func L2CAP_ECFC_BV_32_insufficientEncryption() throws { try expectEncryption(.enhanced) }
 
+    /// Nobody is asked about a peer whose link is not good enough (Core Vol 3 Part C 10.5): a person might say yes to whoever it
+    /// is.
+    @Test(arguments: [ChannelMode.creditBased, .enhanced])
+    func nobodyIsAskedToAuthorizeALinkThatIsNotGoodEnough(mode: ChannelMode) throws {
+        let fixture = try ChannelFixture(requirement: ChannelRequirement(.authenticated))
+        var asked = 0
+        fixture.server.authorize = { _ in
+            asked += 1
+            return false
+        }
+        let links: [(LinkProtection, ChannelResult)] = [
+            (LinkProtection(), .insufficientAuthentication),
+            (LinkProtection(hasKey: true), .insufficientAuthentication),
+            (LinkProtection(hasKey: true, isAuthenticated: true, isEncrypted: false), .insufficientEncryption),
+            (LinkProtection(hasKey: true, isAuthenticated: true, keySize: 15), .encryptionKeySizeTooShort),
+        ]
+        for (protection, result) in links {
+            fixture.connection.protection = protection
+            #expect(try fixture.result(mode).result == Int(result.rawValue))
+        }
+        #expect(asked == 0)
+        fixture.connection.protection = LinkProtection(hasKey: true, isAuthenticated: true)
+        #expect(try fixture.result(mode).result == Int(ChannelResult.insufficientAuthorization.rawValue))
+        #expect(asked == 1)
+    }
+
     @Test func L2CAP_LE_CFC_BV_17_noResources() throws {
         try expectRefusal(.creditBased, .insufficientResources) { $0.server.maximumChannelsPerLink = 0 }
         let fixture = try ChannelFixture()

@@ -46,6 +46,10 @@ import Testing
             #expect(reconfigure(fixture, mtu, 200, [0x40, 0x41]) == [[1, 0]])
         }
         #expect(channel.peerMTU == 100 && channel.peerMPS == 64 && channel.closure == nil)
+        // Whichever of them it is that would have less: nothing changes on the others.
+        #expect(reconfigure(fixture, 150, 64, [0x41]) == [[0, 0]])
+        for channels in [[0x40, 0x41], [0x41, 0x40]] { #expect(reconfigure(fixture, 120, 64, channels) == [[1, 0]]) }
+        #expect(fixture.incoming.map(\.peerMTU) == [100, 150] && fixture.incoming.allSatisfy { $0.closure == nil })
     }
 
     @Test func L2CAP_ECFC_BV_24_weChangeTheMPS() throws {
@@ -86,7 +90,7 @@ import Testing
         #expect(first.peerMPS == 90 && second.peerMPS == 90)
         // Between the two is a reduction of one of them.
         #expect(reconfigure(fixture, 100, 70, [0x40]) == [[0, 0]])
-        #expect(reconfigure(fixture, 100, 80, [0x40, 0x41]) == [[2, 0]])
+        for channels in [[0x40, 0x41], [0x41, 0x40]] { #expect(reconfigure(fixture, 100, 80, channels) == [[2, 0]]) }
         #expect(first.peerMPS == 70 && second.peerMPS == 90)
         #expect(first.closure == nil && second.closure == nil)
     }
@@ -221,6 +225,22 @@ import Testing
         }
     }
 
+    /// The peer's request is as good as its answer to ours, which a peer that has forgotten the channel never gives.
+    @Test func AB_C08_whoHasAskedItselfNeedNotAnswer() throws {
+        for mode in [ChannelMode.creditBased, .enhanced] {
+            let fixture = try ChannelFixture()
+            let channel = try fixture.accept(mode)
+            let numbers = le(Int(channel.identifier.rawValue)) + le(0x40)
+            channel.disconnect()
+            #expect(fixture.link.takeSent(on: 5).map { $0[0] } == [0x06])
+            #expect(fixture.signal(0x06, 77, numbers) == [[0x07, 77, 4, 0] + numbers])
+            let connection = fixture.connection
+            #expect(connection.signalling.endpoints.isEmpty && connection.signalling.pending.isEmpty)
+            #expect(connection.signallingTimers.isEmpty && fixture.closures == [.local])
+            #expect(try fixture.accept(mode).closure == nil)
+        }
+    }
+
     @Test func AB_C08_dataAndTheEndCross() throws {
         let small = ChannelParameters(mtu: 100, mps: 64, window: 4)
         let pair = try ChannelPair(.creditBased, near: small, far: small)
@@ -276,6 +296,19 @@ import Testing
         var error: ChannelOpenError?
         fixture.connection.openChannel(on: channel.spsm) { if case .failure(let failure) = $0 { error = failure } }
         #expect(error == .closed)
+    }
+
+    /// The peer's number is in use as long as it has not answered: two channels of one number could not be told apart.
+    @Test(arguments: [ChannelMode.creditBased, .enhanced])
+    func AB_C08_thePeersNumberIsInUseUntilItHasAnswered(mode: ChannelMode) throws {
+        let fixture = try ChannelFixture()
+        let channel = try fixture.accept(mode)
+        channel.disconnect()
+        let request = try #require(fixture.link.takeSent(on: 5).first)
+        let (result, channels) = try fixture.result(mode, sources: [0x40])
+        #expect(result == 0x0A && channels == [0] && fixture.incoming.count == 1)
+        fixture.signal(0x07, request[1], Array(request[4...]))
+        #expect(try fixture.accept(mode).closure == nil)
     }
 
     @Test func aNumberIsNotUsedAgainBeforeThePeerHasAnswered() throws {

@@ -186,6 +186,19 @@ import Testing
         #expect(fixture.connection.signalling.endpoints.count == 1)
     }
 
+    /// A refusal of all is one of all, whatever numbers stand behind it (Core Vol 3 Part A 4.26, table of results).
+    @Test(arguments: [0x0002, 0x0005, 0x0006, 0x0007, 0x0008, 0x000B, 0x000C, 0x0010, 0xFFFF])
+    func AB_C05_aRefusalThatNamesChannels(result: Int) throws {
+        for mode in [ChannelMode.creditBased, .enhanced] {
+            let fixture = try ChannelFixture()
+            let attempt = try fixture.ask(mode, count: mode == .enhanced ? 2 : 1)
+            fixture.answer(attempt, result: result, destinations: mode == .enhanced ? [0x50, 0x51] : [0x50])
+            #expect(attempt.error == .refused(ChannelResult(rawValue: UInt16(result))) && attempt.channels.isEmpty)
+            #expect(fixture.connection.signalling.endpoints.isEmpty)
+            #expect(fixture.connection.creditBasedChannels.isEmpty && fixture.incoming.isEmpty)
+        }
+    }
+
     @Test func AB_C05_aReconfigureResponseOfTwoOctets() throws {
         let fixture = try ChannelFixture()
         let channel = try fixture.open(.enhanced)

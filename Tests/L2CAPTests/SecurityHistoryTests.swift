@@ -45,6 +45,22 @@ import Testing
         #expect(history.weakest(since: now).isEncrypted)
     }
 
+    /// AB-A13: what came over a link with a short key came with no better one.
+    @Test func theShortestKeySinceCounts() {
+        var now = LinkMoment.first
+        let short = LinkProtection(hasKey: true, isAuthenticated: true, keySize: 7)
+        let long = LinkProtection(hasKey: true, isAuthenticated: true)
+        for (then, later) in [(short, long), (long, short)] {
+            var history = SecurityHistory(then)
+            now.advance()
+            history.change(to: later, at: now)
+            #expect(history.weakest(since: now) == short)
+            now.advance()
+            #expect(history.weakest(since: now) == later)
+        }
+        #expect(short.refusal(of: ChannelRequirement(.encrypted)) == .encryptionKeySizeTooShort)
+    }
+
     /// However often the security changes, what is forgotten makes nothing stronger.
     @Test func moreChangesThanAreKept() {
         var history = SecurityHistory(Self.clear)

@@ -29,6 +29,23 @@ import Testing
         #expect(outcomes == [.busy, .accepted, .rejected, .notUnderstood])
     }
 
+    /// What is no answer leaves the request waiting for one.
+    @Test func AB_C05_answersAboutParametersOfAnotherShape() {
+        let fixture = Fixture(role: .peripheral)
+        var outcomes: [ParameterUpdateOutcome] = []
+        let parameters = ConnectionParameters(intervalMinimum: 24, intervalMaximum: 36, latency: 0, timeout: 600)
+        fixture.connection.requestParameterUpdate(parameters) { outcomes.append($0) }
+        #expect(fixture.link.takeSent(on: 5) == [Self.update])
+        for octets in [[], [0], [0, 0, 0], [0, 0, 0, 0]] as [[UInt8]] {
+            #expect(fixture.signal([0x13, 1] + le(octets.count) + octets).isEmpty)
+        }
+        for code: UInt8 in [0x07, 0x15, 0x18, 0x1A] { #expect(fixture.signal([code, 1, 2, 0, 0, 0]).isEmpty) }
+        #expect(fixture.signal([0x01, 1, 1, 0, 0]).isEmpty)
+        #expect(outcomes.isEmpty && fixture.discards.count == 9)
+        _ = fixture.signal([0x13, 1, 2, 0, 0, 0])
+        #expect(outcomes == [.accepted] && fixture.connection.signallingTimers.isEmpty)
+    }
+
     // Found by fuzzing, as the same of ATT.
     @Test func AB_C09_aPeerThatTakesNoAnswersGetsNoMore() {
         let fixture = Fixture(role: .peripheral)

@@ -25,7 +25,8 @@ public final class Central {
         self.access = access
     }
 
-    /// Connects to one device: the direct connection establishment procedure (9.3.8).
+    /// Connects to one device: the direct connection establishment procedure (9.3.8). A bonded one is meant whatever address it
+    /// shows, by whichever of them it is named; the same goes for the other procedures.
     ///
     /// - Parameters:
     ///   - time: For how long to try; nil until ``cancel()``.
@@ -85,7 +86,7 @@ public final class Central {
                 self?.handle(.timeOver)
             }
         }
-        handle(.begin(procedure))
+        handle(.begin(procedure.naming { access.privacy.identity(of: $0) }))
     }
 
     private func connectionChanged(_ result: Result<AccessLink, GAPError>, _ peer: BluetoothAddress?) {

@@ -13,6 +13,16 @@ struct EstablishmentMachine {
         case selective([BluetoothAddress])
         /// The controller connects to this one.
         case direct(BluetoothAddress)
+
+        /// The same with other names for the devices, as links and failures are told of by those.
+        func naming(_ name: (BluetoothAddress) -> BluetoothAddress) -> Procedure {
+            switch self {
+            case .auto(let peers): .auto(peers.map(name))
+            case .general: .general
+            case .selective(let peers): .selective(peers.map(name))
+            case .direct(let peer): .direct(name(peer))
+            }
+        }
     }
 
     enum State: Hashable {

@@ -108,15 +108,17 @@ struct DatabaseHashProcedure: GATTProcedure {
 // MARK: - Discovery from the cache
 
 extension GATTClient {
-    /// Answers from the cache, or runs a procedure and keeps what it finds.
+    /// Answers from the cache, or runs a procedure and keeps what it finds, unless the database has changed since it was asked
+    /// for: some of it may have been found before that (AB-A11).
     func discover<P: GATTProcedure>(
         _ procedure: P,
         at path: WritableKeyPath<AttributeCache, P.Output?>,
         completion: @escaping (Result<P.Output, GATTError>) -> Void
     ) {
         if let known = cache?[keyPath: path] { return completion(.success(known)) }
+        let before = changes
         run(procedure) { [weak self] result in
-            if case .success(let found) = result { self?.cache?[keyPath: path] = found }
+            if let self, changes == before, case .success(let found) = result { cache?[keyPath: path] = found }
             completion(result)
         }
     }

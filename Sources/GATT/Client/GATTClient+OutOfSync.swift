@@ -51,6 +51,7 @@ extension GATTClient {
 
     /// Nothing may be believed of `handles` any more.
     func forget(_ handles: ClosedRange<UInt16>) {
+        changes &+= 1
         configurationDescriptors = configurationDescriptors.filter { !handles.contains($0.key) }
         cache?.invalidate(handles)
         onServiceChanged?(handles)

@@ -83,6 +83,8 @@ public final class GATTClient {
     private var running: [(bearer: ATTBearer, isolation: GATTIsolation)] = []
     private var isStarting = false
     var configurationDescriptors: [UInt16: UInt16] = [:]
+    /// How often the peer's database has changed.
+    var changes: UInt64 = 0
     /// Whether the hash is being read because the server has refused something, and who waits for it.
     var isRecovering = false
     var refused: [(_ isUnchanged: Bool) -> Void] = []
@@ -262,9 +264,11 @@ extension GATTClient {
             isNotifying ? choice : [],
             descriptor: descriptor ?? configurationDescriptors[characteristic.value]
         )
+        let before = changes
         run(procedure) { [weak self] result in
-            if case .success(let descriptor) = result {
-                self?.configurationDescriptors[characteristic.value] = descriptor
+            // What was found before a change is forgotten with it.
+            if let self, changes == before, case .success(let descriptor) = result {
+                configurationDescriptors[characteristic.value] = descriptor
             }
             completion(result.map { _ in })
         }
@@ -278,13 +282,25 @@ extension GATTClient {
             guard let self, case .success(let services) = result, let service = services.first else {
                 return completion(result.map { _ in false })
             }
-            discoverCharacteristics(GATTUUID.serviceChanged, of: service) { [weak self] result in
-                guard let self, case .success(let found) = result, let characteristic = found.first else {
-                    return completion(result.map { _ in false })
-                }
-                serviceChanged = characteristic.value
-                setNotifying(true, characteristic) { result in completion(result.map { true }) }
+            // All of them, and so from the cache the next time (behaviour 4.10).
+            discoverCharacteristics(of: service) { [weak self] result in
+                guard let self, case .success(let found) = result,
+                    let characteristic = found.first(where: { $0.uuid == GATTUUID.serviceChanged })
+                else { return completion(result.map { _ in false }) }
+                watch(characteristic, completion)
             }
+        }
+    }
+
+    private func watch(
+        _ characteristic: RemoteCharacteristic,
+        _ completion: @escaping (Result<Bool, GATTError>) -> Void
+    ) {
+        serviceChanged = characteristic.value
+        discoverDescriptors(of: characteristic) { [weak self] result in
+            guard let self, case .success(let found) = result else { return completion(result.map { _ in false }) }
+            let descriptor = found.first { $0.uuid == GATTUUID.clientConfiguration }?.handle
+            setNotifying(true, characteristic, descriptor: descriptor) { completion($0.map { true }) }
         }
     }
 

@@ -15,7 +15,7 @@ extension GATTServerSession {
         rules = rules.filter { !handles.contains($0.key) }
         unserved = unserved.filter { !handles.contains($0) }
         chosen = chosen.filter { !handles.contains($0) }
-        if let database { restored?.databaseChanged(handles, hash: database.hash) }
+        if let database { kept?.databaseChanged(handles, hash: database.hash) }
         prepared.invalidate(handles)
         awareness.databaseChanged()
         recordChanged()
@@ -37,6 +37,16 @@ extension GATTServerSession {
         guard !isTaken else { return }
         indicated = nil
         missed.insert(range)
+    }
+
+    /// The link is encrypted. Whoever has confirmed changes, or asked for the hash, until now need not have been the client
+    /// (AB-L08): what it had missed it is told of once more.
+    func tellChangesAgain() {
+        guard let kept, !kept.isChangeAware else { return }
+        awareness.databaseChanged()
+        guard tellsChanges else { return }
+        kept.missedChanges.forEach { missed.insert($0) }
+        indicateChange()
     }
 
     private func changeIndicated(_ range: ClosedRange<UInt16>, _ result: Result<Void, ATTBearerError>) {

@@ -1,5 +1,6 @@
 import ATT
 import BluetoothTypes
+import L2CAP
 
 // MARK: - Values that the server sends
 
@@ -107,19 +108,23 @@ extension GATTServerSession {
         }
     }
 
-    /// Sets the client's own value, which was not refused.
-    func setOwnValue(_ value: PacketBuffer, for source: Attribute.Source) {
+    /// Sets the client's own value, which was not refused, and began to arrive at `moment`.
+    func setOwnValue(_ value: PacketBuffer, for source: Attribute.Source, since moment: LinkMoment) {
+        let isEncrypted = securities.weakest(since: moment).isEncrypted
         switch source {
         case .fixed, .asked, .databaseHash: break
         case .clientFeatures:
             features = ClientFeatures(announced: value)
+            if isEncrypted { provenFeatures = features }
             recordChanged()
         case .configuration(let handle, _):
             let old = configurations[handle, default: []]
             let new = Self.configuration(value) ?? []
             chosen.insert(handle)
+            let isRepeated = isEncrypted && chosenInTheClear.remove(handle) != nil
+            if !isEncrypted { chosenInTheClear.insert(handle) }
             configure(handle, new)
-            if old != new { recordChanged() }
+            if old != new || isRepeated { recordChanged() }
         }
     }
 

@@ -84,7 +84,7 @@ extension GATTServerSession {
             // The answer goes before what the change may send.
             completion(error, handle)
             guard error == nil, let self else { return }
-            for entry in entries { setOwnValue(entry.value, for: entry.source) }
+            for entry in entries { setOwnValue(entry.value, for: entry.source, since: entry.moment) }
         }
         guard !asked.isEmpty else { return finish(nil, 0) }
         ask(asked, expectsResponse: expectsResponse, completion: finish)

@@ -26,7 +26,10 @@ public final class GATTServerSession {
         get { securities.now }
         set {
             guard newValue != security else { return }
+            let wasEncrypted = security.isEncrypted
+            if wasEncrypted, !newValue.isEncrypted { kept = record }
             securities.change(to: newValue, at: bearer.moment)
+            if !wasEncrypted, newValue.isEncrypted { tellChangesAgain() }
             securityChanged()
         }
     }
@@ -56,8 +59,12 @@ public final class GATTServerSession {
     /// Values about which the client has chosen in this session.
     var chosen: Set<UInt16> = []
     var askedSecurity = SecurityRequirement.none
-    /// What was remembered of the client, while nobody knows that this is the client.
-    var restored: ClientRecord?
+    /// Values about which the client, or somebody in its name, has last chosen in the clear.
+    var chosenInTheClear: Set<UInt16> = []
+    /// What has been announced over an encrypted link.
+    var provenFeatures: ClientFeatures = []
+    /// What is remembered of a bonded client, without anything that came in the clear.
+    var kept: ClientRecord?
     private var preparedTimer: ScheduledTask?
     private var recordTimer: ScheduledTask?
     private var toldRecord: ClientRecord?
@@ -168,10 +175,11 @@ extension GATTServerSession {
     var isProven: Bool { security.isEncrypted || !security.hasKey }
 
     /// What is to be remembered if the client is bonded. After the session's end, what it was then. A client that has not
-    /// shown that it is the bonded one changes nothing of it.
+    /// shown that it is the bonded one changes nothing of it; nor does what has come in the clear, whoever encrypts the link
+    /// afterwards (AB-L08). It holds as long as the link. A client that has no bond yet takes its choices into it.
     public var record: ClientRecord {
         if let lastRecord { return lastRecord }
-        guard isProven else { return restored ?? ClientRecord(databaseHash: database?.hash) }
+        guard isProven else { return kept ?? ClientRecord(databaseHash: database?.hash) }
         var record = ClientRecord(
             configurations: configurations,
             features: features,
@@ -180,17 +188,20 @@ extension GATTServerSession {
         )
         record.missed = missed
         if let indicated { record.missed.insert(indicated) }
+        guard let kept, security.hasKey else { return record }
+        for handle in chosenInTheClear { record.configurations[handle] = kept.configurations[handle] }
+        record.features = kept.features.union(provenFeatures)
         return record
     }
 
     /// Takes up what a bonded client was when it left, at any time in the session once it is known which client this is.
-    /// What it has chosen since it came counts more. The delegate hears of its choices as soon as the link is as secure as
+    /// What it has chosen since it came counts more on this link. The delegate hears of its choices as soon as the link is as secure as
     /// they ask for, and the client of what has changed since.
     public func restore(_ record: ClientRecord) {
         guard let server else { return }
         toldRecord = record
         let record = server.upToDate(record)
-        restored = record
+        kept = record
         features.formUnion(record.features)
         if !record.isChangeAware { awareness.databaseChanged() }
         for (handle, choice) in record.configurations.sorted(by: { $0.key < $1.key }) where !chosen.contains(handle) {

@@ -20,6 +20,12 @@ private final class StillKeyboard: Keyboard {
     }
 }
 
+/// Standard input that is closed, as that of a service is.
+private struct EndedKeyboard: Keyboard {
+    func discardPending() {}
+    func read() -> [UInt8]? { nil }
+}
+
 @Suite struct TerminalPrompterTests {
     private final class Bench {
         let loop = VirtualEventLoop()
@@ -91,7 +97,9 @@ private final class StillKeyboard: Keyboard {
         bench.type(" 012 345 \n")
         #expect(bench.answers == [.passkey(12_345)])
         bench.ask(.confirmPairing)
-        for _ in 0..<TerminalPrompter.maximumWrongAnswers { bench.type("y\n") }
+        for _ in 1..<TerminalPrompter.maximumWrongAnswers { bench.type("y\n") }
+        #expect(bench.answers == [.passkey(12_345)])
+        bench.type("y\n")
         #expect(bench.answers == [.passkey(12_345), .refuse])
     }
 
@@ -109,6 +117,54 @@ private final class StillKeyboard: Keyboard {
         bench.close()
         bench.ask(.confirmPairing, name: nil)
         #expect(bench.log.last?.hasPrefix("[ pair with 00:00:00:00:00:01?") == true)
+    }
+
+    @Test func AB_A14_onlyTheEndOfItsOwnLinkClosesAPrompt() {
+        let bench = Bench()
+        bench.ask(.confirmPairing)
+        bench.close(link: 2)
+        bench.type("yes\n")
+        #expect(bench.answers == [.accept])
+    }
+
+    /// Who types the code instead of a yes has looked at it, if it is the one that is shown.
+    @Test(arguments: [("000007", PairingAnswer.accept), ("000008", .refuse)])
+    func AB_A14_aNumberThatDiffersIsNoYes(text: String, answer: PairingAnswer) {
+        let bench = Bench()
+        bench.ask(.compare(7))
+        bench.type(text + "\n")
+        #expect(bench.answers == [answer])
+    }
+
+    /// Whom the person is asked about, and what a yes would mean, is in the question (AB-S09).
+    @Test func AB_A14_theQuestionSaysWhatIsAtStake() {
+        let bench = Bench()
+        func text(_ prompt: PairingPrompt) -> String {
+            bench.ask(prompt)
+            bench.close()
+            return bench.log.last { $0.hasPrefix("[ ") && $0.contains("Sensor") } ?? ""
+        }
+        #expect(text(.confirmPairing).contains("nothing shows who it really is"))
+        #expect(text(.confirmReplacement).contains("has lost its keys, or is somebody else; pair anew?"))
+        #expect(text(.compare(7)).contains("show 000007 too?"))
+        #expect(text(.enterPasskey).contains("which code does"))
+    }
+
+    @Test func AB_A14_whereNobodyCanTypeAnyMoreTheAnswerIsNo() {
+        let loop = VirtualEventLoop()
+        let answers = Mutex<[PairingAnswer]>([])
+        let answered = DispatchSemaphore(value: 0)
+        let prompter = TerminalPrompter(loop: loop, prepared: nil, keyboard: EndedKeyboard()) { _ in }
+        let sensor = PromptedPeer(link: 1, address: BluetoothAddress(1, kind: .publicDevice), name: nil)
+        // The second one when the keyboard is known to have ended.
+        for prompt in [PairingPrompt.confirmPairing, .enterPasskey] {
+            prompter.prompt(prompt, peer: sensor) { answer in
+                answers.withLock { $0.append(answer) }
+                answered.signal()
+            }
+            #expect(answered.wait(timeout: .now() + 30) == .success)
+        }
+        #expect(answers.withLock { $0 } == [.refuse, .refuse])
     }
 
     @Test func aPreparedAnswerNeedsNoKeyboard() {

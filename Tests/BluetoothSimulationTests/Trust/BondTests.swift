@@ -1,9 +1,12 @@
+import ATT
+import BluetoothTypes
 import Bonds
 import CoreBluetooth
 import EventLoops
 import Foundation
 import GAP
 import GATT
+import HCI
 import SMP
 import Synchronization
 import Testing
@@ -16,9 +19,10 @@ import Testing
     /// A phone and a sensor that are bonded, and not connected.
     private func bonded(
         seed: UInt64 = 1,
+        phoneCapture: Locked<[UInt8]>? = nil,
         configure: @escaping @Sendable (inout SystemConfiguration, _ isPhone: Bool) -> Void = { _, _ in }
     ) throws -> (TrustWorld, TrustCentral) {
-        let trust = TrustWorld(seed: seed, configure: configure)
+        let trust = TrustWorld(seed: seed, phoneCapture: phoneCapture, configure: configure)
         let app = try trust.app()
         try app.visit()
         app.read(Trust.email)
@@ -171,20 +175,38 @@ import Testing
     }
 
     @Test func behaviour_4_10_theServicesOfABondedPeerAreFoundWithoutTraffic() throws {
-        let (trust, app) = try bonded()
-        try app.visit()
-        try app.leave()
-        let before = trust.phone.traffic.packetsToController
-        try app.visit()
-        try app.leave()
-        let cached = trust.phone.traffic.packetsToController - before
-        // The same with somebody who is not bonded takes many more packets.
+        let capture = Locked<[UInt8]>([])
+        let (trust, app) = try bonded(phoneCapture: capture)
+        /// What the phone looks for on the air, the next time.
+        func explorations(reads: Bool = true, for more: [CBUUID] = []) throws -> [ATTPDU] {
+            let before = try ATTPDU.sent(in: capture.value).count
+            try app.visit()
+            for uuid in [Trust.open, Trust.email, Trust.secret, Trust.mixed] + more {
+                #expect(app.characteristic(uuid) != nil)
+            }
+            if reads {
+                app.read(Trust.email)
+                #expect(try app.expect("value").value == Data("me@example.org".utf8))
+            }
+            trust.world.run(for: .seconds(1))
+            try app.leave()
+            return try ATTPDU.sent(in: capture.value).dropFirst(before).filter(\.looksForAttributes)
+        }
+        // With the hash of what is found, which the first connection began without.
+        let first = try explorations().count
+        #expect(first > 3)
+        for _ in 1...2 {
+            let found = try explorations()
+            #expect(found.isEmpty, "\(found)")
+        }
+        // What has changed meanwhile is found anew, once.
+        trust.sensor.withSystem { $0.publishDescribed() }
+        #expect(try explorations(for: [Trust.described]).count > 3)
+        let found = try explorations(for: [Trust.described])
+        #expect(found.isEmpty, "\(found)")
+        // Of somebody who is not bonded nothing is remembered.
         trust.phone.forget(try #require(trust.phone.pairedPeers.first?.identifier))
-        let fresh = trust.phone.traffic.packetsToController
-        try app.visit()
-        try app.leave()
-        let uncached = trust.phone.traffic.packetsToController - fresh
-        #expect(cached + 5 < uncached, "\(cached) and \(uncached)")
+        for _ in 1...2 { #expect(try explorations(reads: false).count >= first) }
     }
 
     @Test func AB_S14_aFullStoreMakesRoomForStrangersAndTellsThePerson() throws {
@@ -251,10 +273,16 @@ import Testing
         app.connect()
         trust.world.run(for: .seconds(3))
         #expect(app.log.isEmpty && trust.phone.withSystem { $0.links.count } == 1)
+        // Nor does anybody else join a link that has shown nothing (AB-A10).
+        let other = try trust.app()
+        try other.connect(known: try #require(app.identifier))
+        trust.world.run(for: .seconds(3))
+        #expect(other.log.isEmpty && trust.phone.withSystem { $0.links.count } == 1)
         trust.phone.forget(try #require(trust.phone.pairedPeers.first?.identifier))
         #expect(try app.expect("failed to connect", "connected").what == "failed to connect")
+        #expect(try other.expect("failed to connect", "connected").what == "failed to connect")
         trust.world.run(for: .seconds(60))
-        #expect(app.log.allSatisfy { $0.what != "connected" } && trust.phone.pairedPeers.isEmpty)
+        #expect((app.log + other.log).allSatisfy { $0.what != "connected" } && trust.phone.pairedPeers.isEmpty)
     }
 
     @Test func behaviour_6_13_withAStoreFullOfTrustedPeersThereIsAnErrorOfItsOwn() throws {
@@ -277,5 +305,31 @@ import Testing
         #expect(trust.phone.person.notices.contains { $0.contains("as many paired devices as there may be") })
         #expect(trust.phone.pairedPeers.map(\.name) == ["Sensor"])
         withExtendedLifetime(secondApp) {}
+    }
+}
+
+extension ATTPDU {
+    /// What a host has sent by the attribute protocol, in a btsnoop file of its HCI packets.
+    fileprivate static func sent(in capture: [UInt8]) throws -> [ATTPDU] {
+        var reader = try BTSnoopReader(PacketBuffer(capture))
+        var found: [ATTPDU] = []
+        while let record = try reader.next() {
+            guard record.direction == .hostToController, record.packet.kind == .acl else { continue }
+            // The header of L2CAP: two octets of length, and the fixed channel (Core Vol 3 Part A 3.1, 2.1).
+            let payload = try ACLPacket(reading: record.packet.bytes).payload
+            guard payload.count > 4, payload.dropFirst(2).prefix(2).elementsEqual([4, 0]) else { continue }
+            found.append(try ATTPDU(reading: PacketBuffer(Array(payload.dropFirst(4)))))
+        }
+        return found
+    }
+
+    /// Whether it asks which attributes there are: services, inclusions, characteristics, descriptors (Core Vol 3 Part G 4.4
+    /// to 4.7).
+    fileprivate var looksForAttributes: Bool {
+        switch self {
+        case .readByGroupTypeRequest, .findByTypeValueRequest, .findInformationRequest: true
+        case .readByTypeRequest(let request): [0x2802, 0x2803].contains(request.type)
+        default: false
+        }
     }
 }

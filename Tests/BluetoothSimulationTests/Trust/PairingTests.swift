@@ -226,7 +226,7 @@ import Testing
 
 extension BluetoothSystem {
     /// Publishes a value for everybody with a descriptor for trusted peers.
-    fileprivate func publishDescribed() {
+    func publishDescribed() {
         let descriptor = DescriptorDefinition(
             GATTUUID.userDescription,
             permissions: AttributePermissions(read: .encrypted, write: .encrypted),

@@ -96,6 +96,8 @@ import Testing
         #expect(try app.expect("value").error == nil)
         #expect(alerts.all.isEmpty)
         #expect(phone.pairedPeers.map(\.identifier) == [identifier])
+        // And by their names, in the settings and, from the first moment, in apps (behaviour 2.25).
+        #expect(phone.pairedPeers.map(\.name) == ["Sensor"])
     }
 
     /// Another controller, or one that says that it is the same and is not where that one was.

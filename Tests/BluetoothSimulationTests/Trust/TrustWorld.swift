@@ -26,10 +26,15 @@ final class TrustWorld {
         sensor sensorOptions: DeviceOptions = DeviceOptions(),
         people: People = .agree,
         phoneBonds: LoopBound<any BondStorage>? = nil,
+        phoneCapture: Locked<[UInt8]>? = nil,
         configure: @escaping @Sendable (inout SystemConfiguration, _ isPhone: Bool) -> Void = { _, _ in }
     ) {
         world = SimulatedWorld(seed: seed, loop: loop)
-        phone = world.addDevice(named: "Phone", options: phoneOptions, bonds: phoneBonds) { configure(&$0, true) }
+        var capture: (@Sendable ([UInt8]) -> Void)?
+        if let phoneCapture { capture = { octets in phoneCapture.change { $0 += octets } } }
+        phone = world.addDevice(named: "Phone", options: phoneOptions, bonds: phoneBonds, capture: capture) {
+            configure(&$0, true)
+        }
         sensor = world.addDevice(named: "Sensor", at: Position(x: 1), options: sensorOptions) { configure(&$0, false) }
         sensorApp = sensor.launch("sensor") { _ in TrustPeripheral() }
         world.run(for: .milliseconds(200))

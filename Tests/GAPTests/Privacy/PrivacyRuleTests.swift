@@ -58,6 +58,15 @@ import Testing
         #expect(pair.privacy.recentAddress(of: pair.identity) == nil && pair.privacy.peer(at: heard) == nil)
     }
 
+    /// By then it may show another one.
+    @Test func whereAPeerWasHeardIsOfNoUseAfterAWhile() throws {
+        let pair = try Pair()
+        _ = try pair.device.hear()
+        #expect(pair.privacy.recentAddress(of: pair.identity) != nil)
+        pair.world.run(DevicePrivacy.recentTime)
+        #expect(pair.privacy.recentAddress(of: pair.identity) == nil)
+    }
+
     /// The address that a peer was linked with is the one that it is advertised to by, as long as its key is the same.
     @Test func whereAPeerWasLinkedIsForgottenWithItsKey() throws {
         let pair = try Pair()

@@ -1,0 +1,59 @@
+import BluetoothTypes
+import Bonds
+import Cryptography
+import EventLoops
+import GAP
+import HCITransports
+import Logging
+import SMP
+import Testing
+
+@testable import BluetoothService
+
+/// A system whose controller is exchanged while it runs.
+@Suite struct AdapterTests {
+    private func bond() throws -> Bond {
+        var keys = PeerKeys(level: KeyLevel(keySize: 16, isAuthenticated: true, isSecureConnections: true))
+        let key = EncryptionKey(key: Key128(Block128(high: 1, low: 2)), diversifier: 0, random: 0)
+        (keys.localKey, keys.peerKey) = (key, key)
+        let identifier = try #require(BondIdentifier([UInt8](repeating: 7, count: 16)))
+        let address = BluetoothAddress(0xC0_0000_0000_01, kind: .randomDevice)
+        return Bond(identifier: identifier, address: address, keys: keys)
+    }
+
+    /// Whoever takes the controller's place on the same line gets none of its bonds, and spoils none of them.
+    @Test func AB_H08_aControllerThatIsExchangedUnderARunningSystemDoesNotGetTheBonds() throws {
+        let air = RadioWorld()
+        let line = InMemoryTransport.pair(loop: air.world.loop)
+        air.attach(to: line.controller, number: 1)
+        let system = BluetoothSystem(
+            transport: line.host,
+            loop: air.world.loop,
+            random: RandomSource(seed: 3),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        var notices: [SystemNotice] = []
+        system.onNotice = { notices.append($0) }
+        system.start()
+        air.world.run(.seconds(1))
+        let own = try #require(system.keeper.store?.identity)
+        _ = try #require(system.keeper.store).add(bond())
+        func exchange(for number: UInt64) {
+            system.setPower(false)
+            air.world.run(.seconds(1))
+            air.attach(to: line.controller, number: number)
+            system.setPower(true)
+            air.world.run(.seconds(1))
+        }
+        exchange(for: 1)
+        #expect(system.state == .poweredOn && system.bondedPeers.count == 1 && notices.isEmpty)
+        exchange(for: 2)
+        #expect(system.state == .poweredOn && system.bondedPeers.isEmpty && system.security.bonds == nil)
+        #expect(system.privacy.peers.isEmpty)
+        // Nor does it show who the other one is.
+        #expect(system.privacy.identity?.key != own.key)
+        #expect(notices.contains { "\($0)".contains("belong to the adapter") }, "\(notices)")
+        exchange(for: 1)
+        #expect(system.bondedPeers.count == 1 && system.privacy.identity?.key == own.key)
+    }
+}

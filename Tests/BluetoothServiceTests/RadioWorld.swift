@@ -1,0 +1,79 @@
+import BluetoothTypes
+import EventLoops
+import GAP
+import HCI
+import HCITransports
+import LinkLayer
+import Logging
+import Radio
+
+@testable import BluetoothService
+
+/// Systems on virtual controllers that share a simulated radio.
+final class RadioWorld {
+    let world = TestWorld()
+    let radio: Radio
+    private let random = RandomSource(seed: 11)
+    private let hasExtendedAdvertising: Bool
+    private var controllers: [VirtualController] = []
+    private static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    init(lossRate: Double = 0, hasExtendedAdvertising: Bool = true) {
+        self.hasExtendedAdvertising = hasExtendedAdvertising
+        var configuration = Radio.Configuration()
+        configuration.lossRate = lossRate
+        radio = Radio(loop: world.loop, random: random.split(0), configuration: configuration)
+    }
+
+    func system(_ name: String) -> BluetoothSystem {
+        let line = InMemoryTransport.pair(loop: world.loop)
+        let number = attach(to: line.controller)
+        var configuration = SystemConfiguration()
+        configuration.deviceName = name
+        let system = BluetoothSystem(
+            transport: line.host,
+            loop: world.loop,
+            random: random.split(number + 100),
+            configuration: configuration,
+            logger: Self.silent
+        )
+        system.start()
+        world.run(.milliseconds(100))
+        return system
+    }
+
+    /// Puts a new controller at the end of a line, in place of whichever was there; it has the address of its number.
+    @discardableResult
+    func attach(to line: InMemoryTransport, number wanted: UInt64? = nil) -> UInt64 {
+        let number = wanted ?? UInt64(controllers.count + 1)
+        var kind = VirtualControllerConfiguration(
+            publicAddress: BluetoothAddress(0xC0FF_EE00_0000 + number, kind: .publicDevice)
+        )
+        if !hasExtendedAdvertising { kind.features.remove(.extendedAdvertising) }
+        controllers.append(
+            VirtualController(
+                transport: line,
+                node: radio.add(),
+                loop: world.loop,
+                random: random.split(UInt64(controllers.count + 1)),
+                configuration: kind
+            )
+        )
+        return number
+    }
+
+    /// A device that is no system with apps, and sends what those cannot.
+    func bareDevice() -> GenericAccess {
+        let line = InMemoryTransport.pair(loop: world.loop)
+        let number = attach(to: line.controller)
+        let access = GenericAccess(
+            host: HCIHost(transport: line.host, loop: world.loop, logger: Self.silent),
+            loop: world.loop,
+            random: random.split(number + 100),
+            logger: Self.silent
+        )
+        access.start()
+        world.run(.milliseconds(100))
+        return access
+    }
+}

@@ -1,0 +1,106 @@
+import BluetoothTypes
+import EventLoops
+import GATT
+import HCI
+import SMP
+import Testing
+
+@testable import GAP
+
+/// A bonded peer that is called by the private address that it shows at the moment, as somebody does who has just seen it, and
+/// is known by its identity all the same (Core Vol 3 Part C 10.7.2.2).
+@Suite struct AddressOfTheMomentTests {
+    private static let data = AdvertisingData([.localName(.init("Harald"))])
+    private static let undirected = Peripheral.Mode(.general, .undirected, data: data)
+    private static let nobody = BluetoothAddress(0xC0_0000_0000_09, kind: .randomDevice)
+
+    /// How the peer is asked for by its address.
+    enum Procedure: CaseIterable {
+        case direct
+        case auto
+        case selective
+
+        func begin(_ central: Central, _ address: BluetoothAddress, _ completion: @escaping Central.Completion) {
+            let time = Duration.seconds(5)
+            switch self {
+            case .direct: central.connect(to: address, within: time, completion: completion)
+            case .auto: central.autoConnect(to: [nobody, address], within: time, completion: completion)
+            case .selective: central.selectiveConnect(to: [address, nobody], within: time, completion: completion)
+            }
+        }
+    }
+
+    /// Two bonded devices, of which one advertises, and the address that it shows.
+    private struct Pair {
+        let world: GAPWorld
+        let watch: AirWatch
+        let device: GAPDevice
+        let other: GAPDevice
+        let role: Peripheral
+        let shown: BluetoothAddress
+
+        init(_ mode: PrivacyMode) throws {
+            world = GAPWorld(mode.commands)
+            watch = AirWatch(world.radio)
+            device = world.privateDevice(mode)
+            other = world.privateDevice(mode)
+            try device.bond(with: other)
+            role = Peripheral(device.access)
+            role.enter(AddressOfTheMomentTests.undirected)
+            world.run(.seconds(1))
+            shown = try #require(watch.of(device.node, .advertising).last?.own)
+            #expect(device.isOwn(shown))
+        }
+    }
+
+    @Test(arguments: PrivacyMode.allCases, Procedure.allCases)
+    func aBondedPeerIsMeantByTheAddressThatItShowsNow(mode: PrivacyMode, procedure: Procedure) throws {
+        let pair = try Pair(mode)
+        let central = Central(pair.other.access)
+        var result: Result<AccessLink, GAPError>?
+        procedure.begin(central, pair.shown) { result = $0 }
+        pair.world.run(for: .seconds(6)) { result != nil }
+        let link = try #require(try result?.get())
+        #expect(link.peer == pair.device.identity.address)
+        #expect(pair.other.access.connector.wanted.isEmpty && pair.other.access.links.count == 1)
+        // And is not in the way of the next one.
+        var next: Result<AccessLink, GAPError>?
+        link.terminate()
+        pair.world.run(.seconds(1))
+        pair.role.enter(Self.undirected)
+        central.connect(to: pair.device.identity.address, within: .seconds(5)) { next = $0 }
+        pair.world.run(for: .seconds(6)) { next != nil }
+        #expect(try next?.get().peer == pair.device.identity.address)
+    }
+
+    /// Whoever repeats an address of a peer that is there is refused, and the caller learns why and does not wait.
+    @Test(arguments: PrivacyMode.allCases)
+    func AB_G03_whoCallsAPeerThatIsThereAlreadyLearnsItAtOnce(mode: PrivacyMode) throws {
+        let pair = try Pair(mode)
+        let stolen = pair.shown
+        // With another address than the one that the peer has by now: no controller knows that it has a link to it.
+        pair.world.run(GAPTimer.privateAddressInterval + .seconds(1))
+        let central = Central(pair.other.access)
+        var first: Result<AccessLink, GAPError>?
+        central.connect(to: pair.device.identity.address, within: .seconds(5)) { first = $0 }
+        pair.world.run(for: .seconds(6)) { first != nil }
+        let link = try #require(try first?.get())
+        pair.world.run(.seconds(1))
+        #expect(link.security.linkSecurity.isEncrypted)
+        let trap = Peripheral(pair.world.device(.fixed(stolen)).access)
+        trap.enter(Self.undirected)
+        var second: Result<AccessLink, GAPError>?
+        let began = pair.world.loop.now
+        central.connect(to: pair.device.identity.address, within: .seconds(20)) { second = $0 }
+        pair.world.run(for: .seconds(25)) { second != nil }
+        #expect(throws: GAPError.self) { _ = try second?.get() }
+        if case .failure(.refused(_, let status)) = second {
+            #expect(status == .connectionAlreadyExists)
+        } else {
+            Issue.record("\(String(describing: second))")
+        }
+        #expect(pair.world.loop.now - began < .seconds(10))
+        #expect(pair.other.access.links.count == 1 && pair.other.access.links.first === link)
+        #expect(link.security.linkSecurity.isEncrypted && pair.other.access.connector.wanted.isEmpty)
+    }
+}
