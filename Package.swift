@@ -109,8 +109,8 @@ let package = Package(
         room(
             "BluetoothService",
             [
-                "BluetoothTypes", "Bonds", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "SMP", "GAP",
-                .product(name: "DequeModule", package: "swift-collections"),
+                "BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "SMP",
+                "GAP", .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),

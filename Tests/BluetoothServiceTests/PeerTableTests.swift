@@ -1,6 +1,6 @@
 import BluetoothTypes
 import Bonds
-import EventLoops
+import Cryptography
 import Foundation
 import Testing
 
@@ -10,16 +10,15 @@ import Testing
     private func address(_ value: Int) -> BluetoothAddress { BluetoothAddress(UInt64(value), kind: .randomDevice) }
 
     @Test func behaviour_6_19_anAddressKeepsItsIdentifier() {
-        var table = PeerTable(random: RandomSource(seed: 1))
+        var table = PeerTable(seed: 1)
         let first = table.see(address(1))
         #expect(table.see(address(1)).identifier == first.identifier)
         #expect(table.see(BluetoothAddress(1, kind: .randomIdentity)).identifier == first.identifier)
         #expect(table.see(BluetoothAddress(1, kind: .publicDevice)).identifier != first.identifier)
-        #expect(PeerTable(random: RandomSource(seed: 1))[first.identifier] == nil)
     }
 
     @Test func behaviour_6_18_aBondedPeerKeepsItsIdentifierWhateverAddressItShows() {
-        var table = PeerTable(random: RandomSource(seed: 1))
+        var table = PeerTable(seed: 1)
         let stranger = table.see(address(1))
         // It pairs, and its identity address becomes known.
         let bonded = table.see(address(9), as: stranger.identifier)
@@ -30,16 +29,85 @@ import Testing
         #expect(table[stranger.identifier]?.address == address(9))
     }
 
+    /// After a restart, and on another host.
+    @Test func behaviour_6_19_behaviour_11_3_identifiersOutlastTheTable() {
+        var before = PeerTable(seed: 1)
+        var after = PeerTable(seed: 1)
+        var elsewhere = PeerTable(seed: 2)
+        for value in [0, 1, 0x5555_5555_5555, 0xFFFF_FFFF_FFFF] {
+            for kind in [BluetoothAddress.Kind.publicDevice, .randomDevice] {
+                let known = before.see(BluetoothAddress(UInt64(value), kind: kind))
+                #expect(after[known.identifier] == nil)
+                let recalled = after.recall(known.identifier)
+                #expect(recalled?.identifier == known.identifier && recalled?.address == known.address)
+                let (here, recalledElsewhere) = (after.see(known.address), elsewhere.recall(known.identifier))
+                let there = elsewhere.see(known.address)
+                #expect(here.identifier == known.identifier)
+                #expect(recalledElsewhere == nil && there.identifier != known.identifier)
+            }
+        }
+        #expect(after.count == 8)
+    }
+
+    /// An app cannot make an identifier that stands for an address.
+    @Test func behaviour_11_3_whatThisHostHasNotGivenIsUnknown() {
+        var table = PeerTable(seed: 1)
+        let name = PeerTable.names(seed: 1).name(of: address(77))
+        for bit in 0..<128 {
+            let octets = withUnsafeBytes(of: name.uuid) { Array($0) }
+            let changed = octets.enumerated().map { $1 ^ ($0 == bit / 8 ? 1 << (bit % 8) : 0) }
+            let found = table.recall(UUID(changed))
+            #expect(found == nil, "bit \(bit)")
+        }
+        let known = (0..<1_000).compactMap { _ in table.recall(UUID()) }
+        #expect(known.isEmpty && table.count == 0)
+        let recalled = table.recall(name)
+        #expect(recalled?.address == address(77))
+    }
+
+    /// The name goes with the bonded peer, and leads to nobody else.
+    @Test func behaviour_6_18_theNameOfAnAddressThatABondedPeerHadIsTaken() {
+        var table = PeerTable(seed: 1)
+        let stranger = table.see(address(1)).identifier
+        _ = table.see(address(9), as: stranger)
+        let other = table.see(address(1)).identifier
+        let bonded = table.recall(stranger)
+        #expect(other != stranger && bonded?.address == address(9))
+        // After a restart the bond is there first.
+        var after = PeerTable(seed: 1)
+        _ = after.see(address(9), as: stranger)
+        let again = after.see(address(1)).identifier
+        #expect(again == other)
+        // The bonded peer is no other one by the name that its identity address would have had.
+        let byAddress = after.recall(PeerTable.names(seed: 1).name(of: address(9)))
+        #expect(byAddress == nil)
+    }
+
+    /// Apps see identifiers of the usual kind (RFC 9562 5.4), and none twice.
+    @Test func identifiersLookAlike() {
+        let names = PeerTable.names(seed: 3)
+        var all: Set<UUID> = []
+        for value in 0..<500 {
+            for number in 0..<PeerNames.perAddress {
+                let name = names.name(of: address(value), number: number)
+                #expect(name.uuid.6 >> 4 == 4 && name.uuid.8 >> 6 == 2)
+                #expect(names.address(of: name)?.number == number)
+                all.insert(name)
+            }
+        }
+        #expect(all.count == 500 * Int(PeerNames.perAddress))
+    }
+
     @Test func theNamesOfBondedPeersGoBothWays() {
-        for seed in 0..<20 as Range<UInt64> {
-            let uuid = UUID(random: RandomSource(seed: seed))
+        for _ in 0..<20 {
+            let uuid = UUID()
             #expect(UUID(BondIdentifier(uuid)) == uuid)
             #expect(BondIdentifier(uuid).description.uppercased() == uuid.uuidString)
         }
     }
 
     @Test func behaviour_2_23_theDeviceNameWins() {
-        var table = PeerTable(random: RandomSource(seed: 1))
+        var table = PeerTable(seed: 1)
         let peer = table.see(address(1)).identifier
         #expect(table[peer]?.name == nil)
         table.setAdvertisedName("advertised", of: peer)
@@ -51,7 +119,7 @@ import Testing
     }
 
     @Test func AB_G02_thePeersThatAreHeldStay() {
-        var table = PeerTable(random: RandomSource(seed: 1))
+        var table = PeerTable(seed: 1)
         let held = table.see(BluetoothAddress(0xFFFF_FFFF_FFFF, kind: .randomDevice)).identifier
         table.hold(held)
         for index in 0..<100_000 { _ = table.see(address(index)) }
@@ -61,4 +129,14 @@ import Testing
         for index in 0..<10_000 { _ = table.see(address(index)) }
         #expect(table[held] == nil)
     }
+}
+
+extension PeerTable {
+    private static func secret(_ seed: UInt64) -> Key128 { Key128(Block128(high: seed, low: 0x5EC2_E7)) }
+
+    init(seed: UInt64) {
+        self.init { Self.secret(seed) }
+    }
+
+    static func names(seed: UInt64) -> PeerNames { PeerNames(secret(seed)) }
 }

@@ -109,7 +109,7 @@ final class CentralSession: ManagerSession {
         guard system.state == .poweredOn else { return .peripherals([]) }
         switch query {
         case .peripherals(let identifiers):
-            return .peripherals(identifiers.compactMap { system.peers[$0]?.info })
+            return .peripherals(identifiers.compactMap { system.peers.recall($0)?.info })
         case .connectedPeripherals(let services):
             let found = system.links.filter { $0.hasService(of: services) }
             return .peripherals(found.compactMap { system.peers[$0.peer]?.info })
@@ -147,7 +147,7 @@ extension CentralSession {
     /// Asking again is of no use and no harm (behaviour 3.3).
     private func connect(_ peer: UUID, _ options: ConnectOptions) {
         guard uses[peer] == nil else { return }
-        guard system.peers[peer] != nil else {
+        guard system.peers.recall(peer) != nil else {
             let error = ServiceError(.unknownDevice, reason: "no peripheral is known by \(peer)")
             return emit(.connectionFailed(peer: peer, error))
         }

@@ -1,11 +1,11 @@
 import BluetoothTypes
-import EventLoops
+import Cryptography
 import Foundation
 import GAP
 
 /// What this host knows of a peer.
 struct Peer {
-    /// How apps name it. Given at first sight, and drawn by lot: it says nothing about the address (behaviour 6.19).
+    /// How apps name it. It says nothing about the address (behaviour 6.19).
     let identifier: UUID
     /// Its identity address if that is known, else the one that it had when it was seen.
     var address: BluetoothAddress
@@ -30,10 +30,13 @@ struct PeerTable {
 
     private var peers = RecencyTable<UUID, Peer>(limit: maximumPeers)
     private var identifiers: [BluetoothAddress: UUID] = [:]
-    private let random: RandomSource
+    private let secret: () -> Key128
+    /// What peers are called.
+    private lazy var names = PeerNames(secret())
 
-    init(random: RandomSource) {
-        self.random = random
+    /// - Parameter secret: Of this host, from which identifiers follow. Asked for when there is a first peer.
+    init(secret: @escaping () -> Key128) {
+        self.secret = secret
     }
 
     var count: Int { peers.count }
@@ -43,7 +46,25 @@ struct PeerTable {
     /// The peer at `address`, known from now on.
     mutating func see(_ address: BluetoothAddress) -> Peer {
         let known = identifiers[address.asDevice].flatMap { peers[$0] }
-        let peer = known ?? Peer(identifier: UUID(random: random), address: address.asDevice)
+        return note(known ?? Peer(identifier: name(of: address.asDevice), address: address.asDevice))
+    }
+
+    /// The peer that apps know by `identifier`, perhaps from before a restart; nil when this host never knew one
+    /// (behaviour 11.3).
+    mutating func recall(_ identifier: UUID) -> Peer? {
+        if let known = peers[identifier] { return known }
+        guard let address = names.address(of: identifier)?.address, identifiers[address] == nil else { return nil }
+        return note(Peer(identifier: identifier, address: address))
+    }
+
+    /// The first name of the address, unless a bonded peer that has once had this address has taken it along.
+    private mutating func name(of address: BluetoothAddress) -> UUID {
+        let names = names
+        let all = (0..<PeerNames.perAddress).lazy.map { names.name(of: address, number: $0) }
+        return all.first { peers[$0].map { $0.address == address } ?? true } ?? names.name(of: address)
+    }
+
+    private mutating func note(_ peer: Peer) -> Peer {
         identifiers[peer.address] = peer.identifier
         forget(peers.set(peer, for: peer.identifier)?.value)
         return peer

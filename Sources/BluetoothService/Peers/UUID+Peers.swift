@@ -1,22 +1,14 @@
 import Bonds
-import EventLoops
 import Foundation
 
 extension UUID {
-    /// A UUID of version 4 (RFC 9562 5.4).
-    init(random: RandomSource) {
-        var octets = random.bytes(16)
-        octets[6] = octets[6] & 0x0F | 0x40
-        octets[8] = octets[8] & 0x3F | 0x80
-        self.init(octets)
-    }
-
     /// The name of a bonded peer, as apps see it.
     init(_ identifier: BondIdentifier) {
         self.init(identifier.bytes)
     }
 
-    private init(_ b: [UInt8]) {
+    /// From 16 octets.
+    init(_ b: [UInt8]) {
         self.init(
             uuid: (
                 b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]

@@ -77,9 +77,10 @@ public final class BluetoothSystem {
         self.random = random
         self.configuration = configuration
         self.logger = logger
-        peers = PeerTable(random: random)
         attributes = LocalAttributes(name: configuration.deviceName, appearance: configuration.appearance)
-        keeper = BondKeeper(configuration, storage: bonds, random: random)
+        let keeper = BondKeeper(configuration, storage: bonds, random: random)
+        self.keeper = keeper
+        peers = PeerTable { keeper.secret("names of peers") }
         security = DeviceSecurity(loop: loop, random: random, configuration: configuration.pairing, logger: logger)
         identity = DeviceIdentity(configuration.address, random: random)
         // As peripheral Apple's systems take a code in, and ask the person when a central has lost its bond.

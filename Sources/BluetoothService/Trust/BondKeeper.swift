@@ -1,5 +1,6 @@
 import BluetoothTypes
 import Bonds
+import Cryptography
 import EventLoops
 import Foundation
 import GAP
@@ -51,6 +52,12 @@ final class BondKeeper {
     func close() {
         store = nil
         storage = nil
+    }
+
+    /// A secret of this host for a purpose: the same each time where anything lasts, and otherwise drawn.
+    func secret(_ purpose: String) -> Key128 {
+        let octets = (try? storage?.derive(purpose)) ?? random.bytes(16)
+        return Key128(Block128(octets.prefix(16)) ?? .zero)
     }
 
     private func makeStorage() throws(BondError) -> any BondStorage {
