@@ -70,7 +70,7 @@ struct SecureExchange: Exchange {
     mutating func receive(_ command: SMPCommand) -> [ExchangeAction] {
         switch (command, state) {
         case (.publicKey(let packet), .awaitsPublicKey): return receive(key: packet)
-        case (.confirm(let packet), .awaitsCommitment) where isInitiator:
+        case (.confirm(let packet), .awaitsCommitment):
             state = .awaitsRandom(commitment: packet.value)
             return [.send(.random(PairingRandom(own)))]
         case (.random(let packet), .awaitsRandom(let commitment)): return receive(random: packet.value, commitment)
