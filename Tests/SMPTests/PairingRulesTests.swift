@@ -272,10 +272,11 @@ import Testing
 
 extension PairingRulesTests {
     /// A command that nobody has filled has zeroes in it; features that nobody has filled promise nothing but 16 octets.
-    @Test func commands_begin_empty() {
+    @Test func commands_begin_empty() throws {
         #expect(CentralIdentification().framed().bytes == [0x07] + [UInt8](repeating: 0, count: 10))
         #expect(PairingFailed().framed().bytes == [0x05, 0])
         #expect(PairingPublicKey().framed().bytes == [0x0C] + [UInt8](repeating: 0, count: 64))
+        #expect(try SMPCommand(PairingPublicKey().framed()) == .publicKey(PairingPublicKey()))
         #expect(PairingRequest().framed().bytes == [0x01, 3, 0, 0, 16, 0, 0])
         for command: any SMPPacket in [
             EncryptionInformation(), IdentityInformation(), SigningInformation(), PairingConfirm(), PairingRandom(),
