@@ -112,7 +112,7 @@ struct SecureExchange: Exchange {
 extension SecureExchange {
     private mutating func receive(key packet: PairingPublicKey) -> [ExchangeAction] {
         guard let point = packet.point else { return fail(.invalidParameters) }
-        guard isInitiator || makeKeys() else { return fail(.unspecifiedReason) }
+        guard makeKeys() else { return fail(.unspecifiedReason) }
         // Our own x in the peer's key would let it mirror everything (AB-S02, CVE-2020-26558); the y may be flipped.
         guard point.x != publicKey.x || acceptsDebugKey else { return fail(.invalidParameters) }
         guard !point.isDebugKey || acceptsDebugKey else { return fail(.invalidParameters) }
