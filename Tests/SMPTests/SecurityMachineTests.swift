@@ -223,6 +223,21 @@ extension SecurityMachineTests {
         #expect(machine.state == .idle && machine.waiters.isEmpty && !machine.pairing.isUnderWay)
     }
 
+    /// Who wants a pairing is not content with the bond's key, which others are.
+    @Test(arguments: [PairingRole.initiator, .responder])
+    func who_wants_to_be_paired_waits_on_when_the_bonds_key_is_in_use(role: PairingRole) {
+        let isCentral = role == .initiator
+        let begun = SecuritySituation(isBonded: true).after(Self.encrypted, at: role) {
+            isCentral ? $0.central.state == .encrypting : $0.peripheral.state == .awaitsCentral
+        }
+        var machine = (isCentral ? begun : begun.asked())[role]
+        #expect(machine.handle(Self.pair).isEmpty && machine.waiters.count == 2)
+        let rest: [SecurityMachine.Action] = isCentral ? [.askPermission] : []
+        #expect(machine.handle(.encryption(.on)) == [.encryptionChanged, .finish(1, nil)] + rest)
+        #expect(machine.waiters == [.init(number: 2, level: nil)])
+        #expect(machine.state == (isCentral ? .pairing : .awaitsCentral))
+    }
+
     /// Sixty-four callers wait at most.
     @Test(arguments: [PairingRole.initiator, .responder])
     func no_more_than_sixty_four_wait(role: PairingRole) {
