@@ -23,7 +23,7 @@ public final class SecurityManager {
     private var timer: ScheduledTask?
     private var completions: [Int: (Result<Void, SecurityError>) -> Void] = [:]
     private var lastNumber = 0
-    /// Counts prompts, so that an answer to one that is over is known.
+    /// Counts prompts that are over, so that an answer to one of them is known.
     private var prompt = 0
     /// When the encryption of the link last changed; nil before it did.
     private var encryptionMoment: LinkMoment?
@@ -241,7 +241,6 @@ extension SecurityManager {
     }
 
     private func ask(_ question: PairingPrompt) {
-        prompt &+= 1
         let number = prompt
         // Nobody to ask is a no.
         guard let delegate else { return handle(.answered(.refuse)) }
@@ -258,15 +257,10 @@ extension SecurityManager {
 
     private func startTimer() {
         stopTimer()
-        timer = loop.schedule(after: PairingMachine.timeout) { [weak self] in
-            guard let self else { return }
-            timer = nil
-            handle(.timeout)
-        }
+        timer = loop.schedule(after: PairingMachine.timeout) { [weak self] in self?.handle(.timeout) }
     }
 
     private func stopTimer() {
         if let timer { loop.cancel(timer) }
-        timer = nil
     }
 }

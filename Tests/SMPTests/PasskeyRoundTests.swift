@@ -32,6 +32,16 @@ import Testing
         }
     }
 
+    /// Whoever sends the initiator's own value back knows no passkey, and sees nothing of the initiator's.
+    @Test(arguments: [PairingRole.initiator, .responder])
+    func AB_S02_our_own_confirm_value_sent_back_ends_it_before_anything_is_shown(shows: PairingRole) {
+        var bench = PasskeyTests.bench(shows, isLegacy: false)
+        LegacyPairingTests.echo(&bench, .pairingConfirm)
+        bench.pair()
+        #expect(bench.initiator.error == .refused(.confirmValueFailed))
+        #expect(!bench.initiator.sent.contains { $0.code == .pairingRandom })
+    }
+
     /// The least significant bit first, and 0x80 above it. 999,999 is 1111 0100 0010 0011 1111.
     @Test(
         arguments: [

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import Cryptography
+import EventLoops
 import Testing
 
 @testable import SMP
@@ -65,6 +66,28 @@ import Testing
             let ones = Double(passkeys.count { $0 >> UInt32(bit) & 1 == 1 })
             #expect(abs(ones - 1_000 * share) < 4 * deviation, "bit \(bit)")
         }
+    }
+
+    /// Seeds whose first number leads to the greatest passkey, to the least, and beyond the greatest if there were one more.
+    @Test(arguments: [(1_035_962, 999_999), (965_768, 0), (1_265_837, 949_519)] as [(UInt64, UInt32)])
+    func AB_S13_a_passkey_may_be_any_of_a_million_numbers_and_no_other(seed: UInt64, passkey: UInt32) throws {
+        let features = PairingFeatures()
+        let setting = ExchangeSetting(
+            negotiation: try PairingNegotiation(
+                role: .initiator,
+                initiator: features,
+                responder: features,
+                configuration: PairingConfiguration()
+            ),
+            initiatorAddress: PairingBench.central,
+            responderAddress: PairingBench.peripheral,
+            random: RandomSource(seed: seed),
+            peerData: nil
+        )
+        #expect(setting.passkey() == passkey)
+        // A random value is no constant.
+        let blocks = (0..<20).map { _ in setting.block() }
+        #expect(Set(blocks).count == 20)
     }
 
     /// Chi squared of ten bins, 9 degrees of freedom: below 27.9 in 999 cases of 1,000.

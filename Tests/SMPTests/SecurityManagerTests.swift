@@ -1,4 +1,5 @@
 import BluetoothTypes
+import Cryptography
 import EventLoops
 import L2CAP
 import LoopbackLinks
@@ -49,7 +50,7 @@ import Testing
         let cut = (1..<Self.pairingRequest.count).map { Array(Self.pairingRequest[..<$0]) }
         let answers = answers(.peripheral, to: [[]] + cut + [Self.pairingRequest + [0]])
         #expect(answers == [[UInt8]](repeating: [0x05, 0x0A], count: cut.count + 1))
-        #expect(self.answers(.central, to: [[0x0B], [0x0B, 1, 2]]).isEmpty)
+        #expect(self.answers(.central, to: [[0x0B], [0x0B, 1, 2]] + cut + [Self.pairingRequest + [0]]).isEmpty)
     }
 
     @Test func everyPacketGoesBothWays() throws {
@@ -59,5 +60,227 @@ import Testing
         try check(PairingRequest.self, Self.pairingRequest)
         try check(SecurityRequest.self, Self.securityRequest)
         try check(PairingFailed.self, [0x05, 0x05])
+    }
+}
+
+// MARK: - The shell around the machines
+
+extension SecurityManagerTests {
+    private static let both = [PairingRole.initiator, .responder]
+
+    /// The addresses of the two enter what both compute; two sides that swap them alike would not notice.
+    @Test func the_central_is_the_initiator_at_both_ends() {
+        let bench = SecuringTests.bench()
+        for role in Self.both {
+            let context = bench[role].manager.machine.pairing.context
+            #expect(context.initiatorAddress == PairingBench.central)
+            #expect(context.responderAddress == PairingBench.peripheral)
+            #expect(bench[role].manager.role == role)
+        }
+    }
+
+    @Test(arguments: both)
+    func a_configuration_counts_for_the_next_pairing(role: PairingRole) {
+        let bench = SecuringTests.bench()
+        bench[role].manager.configuration.isPairable = false
+        #expect(bench.secure(.encrypted, by: role).error == .cannotPair(.notPairable))
+        bench[role].manager.configuration.isPairable = true
+        bench[role].manager.configuration.ioCapability = .noInputNoOutput
+        #expect(bench.secure(.encrypted, by: role).isSuccess)
+        #expect(bench.central.manager.encryption.level?.isAuthenticated == false)
+    }
+
+    @Test func whether_a_pairing_is_under_way_is_known() {
+        let bench = SecuringTests.bench()
+        #expect(!bench.central.manager.isPairing)
+        bench.central.manager.pair()
+        bench.run(.milliseconds(10))
+        #expect(bench.central.manager.isPairing && bench.peripheral.manager.isPairing)
+        bench.run()
+        #expect(!bench.central.manager.isPairing && !bench.peripheral.manager.isPairing)
+    }
+
+    /// A delegate that is no more neither permits nor refuses: nobody is there to say that these two may pair.
+    @Test func AB_S12_a_delegate_that_is_gone_permits_nothing() {
+        let loop = VirtualEventLoop()
+        let (link, peer) = LoopbackLink.pair(loop: loop)
+        let connection = L2CAPConnection(link: link, role: .peripheral, loop: loop)
+        let manager = SecurityManager(
+            channel: connection.register(.securityManager, maximumPayload: SecurityManager.maximumPayload),
+            role: .responder,
+            ownAddress: PairingBench.peripheral,
+            peerAddress: PairingBench.central,
+            loop: loop,
+            random: RandomSource(seed: 1)
+        )
+        // The bench lets go of it here.
+        var bench: SecurityBench? = SecuringTests.bench()
+        manager.delegate = bench?.peripheral
+        bench = nil
+        #expect(manager.delegate == nil && bench == nil)
+        manager.consent = .given
+        peer.inject(Self.pairingRequest, on: 6)
+        loop.run(for: .seconds(1))
+        #expect(link.takeSent(on: 6) == [[0x05, 0x09]] && !manager.isPairing)
+    }
+
+    /// Keys that nobody keeps do not count, though the pairing went well.
+    @Test(arguments: both)
+    func keys_for_which_there_is_no_store_do_not_count(without: PairingRole) {
+        let bench = SecuringTests.bench(.noInputNoOutput, .noInputNoOutput)
+        let outcome = SecurityBench.Outcome()
+        bench[without].manager.pair { outcome.result = $0 }
+        while bench.air.keys.isEmpty {
+            bench.run(.milliseconds(1))
+            let isLast = bench[without.other].takeSent().contains { $0.code == .pairingDHKeyCheck }
+            if isLast { bench[without.other].link.isHeld = true }
+        }
+        bench.run(.seconds(1))
+        #expect(bench[without].manager.encryption.isEncrypted)
+        bench[without].manager.delegate = nil
+        bench[without.other].link.isHeld = false
+        bench.run()
+        #expect(outcome.error == .keysRefused && !bench[without].manager.encryption.isEncrypted)
+        #expect(bench[without].takeSent().last == .failed(PairingFailed(.keyRejected)))
+        #expect(bench[without].stored.isEmpty && bench[without].manager.keys == nil)
+    }
+
+    /// Keys of a link that no bond is made of are signed with for as long as the link is there, and kept nowhere.
+    @Test func signatures_of_a_link_without_a_bond_count_on_that_link() throws {
+        var configuration = SecuringTests.configuration()
+        configuration.givenKeys.insert(.signing)
+        configuration.wantedKeys.insert(.signing)
+        configuration.bonds = false
+        let bench = SecurityBench(central: configuration, peripheral: configuration)
+        #expect(bench.secure(.encrypted).isSuccess)
+        let message = SignatureTests.message
+        for number in 0..<3 as Range<UInt8> {
+            let signature = try #require(bench.central.manager.sign(message))
+            #expect(signature.bytes.prefix(4) == [number, 0, 0, 0])
+            #expect(bench.peripheral.manager.verify(message, signature: signature))
+            #expect(!bench.peripheral.manager.verify(message, signature: signature))
+        }
+        for side in [bench.central, bench.peripheral] {
+            #expect(side.keyChanges == 0 && side.shelf.keys == nil)
+            side.manager.linkLost()
+            #expect(side.manager.keys == nil && side.manager.sign(message) == nil)
+        }
+    }
+
+    /// A key of nothing but zeroes is what a controller that was deceived encrypts with: it is given to none (AB-L06).
+    @Test func AB_L06_a_bond_with_a_key_of_zeroes_gives_none() throws {
+        var keys = try SecuringTests.bond()
+        #expect(keys.1.localKey != nil)
+        let bench = SecurityBench(central: SecuringTests.configuration(), keys: (keys.0, keys.1))
+        let manager = bench.peripheral.manager
+        #expect(manager.longTermKey(random: 0, diversifier: 0) == keys.1.localKey?.key)
+        keys.1.localKey?.key = .zero
+        bench.peripheral.shelf.keys = keys.1
+        #expect(manager.longTermKey(random: 0, diversifier: 0) == nil)
+        manager.encryptionChanged(.on)
+        #expect(!manager.encryption.isEncrypted)
+    }
+
+    /// What the peer said that it has lost is lost until there is another key.
+    @Test func AB_S09_a_peer_that_lost_one_key_is_heard_again_when_there_is_another() throws {
+        let keys = try SecuringTests.bond()
+        let bench = SecurityBench(
+            central: SecuringTests.configuration(),
+            peripheral: SecuringTests.configuration(),
+            keys: (keys.0, nil)
+        )
+        #expect(bench.secure(.encrypted, by: .responder).result == nil)
+        #expect(bench.central.failures == [.peerLostKey])
+        // Another link to the same peer has paired meanwhile.
+        var configuration = SecuringTests.configuration()
+        configuration.bonds = true
+        let others = try SecuringTests.bond((configuration, configuration))
+        var (a, b) = others
+        let key = EncryptionKey(key: Key128(Block128(high: 3, low: 4)))
+        (a.peerKey, a.localKey, b.peerKey, b.localKey) = (key, key, key, key)
+        bench.central.shelf.keys = a
+        bench.peripheral.shelf.keys = b
+        bench.peripheral.link.inject([0x0B, 0x0D], on: 6)
+        bench.run()
+        #expect(bench.central.manager.encryption.isEncrypted && bench.air.keys == [key.key])
+    }
+
+    /// A wish leads to no more than this device can do, and to what it asks for where that can be done (Core Vol 3 Part H 2.4.6).
+    @Test(
+        arguments: [
+            (0x00, .displayYesNo, .whenPeerOffersNothingElse, false, false),
+            (0x04, .displayYesNo, .whenPeerOffersNothingElse, true, false),
+            (0x08, .displayYesNo, .whenPeerOffersNothingElse, false, true),
+            (0x0C, .displayYesNo, .whenPeerOffersNothingElse, true, true),
+            (0xF3, .displayYesNo, .whenPeerOffersNothingElse, false, false),
+            (0x0C, .noInputNoOutput, .whenPeerOffersNothingElse, false, true),
+            (0x0C, .displayYesNo, .only, true, false), (0x0C, .noInputNoOutput, .only, false, false),
+        ] as [(UInt8, IOCapability, PairingConfiguration.Legacy, Bool, Bool)]
+    )
+    func a_wish_of_the_peripheral_is_met_as_far_as_it_can_be(
+        bits: UInt8,
+        capability: IOCapability,
+        legacy: PairingConfiguration.Legacy,
+        isAuthenticated: Bool,
+        isSecureConnections: Bool
+    ) throws {
+        var configuration = SecuringTests.configuration(capability)
+        configuration.legacy = legacy
+        let bench = SecurityBench(central: configuration, peripheral: SecuringTests.configuration())
+        bench.central.isPermitted = true
+        bench.central.delay = nil
+        bench.peripheral.link.inject([0x0B, bits], on: 6)
+        bench.run(.zero)
+        let wish = try #require(bench.central.manager.machine.waiters.first)
+        let level = SecurityLevel(isAuthenticated: isAuthenticated, isSecureConnections: isSecureConnections)
+        #expect(wish.number == nil && wish.level == level)
+        #expect(bench.central.takeSent().first?.code == .pairingRequest)
+    }
+
+    /// What a caller needs is insisted on; what the peripheral wishes is asked for.
+    @Test func a_caller_is_not_content_with_less_and_a_wish_is() {
+        for isWish in [false, true] {
+            let bench = SecuringTests.bench(.displayYesNo, .noInputNoOutput)
+            if isWish {
+                bench.peripheral.link.inject([0x0B, 0x05], on: 6)
+                bench.run()
+                #expect(bench.central.manager.encryption.level?.isAuthenticated == false)
+                #expect(bench.central.failures.isEmpty)
+            } else {
+                let error = SecurityError.pairing(.refused(.authenticationRequirements))
+                #expect(bench.secure(.authenticated).error == error)
+            }
+        }
+    }
+
+    /// Each thing that somebody waits for enters what the pairing is for, whoever else waits for less.
+    @Test func a_pairing_is_for_all_who_wait() {
+        let levels = [
+            SecurityLevel.encrypted, .authenticated, .secureConnections, .encrypted.with(keySize: 9),
+            SecurityLevel(isAuthenticated: false, isSecureConnections: true),
+        ]
+        for first in levels {
+            for second in levels {
+                var situation = SecuritySituation(isBonded: true).central
+                // Encrypted with the bond first, which is good enough for nobody here.
+                situation.bond = {
+                    var keys = SecuritySituation.bond
+                    keys.level = KeyLevel(keySize: 7, isAuthenticated: false, isSecureConnections: false)
+                    return keys
+                }
+                _ = situation.handle(.wanted(.init(number: 1, level: first)))
+                _ = situation.handle(.wanted(.init(number: 2, level: second)))
+                let demand = situation.handle(.encryption(.on))
+                let rest = [first, second].filter { $0 != .encrypted }
+                #expect(demand.contains(.askPermission) == !rest.isEmpty, "\(first) \(second)")
+                guard !rest.isEmpty else { continue }
+                let expected = situation.pairing.demand
+                #expect(expected.level.isAuthenticated == rest.contains { $0.isAuthenticated })
+                #expect(expected.wantsProtection == rest.contains { $0.isAuthenticated })
+                #expect(expected.level.isSecureConnections == rest.contains { $0.isSecureConnections })
+                #expect(expected.level.minimumKeySize == rest.map(\.minimumKeySize).max())
+                #expect(expected.replaced?.keySize == 7)
+            }
+        }
     }
 }

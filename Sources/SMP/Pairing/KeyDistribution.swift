@@ -68,8 +68,6 @@ struct KeyDistribution {
     /// What the peer has still to send, in order (AB-S11: nothing else is taken, and nothing twice).
     private var expected: [SMPCode]
     private var taken = DistributedKeys()
-    private var longTermKey: Key128?
-    private var resolvingKey: Key128?
 
     init(role: PairingRole, given: DistributedKeys, own: DistributedKeys.Identity, expected kinds: KeyKinds) {
         self.role = role
@@ -102,13 +100,13 @@ struct KeyDistribution {
     private mutating func take(_ command: SMPCommand) -> Bool {
         switch command {
         case .encryptionInformation(let packet):
-            longTermKey = packet.longTermKey
+            taken.encryption = EncryptionKey(key: packet.longTermKey)
             return packet.longTermKey != .zero
         case .centralIdentification(let packet):
-            guard let key = longTermKey else { return false }
-            taken.encryption = EncryptionKey(key: key, diversifier: packet.diversifier, random: packet.random)
+            taken.encryption?.diversifier = packet.diversifier
+            taken.encryption?.random = packet.random
         case .identityInformation(let packet):
-            resolvingKey = packet.key
+            taken.identity = .init(key: packet.key, address: .none)
             // With our own key, the peer's addresses would be taken for ours (AB-S11).
             return packet.key == .zero || packet.key != own.key
         case .identityAddress(let packet):
@@ -117,7 +115,7 @@ struct KeyDistribution {
             guard address.kind == .publicDevice || address.kind == .randomDevice && address.randomKind == .static,
                 address != own.address
             else { return false }
-            taken.identity = .init(key: resolvingKey ?? .zero, address: address)
+            taken.identity?.address = address
         case .signingInformation(let packet):
             taken.signing = packet.key
             return packet.key != .zero

@@ -45,9 +45,7 @@ public struct PairingConfiguration: Sendable {
     func requirements(_ demand: PairingDemand) -> AuthenticationRequirements {
         var requirements: AuthenticationRequirements = []
         if bonds { requirements.insert(.bonding) }
-        if wantsProtection || requiresProtection || demand.wantsProtection || demand.level.isAuthenticated {
-            requirements.insert(.protection)
-        }
+        if wantsProtection || requiresProtection || demand.wantsProtection { requirements.insert(.protection) }
         if legacy != .only { requirements.insert(.secureConnections) }
         if notifiesKeypresses { requirements.insert(.keypress) }
         return requirements

@@ -144,7 +144,7 @@ struct PairingMachine {
             guard isUnderWay else { return [] }
             state = .dead
             return [.closePrompt, .failed(.timedOut)]
-        case .linkLost: return end(.linkLost)
+        case .linkLost: return isUnderWay ? end(.linkLost) : []
         case .cancel(let reason): return isUnderWay ? refuse(reason) : []
         case .drop:
             guard isUnderWay else { return [] }
@@ -216,7 +216,7 @@ struct PairingMachine {
         case (.pairingResponse(let packet), .awaitsResponse(let own)): return proceed(own, packet.features)
         case (.keypress(let packet), .exchanging(let negotiation, _)) where negotiation.passkeyTask != nil:
             keypresses -= 1
-            return (keypresses > 0 ? [.startTimer] : []) + [.peerPressedKey(packet.kind)]
+            return (keypresses >= 0 ? [.startTimer] : []) + [.peerPressedKey(packet.kind)]
         case (_, .exchanging(let negotiation, var exchange)):
             let actions = exchange.receive(command)
             state = .exchanging(negotiation, exchange)
@@ -400,7 +400,6 @@ struct PairingMachine {
     }
 
     private mutating func end(_ error: PairingError) -> [Action] {
-        guard isUnderWay || error != .linkLost else { return [] }
         state = .idle
         return [.stopTimer, .closePrompt, .failed(error)]
     }

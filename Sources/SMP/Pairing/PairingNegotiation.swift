@@ -69,7 +69,6 @@ struct PairingNegotiation: Hashable, Sendable {
             ? initiator.initiatorKeys.intersection(responder.initiatorKeys)
             : initiator.responderKeys.intersection(responder.responderKeys)
         if isSecureConnections { kinds.remove(.encryption) }
-        kinds.formIntersection([.encryption, .identity, .signing])
         return kinds
     }
 

@@ -70,7 +70,7 @@ struct SecureExchange: Exchange {
     mutating func receive(_ command: SMPCommand) -> [ExchangeAction] {
         switch (command, state) {
         case (.publicKey(let packet), .awaitsPublicKey): return receive(key: packet)
-        case (.confirm(let packet), .awaitsCommitment) where isInitiator:
+        case (.confirm(let packet), .awaitsCommitment):
             state = .awaitsRandom(commitment: packet.value)
             return [.send(.random(PairingRandom(own)))]
         case (.random(let packet), .awaitsRandom(let commitment)): return receive(random: packet.value, commitment)
@@ -112,7 +112,7 @@ struct SecureExchange: Exchange {
 extension SecureExchange {
     private mutating func receive(key packet: PairingPublicKey) -> [ExchangeAction] {
         guard let point = packet.point else { return fail(.invalidParameters) }
-        guard isInitiator || makeKeys() else { return fail(.unspecifiedReason) }
+        guard makeKeys() else { return fail(.unspecifiedReason) }
         // Our own x in the peer's key would let it mirror everything (AB-S02, CVE-2020-26558); the y may be flipped.
         guard point.x != publicKey.x || acceptsDebugKey else { return fail(.invalidParameters) }
         guard !point.isDebugKey || acceptsDebugKey else { return fail(.invalidParameters) }

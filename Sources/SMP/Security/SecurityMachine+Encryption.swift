@@ -78,7 +78,7 @@ extension SecurityMachine {
     }
 
     mutating func lost() -> [Action] {
-        let wasBusy = state != .idle || !waiters.isEmpty
+        let wasBusy = state != .idle
         isTentative = false
         let actions = pairing.isUnderWay ? perform(pairing.handle(.linkLost)) : wasBusy ? fail(.linkLost) : []
         end()

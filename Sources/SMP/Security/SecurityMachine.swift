@@ -180,7 +180,6 @@ extension SecurityMachine {
             pending = .kept(key.key)
             return [.encrypt(key)]
         }
-        prepare()
         return perform(pairing.handle(.start(demand)))
     }
 
@@ -221,14 +220,13 @@ extension SecurityMachine {
         guard state == .idle, !hasLostKey else { return [] }
         guard key != nil || pairing.canPair else { return [.send(.failed(PairingFailed(.pairingNotSupported)))] }
         // What cannot be had with our own means is not tried for again at each connection.
-        let level = SecurityLevel(
+        let wish = SecurityLevel(
             isAuthenticated: requirements.contains(.protection) && pairing.canProtect,
             isSecureConnections: requirements.contains(.secureConnections) && pairing.configuration.legacy != .only
         )
-        let wish = Waiter(number: nil, level: level)
-        let waiter = obstacle(for: wish) == nil ? wish : Waiter(number: nil, level: .encrypted)
-        guard waiter.level.map({ !encryption.meets($0) }) ?? false else { return [] }
-        waiters.append(waiter)
+        let level = obstacle(for: Waiter(number: nil, level: wish)) == nil ? wish : .encrypted
+        guard !encryption.meets(level) else { return [] }
+        waiters.append(Waiter(number: nil, level: level))
         return proceed()
     }
 }
@@ -269,7 +267,7 @@ extension SecurityMachine {
             let error = reason ?? Self.error(of: error)
             // The link is encrypted with a key that the two do not stand by.
             guard !isTentative else { return giveUp(error) }
-            if state == .pairing || state == .awaitsCentral { state = .idle }
+            state = .idle
             return fail(error)
         }
     }

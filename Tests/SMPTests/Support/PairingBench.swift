@@ -21,6 +21,8 @@ struct PairingBench {
         var isTimerRunning = false
         var securityRequests = 0
         var isPermitted = true
+        /// What was done at each event, and whether the pairing went on after it.
+        var turns: [(actions: [PairingMachine.Action], isUnderWay: Bool)] = []
     }
 
     /// What a person does at a prompt.
@@ -82,6 +84,7 @@ struct PairingBench {
 
     mutating func handle(_ event: PairingMachine.Event, at role: PairingRole) {
         let actions = self[role].machine.handle(event)
+        self[role].turns.append((actions, self[role].machine.isUnderWay))
         for action in actions { perform(action, at: role) }
     }
 

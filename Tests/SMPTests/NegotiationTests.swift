@@ -1,0 +1,132 @@
+import BluetoothTypes
+import Testing
+
+@testable import SMP
+
+/// What the features of both sides lead to, against a small model of the rules.
+@Suite struct NegotiationTests {
+    private static let both = [PairingRole.initiator, .responder]
+
+    /// What there may be, in all combinations.
+    struct Wish {
+        var legacy = PairingConfiguration.Legacy.whenPeerOffersNothingElse
+        var requiresProtection = false
+        var minimum = 7
+        var level = SecurityLevel.encrypted
+        var replaced: KeyLevel?
+    }
+
+    private static let wishes: [Wish] = {
+        var all: [Wish] = []
+        let levels: [SecurityLevel] = [.encrypted, .authenticated, .secureConnections, .encrypted.with(keySize: 12)]
+        let kept: [KeyLevel?] = [
+            nil, KeyLevel(keySize: 7, isAuthenticated: false, isSecureConnections: false),
+            KeyLevel(keySize: 16, isAuthenticated: true, isSecureConnections: true),
+        ]
+        for legacy in [PairingConfiguration.Legacy.refused, .whenPeerOffersNothingElse, .only] {
+            for requiresProtection in [false, true] {
+                for minimum in [7, 16] {
+                    for level in levels {
+                        for replaced in kept {
+                            all.append(
+                                Wish(
+                                    legacy: legacy,
+                                    requiresProtection: requiresProtection,
+                                    minimum: minimum,
+                                    level: level,
+                                    replaced: replaced
+                                )
+                            )
+                        }
+                    }
+                }
+            }
+        }
+        return all
+    }()
+
+    /// Why there is no pairing, by the rules in the order in which they are told to the peer.
+    private static func refusal(_ wish: Wish, isSecure: Bool, isAuthenticated: Bool, size: Int) -> PairingFailure? {
+        if wish.legacy == .refused, !isSecure { return .authenticationRequirements }
+        if wish.requiresProtection, !isAuthenticated { return .authenticationRequirements }
+        if size < wish.minimum || size < wish.level.minimumKeySize { return .encryptionKeySize }
+        if wish.level.isAuthenticated, !isAuthenticated { return .authenticationRequirements }
+        if wish.level.isSecureConnections, !isSecure { return .authenticationRequirements }
+        guard let replaced = wish.replaced else { return nil }
+        let isWorse =
+            size < replaced.keySize || replaced.isAuthenticated && !isAuthenticated
+            || replaced.isSecureConnections && !isSecure
+        return isWorse ? .authenticationRequirements : nil
+    }
+
+    @Test(arguments: both)
+    func AB_S04_AB_S06_AB_S07_AB_S10_features_lead_to_what_the_rules_say(role: PairingRole) {
+        var (agreed, refused) = (0, 0)
+        for wish in Self.wishes {
+            for bits in 0..<32 {
+                var (a, b) = (PairingFeatures(), PairingFeatures())
+                (a.ioCapability, b.ioCapability) = (.displayYesNo, .displayYesNo)
+                if bits & 1 != 0 { a.requirements.insert(.secureConnections) }
+                if bits & 2 != 0 { b.requirements.insert(.secureConnections) }
+                if bits & 4 != 0 { a.requirements.insert(.protection) }
+                a.maximumKeySize = bits & 8 == 0 ? 16 : 7
+                b.maximumKeySize = bits & 16 == 0 ? 16 : 12
+                var configuration = PairingConfiguration()
+                configuration.legacy = wish.legacy
+                configuration.requiresProtection = wish.requiresProtection
+                configuration.minimumKeySize = wish.minimum
+                var demand = PairingDemand()
+                (demand.level, demand.replaced) = (wish.level, wish.replaced)
+                let isSecure = bits & 3 == 3
+                // Two with a display and two buttons compare with LE Secure Connections, and cannot do anything with legacy pairing.
+                let isAuthenticated = isSecure && bits & 4 != 0
+                let size = bits & 8 != 0 ? 7 : bits & 16 != 0 ? 12 : 16
+                let expected = Self.refusal(wish, isSecure: isSecure, isAuthenticated: isAuthenticated, size: size)
+                do {
+                    let negotiation = try PairingNegotiation(
+                        role: role,
+                        initiator: a,
+                        responder: b,
+                        configuration: configuration,
+                        demand: demand
+                    )
+                    #expect(expected == nil)
+                    #expect(
+                        negotiation.level
+                            == KeyLevel(
+                                keySize: size,
+                                isAuthenticated: isAuthenticated,
+                                isSecureConnections: isSecure
+                            )
+                    )
+                    agreed += 1
+                } catch {
+                    #expect(error == expected)
+                    refused += 1
+                }
+            }
+        }
+        #expect(agreed > 100 && refused > 100)
+    }
+
+    /// What is asked of the peer: each wish has its bit (Core Vol 3 Part H 3.5.1).
+    @Test func each_wish_has_its_bit_and_asks_for_nothing_else() {
+        for bits in UInt8.min..<32 {
+            for legacy in [PairingConfiguration.Legacy.refused, .whenPeerOffersNothingElse, .only] {
+                var configuration = PairingConfiguration()
+                configuration.bonds = bits & 1 != 0
+                configuration.wantsProtection = bits & 2 != 0
+                configuration.requiresProtection = bits & 4 != 0
+                configuration.notifiesKeypresses = bits & 8 != 0
+                configuration.legacy = legacy
+                var demand = PairingDemand()
+                demand.wantsProtection = bits & 16 != 0
+                let expected: UInt8 =
+                    (bits & 1 != 0 ? 0x01 : 0) | (bits & 0x16 != 0 ? 0x04 : 0) | (legacy == .only ? 0 : 0x08)
+                    | (bits & 8 != 0 ? 0x10 : 0)
+                #expect(configuration.requirements(demand).rawValue == expected)
+            }
+        }
+        #expect(!PairingDemand().wantsProtection && PairingDemand().replaced == nil)
+    }
+}

@@ -1,0 +1,308 @@
+import BluetoothTypes
+import Cryptography
+import EventLoops
+import LoopbackLinks
+import Testing
+
+@testable import SMP
+
+/// Rules of a pairing that both sides could break alike without noticing.
+@Suite struct PairingRulesTests {
+    private static let both = [PairingRole.initiator, .responder]
+
+    private static func machine(
+        _ role: PairingRole,
+        _ configuration: PairingConfiguration = LegacyPairingTests.configuration(.noInputNoOutput),
+        change: (inout PairingMachine.Context) -> Void = { _ in }
+    ) -> PairingMachine {
+        var context = PairingMachine.Context(
+            initiatorAddress: PairingBench.central,
+            responderAddress: PairingBench.peripheral,
+            random: RandomSource(seed: 1)
+        )
+        change(&context)
+        return PairingMachine(role: role, configuration: configuration, context: context)
+    }
+
+    private static func request(_ change: (inout PairingFeatures) -> Void = { _ in }) -> PacketBuffer {
+        var features = PairingFeatures()
+        features.requirements = [.bonding, .secureConnections]
+        change(&features)
+        return PairingRequest(features).framed()
+    }
+
+    // MARK: What a machine does that has nothing to do
+
+    @Test(arguments: both, [false, true])
+    func a_machine_that_has_nothing_to_do_does_nothing(role: PairingRole, isDead: Bool) {
+        var machine = Self.machine(role)
+        if isDead {
+            _ = machine.handle(role == .initiator ? .start(PairingDemand()) : .received(Self.request()))
+            #expect(machine.handle(.timeout) == [.closePrompt, .failed(.timedOut)])
+        }
+        #expect(machine.isDead == isDead && !machine.isUnderWay)
+        let events: [PairingMachine.Event] = [
+            .permitted(true), .permitted(false), .answered(.accept), .answered(.refuse), .answered(.passkey(1)),
+            .answered(.typing(.started)), .encrypted(true), .encrypted(false), .timeout, .linkLost,
+            .cancel(.unspecifiedReason), .drop,
+        ]
+        for event in events { #expect(machine.handle(event).isEmpty, "\(event)") }
+        #expect(
+            machine.isDead == isDead && !machine.isUnderWay && machine.agreedKey == nil && machine.agreedLevel == nil
+        )
+        // Who is dead says so to those who want to pair, and nothing to the peer.
+        let isCentral = role == .initiator
+        let started: [PairingMachine.Action] = isDead ? [.failed(.timedOut)] : isCentral ? [.askPermission] : []
+        #expect(machine.handle(.start(PairingDemand())) == started)
+    }
+
+    @Test func a_device_that_does_not_pair_begins_no_pairing() {
+        var configuration = PairingConfiguration()
+        configuration.isPairable = false
+        var machine = Self.machine(.initiator, configuration)
+        #expect(machine.handle(.start(PairingDemand())) == [.failed(.refused(.pairingNotSupported))])
+        #expect(!machine.isUnderWay)
+    }
+
+    // MARK: The timer
+
+    /// Each command that goes out puts the timeout off, once; nothing is timed when all is over (Core Vol 3 Part H 3.4).
+    @Test(arguments: PairingMethod.all)
+    func each_command_puts_the_timeout_off_once(method: PairingMethod) throws {
+        var bench = try method.bench()
+        bench.pair()
+        for side in [bench.initiator, bench.responder] {
+            #expect(side.result != nil && side.turns.count > 5)
+            for turn in side.turns {
+                let starts = turn.actions.count { $0 == .startTimer }
+                let hasSent = turn.actions.contains { if case .send = $0 { true } else { false } }
+                #expect(starts <= 1 && (!hasSent || starts == 1 || !turn.isUnderWay), "\(turn.actions)")
+                let last = turn.actions.last { $0 == .startTimer || $0 == .stopTimer }
+                #expect(turn.isUnderWay || last != .startTimer, "\(turn.actions)")
+            }
+        }
+    }
+
+    @Test(arguments: both)
+    func a_pairing_waits_for_thirty_seconds_and_no_longer(absent: PairingRole) {
+        let bench = SecuringTests.bench(.noInputNoOutput, .noInputNoOutput)
+        bench[absent].delay = nil
+        let outcome = SecurityBench.Outcome()
+        bench.central.manager.secure(.encrypted) { outcome.result = $0 }
+        bench.run(.milliseconds(29_990))
+        #expect(outcome.result == nil && bench.central.manager.isPairing)
+        bench.run(.milliseconds(300))
+        #expect(outcome.error == .pairing(.timedOut) && !bench.central.manager.isPairing)
+    }
+
+    /// Sixty keys put the timeout off and the next one does not; a new pairing begins to count anew.
+    @Test func sixty_keys_put_the_timeout_off_in_each_pairing() {
+        var configuration = LegacyPairingTests.configuration(.keyboardOnly)
+        configuration.notifiesKeypresses = true
+        var bench = PairingBench(
+            initiator: LegacyPairingTests.configuration(.displayOnly),
+            responder: configuration,
+            responderPerson: .init(accepts: false)
+        )
+        let pressed = KeypressNotification(.digitEntered).framed()
+        for _ in 1...2 {
+            bench.handle(.start(PairingDemand()), at: .initiator)
+            while bench.initiator.prompts.isEmpty, bench.step() {}
+            var machine = bench.initiator.machine
+            for _ in 0..<60 {
+                #expect(machine.handle(.received(pressed)) == [.startTimer, .peerPressedKey(.digitEntered)])
+            }
+            for _ in 0..<3 { #expect(machine.handle(.received(pressed)) == [.peerPressedKey(.digitEntered)]) }
+            bench.initiator.machine = machine
+            bench.run()
+            #expect(bench.initiator.error != nil && !bench.initiator.machine.isUnderWay)
+            bench.initiator.prompts = []
+        }
+    }
+
+    // MARK: Who is asked
+
+    /// Just Works needs the consent of a person, unless it is given; who would take the place of a bond without having shown its
+    /// key needs a person's word in any case (AB-S09).
+    @Test(arguments: both, [PairingConsent.asked, .given])
+    func AB_S09_AB_A14_who_is_asked_before_anything_begins(role: PairingRole, consent: PairingConsent) {
+        let level = KeyLevel(keySize: 16, isAuthenticated: false, isSecureConnections: true)
+        for (isBonded, isProven, isJustWorks) in [
+            (false, false, false), (false, false, true), (false, true, false), (false, true, true),
+            (true, false, false), (true, false, true), (true, true, false), (true, true, true),
+        ] {
+            let capability: IOCapability = isJustWorks ? .noInputNoOutput : .displayYesNo
+            var machine = Self.machine(role, LegacyPairingTests.configuration(capability)) { $0.consent = consent }
+            machine.isProven = isProven
+            var features = PairingFeatures()
+            features.ioCapability = .displayYesNo
+            features.requirements = [.bonding, .secureConnections, .protection]
+            var demand = PairingDemand()
+            demand.replaced = isBonded ? level : nil
+            machine.demand = demand
+            var actions: [PairingMachine.Action] = []
+            if role == .initiator {
+                _ = machine.handle(.start(demand))
+                _ = machine.handle(.permitted(true))
+                actions = machine.handle(.received(PairingResponse(features).framed()))
+            } else {
+                #expect(machine.handle(.received(PairingRequest(features).framed())) == [.askPermission])
+                actions = machine.handle(.permitted(true))
+            }
+            let isReplacement = role == .responder && isBonded && !isProven
+            let isAsked = isReplacement || isJustWorks && consent == .asked
+            let prompts: [PairingMachine.Action] =
+                isAsked
+                ? [.startTimer, .ask(isReplacement ? .confirmReplacement : .confirmPairing)] : []
+            // Nothing is said before the person has answered.
+            if isAsked {
+                #expect(actions == prompts, "\(isBonded) \(isProven) \(isJustWorks)")
+                actions = machine.handle(.answered(.accept))
+                #expect(actions.first == .closePrompt)
+            }
+            guard case .send(let command)? = actions.first(where: { if case .send = $0 { true } else { false } }) else {
+                Issue.record("nothing is sent: \(actions)")
+                return
+            }
+            #expect(command.code == (role == .initiator ? .pairingPublicKey : .pairingResponse))
+            #expect(actions.last == .startTimer && machine.isUnderWay)
+        }
+    }
+
+    // MARK: Features
+
+    /// The response has no key that the request does not have (Core Vol 3 Part H 3.6.1), and none that this device does not give or
+    /// take.
+    @Test func the_response_only_takes_keys_away() throws {
+        for (given, wanted) in [
+            (KeyKinds(rawValue: 7), KeyKinds(rawValue: 7)), (.encryption, .identity), ([], .signing),
+        ] {
+            for bits in UInt8.min...UInt8.max {
+                var configuration = LegacyPairingTests.configuration(.noInputNoOutput)
+                (configuration.givenKeys, configuration.wantedKeys) = (given, wanted)
+                var machine = Self.machine(.responder, configuration) {
+                    $0.consent = .given
+                    $0.ownIdentity = .init(key: Key128(Block128(high: 1, low: 1)), address: PairingBench.peripheral)
+                }
+                let asked = (KeyKinds(rawValue: bits), KeyKinds(rawValue: bits &* 37 &+ 11))
+                _ = machine.handle(.received(Self.request { ($0.initiatorKeys, $0.responderKeys) = asked }))
+                let actions = machine.handle(.permitted(true))
+                guard case .send(.pairingResponse(let response))? = actions.first else {
+                    Issue.record("\(actions)")
+                    return
+                }
+                #expect(response.features.initiatorKeys == wanted.intersection(asked.0))
+                #expect(response.features.responderKeys == given.intersection(asked.1))
+            }
+        }
+    }
+
+    /// A device without an identity of its own is known by its address on the link: nobody else gives that as his (AB-S11).
+    @Test(arguments: both, [false, true])
+    func AB_S11_our_own_address_is_rejected_as_the_peers(liar: PairingRole, hasIdentity: Bool) {
+        let victim = liar.other
+        let isCentral = victim == .initiator
+        let lasting = BluetoothAddress(0xC000_0000_0077, kind: .randomDevice)
+        let own = hasIdentity ? lasting : isCentral ? PairingBench.central : PairingBench.peripheral
+        for (address, isTaken) in [(own, false), (BluetoothAddress(0xC000_0000_0078, kind: .randomDevice), true)] {
+            var bench = PairingBench(
+                initiator: LegacyPairingTests.configuration(.noInputNoOutput),
+                responder: LegacyPairingTests.configuration(.noInputNoOutput)
+            ) { role, context in
+                guard role == victim else { return }
+                context.ownIdentity =
+                    hasIdentity ? .init(key: Key128(Block128(high: 5, low: 5)), address: lasting) : nil
+            }
+            bench.tamper = { role, command in
+                let isPlace = role == liar && command.code == .identityAddressInformation
+                return [isPlace ? IdentityAddressInformation(address).framed().bytes : command.framed().bytes]
+            }
+            bench.pair()
+            #expect((bench[victim].error == .refused(.keyRejected)) == !isTaken)
+            #expect((bench[victim].result?.keys.identityAddress == address) == isTaken)
+        }
+    }
+
+    /// Zero is the key of whoever has none, and not ours, though we may have none either (Core Vol 3 Part H 2.4.2.1).
+    @Test(arguments: both)
+    func two_without_private_addresses_have_the_same_key_and_pair(first: PairingRole) throws {
+        var bench = PairingBench(
+            initiator: LegacyPairingTests.configuration(.noInputNoOutput),
+            responder: LegacyPairingTests.configuration(.noInputNoOutput)
+        ) { role, context in
+            if role == first { context.ownIdentity = nil } else { context.ownIdentity?.key = .zero }
+        }
+        bench.pair()
+        let keys = try #require(bench[first].result).keys
+        #expect(keys.identityKey == nil)
+        #expect(keys.identityAddress == (first == .initiator ? PairingBench.peripheral : PairingBench.central))
+    }
+
+    /// Identity addresses are public or static random ones (Core Vol 3 Part H 3.6.5).
+    @Test(
+        arguments: [
+            (0x0000_0000_0001, 0, true), (0xC000_0000_0001, 0, true), (0xC000_0000_0001, 1, true),
+            (0xFFFF_FFFF_FFFE, 1, true), (0x4000_0000_0001, 1, false), (0x0000_0000_0001, 1, false),
+            (0x8000_0000_0001, 1, false), (0xC000_0000_0001, 2, false), (0xC000_0000_0001, 3, false),
+            (0x0000_0000_0001, 2, false),
+        ] as [(UInt64, UInt8, Bool)]
+    )
+    func AB_S11_an_identity_that_does_not_last_is_rejected(value: UInt64, kind: UInt8, isTaken: Bool) throws {
+        for liar in Self.both {
+            var bench = PairingBench(
+                initiator: LegacyPairingTests.configuration(.noInputNoOutput),
+                responder: LegacyPairingTests.configuration(.noInputNoOutput)
+            )
+            let octets = (0..<6).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
+            bench.tamper = { role, command in
+                let isPlace = role == liar && command.code == .identityAddressInformation
+                return [isPlace ? [0x09, kind] + octets : command.framed().bytes]
+            }
+            bench.pair()
+            let victim = bench[liar.other]
+            #expect((victim.error == .refused(.keyRejected)) == !isTaken)
+            guard isTaken else { continue }
+            let address = try #require(victim.result?.keys.identityAddress)
+            #expect(address.value == value && address.kind.isRandom == (kind == 1))
+        }
+    }
+}
+
+// MARK: - What is empty
+
+extension PairingRulesTests {
+    /// A command that nobody has filled has zeroes in it; features that nobody has filled promise nothing but 16 octets.
+    @Test func commands_begin_empty() throws {
+        #expect(CentralIdentification().framed().bytes == [0x07] + [UInt8](repeating: 0, count: 10))
+        #expect(PairingFailed().framed().bytes == [0x05, 0])
+        #expect(PairingPublicKey().framed().bytes == [0x0C] + [UInt8](repeating: 0, count: 64))
+        #expect(try SMPCommand(PairingPublicKey().framed()) == .publicKey(PairingPublicKey()))
+        #expect(PairingRequest().framed().bytes == [0x01, 3, 0, 0, 16, 0, 0])
+        for command: any SMPPacket in [
+            EncryptionInformation(), IdentityInformation(), SigningInformation(), PairingConfirm(), PairingRandom(),
+            PairingDHKeyCheck(),
+        ] {
+            #expect(command.framed().bytes.dropFirst() == ArraySlice([UInt8](repeating: 0, count: 16)))
+        }
+        #expect(
+            IdentityAddressInformation().framed().bytes.count == 8 && SecurityRequest().framed().bytes == [0x0B, 0]
+        )
+    }
+
+    /// A public key is the longest command, and the channel takes it (Core Vol 3 Part H 3.2).
+    @Test func the_channel_takes_the_longest_command_and_no_more() {
+        #expect(PairingPublicKey().framed().count == SecurityManager.maximumPayload)
+        #expect(SecurityManager.maximumPayload == 65 && SMPCommand.longest == 64)
+    }
+
+    @Test func keys_begin_without_a_signature_made_or_taken() {
+        let keys = PeerKeys(level: KeyLevel(keySize: 16, isAuthenticated: false, isSecureConnections: false))
+        #expect(keys.localSignCounter == 0 && keys.peerSignCounter == 0 && !keys.canEncrypt)
+        for isLocal in [false, true] {
+            var keys = keys
+            let key = EncryptionKey(key: Key128(Block128(high: 1, low: 1)))
+            if isLocal { keys.localKey = key } else { keys.peerKey = key }
+            #expect(keys.canEncrypt)
+        }
+    }
+}

@@ -1,0 +1,258 @@
+import BluetoothTypes
+import Cryptography
+import Testing
+
+@testable import SMP
+
+/// The security of one link: each event in each situation, with all that is done and what is left.
+@Suite struct SecurityMachineTests {
+    /// What may happen to a machine at any time.
+    static let events: [(name: String, event: SecurityMachine.Event)] = [
+        ("wanted", .wanted(.init(number: 9, level: .encrypted))),
+        ("wanted more", .wanted(.init(number: 9, level: .authenticated))),
+        ("pair", .wanted(.init(number: 9, level: nil))),
+        ("request", .received(PairingRequest(features).framed())),
+        ("wish", .received(SecurityRequest([]).framed())),
+        ("refusal", .received(PairingFailed(.busy).framed())),
+        ("rubbish", .received([0xFF])),
+        ("may", .permitted(true)), ("may not", .permitted(false)),
+        ("yes", .answered(.accept)), ("no", .answered(.refuse)),
+        ("on", .encryption(.on)), ("refreshed", .encryption(.refreshed)), ("off", .encryption(.off)),
+        ("no key", .encryption(.failed(.keyMissing))), ("no answer", .encryption(.failed(.timedOut))),
+        ("failed", .encryption(.failed(.other))),
+        ("kept", .stored(true)), ("not kept", .stored(false)),
+        ("timeout", .timeout), ("cancel", .cancel), ("forgotten", .forgotten), ("link lost", .linkLost),
+    ]
+
+    private static let features: PairingFeatures = {
+        var features = PairingFeatures()
+        features.requirements = [.bonding, .secureConnections]
+        return features
+    }()
+
+    private static let encrypted = SecurityMachine.Event.wanted(.init(number: 1, level: .encrypted))
+    private static let more = SecurityMachine.Event.wanted(.init(number: 3, level: .authenticated))
+    private static let pair = SecurityMachine.Event.wanted(.init(number: 2, level: nil))
+
+    /// Moments of a pairing, as one side sees them.
+    private static func isAsking(_ role: PairingRole) -> (SecuritySituation) -> Bool { { $0[role].pairing.isUnderWay } }
+    private static func isTentative(_ role: PairingRole) -> (SecuritySituation) -> Bool { { $0[role].isTentative } }
+    private static func isAgreed(_ role: PairingRole) -> (SecuritySituation) -> Bool {
+        { $0[role].pending == .pairing }
+    }
+    private static func isStoring(_ role: PairingRole) -> (SecuritySituation) -> Bool {
+        { if case .storing = $0[role].state { true } else { false } }
+    }
+    private static func isRequesting(_ situation: SecuritySituation) -> Bool {
+        if case .awaitsResponse = situation.central.pairing.state { true } else { false }
+    }
+
+    private static var new: SecuritySituation { SecuritySituation() }
+    private static var bonded: SecuritySituation { SecuritySituation(isBonded: true) }
+    private static var secured: SecuritySituation { new.after(encrypted, at: .initiator) }
+    private static var waitingForMore: SecuritySituation {
+        bonded.after(more, at: .responder) { $0.peripheral.state == .awaitsCentral }
+    }
+    private static var proven: SecuritySituation { bonded.after(encrypted, at: .initiator) }
+
+    /// The situations of both sides, by name.
+    private static func situations(_ role: PairingRole) -> [(name: String, machine: SecurityMachine)] {
+        role == .initiator ? central : peripheral
+    }
+
+    private static var central: [(name: String, machine: SecurityMachine)] {
+        [
+            ("new", new.central),
+            ("bonded", bonded.central),
+            ("encrypting", bonded.after(encrypted, at: .initiator) { $0.central.state == .encrypting }.central),
+            ("encrypting for more", bonded.after(more, at: .initiator) { $0.central.state == .encrypting }.central),
+            ("wish is met", bonded.after(events[4].event, at: .initiator) { $0.central.state == .encrypting }.central),
+            ("lost key", bonded.after(encrypted, at: .initiator) { $0.central.state == .encrypting }.central.lostKey),
+            ("asking", new.after(encrypted, at: .initiator, until: isAsking(.initiator)).central),
+            ("requesting", new.after(encrypted, at: .initiator, until: isRequesting).central),
+            ("agreed", new.after(encrypted, at: .initiator, until: isAgreed(.initiator)).central),
+            ("tentative", new.after(encrypted, at: .initiator, until: isTentative(.initiator)).central),
+            ("storing", new.after(encrypted, at: .initiator, until: isStoring(.initiator)).central),
+            ("secured", secured.central),
+            ("secured for the link", SecuritySituation(keepsKeys: false).after(encrypted, at: .initiator).central),
+            ("proven", proven.central),
+            ("again", proven.after(pair, at: .initiator, until: isRequesting).central),
+            ("tentative again", proven.after(pair, at: .initiator, until: isTentative(.initiator)).central),
+            (
+                "dead",
+                new.after(encrypted, at: .initiator, until: isRequesting).after(.timeout, at: .initiator).central
+            ),
+            ("ended", secured.after(.linkLost, at: .initiator).central),
+        ]
+    }
+
+    private static var peripheral: [(name: String, machine: SecurityMachine)] {
+        [
+            ("new", new.peripheral),
+            ("bonded", bonded.peripheral),
+            ("given", bonded.asked().peripheral),
+            ("waiting", new.after(encrypted, at: .responder) { $0.peripheral.state == .awaitsCentral }.peripheral),
+            (
+                "waiting, given",
+                bonded.after(encrypted, at: .responder) { $0.peripheral.state == .awaitsCentral }.asked().peripheral
+            ),
+            ("waiting for more, given", waitingForMore.asked().peripheral),
+            ("asking", new.after(encrypted, at: .initiator, until: isAsking(.responder)).peripheral),
+            ("impostor", bonded.after(events[3].event, at: .responder) { $0.asksPeripheral }.peripheral),
+            ("impostor, given", bonded.after(events[3].event, at: .responder) { $0.asksPeripheral }.asked().peripheral),
+            (
+                "impostor for more, given",
+                waitingForMore.after(events[3].event, at: .responder) { $0.asksPeripheral }.asked().peripheral
+            ),
+            ("agreed", new.after(encrypted, at: .initiator, until: isAgreed(.responder)).peripheral),
+            ("tentative", new.after(encrypted, at: .initiator, until: isTentative(.responder)).peripheral),
+            ("storing", new.after(encrypted, at: .initiator, until: isStoring(.responder)).peripheral),
+            ("secured", secured.peripheral),
+            ("secured for the link", SecuritySituation(keepsKeys: false).after(encrypted, at: .initiator).peripheral),
+            ("tentative again", proven.after(pair, at: .initiator, until: isTentative(.responder)).peripheral),
+            (
+                "dead",
+                new.after(encrypted, at: .initiator, until: isAsking(.responder)).after(.timeout, at: .responder)
+                    .peripheral
+            ),
+            ("ended", secured.after(.linkLost, at: .responder).peripheral),
+        ]
+    }
+
+    /// Rows of a table by situation and event.
+    private static func rows(_ table: String) -> [String: [String: String]] {
+        var all: [String: [String: String]] = [:]
+        var situation = ""
+        for line in table.split(separator: "\n") {
+            guard let colon = line.firstIndex(of: "|") else {
+                situation = String(line)
+                continue
+            }
+            for name in line[..<colon].split(separator: ",") {
+                all[situation, default: [:]][name.trimmingSpaces] = line[line.index(after: colon)...].trimmingSpaces
+            }
+        }
+        return all
+    }
+
+    @Test(arguments: [PairingRole.initiator, .responder])
+    func every_event_in_every_situation_does_what_the_table_says_and_nothing_else(role: PairingRole) throws {
+        let rows = Self.rows(role == .initiator ? SecurityTables.central : SecurityTables.peripheral)
+        let situations = Self.situations(role)
+        #expect(Set(rows.keys) == Set(situations.map(\.name)))
+        for (situation, before) in situations {
+            let expected = rows[situation] ?? [:]
+            #expect(Set(expected.keys).isSubset(of: Self.events.map(\.name) + ["now"]))
+            #expect(before.inWords == expected["now"], "\(situation)")
+            for (name, event) in Self.events {
+                var machine = before
+                let actions = machine.handle(event).map(\.inWords).joined(separator: ", ")
+                let isUntouched = actions.isEmpty && machine.inWords == before.inWords
+                let found = isUntouched ? nil : (actions.isEmpty ? "" : actions + " ") + "-> \(machine.inWords)"
+                #expect(found == expected[name], "\(situation), \(name)")
+                // Who waits, waits for something.
+                #expect(machine.state != .idle || machine.waiters.isEmpty, "\(situation), \(name)")
+            }
+        }
+    }
+}
+
+extension SecurityMachine {
+    /// The peer has said that it has no such key.
+    fileprivate var lostKey: SecurityMachine {
+        var machine = self
+        _ = machine.handle(.encryption(.failed(.keyMissing)))
+        return machine
+    }
+}
+
+extension SecuritySituation {
+    /// A person at the peripheral is asked whether the bond is to be replaced.
+    fileprivate var asksPeripheral: Bool {
+        if case .awaitsConsent = peripheral.pairing.state { true } else { false }
+    }
+}
+
+extension Substring {
+    fileprivate var trimmingSpaces: String {
+        var text = drop { $0 == " " }
+        while text.last == " " { text.removeLast() }
+        return String(text)
+    }
+}
+
+extension SecurityMachineTests {
+    /// After a timeout there is no pairing on the link, whatever this device lacks for one besides (Core Vol 3 Part H 3.4).
+    @Test(arguments: [PairingRole.initiator, .responder])
+    func who_asks_after_a_timeout_hears_of_the_timeout(role: PairingRole) {
+        var machine = SecuritySituation().after(Self.encrypted, at: .initiator, until: Self.isAsking(role))[role]
+        _ = machine.handle(.timeout)
+        machine.pairing.configuration.ioCapability = .noInputNoOutput
+        let error = SecurityError.pairing(.timedOut)
+        let actions = machine.handle(.wanted(.init(number: 9, level: .authenticated)))
+        #expect(actions == [.finish(9, error), .fail(error)])
+    }
+
+    /// The key of a pairing that is over before its encryption comes on is a key that nobody stands by (AB-L06).
+    @Test(arguments: [PairingRole.initiator, .responder])
+    func AB_L06_encryption_that_comes_on_after_its_pairing_has_ended_gives_no_level(role: PairingRole) throws {
+        let agreed = SecuritySituation().after(Self.encrypted, at: .initiator, until: Self.isAgreed(role))[role]
+        for end in ["request", "refusal", "rubbish", "timeout", "cancel", "no key"] {
+            var machine = agreed
+            _ = machine.handle(try #require(Self.events.first { $0.name == end }).event)
+            #expect(!machine.pairing.isUnderWay, "\(end)")
+            #expect(
+                machine.handle(.encryption(.on)).isEmpty && machine.handle(.encryption(.refreshed)).isEmpty,
+                "\(end)"
+            )
+            #expect(!machine.encryption.isEncrypted && !machine.isTentative, "\(end)")
+        }
+    }
+
+    /// A pairing that is refused is the answer of a central that was asked for security: nobody waits on.
+    @Test func who_refuses_the_pairing_that_was_asked_for_waits_no_longer() {
+        let waiting = SecuritySituation().after(Self.encrypted, at: .responder) {
+            $0.peripheral.state == .awaitsCentral
+        }
+        var machine = waiting.peripheral
+        machine.pairing.configuration.isPairable = false
+        let error = SecurityError.pairing(.refused(.pairingNotSupported))
+        let refusal = SecurityMachine.Action.send(.failed(PairingFailed(.pairingNotSupported)))
+        let actions = machine.handle(.received(PairingRequest(Self.features).framed()))
+        #expect(actions == [refusal, .stopTimer, .closePrompt, .finish(1, error), .fail(error)])
+        #expect(machine.state == .idle && machine.waiters.isEmpty && !machine.pairing.isUnderWay)
+    }
+
+    /// Who wants a pairing is not content with the bond's key, which others are.
+    @Test(arguments: [PairingRole.initiator, .responder])
+    func who_wants_to_be_paired_waits_on_when_the_bonds_key_is_in_use(role: PairingRole) {
+        let isCentral = role == .initiator
+        let begun = SecuritySituation(isBonded: true).after(Self.encrypted, at: role) {
+            isCentral ? $0.central.state == .encrypting : $0.peripheral.state == .awaitsCentral
+        }
+        var machine = (isCentral ? begun : begun.asked())[role]
+        #expect(machine.handle(Self.pair).isEmpty && machine.waiters.count == 2)
+        let rest: [SecurityMachine.Action] = isCentral ? [.askPermission] : []
+        #expect(machine.handle(.encryption(.on)) == [.encryptionChanged, .finish(1, nil)] + rest)
+        #expect(machine.waiters == [.init(number: 2, level: nil)])
+        #expect(machine.state == (isCentral ? .pairing : .awaitsCentral))
+    }
+
+    /// Sixty-four callers wait at most.
+    @Test(arguments: [PairingRole.initiator, .responder])
+    func no_more_than_sixty_four_wait(role: PairingRole) {
+        var machine = SecuritySituation()[role]
+        for number in 1...64 {
+            #expect(!machine.handle(.wanted(.init(number: number, level: .encrypted))).isTurnedAway)
+        }
+        #expect(machine.handle(.wanted(.init(number: 65, level: .encrypted))) == [.finish(65, .notAllowed)])
+        #expect(machine.waiters.count == 64 && SecurityMachine.maximumWaiters == 64)
+        // Place is made when they have gone.
+        _ = machine.handle(.cancel)
+        #expect(machine.waiters.isEmpty && !machine.handle(.wanted(.init(number: 66, level: .encrypted))).isTurnedAway)
+    }
+}
+
+extension [SecurityMachine.Action] {
+    fileprivate var isTurnedAway: Bool { contains { if case .finish = $0 { true } else { false } } }
+}
