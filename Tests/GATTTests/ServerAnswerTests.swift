@@ -94,6 +94,22 @@ import Testing
         #expect(answer == [0x09, 10] + entries[0] + (difference == 0 ? entries[1] : []))
     }
 
+    /// Values that are cut to 253 octets are as long as one that has so many (Core Vol 3 Part F 3.4.4.2).
+    @Test(arguments: [(253, 254), (254, 253), (300, 512), (253, 252)])
+    func valuesThatAreCutStandTogether(first: Int, second: Int) throws {
+        let value = CharacteristicDefinition(0x2AAA, properties: .read, permissions: .readable)
+        let service = try fixture.database.add(ServiceDefinition(0x1805, characteristics: [value, value]))
+        let handles = service.characteristics.map(\.value)
+        for (handle, count) in zip(handles, [first, second]) {
+            fixture.app.values[handle] = [UInt8](repeating: 7, count: count)
+        }
+        let client = fixture.bareClient()
+        client.agree(517)
+        let entries = handles.map { octets($0) + [UInt8](repeating: 7, count: 253) }
+        let answer = client.exchange([0x08, 1, 0, 0xFF, 0xFF, 0xAA, 0x2A])
+        #expect(answer == [0x09, 255] + entries.prefix(second < 253 ? 1 : 2).flatMap(\.self))
+    }
+
     /// The length of an entry has one octet (Core Vol 3 Part F 3.4.4.2).
     @Test(arguments: mtus)
     func aLongValueIsCutToWhatAnEntryHolds(mtu: Int) {
