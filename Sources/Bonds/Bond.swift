@@ -11,8 +11,8 @@ public struct Bond: Hashable, Sendable {
     public static let maximumCache = 9 << 10
     /// The same for what the peer has chosen as a client. All that it could choose in the largest database of ours is less.
     public static let maximumRecord = 6 << 10
-    /// The same for all of a bond: the rest is keys and names.
-    public static let maximumSize = maximumCache + maximumRecord + 512
+    /// The same for all of a bond: the rest is keys, addresses and the name.
+    public static let maximumSize = maximumCache + maximumRecord + 398
 
     /// What an app calls the peer.
     public var identifier: BondIdentifier

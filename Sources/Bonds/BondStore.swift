@@ -217,7 +217,7 @@ extension Bond {
 
 /// How many octets are written.
 private func size(_ write: (inout PacketBuffer) -> Void) -> Int {
-    var buffer = PacketBuffer(headroom: 0)
+    var buffer: PacketBuffer = []
     write(&buffer)
     return buffer.count
 }

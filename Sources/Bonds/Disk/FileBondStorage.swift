@@ -158,9 +158,9 @@ public final class FileBondStorage: BondStorage {
         }
         return try perform("read", file.name) { () throws(SystemError) in
             var octets: [UInt8] = []
-            // It may have grown since; one octet more is too many then.
-            while octets.count <= file.maximumSize {
-                let more = try directory.read(handle, atMost: max(status.size - octets.count, 0) + 1)
+            // It may have grown since, and is not what was written then; one octet more shows that.
+            while octets.count <= status.size {
+                let more = try directory.read(handle, atMost: status.size + 1 - octets.count)
                 if more.isEmpty { break }
                 octets += more
             }

@@ -109,9 +109,9 @@ extension PosixBondDirectory {
         )
     }
 
-    /// Makes the directories that are missing, from the top. Each is durable before the next.
+    /// Makes the directories that are missing, from the top: of those that are there the system says so. Each is durable before
+    /// the next.
     private static func make(_ path: String) throws(BondError) {
-        if access(path, F_OK) == 0 { return }
         let above = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         if !above.isEmpty, above != "." { try make(above) }
         do throws(SystemError) {
@@ -122,7 +122,7 @@ extension PosixBondDirectory {
             defer { close(directory) }
             _ = try SystemError.check { () -> Int32 in fsync(directory) }
         } catch {
-            // Somebody may have been faster, or it is a link to nowhere, which opening will tell.
+            // Also where it is something else, or a link to nowhere, which opening will tell.
             if error != .exists { throw .system(place: path, doing: "created", reason: "\(error)") }
         }
     }

@@ -23,14 +23,12 @@ enum BondFile {
     static let version: UInt16 = 2
     /// Most octets of a file: enough for ``BondStore/maximumBonds`` of the largest size (``Bond/maximumSize``).
     static let maximumSize = 16 << 20
-    /// Octets before the bonds: mark, version, name and length.
-    static let headerSize = 14 + HostSecret.nameSize
 
     /// The file of a state.
     static func encode(_ state: StoredBonds, _ secret: HostSecret) -> PacketBuffer {
-        var body = PacketBuffer(headroom: 0, capacity: 4096)
+        var body: PacketBuffer = []
         state.write(to: &body)
-        var file = PacketBuffer(headroom: 0, capacity: body.count + headerSize + HostSecret.count)
+        var file: PacketBuffer = []
         file.append(contentsOf: mark)
         file.append(integer: version)
         file.append(contentsOf: secret.name)

@@ -43,7 +43,8 @@ extension ByteReader {
     }
 
     mutating func block(at field: String) throws(PacketError) -> Block128 {
-        guard let block = Block128(try slice(16, at: field)) else { throw PacketError(.length(16), at: field) }
+        let octets = try slice(16, at: field)
+        guard let block = Block128(octets) else { throw PacketError(.length(octets.count), at: field) }
         return block
     }
 

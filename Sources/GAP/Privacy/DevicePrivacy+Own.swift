@@ -102,13 +102,11 @@ extension DevicePrivacy {
         case .work(let jobs): work(jobs)
         case .startTimer:
             pauseTimer = loop.schedule(after: QuietMachine.limit) { [weak self] in
-                self?.pauseTimer = nil
                 self?.logger.warning("the controller does not fall silent")
                 self?.handle(.timeOver)
             }
         case .endTimer:
             if let pauseTimer { loop.cancel(pauseTimer) }
-            pauseTimer = nil
         }
     }
 
@@ -129,9 +127,8 @@ extension DevicePrivacy {
     }
 
     private func work(_ jobs: Set<QuietMachine.Job>) {
-        let life = life
         let rest: () -> Void = { [weak self] in
-            guard let self, self.life == life else { return }
+            guard let self else { return }
             jobs.contains(.list) ? workOnList() : handle(.done)
         }
         jobs.contains(.address) ? changeAddress(then: rest) : rest()
@@ -158,14 +155,10 @@ extension DevicePrivacy {
     private func addressChanged(to new: (address: OwnAddress, kind: SharedAddress.Kind)) {
         current = new
         if let expiry { loop.cancel(expiry) }
-        expiry = nil
         // Somebody may have come meanwhile who needs another kind.
         if new.kind != shared.kind(isPrivate: isPrivate) { handle(.need(.address)) }
         guard new.kind != .fixed else { return }
-        expiry = loop.schedule(after: interval) { [weak self] in
-            self?.expiry = nil
-            self?.handle(.need(.address))
-        }
+        expiry = loop.schedule(after: interval) { [weak self] in self?.handle(.need(.address)) }
     }
 
     private func addressRefused(_ error: HCICommandError, _ new: (address: OwnAddress, kind: SharedAddress.Kind)) {
@@ -175,9 +168,6 @@ extension DevicePrivacy {
             onFailed?(error)
             return
         }
-        retry = loop.schedule(after: Self.retryDelay) { [weak self] in
-            self?.retry = nil
-            self?.handle(.need(.address))
-        }
+        retry = loop.schedule(after: Self.retryDelay) { [weak self] in self?.handle(.need(.address)) }
     }
 }

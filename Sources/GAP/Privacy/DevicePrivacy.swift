@@ -125,8 +125,7 @@ public final class DevicePrivacy {
     /// The controller is gone.
     public func reset() {
         life += 1
-        for task in [expiry, pauseTimer, retry].compactMap(\.self) { loop.cancel(task) }
-        (expiry, pauseTimer, retry) = (nil, nil, nil)
+        for task in [expiry, retry].compactMap(\.self) { loop.cancel(task) }
         (controller, base, current, pendingAddress) = (nil, nil, nil, nil)
         shared.reset()
         plainTargets = []

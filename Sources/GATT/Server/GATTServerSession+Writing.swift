@@ -10,7 +10,7 @@ extension GATTServerSession {
         switch pdu {
         case .writeCommand(let command) where !isHeldBack:
             let part = Part(write: GATTWrite(handle: command.handle, value: command.value), moment: moment)
-            apply([part], expectsResponse: false) { _, _ in }
+            apply([part], expectsResponse: false) { _ in }
         case .signedWriteCommand(let command): write(command, at: moment)
         default: break
         }
@@ -24,14 +24,15 @@ extension GATTServerSession {
         guard verifySignature?(command.message, command.signature) == true else { return }
         guard !isHeldBack, database?[command.handle]?.takesSignedWrites == true else { return }
         let part = Part(write: GATTWrite(handle: command.handle, value: command.value), moment: moment)
-        apply([part], expectsResponse: false, isSigned: true) { _, _ in }
+        apply([part], expectsResponse: false, isSigned: true) { _ in }
     }
 
     /// Write (Vol 3 Part F 3.4.5.1).
     func write(_ request: ATTWriteRequest, _ reply: ATTReply) {
         let part = Part(write: GATTWrite(handle: request.handle, value: request.value), moment: reply.moment)
-        apply([part], expectsResponse: true) { error, handle in
-            if let error { reply.fail(error, at: handle) } else { reply.send(.writeResponse(ATTWriteResponse())) }
+        apply([part], expectsResponse: true) { refusal in
+            if let refusal { return reply.fail(refusal.code, at: refusal.handle) }
+            reply.send(.writeResponse(ATTWriteResponse()))
         }
     }
 
@@ -59,8 +60,8 @@ extension GATTServerSession {
         if let gone = parts.first(where: { !$0.isValid }) {
             return reply.fail(.databaseOutOfSync, at: gone.write.handle)
         }
-        apply(parts, isQueue: true, expectsResponse: true) { error, handle in
-            if let error { return reply.fail(error, at: handle) }
+        apply(parts, isQueue: true, expectsResponse: true) { refusal in
+            if let refusal { return reply.fail(refusal.code, at: refusal.handle) }
             reply.send(.executeWriteResponse(ATTExecuteWriteResponse()))
         }
     }
@@ -72,22 +73,22 @@ extension GATTServerSession {
         isQueue: Bool = false,
         expectsResponse: Bool,
         isSigned: Bool = false,
-        completion: @escaping (ATTErrorCode?, UInt16) -> Void
+        completion: @escaping (WriteRefusal?) -> Void
     ) {
         let (asked, own): ([GATTWrite], OwnWrites)
         do throws(WriteRefusal) {
             (asked, own) = try check(parts, isQueue: isQueue, isSigned: isSigned)
         } catch {
-            return completion(error.code, error.handle)
+            return completion(error)
         }
-        let finish = { [weak self, entries = own.entries] (error: ATTErrorCode?, handle: UInt16) in
+        let finish = { [weak self, entries = own.entries] (refusal: WriteRefusal?) in
             // The answer goes before what the change may send.
-            completion(error, handle)
-            guard error == nil, let self else { return }
+            completion(refusal)
+            guard refusal == nil, let self else { return }
             for entry in entries { setOwnValue(entry.value, for: entry.source, since: entry.moment) }
         }
-        guard !asked.isEmpty else { return finish(nil, 0) }
-        ask(asked, expectsResponse: expectsResponse, completion: finish)
+        guard let first = asked.first else { return finish(nil) }
+        ask(asked, first: first.handle, expectsResponse: expectsResponse, completion: finish)
     }
 
     /// What is for the delegate, and what is the client's own.
@@ -131,11 +132,12 @@ extension GATTServerSession {
 
     private func ask(
         _ parts: [GATTWrite],
+        first: UInt16,
         expectsResponse: Bool,
-        completion: @escaping (ATTErrorCode?, UInt16) -> Void
+        completion: @escaping (WriteRefusal?) -> Void
     ) {
         guard let server, let delegate = server.delegate else {
-            return completion(.unlikelyError, parts.first?.handle ?? 0)
+            return completion(WriteRefusal(code: .unlikelyError, handle: first))
         }
         var isAnswered = false
         let request = GATTWriteRequest(session: self, writes: parts, expectsResponse: expectsResponse) {
@@ -143,7 +145,7 @@ extension GATTServerSession {
             handle in
             guard !isAnswered else { return }
             isAnswered = true
-            completion(error, handle)
+            completion(error.map { WriteRefusal(code: $0, handle: handle) })
         }
         delegate.server(server, didReceiveWrite: request)
     }

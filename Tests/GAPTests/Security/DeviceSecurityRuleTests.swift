@@ -1,0 +1,202 @@
+import BluetoothTypes
+import Bonds
+import Cryptography
+import EventLoops
+import GATT
+import HCI
+import L2CAP
+import SMP
+import Testing
+
+@testable import GAP
+
+/// What a device's security tells its links, and what it notes of their peers.
+@Suite struct DeviceSecurityRuleTests {
+    private static let stranger = BluetoothAddress(0xC000_0000_0099, kind: .randomDevice)
+
+    private func outOfBand(_ seed: UInt64) throws -> OutOfBandData {
+        try #require(OwnOutOfBandData(random: RandomSource(seed: seed))).shared
+    }
+
+    /// Each change counts from the next pairing on, on links that there are.
+    @Test(arguments: [LERole.central, .peripheral])
+    func aChangeReachesTheLinksThatThereAre(role: LERole) throws {
+        let pair = try SecurePair()
+        try pair.connect()
+        let device = pair.device(role)
+        let (security, manager) = (device.security, try #require(device.link).security.manager)
+        security.configuration.ioCapability = .displayOnly
+        #expect(manager.configuration.ioCapability == .displayOnly && manager.consent == .asked)
+        security.policy.asksConsent = false
+        #expect(manager.consent == .given)
+        security.policy.asksConsent = true
+        security.policy.capabilityAsPeripheral = .keyboardOnly
+        #expect(manager.configuration.ioCapability == (role == .peripheral ? .keyboardOnly : .displayOnly))
+        security.prompter = nil
+        #expect(manager.configuration.ioCapability == .noInputNoOutput && manager.consent == .missing)
+        security.prompter = device.person
+        #expect(manager.configuration.ioCapability != .noInputNoOutput && manager.consent == .asked)
+        #expect(manager.outOfBand.own == nil && manager.outOfBand.peer == nil)
+        security.ownOutOfBand = OwnOutOfBandData(random: RandomSource(seed: 1))
+        #expect(manager.outOfBand.own?.shared == security.ownOutOfBand?.shared && manager.outOfBand.own != nil)
+        let next = try outOfBand(2)
+        security.outOfBandOfNext = next
+        #expect(manager.outOfBand.peer == next)
+        security.outOfBandOfNext = nil
+        #expect(manager.outOfBand.peer == nil)
+        // Without a store no key is promised to be kept.
+        #expect(manager.configuration.bonds)
+        security.configuration.bonds = false
+        #expect(!manager.configuration.bonds)
+    }
+
+    /// What came from one peer counts for that one, before what may be anybody's.
+    @Test func whatCameFromAPeerAnotherWayReachesTheLinkToIt() throws {
+        let pair = try SecurePair()
+        try pair.connect()
+        let link = try #require(pair.central.link).security
+        let (own, others, next) = (try outOfBand(1), try outOfBand(2), try outOfBand(3))
+        pair.central.security.outOfBandOfNext = next
+        pair.central.security.setOutOfBand(others, from: Self.stranger)
+        #expect(link.manager.outOfBand.peer == next)
+        pair.central.security.setOutOfBand(own, from: link.peer)
+        #expect(link.manager.outOfBand.peer == own)
+        // As a controller calls a peer that it has resolved.
+        let told = BluetoothAddress(link.peer.value, kind: link.peer.kind.isRandom ? .randomIdentity : .publicIdentity)
+        pair.central.security.setOutOfBand(others, from: told)
+        #expect(link.manager.outOfBand.peer == others)
+        pair.central.security.setOutOfBand(nil, from: Self.stranger)
+        #expect(link.manager.outOfBand.peer == others)
+        pair.central.security.setOutOfBand(nil, from: link.peer)
+        #expect(link.manager.outOfBand.peer == next)
+    }
+
+    /// The 33rd peer takes the place of the one that came first.
+    @Test func AB_A14_outOfBandDataOf32PeersAreKept() throws {
+        let security = try SecurePair().central.security
+        let (first, second) = (try outOfBand(1), try outOfBand(2))
+        func peer(_ number: Int) -> BluetoothAddress { BluetoothAddress(UInt64(number), kind: .publicDevice) }
+        func known() -> [Int] { (1...40).filter { security.outOfBand(from: peer($0)).peer != nil } }
+        for number in 1...32 { security.setOutOfBand(first, from: peer(number)) }
+        // Again for one that is there makes no room, and is the latest.
+        security.setOutOfBand(second, from: peer(1))
+        #expect(known() == Array(1...32) && security.outOfBand(from: peer(1)).peer == second)
+        security.setOutOfBand(first, from: peer(33))
+        #expect(known() == [1] + Array(3...33))
+        security.setOutOfBand(nil, from: peer(5))
+        security.setOutOfBand(first, from: peer(34))
+        #expect(known() == [1, 3, 4] + Array(6...34))
+    }
+
+    /// What came another way is used up by the pairing with the peer that it came from, and what was anybody's by the next.
+    @Test func aPairingUsesUpWhatCameAnotherWay() throws {
+        let security = try SecurePair().central.security
+        let peer = BluetoothAddress(1, kind: .publicDevice)
+        for address in [peer, Self.stranger] { security.setOutOfBand(try outOfBand(1), from: address) }
+        security.outOfBandOfNext = try outOfBand(2)
+        security.pairingSucceeded(with: peer)
+        #expect(security.outOfBand(from: peer).peer == nil && security.outOfBandOfNext == nil)
+        #expect(security.outOfBand(from: Self.stranger).peer != nil)
+    }
+
+    /// A pairing that succeeds, a bond that is forgotten, and a person forgive what has failed before.
+    @Test(arguments: 0..<3)
+    func AB_S12_whatHasFailedIsForgiven(way: Int) throws {
+        let pair = try SecurePair()
+        if way == 1 { try pair.bond() }
+        let security = pair.central.security
+        let bond = pair.central.bonds.bonds.first
+        let peer = bond?.address ?? Self.stranger
+        for _ in 0..<4 { security.pairingFailed(with: peer) }
+        pair.world.run(.seconds(7))
+        #expect(!security.mayPair(with: peer))
+        switch way {
+        case 0: security.pairingSucceeded(with: peer)
+        case 1: try security.forget(try #require(bond).identifier)
+        default: security.forgiveAll()
+        }
+        #expect(security.mayPair(with: peer))
+        // It begins with the shortest wait again.
+        security.pairingFailed(with: peer)
+        #expect(!security.mayPair(with: peer))
+        pair.world.run(.seconds(1))
+        #expect(security.mayPair(with: peer))
+    }
+
+    /// Whoever shows bonds hears that a peer has no key any more.
+    @Test func behaviour_6_12_aLostBondIsTold() throws {
+        let pair = try SecurePair()
+        try pair.bond()
+        pair.disconnect()
+        let bond = try #require(pair.central.bonds.bonds.first)
+        try pair.peripheral.bonds.remove(try #require(pair.peripheral.bonds.bonds.first).identifier)
+        var changed: [BondIdentifier] = []
+        pair.central.security.onBondChange = { changed.append($0) }
+        try pair.connect()
+        #expect(changed == [bond.identifier] && pair.central.lostBonds == 1)
+        #expect(pair.central.bonds.bond(bond.identifier)?.isLost == true)
+    }
+
+    /// On a link whose end is asked for nothing has any rights, however long that end takes.
+    @Test func AB_L07_aLinkThatHasLostItsSecurityHasNoRightsWhileItEnds() throws {
+        let pair = try SecurePair()
+        try pair.bond()
+        let link = try #require(pair.central.link)
+        #expect(link.security.linkSecurity.isEncrypted && link.l2cap.protection.isEncrypted)
+        let event = AuthenticatedPayloadTimeoutExpired(handle: link.connection.handle)
+        pair.central.device.gate.onReceive?(HCIPacket(event))
+        #expect(link.security.manager.encryption.isEncrypted && link.security.isOpen)
+        #expect(!link.security.linkSecurity.isEncrypted && !link.l2cap.protection.isEncrypted)
+        // Nor does it count as one of a peer that nobody knows (AB-A10).
+        #expect(link.security.linkSecurity.hasKey)
+        pair.world.run(.seconds(1))
+        #expect(pair.central.link == nil && pair.central.device.endReasons == [.localHostTerminated])
+    }
+
+    /// A link ends when the controller says so, and not when it says that it could not end it.
+    @Test(arguments: [HCIStatus.success, .commandDisallowed, .unknownConnection])
+    func onlyALinkThatHasEndedIsOver(status: HCIStatus) throws {
+        let pair = try SecurePair()
+        try pair.bond()
+        let link = try #require(pair.central.link)
+        var event = DisconnectionComplete()
+        (event.status, event.handle, event.reason) = (status, link.connection.handle, .remoteUserTerminated)
+        pair.central.device.gate.onReceive?(HCIPacket(event))
+        #expect(link.security.isOpen == (status != .success))
+        #expect(pair.central.security.link(link.connection.handle) === (status == .success ? nil : link.security))
+    }
+
+    /// Whom the controller has recognised by a private address has not paired under the address that it stands for, and is not
+    /// believed under it (Core Vol 6 Part B 6).
+    @Test func aPeerThatTheControllerHasResolvedDoesNotShowItsIdentity() throws {
+        let world = GAPWorld()
+        let slip = Person.Slip(loop: world.loop)
+        let devices = try (0..<2).map { _ in try SecureDevice(world, slip: slip, address: .resolvablePrivate) }
+        let pair = SecurePair(world, central: devices[0], peripheral: devices[1])
+        try pair.bond()
+        pair.disconnect()
+        try pair.connect()
+        for device in devices {
+            let link = try #require(device.link)
+            #expect(link.connection.peerResolvableAddress != nil && link.security.linkSecurity.isEncrypted)
+            #expect(link.connection.peerAddress.plain == device.bonds.bonds.first?.address)
+        }
+        var result: Result<Void, SecurityError>?
+        try #require(pair.central.link).security.pair { result = $0 }
+        world.run(for: .seconds(60)) { result != nil }
+        world.run(.milliseconds(500))
+        #expect(result?.isSuccess == true)
+        for device in devices { #expect(device.bonds.bonds.map(\.showsIdentity) == [false]) }
+    }
+
+    /// The modes and levels of Core Vol 3 Part C 10.2, as 12.7 has them.
+    @Test func theModesAndLevelsAreThoseOfTheSpecification() {
+        let named: [LESecurity] = [.none, .encrypted, .authenticated, .secureConnections]
+        #expect(named.map(\.octets) == [[1, 1], [1, 2], [1, 3], [1, 4]] && named.allSatisfy(\.isValid))
+        for level in 0...255 as ClosedRange<UInt8> {
+            #expect(LESecurity.mode1(level: level).isValid == (1...4).contains(level))
+            #expect(LESecurity.mode2(level: level).isValid == (1...2).contains(level))
+            #expect(LESecurity.mode2(level: level).octets == [2, level])
+        }
+    }
+}

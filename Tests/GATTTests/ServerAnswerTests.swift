@@ -1,0 +1,122 @@
+import ATT
+import BluetoothTypes
+import L2CAP
+import Testing
+
+@testable import GATT
+
+/// Answers that hold several entries: as many as fit, to the octet, at every MTU.
+@Suite struct ServerAnswerTests {
+    private static let mtus = Array(23...90) + [255, 256, 257, 258, 259, 260, 261, 515, 516, 517]
+    private let fixture: ServerFixture
+    /// The declarations of 60 services with short UUIDs, and of 30 with long ones behind them.
+    private let (short, long): ([UInt16], [UInt16])
+
+    init() throws {
+        let fixture = try ServerFixture()
+        short = try (0..<60).map { _ in try fixture.database.add(ServiceDefinition(0x1805)).handles.lowerBound }
+        long = try (0..<30).map { _ in try fixture.database.add(ServiceDefinition(.long)).handles.lowerBound }
+        self.fixture = fixture
+    }
+
+    private func octets(_ value: UInt16) -> [UInt8] { [UInt8(truncatingIfNeeded: value), UInt8(value >> 8)] }
+
+    /// What a client gets at an MTU; the first octets of an answer are not entries, and the others are those that fit.
+    private func expect(
+        _ answer: [UInt8],
+        _ header: [UInt8],
+        _ entries: [[UInt8]],
+        _ mtu: Int,
+        _ place: SourceLocation = #_sourceLocation
+    ) {
+        let size = entries.first?.count ?? 1
+        let expected = header + entries.prefix((mtu - header.count) / size).flatMap(\.self)
+        #expect(answer == expected, "MTU \(mtu)", sourceLocation: place)
+    }
+
+    @Test(arguments: mtus)
+    func asManyEntriesAsFit(mtu: Int) {
+        let client = fixture.bareClient()
+        client.agree(UInt16(mtu))
+        let (longUUID, end) = (BluetoothUUID.long.littleEndianBytes, [UInt8(0xFF), 0xFF])
+        let (fromShort, fromLong) = (octets(short[0]) + end, octets(long[0]) + end)
+        let primary: [UInt8] = [0x00, 0x28]
+        // Read By Group Type (Core Vol 3 Part F 3.4.4.10).
+        expect(
+            client.exchange([0x10] + fromShort + primary),
+            [0x11, 6],
+            short.map { octets($0) + octets($0) + [0x05, 0x18] },
+            mtu
+        )
+        expect(
+            client.exchange([0x10] + fromLong + primary),
+            [0x11, 20],
+            long.map { octets($0) + octets($0) + longUUID },
+            mtu
+        )
+        // Read By Type (3.4.4.2).
+        expect(client.exchange([0x08] + fromShort + primary), [0x09, 4], short.map { octets($0) + [0x05, 0x18] }, mtu)
+        expect(client.exchange([0x08] + fromLong + primary), [0x09, 18], long.map { octets($0) + longUUID }, mtu)
+        // Find Information (3.4.3.2), of which the long ones have short types too.
+        expect(client.exchange([0x04] + fromShort), [0x05, 1], (short + long).map { octets($0) + primary }, mtu)
+        // Find By Type Value (3.4.3.4).
+        let find = [0x06] + fromShort + primary
+        expect(client.exchange(find + [0x05, 0x18]), [0x07], short.map { octets($0) + octets($0) }, mtu)
+        expect(client.exchange(find + longUUID), [0x07], long.map { octets($0) + octets($0) }, mtu)
+    }
+
+    /// Entries of nothing but a handle, as many as half the octets.
+    @Test(arguments: mtus)
+    func valuesWithoutOctetsAreReadByTheirType(mtu: Int) throws {
+        let empty = CharacteristicDefinition(0x2AAA, properties: .read, permissions: .readable)
+        let service = try fixture.database.add(
+            ServiceDefinition(0x1805, characteristics: Array(repeating: empty, count: 300))
+        )
+        let handles = service.characteristics.map(\.value)
+        let client = fixture.bareClient()
+        client.agree(UInt16(mtu))
+        let answer = client.exchange([0x08, 1, 0, 0xFF, 0xFF, 0xAA, 0x2A])
+        expect(answer, [0x09, 2], handles.map(octets), mtu)
+        // Nobody is asked for more than fit.
+        #expect(fixture.app.reads.count == (mtu - 2) / 2)
+    }
+
+    /// Two values of half the room each, and the second one an octet longer or shorter.
+    @Test(arguments: [0, 1, -1])
+    func valuesOfOneLengthStandTogether(difference: Int) throws {
+        let value = CharacteristicDefinition(0x2AAA, properties: .read, permissions: .readable)
+        let service = try fixture.database.add(ServiceDefinition(0x1805, characteristics: [value, value]))
+        let handles = service.characteristics.map(\.value)
+        let values = [8, 8 + difference].map { [UInt8](repeating: 7, count: $0) }
+        for (handle, value) in zip(handles, values) { fixture.app.values[handle] = value }
+        let answer = fixture.bareClient().exchange([0x08, 1, 0, 0xFF, 0xFF, 0xAA, 0x2A])
+        let entries = zip(handles, values).map { octets($0) + $1 }
+        #expect(answer == [0x09, 10] + entries[0] + (difference == 0 ? entries[1] : []))
+    }
+
+    /// Values that are cut to 253 octets are as long as one that has so many (Core Vol 3 Part F 3.4.4.2).
+    @Test(arguments: [(253, 254), (254, 253), (300, 512), (253, 252)])
+    func valuesThatAreCutStandTogether(first: Int, second: Int) throws {
+        let value = CharacteristicDefinition(0x2AAA, properties: .read, permissions: .readable)
+        let service = try fixture.database.add(ServiceDefinition(0x1805, characteristics: [value, value]))
+        let handles = service.characteristics.map(\.value)
+        for (handle, count) in zip(handles, [first, second]) {
+            fixture.app.values[handle] = [UInt8](repeating: 7, count: count)
+        }
+        let client = fixture.bareClient()
+        client.agree(517)
+        let entries = handles.map { octets($0) + [UInt8](repeating: 7, count: 253) }
+        let answer = client.exchange([0x08, 1, 0, 0xFF, 0xFF, 0xAA, 0x2A])
+        #expect(answer == [0x09, 255] + entries.prefix(second < 253 ? 1 : 2).flatMap(\.self))
+    }
+
+    /// The length of an entry has one octet (Core Vol 3 Part F 3.4.4.2).
+    @Test(arguments: mtus)
+    func aLongValueIsCutToWhatAnEntryHolds(mtu: Int) {
+        let client = fixture.bareClient()
+        client.agree(UInt16(mtu))
+        let count = min(mtu - 4, 253)
+        let value = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
+        #expect(client.exchange([0x08, 26, 0, 26, 0, 0x38, 0x2A]) == [0x09, UInt8(count + 2), 26, 0] + value)
+    }
+}

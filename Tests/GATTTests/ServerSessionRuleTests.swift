@@ -1,0 +1,186 @@
+import ATT
+import BluetoothTypes
+import EventLoops
+import L2CAP
+import Testing
+
+@testable import GATT
+
+/// What ends with a session, what counts once, and what a link has that nobody said anything of.
+@Suite struct ServerSessionRuleTests {
+    private let fixture: ServerFixture
+    private let client: BareClient
+    private var app: App { fixture.app }
+
+    init() throws {
+        fixture = try ServerFixture()
+        client = fixture.bareClient()
+    }
+
+    private func prepare(_ handle: UInt8, _ offset: UInt8, _ value: [UInt8]) {
+        #expect(client.exchange([0x16, handle, 0, offset, 0] + value).first == 0x17)
+    }
+
+    /// Its link may outlive it.
+    @Test func nothingIsServedAfterTheEndOfASession() throws {
+        #expect(client.exchange([0x12, 24, 0, 1, 0]) == [0x13])
+        let more = client.addBearer(on: 0x40)
+        fixture.server.detach(client.session)
+        #expect(client.session.bearers.isEmpty && client.session.isClosed)
+        for channel: UInt16 in [4, 0x40] {
+            // As on a bearer that nobody has ever served.
+            let answer = client.exchange([0x0A, 14, 0], on: channel)
+            #expect(answer == client.error(0x0A, 0, .requestNotSupported))
+            #expect(client.exchange([0x52, 28, 0, 1], on: channel).isEmpty)
+        }
+        #expect(app.writes.isEmpty && app.configurations == ["23: 0-1", "23: 1-0"])
+        #expect([client.session.bearer, more].allSatisfy { $0.onNotificationRoom == nil })
+    }
+
+    /// What its owner still says to it changes nothing, and nobody is told.
+    @Test func aSessionThatHasEndedTakesUpNothing() {
+        #expect(client.exchange([0x12, 24, 0, 1, 0]) == [0x13])
+        fixture.server.detach(client.session)
+        let (record, told, records) = (client.session.record, app.configurations, app.records)
+        #expect(record.configurations == [23: .notify] && records.last == record)
+        var asked = 0
+        client.session.onSecurityNeeded = { _ in asked += 1 }
+        client.session.restore(ClientRecord(configurations: [8: .indicate, 23: .indicate], features: .robustCaching))
+        client.session.security = LinkSecurity(isEncrypted: true)
+        fixture.loop.run(for: .seconds(5))
+        #expect(client.session.configurations.isEmpty && client.session.features.isEmpty)
+        #expect(client.session.record == record && app.configurations == told && app.records == records && asked == 0)
+    }
+
+    /// What the client has not confirmed it may not have seen (Core Vol 3 Part G 7.1).
+    @Test(arguments: [false, true])
+    func aChangeThatIsNotConfirmedIsRemembered(isConfirmed: Bool) throws {
+        #expect(client.exchange([0x12, 9, 0, 2, 0]) == [0x13])
+        let added = try fixture.database.add(ServiceDefinition(0x1805)).handles
+        let told = try #require(client.sent().first)
+        #expect(told.prefix(3) == [0x1D, 8, 0])
+        let changed = (UInt16(told[3]) | UInt16(told[4]) << 8)...(UInt16(told[5]) | UInt16(told[6]) << 8)
+        #expect(changed.contains(added.lowerBound) && client.session.record.missedChanges == [changed])
+        if isConfirmed { client.exchange([0x1E]) }
+        fixture.server.detach(client.session)
+        #expect(client.session.record.missedChanges == (isConfirmed ? [] : [changed]))
+    }
+
+    /// A value of fixed length keeps what is behind a part, and one of variable length ends with it (Core Vol 3 Part F 3.4.5.1).
+    @Test func aPartWithoutOctetsEndsAValueOfVariableLength() {
+        prepare(11, 0, [1])
+        prepare(11, 0, [])
+        #expect(client.exchange([0x18, 1]) == client.error(0x18, 11, .invalidAttributeValueLength))
+        #expect(client.session.features.isEmpty)
+        prepare(24, 0, [1, 0])
+        prepare(24, 0, [])
+        #expect(client.exchange([0x18, 1]) == [0x19])
+        #expect(client.session.configurations == [23: .notify])
+    }
+
+    /// An app that changes its mind: the client believes the first answer.
+    @Test(arguments: [nil, ATTErrorCode.valueNotAllowed])
+    func onlyTheFirstAnswerToAWriteCounts(first: ATTErrorCode?) throws {
+        app.isSlow = true
+        prepare(24, 0, [1, 0])
+        prepare(28, 0, [7])
+        #expect(client.exchange([0x18, 1]).isEmpty)
+        let write = try #require(app.writes.first)
+        write.respond(first)
+        let answer = first.map { client.error(0x18, 28, $0) } ?? [0x19]
+        #expect(client.sent() == [answer])
+        #expect(client.session.configurations == (first == nil ? [23: .notify] : [:]))
+        // What the client has chosen since stays.
+        #expect(client.exchange([0x12, 24, 0, 2, 0]) == [0x13])
+        for second in [nil, ATTErrorCode.unlikelyError] { write.respond(second) }
+        #expect(client.sent().isEmpty && client.session.configurations == [23: .indicate])
+    }
+
+    @Test func onlyTheFirstAnswerToAReadCounts() throws {
+        app.isSlow = true
+        #expect(client.exchange([0x0E, 17, 0, 28, 0]).isEmpty)
+        app.reads[0].respond(.success([1]))
+        for late in [.success([2]), .failure(.unlikelyError)] as [Result<PacketBuffer, ATTErrorCode>] {
+            app.reads[0].respond(late)
+        }
+        #expect(app.reads.map(\.handle) == [17, 28] && client.sent().isEmpty)
+        app.reads[1].respond(.success([3]))
+        #expect(client.sent() == [[0x0F, 1, 3]])
+    }
+
+    @Test func withoutAnAppItsValuesAreUnlikely() {
+        fixture.server.delegate = nil
+        #expect(client.exchange([0x0A, 28, 0]) == client.error(0x0A, 28, .unlikelyError))
+        #expect(client.exchange([0x12, 28, 0, 1]) == client.error(0x12, 28, .unlikelyError))
+        prepare(24, 0, [1, 0])
+        prepare(29, 0, [7])
+        prepare(28, 0, [7])
+        #expect(client.exchange([0x18, 1]) == client.error(0x18, 29, .unlikelyError))
+        #expect(client.session.configurations.isEmpty)
+        // The client's own are the server's.
+        #expect(client.exchange([0x12, 24, 0, 1, 0]) == [0x13])
+    }
+
+    /// Neither a value that does not say that it takes them, nor a descriptor, nor a declaration (Core Vol 3 Part G 3.3.1.1).
+    @Test func AB_A12_aSignatureWritesOnlyWhatTakesSignedWrites() throws {
+        var checked = 0
+        client.session.verifySignature = { _, _ in
+            checked += 1
+            return true
+        }
+        let signature = [UInt8](repeating: 0, count: 12)
+        for handle in 1...33 as ClosedRange<UInt8> {
+            #expect(client.exchange([0xD2, handle, 0, 1, 0] + signature).isEmpty)
+        }
+        #expect(app.writes.isEmpty && client.session.configurations.isEmpty && client.session.features.isEmpty)
+        #expect(checked == 33)
+    }
+}
+
+/// The security of a link as a value.
+@Suite struct LinkSecurityValueTests {
+    private static let all: [LinkSecurity] = (0..<8).flatMap { bits in
+        [7, 15, 16].map {
+            LinkSecurity(
+                isEncrypted: bits & 1 != 0,
+                isAuthenticated: bits & 2 != 0,
+                isSecureConnections: bits & 4 != 0,
+                keySize: $0
+            )
+        }
+    }
+
+    @Test func noSecurityIsNone() {
+        let none = LinkSecurity()
+        #expect(none == LinkSecurity(isEncrypted: false, hasKey: false) && none.keySize == 16)
+        #expect(!none.isEncrypted && !none.isAuthenticated && !none.isSecureConnections && !none.hasKey)
+        #expect(!none.isAuthorized && !none.isSecureConnectionsOnly)
+    }
+
+    @Test(arguments: all)
+    func inTheClearNothingIsLeftOfTheEncryption(security: LinkSecurity) {
+        var security = security
+        (security.isAuthorized, security.isSecureConnectionsOnly) = (true, true)
+        var expected = LinkSecurity(isEncrypted: false, keySize: security.keySize)
+        (expected.isAuthorized, expected.isSecureConnectionsOnly) = (true, true)
+        #expect(security.inTheClear == expected)
+    }
+
+    /// Octets that came over two kinds of link have what both give (AB-A02).
+    @Test(arguments: all, all)
+    func AB_A02_theWeakerOfTwoIsWhatBothGive(earlier: LinkSecurity, later: LinkSecurity) {
+        var (earlier, later) = (earlier, later)
+        (earlier.hasKey, earlier.isAuthorized, earlier.isSecureConnectionsOnly) = (false, true, true)
+        let both = earlier.limited(by: later)
+        #expect(both.isEncrypted == (earlier.isEncrypted && later.isEncrypted))
+        #expect(both.isAuthenticated == (earlier.isAuthenticated && later.isAuthenticated))
+        #expect(both.isSecureConnections == (earlier.isSecureConnections && later.isSecureConnections))
+        #expect(both.keySize == min(earlier.keySize, later.keySize))
+        // What is not the link's is as it is later.
+        #expect(both.hasKey && !both.isAuthorized && !both.isSecureConnectionsOnly)
+        later.hasKey = false
+        (later.isAuthorized, later.isSecureConnectionsOnly) = (true, true)
+        let again = earlier.limited(by: later)
+        #expect(!again.hasKey && again.isAuthorized && again.isSecureConnectionsOnly)
+    }
+}
