@@ -29,6 +29,8 @@ JOINT = rf"(?:,{GAP}and{GAP}|,{GAP}|{GAP}(?:and|or|to){GAP}|[-–])"
 PROSE = re.compile(rf"\bbehaviours?{GAP}({RULE}(?:{JOINT}{RULE})*)", re.I)
 IN_PROSE = re.compile(rf"(?P<to>\bto{GAP}|[-–])?(?P<chapter>\d+)\.(?P<number>\d+)")
 NAME = re.compile(r"(?<![A-Za-z0-9])behaviour_(\d+_\d+(?:(?:_and|_to)?_(?:behaviour_)?\d+_\d+(?!\d))*)")
+# A chapter without a number in it names no rule.
+HALF_A_NAME = re.compile(r"(?<![A-Za-z0-9])behaviour_(\d+)(?!\d|_\d)")
 IN_NAME = re.compile(r"(?P<to>to_(?:behaviour_)?)?(?P<chapter>\d+)_(?P<number>\d+)")
 ATTACK = re.compile(r"(?<![A-Za-z0-9])AB[-_]([A-Z]\d+)")
 
@@ -55,7 +57,8 @@ def with_those_between(found: re.Match[str], pattern: re.Pattern[str]) -> Iterat
 
 def behaviours_in(text: str) -> list[Citation]:
     prose = [citation for found in PROSE.finditer(text) for citation in with_those_between(found, IN_PROSE)]
-    return prose + [citation for found in NAME.finditer(text) for citation in with_those_between(found, IN_NAME)]
+    names = [citation for found in NAME.finditer(text) for citation in with_those_between(found, IN_NAME)]
+    return prose + names + [Citation(found[1], found.start(1)) for found in HALF_A_NAME.finditer(text)]
 
 
 def attacks_in(text: str) -> list[Citation]:

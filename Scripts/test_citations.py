@@ -39,6 +39,7 @@ class Reading(unittest.TestCase):
             f"{TEST}1_9_and_{TEST}1_11_powerOff": ["1.9", "1.11"],
             f"{TEST}5_13_to_{TEST}5_15_flowControl": ["5.13", "5.14", "5.15"],
             f"{TEST}5_23_30_seconds": ["5.23"],
+            f"{TEST}311_theLinkLingers": ["311"],
         }.items():
             self.assertEqual(found(text), numbers, text)
 
@@ -68,8 +69,8 @@ class Complaints(unittest.TestCase):
         os.chdir(self.before)
         self.directory.cleanup()
 
-    def write_list(self, *numbers: str) -> None:
-        citations.BEHAVIOURS.path.write_text("# Rules\n\n" + "".join(f"- **{number}** Text.\n" for number in numbers))
+    def write_list(self, *numbers: str, rules: citations.RuleList = citations.BEHAVIOURS) -> None:
+        rules.path.write_text("# Rules\n\n" + "".join(f"- **{number}** Text.\n" for number in numbers))
 
     def test_a_number_that_is_in_no_list(self) -> None:
         self.write_list("1.1", "1.2")
@@ -97,6 +98,11 @@ class Complaints(unittest.TestCase):
             self.write_list(*numbers)
             [complaint] = citations.BEHAVIOURS.disorder()
             self.assertTrue(complaint.startswith(f"Documentation/Behaviours.md:{line}: {numbers[-1]} "), complaint)
+
+    def test_chapters_of_attacks_stand_from_the_controller_up(self) -> None:
+        for letters, count in [("HLCASG", 0), ("LH", 1), ("HHL", 1)]:
+            self.write_list(*(f"{ATTACK}{letter}01" for letter in letters), rules=citations.ABUSE)
+            self.assertEqual(len(citations.ABUSE.disorder()), count, letters)
 
 
 if __name__ == "__main__":
