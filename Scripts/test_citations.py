@@ -8,6 +8,7 @@ from pathlib import Path
 
 import citations
 
+PLACES = ["Sources", "Tests", "Interop", "Fuzzing", "Benchmarks", "Mutation", "Scripts", "Documentation"]
 # Put together here, so that these texts are not citations themselves.
 RULE, RULES, TEST, ATTACK = "behaviour", "behaviours", "behaviour" + "_", "AB" + "-"
 
@@ -51,6 +52,7 @@ class Reading(unittest.TestCase):
     def test_a_range_that_is_none(self) -> None:
         self.assertEqual(found(f"{RULES} 1.9 to 2.3"), ["1.9", "1.9 to 2.3", "2.3"])
         self.assertEqual(found(f"{RULES} 1.9 to 1.4"), ["1.9", "1.9 to 1.4", "1.4"])
+        self.assertEqual(found(f"{RULES} 1.9 to 2.12"), ["1.9", "1.9 to 2.12", "2.12"])
 
     def test_attacks(self) -> None:
         text = f"({ATTACK}S05, CVE) func AB_{'L08'}_AB_{'A13'}_what() 3FAB-C012"
@@ -62,8 +64,8 @@ class Complaints(unittest.TestCase):
         self.before = os.getcwd()
         self.directory = tempfile.TemporaryDirectory()
         os.chdir(self.directory.name)
-        for path in [*citations.CODE, *citations.OTHERS]:
-            path.mkdir()
+        for name in PLACES:
+            Path(name).mkdir()
 
     def tearDown(self) -> None:
         os.chdir(self.before)
@@ -84,10 +86,9 @@ class Complaints(unittest.TestCase):
 
     def test_each_place_is_looked_at(self) -> None:
         self.write_list("1.1")
-        for path in [*citations.CODE, *citations.OTHERS]:
-            (path / "text.md").write_text(f"{RULE} 9.9")
-        Path("READ.md").write_text(f"{RULE} 9.9")
-        self.assertEqual(len(citations.BEHAVIOURS.strangers()), len(citations.CODE) + len(citations.OTHERS) + 1)
+        for name in [*PLACES, "."]:
+            Path(name, "text.md").write_text(f"{RULE} 9.9")
+        self.assertEqual(len(citations.BEHAVIOURS.strangers()), len(PLACES) + 1)
 
     def test_a_list_in_order(self) -> None:
         self.write_list("0.1", "0.2", "0.10", "1.1", "2.3")
