@@ -6,28 +6,27 @@
     Scripts/status.py --check    fails when README.md has another one
 
 A test says in its name what it proves: `behaviour_2_2_...` a rule of Apple's system, `AB_L01_...` a defence against
-abuse, `GATT_SR_GAR_BV_01_...` (GATT, SM, L2CAP, GAP) a case of the qualification test suites; qualification.py has
-their list and says which are without a test, and why.
+abuse, `GATT_SR_GAR_BV_01_...` (GATT, SM, L2CAP, GAP) a case of the qualification test suites. citations.py reads the
+first two; qualification.py has the list of the third and says which are without a test, and why.
 """
 import pathlib
-import re
 import sys
 
+import citations
 import qualification
 
 README = pathlib.Path("README.md")
 BEGIN, END = "<!-- status: begin -->", "<!-- status: end -->"
 KINDS = {
-    "Behaviours of Apple's system": re.compile(r"behaviour_(\d+_\d+)"),
-    "Abuse cases survived": re.compile(r"(AB_[A-Z]\d\d)"),
+    "Behaviours of Apple's system": citations.BEHAVIOURS,
+    "Abuse cases survived": citations.ABUSE,
 }
 
 
 def table() -> str:
     swift, python = qualification.swift_tests(), qualification.python_tests()
     rows = [("Swift tests, in virtual time", len(swift)), ("Tests with foreign peers", len(python))]
-    for name, pattern in KINDS.items():
-        rows.append((name, len({found for test in swift + python for found in pattern.findall(test)})))
+    rows += [(name, len(rules.proved())) for name, rules in KINDS.items()]
     counts = qualification.counts()
     rows.append(("Qualification cases", share(sum(done for _, done, _ in counts), sum(total for *_, total in counts))))
     rows += [(f"- of {profile}", share(done, total)) for profile, done, total in counts]
