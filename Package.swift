@@ -109,7 +109,8 @@ let package = Package(
         room(
             "BluetoothService",
             [
-                "BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "SMP",
+                "BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT",
+                "SMP",
                 "GAP", .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]

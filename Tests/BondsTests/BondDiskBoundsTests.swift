@@ -160,7 +160,7 @@ private final class GrowingDirectory: BondDirectory {
             #expect(try PosixBondDirectory("/", isToChange: false).path == "/")
         } catch {
             // Others may enter it.
-            guard case .exposed("/", _) = error as? BondError else {
+            guard case .exposed("/", _) = error else {
                 Issue.record("\(error)")
                 return
             }

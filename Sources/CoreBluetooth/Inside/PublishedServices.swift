@@ -16,8 +16,7 @@ struct PublishedServices {
     private var ids: [ObjectIdentifier: LocalAttributeID] = [:]
     /// Services whose addition the service has not reported on.
     private var awaited: [LocalAttributeID: CBMutableService] = [:]
-    /// How often each service was published. What is published again is another one, as late events may still name the old.
-    private var publications: [BluetoothUUID: UInt32] = [:]
+    private var lastID: UInt32 = 0
 
     func characteristic(_ id: LocalAttributeID) -> CBMutableCharacteristic? { characteristics[id] }
 
@@ -29,18 +28,13 @@ struct PublishedServices {
 
     /// Takes a service in as it is now.
     mutating func add(_ service: CBMutableService) -> LocalService {
-        let count = publications[service.uuid.uuid, default: 0]
-        publications[service.uuid.uuid] = count + 1
-        let place = AttributePlace(service: service.uuid.uuid, publication: count)
-        let id = take(place)
+        let id = nextID()
         ids[ObjectIdentifier(service)] = id
+        let published = (service.characteristics ?? []).map { add($0) }
         awaited[id] = service
-        let published = (service.characteristics ?? []).enumerated().map { index, characteristic in
-            add(characteristic, at: place.characteristic(characteristic.uuid.uuid, index: index))
-        }
         services[id] = Publication(service: service, characteristics: published.map(\.id))
         // A service that is not published has no number; it gets one that the service will not know and so refuses.
-        let included = (service.includedServices ?? []).map { ids[ObjectIdentifier($0)] ?? .none }
+        let included = (service.includedServices ?? []).map { ids[ObjectIdentifier($0)] ?? nextID() }
         return LocalService(
             id: id,
             uuid: service.uuid.uuid,
@@ -50,13 +44,13 @@ struct PublishedServices {
         )
     }
 
-    private mutating func add(_ characteristic: CBCharacteristic, at place: AttributePlace) -> LocalCharacteristic {
+    private mutating func add(_ characteristic: CBCharacteristic) -> LocalCharacteristic {
         guard let characteristic = characteristic as? CBMutableCharacteristic else {
             preconditionFailure(
                 "\(characteristic) cannot be published: the characteristics of a local service are CBMutableCharacteristics"
             )
         }
-        let id = take(place)
+        let id = nextID()
         ids[ObjectIdentifier(characteristic)] = id
         characteristics[id] = characteristic
         characteristic.removeSubscribers()
@@ -95,46 +89,10 @@ struct PublishedServices {
         if ids[ObjectIdentifier(attribute)] == id { ids[ObjectIdentifier(attribute)] = nil }
     }
 
-    /// The number of a place, or the next one where two places have the same.
-    private mutating func take(_ place: AttributePlace) -> LocalAttributeID {
-        var id = place.id
-        while isTaken(id) { id = LocalAttributeID(max(id.rawValue &+ 1, 1)) }
-        return id
+    private mutating func nextID() -> LocalAttributeID {
+        lastID &+= 1
+        return LocalAttributeID(lastID)
     }
-
-    private func isTaken(_ id: LocalAttributeID) -> Bool {
-        services[id] != nil || characteristics[id] != nil || awaited[id] != nil
-    }
-}
-
-/// Where an attribute is in what an app publishes: the same after a relaunch of the app, whatever else it publishes and in
-/// whichever order, so that what the service keeps of it can be found again.
-private struct AttributePlace {
-    var service: BluetoothUUID
-    /// How often the app had published such a service before.
-    var publication: UInt32
-    var characteristic: BluetoothUUID?
-    var index: UInt32 = 0
-
-    func characteristic(_ uuid: BluetoothUUID, index: Int) -> AttributePlace {
-        var place = self
-        (place.characteristic, place.index) = (uuid, UInt32(truncatingIfNeeded: index))
-        return place
-    }
-
-    /// FNV-1a of the place; 0 is no attribute.
-    var id: LocalAttributeID {
-        let octets =
-            service.expanded.bigEndianBytes + (characteristic?.expanded.bigEndianBytes ?? [])
-            + [publication, index].flatMap { number in (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
-        let hash = octets.reduce(0x811C_9DC5 as UInt32) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
-        return LocalAttributeID(max(hash, 1))
-    }
-}
-
-extension LocalAttributeID {
-    /// No attribute of anybody.
-    fileprivate static let none = LocalAttributeID(0)
 }
 
 extension CBMutableCharacteristic {
