@@ -20,7 +20,9 @@ LAST_LINES = 40
 MAXIMUM_NAMED = 20
 
 STEP = re.compile(r"^\[(\d+)/(\d+)\]")
-STARTED = re.compile(r"^[◇↳] Test (?!case |run )(.+) started\.$")
+STARTED = re.compile(r"^◇ Test (?!case |run )(.+) started\.$")
+# The library tells that tests have passed when nearly all have; their cases it tells of one by one.
+CASE = re.compile(r"^◇ Test case .* started\.$")
 ENDED = re.compile(r"^(✔|✘) Test (?!case |run )(.+?)(?: with \d+ test cases?)? (?:passed|failed) after")
 TOLD = re.compile(r"(?:^|\s)(?:error|warning):|^✘|^Fatal error|^✔ Test run|: Fatal error:|^Build complete")
 # Belongs to the line before it.
@@ -33,7 +35,8 @@ class Progress:
     def __init__(self) -> None:
         self.step = ""
         self.running: dict[str, None] = {}
-        self.passed = self.failed = 0
+        self.passed = self.failed = self.cases = 0
+        self.begin = time.monotonic()
         self.last: list[str] = []
         self.is_telling = False
         self.has_told = False
@@ -43,6 +46,7 @@ class Progress:
         self.last = (self.last + [line])[-LAST_LINES:]
         if match := STEP.match(line):
             self.step = f"{match[1]} of {match[2]} steps"
+        self.cases += bool(CASE.match(line))
         if match := STARTED.match(line):
             self.running[match[1]] = None
         if match := ENDED.match(line):
@@ -59,7 +63,10 @@ class Progress:
         if not (self.running or self.passed or self.failed):
             return self.step
         failed = f", {self.failed} failed" if self.failed else ""
-        return f"{self.passed} tests passed{failed}, {len(self.running)} under way"
+        seconds = round(time.monotonic() - self.begin)
+        if not self.passed:
+            return f"{len(self.running)} tests with {self.cases} cases so far{failed}, {seconds} s"
+        return f"{self.passed} tests passed{failed}, {len(self.running)} under way, {seconds} s"
 
 
 class Screen:

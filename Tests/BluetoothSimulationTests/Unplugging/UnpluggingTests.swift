@@ -117,7 +117,7 @@ import Testing
     ) throws {
         let steps = try steps(of: side)
         // All of them take minutes.
-        for step in stride(from: steps.lowerBound, through: steps.upperBound, by: Self.isThorough ? 1 : 5) {
+        for step in stride(from: steps.lowerBound, through: steps.upperBound, by: Self.isThorough ? 1 : 10) {
             let encounter = Encounter(seed: 5)
             let device = encounter.device(side)
             encounter.trust.world.run(for: .seconds(60)) { device.packets >= step }
@@ -138,7 +138,7 @@ import Testing
         #expect(encounter.reader.seen.identifiers.count == 1)
     }
 
-    @Test(arguments: 0..<UInt64(isThorough ? 1_000 : 15))
+    @Test(arguments: 0..<UInt64(isThorough ? 1_000 : 8))
     func aControllerMayBeUnpluggedAtAnyTime(seed: UInt64) throws {
         let random = RandomSource(seed: seed)
         let encounter = Encounter(seed: seed)
