@@ -23,32 +23,21 @@ final class StackWorld {
     let radio: Radio
     /// Sees each packet before it goes on, and may send others in its place.
     var onPacket: ((HCIPacket, Place) -> [HCIPacket])?
-    private let lines: [MutableLine]
-    private let controllers: [VirtualController]
-    private let systems: [BluetoothSystem]
+    private var systems: [BluetoothSystem] = []
+    // One at each end. A line that a system gives up is followed by a new one, to a controller that has forgotten everything.
+    private var controllers: [VirtualController?] = [nil, nil]
+    private var nodes: [RadioNode] = []
+    private let random = RandomSource(seed: 1)
     private var tasks = 0
 
     init() {
-        let random = RandomSource(seed: 1)
         radio = Radio(loop: loop, random: random.split(0))
-        var (lines, controllers, systems) = ([MutableLine](), [VirtualController](), [BluetoothSystem]())
         for number in 0..<2 {
-            let pair = InMemoryTransport.pair(loop: loop)
-            let line = MutableLine(pair.host)
-            lines.append(line)
-            controllers.append(
-                VirtualController(
-                    transport: pair.controller,
-                    node: radio.add(at: Position(x: Double(number))),
-                    loop: loop,
-                    random: random.split(UInt64(number) + 1),
-                    configuration: .init(publicAddress: BluetoothAddress(UInt64(number) + 1, kind: .publicDevice))
-                )
-            )
+            nodes.append(radio.add(at: Position(x: Double(number))))
             var configuration = SystemConfiguration()
             configuration.deviceName = number == 0 ? "Central" : "Peripheral"
             let system = BluetoothSystem(
-                transport: line,
+                controllers: ControllerSource { [unowned self] in openLine(to: number) },
                 loop: loop,
                 random: random.split(UInt64(number) + 11),
                 configuration: configuration,
@@ -57,13 +46,23 @@ final class StackWorld {
             system.start()
             systems.append(system)
         }
-        (self.lines, self.controllers, self.systems) = (lines, controllers, systems)
-        for (number, line) in lines.enumerated() {
-            line.change = { [unowned self] packet, isDown in
-                let place = Place.allCases[number * 2 + (isDown ? 0 : 1)]
-                return onPacket?(packet, place) ?? [packet]
-            }
+    }
+
+    private func openLine(to number: Int) -> any HCITransport {
+        let pair = InMemoryTransport.pair(loop: loop)
+        let line = MutableLine(pair.host)
+        line.change = { [unowned self] packet, isDown in
+            let place = Place.allCases[number * 2 + (isDown ? 0 : 1)]
+            return onPacket?(packet, place) ?? [packet]
         }
+        controllers[number] = VirtualController(
+            transport: pair.controller,
+            node: nodes[number],
+            loop: loop,
+            random: random.split(UInt64(number) + 1),
+            configuration: .init(publicAddress: BluetoothAddress(UInt64(number) + 1, kind: .publicDevice))
+        )
+        return line
     }
 
     /// A session of two apps, for at most so much time.
