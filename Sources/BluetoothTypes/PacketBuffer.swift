@@ -102,9 +102,7 @@ public struct PacketBuffer: Sendable {
     @inlinable
     public mutating func append<T: FixedWidthInteger>(integer value: T) {
         dropTail()
-        for index in 0..<(T.bitWidth / 8) {
-            storage.append(UInt8(truncatingIfNeeded: value >> (index * 8)))
-        }
+        Swift.withUnsafeBytes(of: value.littleEndian) { storage.append(contentsOf: $0) }
         end = storage.count
     }
 
@@ -122,8 +120,9 @@ public struct PacketBuffer: Sendable {
         let size = T.bitWidth / 8
         makeHeadroom(size)
         start -= size
-        for index in 0..<size {
-            storage[start + index] = UInt8(truncatingIfNeeded: value >> (index * 8))
+        let first = start
+        Swift.withUnsafeBytes(of: value.littleEndian) { octets in
+            storage.withUnsafeMutableBytes { $0[first..<first + size].copyBytes(from: octets) }
         }
     }
 
@@ -131,14 +130,14 @@ public struct PacketBuffer: Sendable {
     @inlinable
     func littleEndian<T: FixedWidthInteger>(_ type: T.Type, at position: Int, octets count: Int) -> T {
         precondition(position >= 0 && count >= 0 && position <= end - start - count, "an integer beyond the buffer")
+        precondition(count <= T.bitWidth / 8, "an integer of more octets than its type")
         let first = start + position
-        return storage.withUnsafeBufferPointer { octets in
-            var value: T = 0
-            for index in 0..<count {
-                value |= T(truncatingIfNeeded: octets[first + index]) &<< T(truncatingIfNeeded: index &* 8)
-            }
-            return value
+        var value: T = 0
+        // Safe: the octets are in the storage, and the value has room for them.
+        Swift.withUnsafeMutableBytes(of: &value) { value in
+            storage.withUnsafeBytes { value.copyBytes(from: $0[first..<first + count]) }
         }
+        return T(littleEndian: value)
     }
 
     /// Calls `body` with the octets in place.
@@ -166,7 +165,7 @@ public struct PacketBuffer: Sendable {
     mutating func makeHeadroom(_ needed: Int) {
         guard start < needed else { return }
         let grow = Swift.max(needed, PacketBuffer.defaultHeadroom)
-        storage.insert(contentsOf: repeatElement(0, count: grow), at: 0)
+        storage.insert(contentsOf: [UInt8](repeating: 0, count: grow), at: 0)
         start += grow
         end += grow
     }
@@ -177,6 +176,21 @@ extension PacketBuffer: RandomAccessCollection {
     @inlinable public var startIndex: Int { 0 }
     /// The number of octets.
     @inlinable public var endIndex: Int { end - start }
+
+    // What a collection would get from its indices by way of generic code, which every packet asks for again and again.
+
+    /// The number of octets.
+    @inlinable public var count: Int { end - start }
+    /// Whether there are none.
+    @inlinable public var isEmpty: Bool { end == start }
+    /// The position behind `position`.
+    @inlinable public func index(after position: Int) -> Int { position + 1 }
+    /// The position in front of `position`.
+    @inlinable public func index(before position: Int) -> Int { position - 1 }
+    /// The position `distance` octets behind `position`.
+    @inlinable public func index(_ position: Int, offsetBy distance: Int) -> Int { position + distance }
+    /// The octets from one position to another.
+    @inlinable public func distance(from start: Int, to end: Int) -> Int { end - start }
 
     /// The octet at `position`, counted from the front of this slice.
     @inlinable
@@ -202,7 +216,7 @@ extension PacketBuffer: RandomAccessCollection {
 extension PacketBuffer: Hashable {
     /// Equal when the octets are; headroom does not count.
     public static func == (a: PacketBuffer, b: PacketBuffer) -> Bool {
-        a.elementsEqual(b)
+        a.count == b.count && a.storage[a.start..<a.end] == b.storage[b.start..<b.end]
     }
 
     /// Feeds the octets to `hasher`.

@@ -23,17 +23,20 @@ import Testing
             let peripheral = world.host(at: 1)
             peripheral.advertise()
             central.connect(to: peripheral.address, interval: interval, timeout: timeout)
-            world.run(.seconds(4))
-            try #require(peripheral.controller.links.count == 1, "\(peripherals.count)")
+            // The central's event comes when it has sent its first PDU, the peripheral's link when it has heard that.
+            let isThere = world.run(upTo: .seconds(4)) {
+                peripheral.controller.links.count == 1 && central.controller.links.count == peripherals.count + 1
+            }
+            try #require(isThere, "\(peripherals.count)")
             peripherals.append(peripheral)
             let handle = try #require(central.controller.links.last).handle
             central.send(LESetPHY(handle: handle, preference: [], txPHYs: phy, rxPHYs: phy, codedOption: .s2))
             central.send(LESetDataLength(handle: handle, txOctets: 251, txTime: 2_120))
-            world.run(.seconds(2))
         }
 
-        /// Keeps every link busy in both directions.
+        /// Keeps every link busy in both directions, once what was asked for when they were made is through.
         func saturate() {
+            world.run(.seconds(2))
             let share = max(1, Int(central.controller.configuration.aclPacketCount) / peripherals.count)
             let packet = [UInt8](repeating: 7, count: 27)
             var waiting: [ConnectionHandle: Int] = [:]
@@ -117,7 +120,8 @@ import Testing
             let central = world.host(at: 1)
             peripheral.advertise()
             central.connect(to: peripheral.address, interval: interval, timeout: 100)
-            world.run(.seconds(2))
+            let count = centrals.count + 1
+            try #require(world.run(upTo: .seconds(2)) { peripheral.controller.links.count == count })
             let handle = try #require(central.controller.links.first).handle
             centrals.append(central)
             streams.append(Stream(central, handle, [[UInt8](repeating: 1, count: 27)], repeats: true))
@@ -143,7 +147,7 @@ import Testing
             let (central, interval) = (star.world.host(at: 2), 19 + 7 * index)
             star.central.advertise()
             central.connect(to: star.central.address, interval: UInt16(interval), timeout: 200)
-            star.world.run(.seconds(4))
+            try #require(star.world.run(upTo: .seconds(4)) { star.central.controller.links.count == 5 + index })
             let handle = try #require(central.controller.links.first).handle
             centrals.append((central, interval))
             streams.append(Stream(central, handle, [[UInt8](repeating: 1, count: 27)], repeats: true))

@@ -210,8 +210,10 @@ import Testing
             host.stopScanning(.legacy)
             return host.gotResponse
         }
-        // The replay, when the peer itself has long had another address.
+        // The replay, when the peer itself has long had another address. Nobody advertises meanwhile: it takes long enough.
+        advertiser.stopAdvertising(.legacy)
         world.run(.seconds(1_000))
+        advertiser.advertise(.legacy, peer: scanner.address, policy: .acceptListOnly)
         #expect(isAnswered(old, replaying))
         // One bit beside it.
         #expect(!isAnswered(BluetoothAddress(old.value ^ 1, kind: .randomDevice), replaying))

@@ -190,6 +190,13 @@ final class World {
 
     func run(_ duration: Duration) { loop.run(for: duration) }
 
+    /// Runs until `condition` holds, for at most so long.
+    ///
+    /// - Returns: Whether it holds.
+    func run(upTo limit: Duration, until condition: () -> Bool) -> Bool {
+        loop.run(until: loop.now + limit, stopWhen: condition)
+    }
+
     /// A sample of every frame on the air.
     func sniff(_ body: @escaping (SniffedFrame) -> Void) { radio.onTransmission = body }
 }
