@@ -164,7 +164,7 @@ let package = Package(
         tests("EventLoops"),
         tests(
             "CoreBluetooth",
-            ["BluetoothTypes", "BluetoothService", .product(name: "Logging", package: "swift-log")]
+            ["BluetoothTypes", "BluetoothService", "ServiceMessages", .product(name: "Logging", package: "swift-log")]
         ),
         // An app that is compiled as most still are.
         .testTarget(
@@ -183,9 +183,15 @@ let package = Package(
             "BluetoothService",
             [
                 "BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "GAP", "HCI", "HCITransports", "ATT",
-                "LinkLayer", "Radio", "SMP",
+                "LinkLayer", "Radio", "SMP", "ServiceMessages",
                 .product(name: "Logging", package: "swift-log"),
             ]
+        ),
+        .target(
+            name: "ServiceMessages",
+            dependencies: ["BluetoothService", "BluetoothTypes"],
+            path: "Tests/ServiceMessages",
+            swiftSettings: settings
         ),
         .target(
             name: "LoopbackLinks",

@@ -41,7 +41,7 @@ final class ServicePair {
         let values = Atomic<Int>(0)
 
         func take(_ event: Event) {
-            if case .valueUpdated = event { _ = values.add(1, ordering: .relaxed) }
+            if case .central(.peer(_, .valueUpdated)) = event { _ = values.add(1, ordering: .relaxed) }
             events.withLock { $0.append(event) }
         }
     }
@@ -80,7 +80,7 @@ final class ServicePair {
         publish(sensor)
         subscribe(phone)
         manager = phone
-        sensor.send(.updateValue(characteristic: LocalAttributeID(2), value: [1, 2, 3], centrals: nil))
+        sensor.send(.peripheral(.updateValue(LocalAttributeID(2), value: [1, 2, 3], centrals: nil)))
         loop.run(for: .seconds(1))
         kept.append(sensor)
     }
@@ -124,36 +124,38 @@ final class ServicePair {
     private func publish(_ sensor: Manager) {
         let value = LocalCharacteristic(id: LocalAttributeID(2), uuid: 0x2A37, properties: 0x10, permissions: 0)
         let service = LocalService(id: LocalAttributeID(1), uuid: 0x180D, isPrimary: true, characteristics: [value])
-        sensor.send(.addService(service))
-        sensor.send(.startAdvertising(AdvertisingRequest(localName: "Sensor", services: [0x180D])))
+        sensor.send(.peripheral(.addService(service)))
+        sensor.send(.peripheral(.startAdvertising(AdvertisingRequest(localName: "Sensor", services: [0x180D]))))
         loop.run(for: .seconds(1))
     }
 
     private func subscribe(_ phone: Manager) {
-        phone.send(.startScan(ScanRequest(services: [0x180D])))
+        phone.send(.central(.startScan(ScanRequest(services: [0x180D]))))
         let peer = wait(phone) { event -> UUID? in
-            guard case .discovered(let peer, _, _) = event else { return nil }
+            guard case .central(.discovered(let peer, _, _)) = event else { return nil }
             return peer.identifier
         }
-        phone.send(.stopScan)
-        phone.send(.connect(peer: peer, options: ConnectOptions()))
+        phone.send(.central(.stopScan))
+        phone.send(.central(.peer(peer, .connect(ConnectOptions()))))
         _ = wait(phone) { event -> Bool? in
-            guard case .connected = event else { return nil }
+            guard case .central(.peer(_, .connected)) = event else { return nil }
             return true
         }
-        phone.send(.discoverServices(peer: peer, uuids: [0x180D]))
+        phone.send(.central(.peer(peer, .link(.discoverServices([0x180D])))))
         let service = wait(phone) { event -> AttributeHandle? in
-            guard case .servicesDiscovered(_, .success(let found)) = event else { return nil }
+            guard case .central(.peer(_, .servicesDiscovered(.success(let found)))) = event else { return nil }
             return found.first?.handle
         }
-        phone.send(.discoverCharacteristics(peer: peer, service: service, uuids: nil))
+        phone.send(.central(.peer(peer, .link(.discoverCharacteristics(of: service, nil)))))
         let characteristic = wait(phone) { event -> AttributeHandle? in
-            guard case .characteristicsDiscovered(_, _, .success(let found)) = event else { return nil }
+            guard case .central(.peer(_, .characteristicsDiscovered(_, .success(let found)))) = event else {
+                return nil
+            }
             return found.first?.handle
         }
-        phone.send(.setNotify(peer: peer, characteristic: characteristic, enabled: true))
+        phone.send(.central(.peer(peer, .link(.setNotify(characteristic, isEnabled: true)))))
         _ = wait(phone) { event -> Bool? in
-            guard case .notifyStateChanged = event else { return nil }
+            guard case .central(.peer(_, .notifyStateChanged)) = event else { return nil }
             return true
         }
     }

@@ -26,7 +26,8 @@ extension FuzzTarget {
     /// All targets, decoders first.
     static let all: [FuzzTarget] = [
         hciCommands, hciEvents, h4, advertisingData, l2cap, attPDUs, smpPDUs, advertisingPDUs, linkPDUs, snoop,
-        bonds, creditChannels, gattServer, gattClient, linkControl, linkEncryption, smpMachine, smpConversations,
+        bonds, messages, creditChannels, gattServer, gattClient, linkControl, linkEncryption, smpMachine,
+        smpConversations,
         controller, host, stacks,
     ]
 }

@@ -22,7 +22,7 @@ public protocol ServiceConnection: Sendable {
     func send(_ request: Request, from manager: ManagerID)
 
     /// Asks, and waits for the answer.
-    func ask(_ query: Query, from manager: ManagerID) -> Reply
+    func ask(_ query: Query, from manager: ManagerID) -> Result<Reply, ServiceError>
 }
 
 /// Names a manager within its app.
@@ -50,7 +50,7 @@ public struct ManagerOptions: Hashable, Sendable {
     public var restoreIdentifier: String?
 
     /// Options.
-    public init(showsPowerAlert: Bool = true, restoreIdentifier: String? = nil) {
+    public init(showsPowerAlert: Bool, restoreIdentifier: String? = nil) {
         self.showsPowerAlert = showsPowerAlert
         self.restoreIdentifier = restoreIdentifier
     }
@@ -62,4 +62,8 @@ public enum ServiceLimits {
     public static let writesWithoutResponse = 20
     /// Value updates, per manager, that wait for the controller at a time.
     public static let valueUpdates = 20
+    /// Managers that an app may have at a time (AB-G05).
+    public static let managers = 64
+    /// Octets of a message. Nothing that Core Bluetooth lets an app ask comes near.
+    public static let message = 1 << 20
 }

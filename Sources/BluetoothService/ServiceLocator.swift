@@ -136,5 +136,7 @@ final class UnsupportedConnection: ServiceConnection {
 
     func send(_ request: Request, from manager: ManagerID) {}
 
-    func ask(_ query: Query, from manager: ManagerID) -> Reply { .peripherals([]) }
+    func ask(_ query: Query, from manager: ManagerID) -> Result<Reply, ServiceError> {
+        .failure(ServiceError(.operationNotSupported, reason: "there is no controller"))
+    }
 }

@@ -6,6 +6,7 @@ import GAP
 import HCITransports
 import Logging
 import SMP
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService

@@ -1,6 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import Foundation
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService
@@ -74,7 +75,7 @@ import Testing
         #expect(descriptors.map(\.uuid) == [0x2901])
         let descriptor = try #require(descriptors.first?.handle)
         let value = try central.ask(.readDescriptor(peer: peer, descriptor: descriptor), "descriptor") { event in
-            if case .descriptorUpdated(_, descriptor, let value) = event { value } else { nil }
+            if case .central(.peer(_, .descriptorUpdated(descriptor, let value))) = event { value } else { nil }
         }
         #expect(value == .success(PacketBuffer(Array("Where".utf8))))
     }
@@ -237,7 +238,7 @@ import Testing
         pair.central.take()
         pair.sensor.send(.removeService(Example.serviceID))
         let invalidated = try pair.central.expect("servicesModified") { event -> [AttributeHandle]? in
-            if case .servicesModified(_, let invalidated) = event { invalidated } else { nil }
+            if case .central(.peer(_, .servicesModified(let invalidated))) = event { invalidated } else { nil }
         }
         let note = try #require(handles[Example.note])
         #expect(invalidated.contains(note))
@@ -249,7 +250,7 @@ import Testing
         // Behaviour 4.15: each change is told of.
         _ = try pair.sensor.ask(.addService(Example.heartRate), "serviceAdded", \.serviceAdded)
         _ = try pair.central.expect("servicesModified") { event -> Bool? in
-            if case .servicesModified = event { true } else { nil }
+            if case .central(.peer(_, .servicesModified)) = event { true } else { nil }
         }
         #expect(try pair.central.explore(pair.peer).count == 4)
     }

@@ -2,6 +2,7 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import HCI
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService
@@ -220,7 +221,7 @@ struct Pair {
         #expect(found.name == "Advertised")
         try central.connect(found.identifier)
         let name = try central.expect("nameChanged") { event -> String?? in
-            if case .nameChanged(_, let name) = event { .some(name) } else { nil }
+            if case .central(.peer(_, .nameChanged(let name))) = event { .some(name) } else { nil }
         }
         #expect(name == "Device name")
         #expect(central.ask(.peripherals(identifiers: [found.identifier])).first?.name == "Device name")
@@ -231,11 +232,11 @@ struct Pair {
         let pair = try Pair()
         pair.central.send(.connect(peer: pair.peer, options: ConnectOptions()))
         let first = try pair.central.expect("connected") { event -> Int? in
-            if case .connected(_, let length) = event { length } else { nil }
+            if case .central(.peer(_, .connected(_, let length))) = event { length } else { nil }
         }
         #expect(first == 20)
         let then = try pair.central.expect("maximumWriteLengthChanged") { event -> Int? in
-            if case .maximumWriteLengthChanged(_, let length) = event { length } else { nil }
+            if case .central(.peer(_, .maximumWriteLengthChanged(let length))) = event { length } else { nil }
         }
         #expect(then == 182)
     }
@@ -355,7 +356,7 @@ struct Pair {
         for peer in found { pair.central.send(.connect(peer: peer, options: options)) }
         pair.world.run(.seconds(1))
         let refused = pair.central.take().compactMap { event -> (UUID, ServiceError)? in
-            if case .connectionFailed(let peer, let error) = event { (peer, error) } else { nil }
+            if case .central(.peer(let peer, .connectionFailed(let error))) = event { (peer, error) } else { nil }
         }
         #expect(refused.map(\.0) == [found.last] && refused.first?.1.code == .core(.connectionLimitReached))
         // One that is given up makes room.
@@ -370,7 +371,7 @@ struct Pair {
         let stranger = UUID()
         pair.central.send(.connect(peer: stranger, options: ConnectOptions()))
         let error = try pair.central.expect("connectionFailed") { event -> ServiceError? in
-            if case .connectionFailed(stranger, let error) = event { error } else { nil }
+            if case .central(.peer(stranger, .connectionFailed(let error))) = event { error } else { nil }
         }
         #expect(error.code == .core(.unknownDevice))
     }
@@ -380,7 +381,7 @@ struct Pair {
         pair.phone.controller.refuses[LECreateConnection.opcode] = .memoryCapacityExceeded
         pair.central.send(.connect(peer: pair.peer, options: ConnectOptions()))
         let error = try pair.central.expect("connectionFailed") { event -> ServiceError? in
-            if case .connectionFailed(_, let error) = event { error } else { nil }
+            if case .central(.peer(_, .connectionFailed(let error))) = event { error } else { nil }
         }
         #expect(error.code == .core(.connectionLimitReached))
     }
@@ -389,7 +390,7 @@ struct Pair {
         let pair = try Pair()
         try pair.central.connect(pair.peer)
         let rssi = try pair.central.ask(.readRSSI(peer: pair.peer), "rssiRead") { event -> Int? in
-            if case .rssiRead(_, .success(let rssi)) = event { rssi } else { nil }
+            if case .central(.peer(_, .rssiRead(.success(let rssi)))) = event { rssi } else { nil }
         }
         #expect(rssi == -42)
     }
@@ -443,7 +444,7 @@ struct Pair {
         pair.world.run(.seconds(10))
         pair.strap.controller.loseLinks(.connectionTimeout)
         let time = try pair.central.expect("disconnected") { event -> TimeInterval? in
-            if case .disconnected(_, _, _, let timestamp) = event { timestamp } else { nil }
+            if case .central(.peer(_, .disconnected(_, _, let timestamp))) = event { timestamp } else { nil }
         }
         #expect(time > 1_000_010 && time < 1_000_020)
     }

@@ -1,5 +1,6 @@
 import EventLoops
 import HCITransports
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService

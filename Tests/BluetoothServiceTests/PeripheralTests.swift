@@ -2,6 +2,7 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import HCI
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService

@@ -1,43 +1,65 @@
 import BluetoothTypes
 import Foundation
+import ServiceMessages
 
 @testable import BluetoothService
 
 /// What tests look for in events.
 extension Event {
     var disconnection: (error: ServiceError?, isReconnecting: Bool)? {
-        if case .disconnected(_, let error, let isReconnecting, _) = self { (error, isReconnecting) } else { nil }
+        if case .central(.peer(_, .disconnected(let error, let isReconnecting, _))) = self {
+            (error, isReconnecting)
+        } else {
+            nil
+        }
     }
 
     var connection: PeerInfo? {
-        if case .connected(let info, _) = self { info } else { nil }
+        if case .central(.peer(let peer, .connected(let name, _))) = self {
+            PeerInfo(identifier: peer, name: name)
+        } else {
+            nil
+        }
     }
 
     var discovery: (peer: PeerInfo, advertisement: Advertisement, rssi: Int)? {
-        if case .discovered(let peer, let advertisement, let rssi) = self { (peer, advertisement, rssi) } else { nil }
+        if case .central(.discovered(let peer, let advertisement, let rssi)) = self {
+            (peer, advertisement, rssi)
+        } else {
+            nil
+        }
     }
 
     var value: Result<PacketBuffer, ServiceError>? {
-        if case .valueUpdated(_, _, let value) = self { value } else { nil }
+        if case .central(.peer(_, .valueUpdated(_, let value))) = self { value } else { nil }
     }
 
     var writeResult: ServiceError?? {
         switch self {
-        case .valueWritten(_, _, let error), .descriptorWritten(_, _, let error): .some(error)
+        case .central(.peer(_, .valueWritten(_, let error))), .central(.peer(_, .descriptorWritten(_, let error))):
+            .some(error)
         default: nil
         }
     }
 
     var notifyState: (isNotifying: Bool, error: ServiceError?)? {
-        if case .notifyStateChanged(_, _, let isNotifying, let error) = self { (isNotifying, error) } else { nil }
+        if case .central(.peer(_, .notifyStateChanged(_, let isNotifying, let error))) = self {
+            (isNotifying, error)
+        } else {
+            nil
+        }
     }
 
     var readRequest: (transaction: UInt64, central: CentralInfo, offset: Int)? {
-        if case .readRequested(let id, let central, _, let offset) = self { (id, central, offset) } else { nil }
+        if case .peripheral(.readRequested(let id, let central, _, let offset)) = self {
+            (id, central, offset)
+        } else {
+            nil
+        }
     }
 
     var writeRequest: (transaction: UInt64, writes: [WriteRequest], needsResponse: Bool)? {
-        if case .writeRequested(let id, _, let writes, let needsResponse) = self {
+        if case .peripheral(.writeRequested(let id, _, let writes, let needsResponse)) = self {
             (id, writes, needsResponse)
         } else {
             nil
@@ -46,18 +68,18 @@ extension Event {
 
     var subscriber: (central: CentralInfo, isSubscribed: Bool)? {
         switch self {
-        case .subscribed(let central, _): (central, true)
-        case .unsubscribed(let central, _): (central, false)
+        case .peripheral(.subscribed(let central, _)): (central, true)
+        case .peripheral(.unsubscribed(let central, _)): (central, false)
         default: nil
         }
     }
 
     var updateCredits: Int? {
-        if case .updateCreditsReturned(let count) = self { count } else { nil }
+        if case .peripheral(.updateCreditsReturned(let count)) = self { count } else { nil }
     }
 
     var writeCredits: Int? {
-        if case .writeCreditsReturned(_, let count) = self { count } else { nil }
+        if case .central(.peer(_, .writeCreditsReturned(let count))) = self { count } else { nil }
     }
 
     var state: ManagerState? {
@@ -66,24 +88,26 @@ extension Event {
 
     var services: Result<[RemoteService], ServiceError>? {
         switch self {
-        case .servicesDiscovered(_, let result), .includedServicesDiscovered(_, _, let result): result
+        case .central(.peer(_, .servicesDiscovered(let result))),
+            .central(.peer(_, .includedServicesDiscovered(_, let result))):
+            result
         default: nil
         }
     }
 
     var descriptors: Result<[RemoteDescriptor], ServiceError>? {
-        if case .descriptorsDiscovered(_, _, let result) = self { result } else { nil }
+        if case .central(.peer(_, .descriptorsDiscovered(_, let result))) = self { result } else { nil }
     }
 
     var characteristics: Result<[RemoteCharacteristic], ServiceError>? {
-        if case .characteristicsDiscovered(_, _, let result) = self { result } else { nil }
+        if case .central(.peer(_, .characteristicsDiscovered(_, let result))) = self { result } else { nil }
     }
 
     var serviceAdded: ServiceError?? {
-        if case .serviceAdded(_, let error) = self { .some(error) } else { nil }
+        if case .peripheral(.serviceAdded(_, let error)) = self { .some(error) } else { nil }
     }
 
     var advertisingStarted: ServiceError?? {
-        if case .advertisingStarted(let error) = self { .some(error) } else { nil }
+        if case .peripheral(.advertisingStarted(let error)) = self { .some(error) } else { nil }
     }
 }

@@ -3,6 +3,7 @@ import EventLoops
 import Foundation
 import HCI
 import HCITransports
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService
@@ -122,7 +123,7 @@ import Testing
         let world = TestWorld()
         let device = world.device("Phone")
         let app = device.system.openApp(AppIdentity(name: "greedy"))
-        let managers = (0..<AppSession.maximumManagers).map { _ in device.manager(.central, of: app) }
+        let managers = (0..<ServiceLimits.managers).map { _ in device.manager(.central, of: app) }
         #expect(managers.allSatisfy { $0.take() == [.stateChanged(.poweredOn)] })
         #expect(device.manager(.central, of: app).take() == [.stateChanged(.unsupported)])
         managers.first?.close()

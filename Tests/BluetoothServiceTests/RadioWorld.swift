@@ -6,6 +6,7 @@ import HCITransports
 import LinkLayer
 import Logging
 import Radio
+import ServiceMessages
 
 @testable import BluetoothService
 

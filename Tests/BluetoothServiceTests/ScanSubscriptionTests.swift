@@ -1,6 +1,7 @@
 import BluetoothTypes
 import Foundation
 import GAP
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService

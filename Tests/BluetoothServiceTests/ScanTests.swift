@@ -3,6 +3,7 @@ import EventLoops
 import Foundation
 import GAP
 import HCI
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService

@@ -1,5 +1,6 @@
 import Foundation
 import SMP
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService

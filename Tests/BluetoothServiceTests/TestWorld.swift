@@ -4,6 +4,7 @@ import EventLoops
 import Foundation
 import GAP
 import Logging
+import ServiceMessages
 import Synchronization
 import Testing
 
@@ -119,7 +120,10 @@ final class TestManager {
     }
 
     func ask(_ query: Query) -> [PeerInfo] {
-        if case .peripherals(let peers) = connection.ask(query, from: id) { peers } else { [] }
+        switch connection.ask(query, from: id) {
+        case .success(.peripherals(let peers)), .success(.connectedPeripherals(let peers)): peers
+        case .failure: []
+        }
     }
 
     func close() {
@@ -188,13 +192,13 @@ extension TestManager {
     /// As peripheral: publishes and advertises the example.
     func publish(_ service: LocalService = Example.heartRate, name: String? = "Strap") throws {
         let error = try ask(.addService(service), "serviceAdded") { event in
-            if case .serviceAdded(service.id, let error) = event { return Optional.some(error) }
+            if case .peripheral(.serviceAdded(service.id, let error)) = event { return Optional.some(error) }
             return nil
         }
         #expect(error == nil)
         let request = AdvertisingRequest(localName: name, services: [service.uuid])
         let failure = try ask(.startAdvertising(request), "advertisingStarted") { event in
-            if case .advertisingStarted(let error) = event { return Optional.some(error) }
+            if case .peripheral(.advertisingStarted(let error)) = event { return Optional.some(error) }
             return nil
         }
         #expect(failure == nil)
@@ -203,7 +207,7 @@ extension TestManager {
     /// As central: finds whoever advertises a service.
     func find(_ service: BluetoothUUID = Example.service) throws -> PeerInfo {
         let peer = try ask(.startScan(ScanRequest(services: [service])), "discovered") { event in
-            if case .discovered(let peer, _, _) = event { return peer }
+            if case .central(.discovered(let peer, _, _)) = event { return peer }
             return nil
         }
         send(.stopScan)
@@ -213,7 +217,7 @@ extension TestManager {
     /// As central: connects.
     func connect(_ peer: UUID) throws {
         try ask(.connect(peer: peer, options: ConnectOptions()), "connected") { event in
-            if case .connected(let info, _) = event, info.identifier == peer { return () }
+            if case .central(.peer(peer, .connected)) = event { return () }
             return nil
         }
     }
@@ -221,13 +225,15 @@ extension TestManager {
     /// As central: finds all characteristics of a service.
     func explore(_ peer: UUID, _ service: BluetoothUUID = Example.service) throws -> [BluetoothUUID: AttributeHandle] {
         let services = try ask(.discoverServices(peer: peer, uuids: [service]), "servicesDiscovered") { event in
-            if case .servicesDiscovered(peer, .success(let services)) = event { return services }
+            if case .central(.peer(peer, .servicesDiscovered(.success(let services)))) = event { return services }
             return nil
         }
         let handle = try #require(services.first?.handle)
         let request = Request.discoverCharacteristics(peer: peer, service: handle, uuids: nil)
         let found = try ask(request, "characteristicsDiscovered") { event in
-            if case .characteristicsDiscovered(peer, handle, .success(let found)) = event { return found }
+            if case .central(.peer(peer, .characteristicsDiscovered(handle, .success(let found)))) = event {
+                return found
+            }
             return nil
         }
         return Dictionary(uniqueKeysWithValues: found.map { ($0.uuid, $0.handle) })

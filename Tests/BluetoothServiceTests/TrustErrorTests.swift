@@ -1,4 +1,5 @@
 import SMP
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService

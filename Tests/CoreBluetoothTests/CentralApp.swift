@@ -1,6 +1,7 @@
 import BluetoothService
 import BluetoothTypes
 import CoreBluetooth
+import ServiceMessages
 import Testing
 
 /// An app in the central role with a peripheral, and everything its delegates hear.

@@ -1,6 +1,7 @@
 import BluetoothService
 import BluetoothTypes
 import CoreBluetooth
+import ServiceMessages
 import Testing
 
 @Suite struct ConnectionTests {
@@ -83,7 +84,9 @@ import Testing
         app.discover()
         app.take()
         app.manager.connect(app.peripheral, options: [CBConnectPeripheralOptionStartDelayKey: Double(text) as Any])
-        guard case .connect(_, let options) = app.take().requests.first else { Issue.record("no request"); return }
+        guard case .central(.peer(_, .connect(let options))) = app.take().requests.first else {
+            Issue.record("no request"); return
+        }
         #expect(options.startDelay == expected)
     }
 
@@ -293,8 +296,8 @@ private struct LinkModel {
     mutating func process() {
         guard !requests.isEmpty else { return }
         switch requests.removeFirst() {
-        case .connect where state == .disconnected: state = .connecting
-        case .cancelConnection where state != .disconnected: happens(.ended, .disconnected)
+        case .central(.peer(_, .connect)) where state == .disconnected: state = .connecting
+        case .central(.peer(_, .cancelConnection)) where state != .disconnected: happens(.ended, .disconnected)
         default: break
         }
     }

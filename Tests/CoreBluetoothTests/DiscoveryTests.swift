@@ -1,6 +1,7 @@
 import BluetoothService
 import BluetoothTypes
 import CoreBluetooth
+import ServiceMessages
 import Testing
 
 @Suite struct DiscoveryTests {

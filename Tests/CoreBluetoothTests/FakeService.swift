@@ -1,5 +1,6 @@
 import BluetoothService
 import CoreBluetooth
+import ServiceMessages
 import Synchronization
 
 /// A service that does nothing by itself: it keeps what it is sent, and the test says what it answers and when.
@@ -48,10 +49,13 @@ final class FakeService: ServiceConnection {
         state.withLock { $0.requests.append(request) }
     }
 
-    func ask(_ query: Query, from manager: ManagerID) -> Reply {
+    func ask(_ query: Query, from manager: ManagerID) -> Result<Reply, ServiceError> {
         state.withLock {
             $0.queries.append(query)
-            return .peripherals($0.peripherals)
+            return switch query {
+            case .peripherals: .success(.peripherals($0.peripherals))
+            case .connectedPeripherals: .success(.connectedPeripherals($0.peripherals))
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 import BluetoothService
 import BluetoothTypes
 import CoreBluetooth
+import ServiceMessages
 import Testing
 
 /// An app in the peripheral role, and everything its delegate hears.
@@ -237,7 +238,9 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
             CBMutableCharacteristic(type: CBUUID(string: "2A00"), properties: [], value: Data(), permissions: [])
         ]
         app.manager.add(app.local)
-        guard case .addService(let sent) = app.take().requests.first else { Issue.record("nothing sent"); return }
+        guard case .peripheral(.addService(let sent)) = app.take().requests.first else {
+            Issue.record("nothing sent"); return
+        }
         #expect(sent.characteristics[0].properties == 0x02)
         #expect(sent.characteristics[0].permissions == 0x01)
         #expect(sent.characteristics[0].value == [])
@@ -261,7 +264,9 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
             )
         ]
         app.manager.add(app.local)
-        guard case .addService(let service) = app.take().requests.first else { Issue.record("nothing sent"); return }
+        guard case .peripheral(.addService(let service)) = app.take().requests.first else {
+            Issue.record("nothing sent"); return
+        }
         #expect(service.characteristics.map(\.permissions) == [sent])
     }
 
@@ -276,7 +281,9 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         )
         app.local.characteristics = [characteristic]
         app.manager.add(app.local)
-        guard case .addService(let service) = app.take().requests.first else { Issue.record("nothing sent"); return }
+        guard case .peripheral(.addService(let service)) = app.take().requests.first else {
+            Issue.record("nothing sent"); return
+        }
         #expect(service.characteristics.map(\.properties) == [0x02])
         #expect(CapturedLog.contains("API MISUSE", "\(characteristic)", "broadcast"))
     }
@@ -286,7 +293,9 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         app.powerOn()
         app.local.includedServices = [CBMutableService(type: CBUUID(string: "180F"), primary: false)]
         app.manager.add(app.local)
-        guard case .addService(let sent) = app.take().requests.first else { Issue.record("nothing sent"); return }
+        guard case .peripheral(.addService(let sent)) = app.take().requests.first else {
+            Issue.record("nothing sent"); return
+        }
         // A number that the service does not know.
         #expect(sent.includedServices.count == 1)
         #expect(sent.includedServices[0] != sent.id)

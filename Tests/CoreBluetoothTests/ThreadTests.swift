@@ -1,6 +1,7 @@
 import BluetoothService
 import BluetoothTypes
 import CoreBluetooth
+import ServiceMessages
 import Testing
 
 /// Apps use the objects from any thread while events arrive on the queue (behaviour 13.4).

@@ -18,16 +18,13 @@ protocol ManagerSession: AnyObject {
     /// The app asks for something.
     func handle(_ request: Request)
     /// The app wants to know something.
-    func answer(_ query: Query) -> Reply
+    func answer(_ query: Query) -> Result<Reply, ServiceError>
     /// The manager is gone: ends everything it has going on.
     func close()
 }
 
 /// One app and its managers. Lives on the loop.
 final class AppSession {
-    /// Managers that an app may have at a time (AB-G05).
-    static let maximumManagers = 64
-
     let identity: AppIdentity
     private let system: BluetoothSystem
     private var managers: [ManagerID: any ManagerSession] = [:]
@@ -38,8 +35,8 @@ final class AppSession {
     }
 
     func openManager(_ id: ManagerID, _ role: ManagerRole, _ options: ManagerOptions, _ line: ManagerLine) {
-        guard managers.count < Self.maximumManagers else {
-            system.misuse("\(identity.name) has \(Self.maximumManagers) managers already; this one stays unsupported")
+        guard managers.count < ServiceLimits.managers else {
+            system.misuse("\(identity.name) has \(ServiceLimits.managers) managers already; this one stays unsupported")
             line.send(.stateChanged(.unsupported), on: system.loop)
             return
         }
@@ -67,8 +64,8 @@ final class AppSession {
         managers[id]?.handle(request)
     }
 
-    func answer(_ query: Query, from id: ManagerID) -> Reply {
-        managers[id]?.answer(query) ?? .peripherals([])
+    func answer(_ query: Query, from id: ManagerID) -> Result<Reply, ServiceError> {
+        managers[id]?.answer(query) ?? .failure(.noManager)
     }
 }
 
@@ -79,4 +76,9 @@ struct ManagerKey: Hashable {
     init(_ number: UInt64) {
         self.number = number
     }
+}
+
+extension ServiceError {
+    /// A message is from a manager that is not there any more, or never was.
+    static let noManager = ServiceError(.operationCancelled, reason: "the manager is closed")
 }

@@ -2,10 +2,11 @@ import Dispatch
 import EventLoops
 import Synchronization
 
-/// The line of an app that runs in the process of the service: messages are handed over as they are.
+/// The line of an app that runs in the process of the service.
 public final class InProcessConnection: ServiceConnection {
     private let app: LoopBound<AppSession>
     private let lastManager = Atomic<UInt32>(0)
+    private let crossing = MessageCrossing.chosen
     private let lines = Mutex<[ManagerID: ManagerLine]>([:])
 
     /// On the loop only.
@@ -26,8 +27,10 @@ public final class InProcessConnection: ServiceConnection {
         handler: @escaping @Sendable (Event) -> Void
     ) -> ManagerID {
         let id = ManagerID(lastManager.add(1, ordering: .relaxed).newValue)
-        let line = ManagerLine(queue: queue, handler: handler)
+        let line = ManagerLine(queue: queue) { [crossing] in handler(crossing.pass($0, to: id)) }
         lines.withLock { $0[id] = line }
+        let opening = crossing.pass(AppMessage.openManager(id, role, options))
+        guard case .openManager(_, let role, let options) = opening else { return id }
         app.loop.submit { [app] in app.value.openManager(id, role, options, line) }
         return id
     }
@@ -41,19 +44,21 @@ public final class InProcessConnection: ServiceConnection {
 
     /// Sends a request.
     public func send(_ request: Request, from manager: ManagerID) {
+        let request = crossing.pass(request, of: manager)
         app.loop.submit { [app] in app.value.handle(request, from: manager) }
     }
 
     /// Asks, and waits for the answer.
-    public func ask(_ query: Query, from manager: ManagerID) -> Reply {
+    public func ask(_ query: Query, from manager: ManagerID) -> Result<Reply, ServiceError> {
         let reply = Box()
+        let query = crossing.pass(query, of: manager)
         app.loop.submitAndWait { [app] in
             reply.value.withLock { $0 = app.value.answer(query, from: manager) }
         }
-        return reply.value.withLock { $0 }
+        return crossing.pass(reply.value.withLock { $0 })
     }
 
     private final class Box: Sendable {
-        let value = Mutex(Reply.peripherals([]))
+        let value = Mutex(Result<Reply, ServiceError>.failure(.noManager))
     }
 }

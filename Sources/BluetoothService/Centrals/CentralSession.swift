@@ -28,14 +28,18 @@ final class CentralSession: ManagerSession {
         self.system = system
     }
 
-    private func emit(_ event: Event) {
-        line.send(event, on: system.loop)
+    private func emit(_ event: CentralEvent) {
+        line.send(.central(event), on: system.loop)
+    }
+
+    private func emit(_ event: PeerEvent, of peer: UUID) {
+        emit(.peer(peer, event))
     }
 
     /// Scans and connections are over with the power, and the app is told of the state alone (behaviours 1.9, 1.11, 1.12).
     func stateChanged(to state: ManagerState) {
         if state != .poweredOn { dropAll() }
-        emit(.stateChanged(state))
+        line.send(.stateChanged(state), on: system.loop)
     }
 
     func close() {
@@ -51,68 +55,64 @@ final class CentralSession: ManagerSession {
     // MARK: Requests
 
     func handle(_ request: Request) {
+        guard case .central(let request) = request else {
+            return system.misuse("a central manager cannot do this: \(request)")
+        }
         guard system.state == .poweredOn else {
             // Behaviours 1.6, 1.15.
-            return system.misuse("\(request.label) can only be asked for while the manager is powered on")
+            return system.misuse("\(request) can only be asked for while the manager is powered on")
         }
         switch request {
         case .startScan(let request): startScan(request)
         case .stopScan:
             scan = nil
             system.scansChanged()
-        case .connect(let peer, let options): connect(peer, options)
-        case .cancelConnection(let peer): cancel(peer)
-        case .forget(let peer): forget(peer)
-        default:
-            guard let peer = request.peer else {
-                return system.misuse("a central manager cannot do this: \(request.label)")
-            }
+        case .peer(let peer, let request): handle(request, of: peer)
+        }
+    }
+
+    private func handle(_ request: PeerRequest, of peer: UUID) {
+        switch request {
+        case .connect(let options): connect(peer, options)
+        case .cancelConnection: cancel(peer)
+        case .forget: forget(peer)
+        case .link(let request):
             // Behaviour 1.7.
             guard case .connected(let link, let user) = uses[peer] else {
-                return system.misuse("\(request.label) needs a peripheral that is connected; \(peer) is not")
+                return system.misuse("\(request) needs a peripheral that is connected; \(peer) is not")
             }
             handle(request, on: link, for: user)
         }
     }
 
-    private func handle(_ request: Request, on link: PeerLink, for user: Attachment) {
+    private func handle(_ request: LinkRequest, on link: PeerLink, for user: Attachment) {
         switch request {
-        case .discoverServices(_, let uuids):
-            link.discoverServices(uuids, for: user)
-        case .discoverIncludedServices(_, let service, let uuids):
+        case .discoverServices(let uuids): link.discoverServices(uuids, for: user)
+        case .discoverIncludedServices(let service, let uuids):
             link.discoverIncludedServices(uuids, of: service, for: user)
-        case .discoverCharacteristics(_, let service, let uuids):
+        case .discoverCharacteristics(let service, let uuids):
             link.discoverCharacteristics(uuids, of: service, for: user)
-        case .discoverDescriptors(_, let characteristic):
-            link.discoverDescriptors(of: characteristic, for: user)
-        case .readCharacteristic(_, let characteristic):
-            link.read(characteristic, for: user)
-        case .readDescriptor(_, let descriptor):
-            link.readDescriptor(descriptor, for: user)
-        case .writeCharacteristic(_, let characteristic, let value):
-            link.write(value, to: characteristic, for: user)
-        case .writeWithoutResponse(_, let characteristic, let value):
+        case .discoverDescriptors(let characteristic): link.discoverDescriptors(of: characteristic, for: user)
+        case .readCharacteristic(let characteristic): link.read(characteristic, for: user)
+        case .readDescriptor(let descriptor): link.readDescriptor(descriptor, for: user)
+        case .writeCharacteristic(let characteristic, let value): link.write(value, to: characteristic, for: user)
+        case .writeWithoutResponse(let characteristic, let value):
             link.writeWithoutResponse(value, to: characteristic, for: user)
-        case .writeDescriptor(_, let descriptor, let value):
-            link.writeDescriptor(value, to: descriptor, for: user)
-        case .setNotify(_, let characteristic, let isEnabled):
-            link.setNotify(isEnabled, characteristic, for: user)
-        case .readRSSI:
-            link.readRSSI(for: user)
-        default:
-            system.misuse("a peripheral cannot be asked for this: \(request.label)")
+        case .writeDescriptor(let descriptor, let value): link.writeDescriptor(value, to: descriptor, for: user)
+        case .setNotify(let characteristic, let isEnabled): link.setNotify(isEnabled, characteristic, for: user)
+        case .readRSSI: link.readRSSI(for: user)
         }
     }
 
-    func answer(_ query: Query) -> Reply {
+    func answer(_ query: Query) -> Result<Reply, ServiceError> {
         // Behaviour 1.8.
-        guard system.state == .poweredOn else { return .peripherals([]) }
+        let isOn = system.state == .poweredOn
         switch query {
         case .peripherals(let identifiers):
-            return .peripherals(identifiers.compactMap { system.peers.recall($0)?.info })
+            return .success(.peripherals(isOn ? identifiers.compactMap { system.peers.recall($0)?.info } : []))
         case .connectedPeripherals(let services):
-            let found = system.links.filter { $0.hasService(of: services) }
-            return .peripherals(found.compactMap { system.peers[$0.peer]?.info })
+            let found = isOn ? system.links.filter { $0.hasService(of: services) } : []
+            return .success(.connectedPeripherals(found.compactMap { system.peers[$0.peer]?.info }))
         }
     }
 }
@@ -149,11 +149,11 @@ extension CentralSession {
         guard uses[peer] == nil else { return }
         guard system.peers.recall(peer) != nil else {
             let error = ServiceError(.unknownDevice, reason: "no peripheral is known by \(peer)")
-            return emit(.connectionFailed(peer: peer, error))
+            return emit(.connectionFailed(error), of: peer)
         }
         guard uses.count < Self.maximumPeers else {
             let reason = "a manager connects to up to \(Self.maximumPeers) peripherals"
-            return emit(.connectionFailed(peer: peer, ServiceError(.connectionLimitReached, reason: reason)))
+            return emit(.connectionFailed(ServiceError(.connectionLimitReached, reason: reason)), of: peer)
         }
         self.options[peer] = options
         system.hold(peer)
@@ -173,10 +173,11 @@ extension CentralSession {
 
     /// There is a link: the manager joins it if it waits for one.
     func linkIsUp(_ link: PeerLink) {
-        guard wants(link.peer), let info = system.peers[link.peer]?.info else { return }
-        let user = Attachment(key) { [weak self] in self?.emit($0) }
-        uses[link.peer] = .connected(link, user)
-        link.attach(user, info)
+        let peer = link.peer
+        guard wants(peer), let info = system.peers[peer]?.info else { return }
+        let user = Attachment(key) { [weak self] in self?.emit($0, of: peer) }
+        uses[peer] = .connected(link, user)
+        link.attach(user, name: info.name)
     }
 
     /// The link is gone, and the manager did not ask for it. `user` says which use of the peer was of that link.
@@ -189,7 +190,8 @@ extension CentralSession {
         } else {
             end(peer)
         }
-        emit(.disconnected(peer: peer, error, isReconnecting: isReconnecting, timestamp: system.calendarTime))
+        let event = PeerEvent.disconnected(error, isReconnecting: isReconnecting, timestamp: system.calendarTime)
+        emit(event, of: peer)
         if isReconnecting { system.connectionWanted(to: peer) }
     }
 
@@ -197,7 +199,7 @@ extension CentralSession {
     func connectionFailed(to peer: UUID, _ error: ServiceError) {
         guard wants(peer) else { return }
         end(peer)
-        emit(.connectionFailed(peer: peer, error))
+        emit(.connectionFailed(error), of: peer)
     }
 
     /// The manager always sees its disconnection, at once and without an error (behaviours 3.6, 3.7).
@@ -206,7 +208,7 @@ extension CentralSession {
             return system.misuse("a connection was cancelled that there is not, to \(peer)")
         }
         drop(peer)
-        emit(.disconnected(peer: peer, nil, isReconnecting: false, timestamp: system.calendarTime))
+        emit(.disconnected(nil, isReconnecting: false, timestamp: system.calendarTime), of: peer)
     }
 
     /// A peripheral that nobody holds cannot be used (behaviour 3.5).
@@ -238,27 +240,5 @@ extension PeerLink {
     /// Whether a service of the list was found; an empty list has none (behaviour 11.7).
     fileprivate func hasService(of services: [BluetoothUUID]) -> Bool {
         database.services?.contains { services.contains($0.uuid) } ?? false
-    }
-}
-
-extension Request {
-    /// What it is called.
-    var label: String {
-        Mirror(reflecting: self).children.first?.label ?? "\(self)"
-    }
-
-    /// The peripheral that it is about.
-    fileprivate var peer: UUID? {
-        switch self {
-        case .connect(let peer, _), .cancelConnection(let peer), .discoverServices(let peer, _),
-            .discoverIncludedServices(let peer, _, _), .discoverCharacteristics(let peer, _, _),
-            .discoverDescriptors(let peer, _), .readCharacteristic(let peer, _), .readDescriptor(let peer, _),
-            .writeCharacteristic(let peer, _, _), .writeWithoutResponse(let peer, _, _),
-            .writeDescriptor(let peer, _, _), .setNotify(let peer, _, _), .readRSSI(let peer), .forget(let peer):
-            peer
-        case .startScan, .stopScan, .addService, .removeService, .removeAllServices, .startAdvertising,
-            .stopAdvertising, .respond, .updateValue, .setDesiredConnectionLatency:
-            nil
-        }
     }
 }

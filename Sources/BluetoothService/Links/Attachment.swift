@@ -3,19 +3,19 @@ import Foundation
 /// One manager's use of a link: what it is told of the peer passes through here, until it lets go.
 final class Attachment {
     let manager: ManagerKey
-    private let send: (Event) -> Void
+    private let send: (PeerEvent) -> Void
     /// Whether the manager still counts as connected.
     private(set) var isLive = true
     /// What the manager has found so far: handles of services and of characteristic values (behaviour 4.2).
     private var known: Set<AttributeHandle> = []
 
-    init(_ manager: ManagerKey, send: @escaping (Event) -> Void) {
+    init(_ manager: ManagerKey, send: @escaping (PeerEvent) -> Void) {
         self.manager = manager
         self.send = send
     }
 
     /// Tells the manager; after the end nothing (behaviour 3.13).
-    func emit(_ event: Event) {
+    func emit(_ event: PeerEvent) {
         if isLive { send(event) }
     }
 

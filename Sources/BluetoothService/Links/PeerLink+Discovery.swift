@@ -7,8 +7,8 @@ extension PeerLink {
     /// much waiting it ends at once, with an error (AB-G05).
     func run(
         for user: Attachment,
-        orFail failure: (ServiceError) -> Event,
-        _ procedure: @escaping (PeerLink, _ finish: @escaping (Event) -> Void) -> Void
+        orFail failure: (ServiceError) -> PeerEvent,
+        _ procedure: @escaping (PeerLink, _ finish: @escaping (PeerEvent) -> Void) -> Void
     ) {
         let isAccepted = operations.add { [weak self] done in
             guard let self, user.isLive else { return done() }
@@ -25,24 +25,17 @@ extension PeerLink {
 
     /// Primary services that the list names; nil or empty means all (behaviour 4.1).
     func discoverServices(_ uuids: [BluetoothUUID]?, for user: Attachment) {
-        let peer = peer
-        run(for: user, orFail: { .servicesDiscovered(peer: peer, .failure($0)) }) { link, finish in
+        run(for: user, orFail: { .servicesDiscovered(.failure($0)) }) { link, finish in
             link.loadServices { result in
-                finish(
-                    .servicesDiscovered(
-                        peer: peer,
-                        result.map { user.found($0.visible, at: \.handle) { uuids.names($0.uuid) } }
-                    )
-                )
+                let found = result.map { user.found($0.visible, at: \.handle) { uuids.names($0.uuid) } }
+                finish(.servicesDiscovered(found))
             }
         }
     }
 
     /// Services that the service at `handle` includes.
     func discoverIncludedServices(_ uuids: [BluetoothUUID]?, of handle: AttributeHandle, for user: Attachment) {
-        let event = { [peer] (result: Result<[RemoteService], ServiceError>) -> Event in
-            .includedServicesDiscovered(peer: peer, service: handle, result)
-        }
+        let event = { PeerEvent.includedServicesDiscovered(of: handle, $0) }
         run(for: user, orFail: { event(.failure($0)) }) { link, finish in
             link.loadIncludedServices(of: handle) { result in
                 finish(event(result.map { user.found($0.visible, at: \.handle) { uuids.names($0.uuid) } }))
@@ -52,9 +45,7 @@ extension PeerLink {
 
     /// Characteristics of the service at `handle`.
     func discoverCharacteristics(_ uuids: [BluetoothUUID]?, of handle: AttributeHandle, for user: Attachment) {
-        let event = { [peer] (result: Result<[RemoteCharacteristic], ServiceError>) -> Event in
-            .characteristicsDiscovered(peer: peer, service: handle, result)
-        }
+        let event = { PeerEvent.characteristicsDiscovered(of: handle, $0) }
         run(for: user, orFail: { event(.failure($0)) }) { link, finish in
             link.loadCharacteristics(of: handle) { result in
                 let found = result.map { user.found($0, at: \.value) { uuids.names($0.uuid) } }
@@ -65,9 +56,7 @@ extension PeerLink {
 
     /// All descriptors of the characteristic whose value is at `handle`.
     func discoverDescriptors(of handle: AttributeHandle, for user: Attachment) {
-        let event = { [peer] (result: Result<[RemoteDescriptor], ServiceError>) -> Event in
-            .descriptorsDiscovered(peer: peer, characteristic: handle, result)
-        }
+        let event = { PeerEvent.descriptorsDiscovered(of: handle, $0) }
         run(for: user, orFail: { event(.failure($0)) }) { link, finish in
             link.loadDescriptors(of: handle) { finish(event($0)) }
         }

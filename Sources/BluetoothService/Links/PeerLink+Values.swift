@@ -8,9 +8,7 @@ import GATT
 extension PeerLink {
     /// Reads a characteristic for a manager.
     func read(_ handle: AttributeHandle, for user: Attachment) {
-        let event = { [peer] (result: Result<PacketBuffer, ServiceError>) -> Event in
-            .valueUpdated(peer: peer, characteristic: handle, result)
-        }
+        let event = { PeerEvent.valueUpdated(handle, $0) }
         run(for: user, orFail: { event(.failure($0)) }) { link, finish in
             guard link.database.characteristic(at: handle) != nil else {
                 return finish(event(.failure(.unknown(handle))))
@@ -21,9 +19,7 @@ extension PeerLink {
 
     /// Reads a descriptor for a manager.
     func readDescriptor(_ handle: AttributeHandle, for user: Attachment) {
-        let event = { [peer] (result: Result<PacketBuffer, ServiceError>) -> Event in
-            .descriptorUpdated(peer: peer, descriptor: handle, result)
-        }
+        let event = { PeerEvent.descriptorUpdated(handle, $0) }
         run(for: user, orFail: { event(.failure($0)) }) { link, finish in
             guard link.database.descriptor(at: handle) != nil else {
                 return finish(event(.failure(.unknown(handle))))
@@ -34,7 +30,7 @@ extension PeerLink {
 
     /// Writes a characteristic and waits for the answer.
     func write(_ value: PacketBuffer, to handle: AttributeHandle, for user: Attachment) {
-        let event = { [peer] in Event.valueWritten(peer: peer, characteristic: handle, $0) }
+        let event = { PeerEvent.valueWritten(handle, $0) }
         run(for: user, orFail: event) { link, finish in
             guard link.database.characteristic(at: handle) != nil else { return finish(event(.unknown(handle))) }
             link.client.write(value, to: handle) { finish(event($0.failure.map(link.serviceError))) }
@@ -43,7 +39,7 @@ extension PeerLink {
 
     /// Writes a descriptor. The client configuration belongs to the system (behaviour 4.7).
     func writeDescriptor(_ value: PacketBuffer, to handle: AttributeHandle, for user: Attachment) {
-        let event = { [peer] in Event.descriptorWritten(peer: peer, descriptor: handle, $0) }
+        let event = { PeerEvent.descriptorWritten(handle, $0) }
         run(for: user, orFail: event) { link, finish in
             guard let descriptor = link.database.descriptor(at: handle) else {
                 return finish(event(.unknown(handle)))
@@ -61,7 +57,7 @@ extension PeerLink {
             characteristic.properties.contains(.writeWithoutResponse)
         else {
             system.misuse("a write without response to an attribute that does not take it was dropped")
-            return user.emit(.writeCreditsReturned(peer: peer, count: 1))
+            return user.emit(.writeCreditsReturned(1))
         }
         let waiting = commands.reduce(0) { $0 + ($1.user === user ? 1 : 0) }
         guard waiting < ServiceLimits.writesWithoutResponse else {
@@ -82,14 +78,14 @@ extension PeerLink {
                 sent.append((command.user, 1))
             }
         }
-        for (user, count) in sent { user.emit(.writeCreditsReturned(peer: peer, count: count)) }
+        for (user, count) in sent { user.emit(.writeCreditsReturned(count)) }
     }
 
     /// Reads the signal strength, which is no attribute and waits for none.
     func readRSSI(for user: Attachment) {
-        link.readRSSI { [peer] result in
+        link.readRSSI { result in
             let rssi = result.mapError { ServiceError(.unknown, reason: "the controller cannot tell: \($0)") }
-            user.emit(.rssiRead(peer: peer, rssi))
+            user.emit(.rssiRead(rssi))
         }
     }
 }
@@ -100,14 +96,14 @@ extension PeerLink {
     /// Subscribes or unsubscribes a manager (behaviours 5.16 to 5.18).
     func setNotify(_ isEnabled: Bool, _ handle: AttributeHandle, for user: Attachment) {
         guard let characteristic = database.characteristic(at: handle) else {
-            return user.emit(.notifyState(peer, handle, false, .unknown(handle)))
+            return user.emit(.notifyStateChanged(handle, isNotifying: false, .unknown(handle)))
         }
         guard !characteristic.properties.isDisjoint(with: [.notify, .indicate]) else {
             let error = ServiceError(
                 att: ATTStatus(rawValue: 0x06),
                 reason: "the characteristic neither notifies nor indicates"
             )
-            return user.emit(.notifyState(peer, handle, false, error))
+            return user.emit(.notifyStateChanged(handle, isNotifying: false, error))
         }
         subscription(handle, .request(user.manager, enabled: isEnabled))
     }
@@ -119,7 +115,8 @@ extension PeerLink {
             case .write(let isEnabled):
                 writeConfiguration(isEnabled, of: handle)
             case .report(let manager, let isNotifying, let error):
-                users.first { $0.manager == manager }?.emit(.notifyState(peer, handle, isNotifying, error))
+                let user = users.first { $0.manager == manager }
+                user?.emit(.notifyStateChanged(handle, isNotifying: isNotifying, error))
             }
         }
         if subscriptions[handle]?.isIdle == true { subscriptions[handle] = nil }
@@ -154,19 +151,8 @@ extension PeerLink {
     func valueArrived(_ value: PacketBuffer, of handle: AttributeHandle) {
         guard let subscribers = subscriptions[handle]?.subscribers else { return }
         for user in users where subscribers.contains(user.manager) {
-            user.emit(.valueUpdated(peer: peer, characteristic: handle, .success(value)))
+            user.emit(.valueUpdated(handle, .success(value)))
         }
-    }
-}
-
-extension Event {
-    fileprivate static func notifyState(
-        _ peer: UUID,
-        _ handle: AttributeHandle,
-        _ isNotifying: Bool,
-        _ error: ServiceError?
-    ) -> Event {
-        .notifyStateChanged(peer: peer, characteristic: handle, isNotifying: isNotifying, error)
     }
 }
 

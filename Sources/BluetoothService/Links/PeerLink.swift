@@ -82,7 +82,7 @@ final class PeerLink {
     var maximumCommandLength: Int { bearer.mtu - 3 }
 
     private func mtuChanged(_ mtu: Int) {
-        for user in users { user.emit(.maximumWriteLengthChanged(peer: peer, withoutResponse: mtu - 3)) }
+        for user in users { user.emit(.maximumWriteLengthChanged(mtu - 3)) }
         system.centralChanged(CentralInfo(identifier: peer, maximumUpdateLength: mtu - 3))
     }
 
@@ -106,11 +106,11 @@ extension PeerLink {
     }
 
     /// Adds a manager, which is connected from now on (behaviour 3.9).
-    func attach(_ user: Attachment, _ info: PeerInfo) {
+    func attach(_ user: Attachment, name: String?) {
         if let lingering { system.loop.cancel(lingering) }
         lingering = nil
         users.append(user)
-        user.emit(.connected(info, maximumWriteWithoutResponse: maximumCommandLength))
+        user.emit(.connected(name: name, maximumWriteWithoutResponse: maximumCommandLength))
         beginExchange()
     }
 
@@ -222,7 +222,7 @@ extension PeerLink {
             system.setName(name, of: peer)
             secured.name = name
             guard name != before else { return }
-            for user in users { user.emit(.nameChanged(peer: peer, name: name)) }
+            for user in users { user.emit(.nameChanged(name)) }
         }
     }
 
@@ -230,7 +230,7 @@ extension PeerLink {
         database.invalidate(range)
         subscriptions = subscriptions.filter { !range.contains($0.key) }
         for user in users {
-            user.emit(.servicesModified(peer: peer, invalidated: user.invalidate(range)))
+            user.emit(.servicesModified(invalidated: user.invalidate(range)))
         }
     }
 }

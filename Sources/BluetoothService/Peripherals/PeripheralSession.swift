@@ -43,11 +43,13 @@ final class PeripheralSession: ManagerSession {
         self.system = system
     }
 
-    private func emit(_ event: Event) {
-        line.send(event, on: system.loop)
+    private func emit(_ event: PeripheralEvent) {
+        line.send(.peripheral(event), on: system.loop)
     }
 
-    func answer(_ query: Query) -> Reply { .peripherals([]) }
+    func answer(_ query: Query) -> Result<Reply, ServiceError> {
+        .failure(ServiceError(.operationNotSupported, reason: "a peripheral manager knows no peripherals"))
+    }
 
     func stateChanged(to state: ManagerState) {
         if state.rawValue < ManagerState.poweredOn.rawValue { transactions.removeAll() }
@@ -56,7 +58,7 @@ final class PeripheralSession: ManagerSession {
             system.advertising.remove(key)
             removeAllServices()
         }
-        emit(.stateChanged(state))
+        line.send(.stateChanged(state), on: system.loop)
         pump()
     }
 
@@ -69,9 +71,11 @@ final class PeripheralSession: ManagerSession {
     }
 
     func handle(_ request: Request) {
+        guard case .peripheral(let request) = request else {
+            return system.misuse("a peripheral manager cannot do this: \(request)")
+        }
         guard system.state == .poweredOn else {
-            system.misuse("\(request.label) can only be asked for while the manager is powered on")
-            return
+            return system.misuse("\(request) can only be asked for while the manager is powered on")
         }
         switch request {
         case .addService(let service): add(service)
@@ -83,7 +87,6 @@ final class PeripheralSession: ManagerSession {
         case .updateValue(let characteristic, let value, let centrals): update(characteristic, value, centrals)
         case .setDesiredConnectionLatency(let central, let latency):
             system.link(to: central)?.requestLatency(latency)
-        default: system.misuse("a peripheral manager cannot do this: \(request.label)")
         }
     }
 
@@ -155,7 +158,7 @@ final class PeripheralSession: ManagerSession {
 
     func didReceiveRead(_ request: GATTReadRequest, of characteristic: LocalAttributeID, from central: CentralInfo) {
         let id = open(.read(request), from: central)
-        emit(.readRequested(transaction: id, central, characteristic: characteristic, offset: request.offset))
+        emit(.readRequested(transaction: id, central, characteristic, offset: request.offset))
     }
 
     func didReceiveWrite(_ request: GATTWriteRequest, _ writes: [WriteRequest], from central: CentralInfo) {
@@ -205,9 +208,7 @@ final class PeripheralSession: ManagerSession {
     func subscriptionChanged(of central: CentralInfo, to characteristic: LocalAttributeID, isSubscribed: Bool) {
         knownCentrals.insert(central.identifier)
         emit(
-            isSubscribed
-                ? .subscribed(central, characteristic: characteristic)
-                : .unsubscribed(central, characteristic: characteristic)
+            isSubscribed ? .subscribed(central, characteristic) : .unsubscribed(central, characteristic)
         )
     }
 
@@ -223,7 +224,7 @@ final class PeripheralSession: ManagerSession {
         }
         guard let handle = handles[characteristic] else {
             system.misuse("an update was sent for a characteristic that is not published")
-            return emit(.updateCreditsReturned(count: 1))
+            return emit(.updateCreditsReturned(1))
         }
         updates.append(Update(handle: handle, value: value, centrals: centrals))
         pump()
@@ -238,6 +239,6 @@ final class PeripheralSession: ManagerSession {
             updates.removeFirst()
             sent += 1
         }
-        if sent > 0 { emit(.updateCreditsReturned(count: sent)) }
+        if sent > 0 { emit(.updateCreditsReturned(sent)) }
     }
 }

@@ -5,33 +5,40 @@ import Synchronization
 
 /// What the service says to a central manager: first the objects are brought up to date, then the delegate is called.
 extension CBCentralManager {
-    /// Takes an event, on the queue.
+    /// Takes an event, on the queue. One of the other role is for nobody.
     func handle(_ event: Event) {
         switch event {
         case .stateChanged(let state): receiveState(state)
-        case .discovered(let info, let advertisement, let rssi):
-            guard isScanning, let link else { return }
-            let peripheral = registry.peripheral(for: info, link: link)
-            delegate?.centralManager(
-                self,
-                didDiscover: peripheral,
-                advertisementData: advertisement.dictionary,
-                rssi: NSNumber(value: rssi)
-            )
-        case .connected(let info, let maximumWriteLength):
-            guard let peripheral = registry.peripheral(info.identifier) else { return }
-            if let name = info.name { peripheral.setName(name) }
+        case .central(.discovered(let info, let advertisement, let rssi)): discovered(info, advertisement, rssi)
+        case .central(.peer(let identifier, let event)):
+            guard let peripheral = registry.peripheral(identifier) else { return }
+            handle(event, of: peripheral)
+        case .peripheral: break
+        }
+    }
+
+    private func discovered(_ info: PeerInfo, _ advertisement: Advertisement, _ rssi: Int) {
+        guard isScanning, let link else { return }
+        let peripheral = registry.peripheral(for: info, link: link)
+        delegate?.centralManager(
+            self,
+            didDiscover: peripheral,
+            advertisementData: advertisement.dictionary,
+            rssi: NSNumber(value: rssi)
+        )
+    }
+
+    private func handle(_ event: PeerEvent, of peripheral: CBPeripheral) {
+        switch event {
+        case .connected(let name, let maximumWriteLength):
+            if let name { peripheral.setName(name) }
             guard peripheral.didConnect(maximumWriteLength: maximumWriteLength) else { return }
             delegate?.centralManager(self, didConnect: peripheral)
-        case .connectionFailed(let identifier, let error):
-            guard let peripheral = registry.peripheral(identifier), peripheral.didDisconnect() else {
-                return
-            }
+        case .connectionFailed(let error):
+            guard peripheral.didDisconnect() else { return }
             delegate?.centralManager(self, didFailToConnect: peripheral, error: error.apiError)
-        case .disconnected(let identifier, let error, let isReconnecting, let timestamp):
-            guard let peripheral = registry.peripheral(identifier),
-                peripheral.didDisconnect(isReconnecting: isReconnecting)
-            else { return }
+        case .disconnected(let error, let isReconnecting, let timestamp):
+            guard peripheral.didDisconnect(isReconnecting: isReconnecting) else { return }
             delegate?.centralManager(
                 self,
                 didDisconnectPeripheral: peripheral,
@@ -39,8 +46,10 @@ extension CBCentralManager {
                 isReconnecting: isReconnecting,
                 error: error?.apiError
             )
-        default:
-            event.peer.flatMap { registry.peripheral($0) }?.receive(event)
+        case .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered,
+            .valueUpdated, .descriptorUpdated, .valueWritten, .descriptorWritten, .notifyStateChanged, .rssiRead,
+            .nameChanged, .servicesModified, .maximumWriteLengthChanged, .writeCreditsReturned:
+            peripheral.receive(event)
         }
     }
 
@@ -52,23 +61,6 @@ extension CBCentralManager {
         }
         if state.rawValue < CBManagerState.poweredOff.rawValue { registry.removeAll() }
         delegate?.centralManagerDidUpdateState(self)
-    }
-}
-
-extension Event {
-    /// The peripheral that an event on a connection is about.
-    fileprivate var peer: UUID? {
-        switch self {
-        case .servicesDiscovered(let peer, _), .includedServicesDiscovered(let peer, _, _),
-            .characteristicsDiscovered(let peer, _, _), .descriptorsDiscovered(let peer, _, _),
-            .valueUpdated(let peer, _, _), .descriptorUpdated(let peer, _, _), .valueWritten(let peer, _, _),
-            .descriptorWritten(let peer, _, _), .notifyStateChanged(let peer, _, _, _), .rssiRead(let peer, _),
-            .nameChanged(let peer, _), .servicesModified(let peer, _), .maximumWriteLengthChanged(let peer, _),
-            .writeCreditsReturned(let peer, _):
-            peer
-        default:
-            nil
-        }
     }
 }
 

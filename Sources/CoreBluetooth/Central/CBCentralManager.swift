@@ -91,14 +91,14 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
             solicitedServices: options.uuids(CBCentralManagerScanOptionSolicitedServiceUUIDsKey).values
         )
         contents.withLock { $0.isScanning = true }
-        link.send(.startScan(request))
+        link.send(CentralRequest.startScan(request))
     }
 
     /// Ends the scan.
     open func stopScan() {
         guard let link = linkForCommand() else { return }
         contents.withLock { $0.isScanning = false }
-        link.send(.stopScan)
+        link.send(CentralRequest.stopScan)
     }
 
     // MARK: Connecting
@@ -115,13 +115,13 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
         options.notifiesOnNotification = given.flag(CBConnectPeripheralOptionNotifyOnNotificationKey) ?? false
         options.startDelay = given.wholeNumber(CBConnectPeripheralOptionStartDelayKey) ?? 0
         options.reconnectsAutomatically = given.flag(CBConnectPeripheralOptionEnableAutoReconnect) ?? false
-        link.send(.connect(peer: peripheral.identifier, options: options))
+        link.send(.connect(options), of: peripheral.identifier)
     }
 
     /// Gives up a pending or live connection. The device stays connected to the system as long as others use it.
     open func cancelPeripheralConnection(_ peripheral: CBPeripheral) {
         guard let link = linkForCommand(), isOwn(peripheral), peripheral.beginCancelling() else { return }
-        link.send(.cancelConnection(peer: peripheral.identifier))
+        link.send(.cancelConnection, of: peripheral.identifier)
     }
 
     // MARK: Retrieving
@@ -144,7 +144,11 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
     private func peripherals(_ query: Query, _ command: String = #function) -> [CBPeripheral] {
         guard let link = linkForCommand(command) else { return [] }
         switch link.ask(query) {
-        case .peripherals(let found): return found.map { registry.peripheral(for: $0, link: link) }
+        case .success(.peripherals(let found)), .success(.connectedPeripherals(let found)):
+            return found.map { registry.peripheral(for: $0, link: link) }
+        case .failure(let error):
+            Misuse.report("\(command) cannot be answered: \(error.reason ?? "\(error.code)")")
+            return []
         }
     }
 

@@ -54,69 +54,73 @@ extension CBPeripheral {
     // MARK: Events
 
     /// Takes an event about the peripheral. After a disconnection none is of interest any longer (behaviour 3.13).
-    func receive(_ event: Event) {
+    func receive(_ event: PeerEvent) {
         guard state == .connected || state == .disconnecting else { return }
         switch event {
-        case .servicesDiscovered(_, let result):
+        case .servicesDiscovered(let result):
             update(result) { $0.tree.add(services: $1, of: self) }
             delegate?.peripheral(self, didDiscoverServices: result.apiError)
-        case .includedServicesDiscovered(_, let handle, let result):
+        case .includedServicesDiscovered(let handle, let result):
             guard let service = service(handle, .includedServices) else { return }
             update(result) { $0.tree.add(includedServices: $1, to: service, of: self) }
             delegate?.peripheral(self, didDiscoverIncludedServicesFor: service, error: result.apiError)
-        case .characteristicsDiscovered(_, let handle, let result):
+        case .characteristicsDiscovered(let handle, let result):
             guard let service = service(handle, .characteristics) else { return }
             update(result) { $0.tree.add(characteristics: $1, to: service) }
             delegate?.peripheral(self, didDiscoverCharacteristicsFor: service, error: result.apiError)
-        case .descriptorsDiscovered(_, let handle, let result):
+        case .descriptorsDiscovered(let handle, let result):
             guard let characteristic = characteristic(handle, .descriptors) else { return }
             update(result) { $0.tree.add(descriptors: $1, to: characteristic) }
             delegate?.peripheral(self, didDiscoverDescriptorsFor: characteristic, error: result.apiError)
-        case .servicesModified(_, let handles):
+        case .servicesModified(let handles):
             let dead = contents.withLock { $0.tree.invalidate(handles) }
             delegate?.peripheral(self, didModifyServices: dead)
-        case .nameChanged(_, let name):
+        case .nameChanged(let name):
             setName(name)
             delegate?.peripheralDidUpdateName(self)
-        case .rssiRead(_, let result):
+        case .rssiRead(let result):
             update(result) { $0.rssi = $1 }
             // 127 stands for a strength that is not known (behaviour 2.13).
             let strength = (try? result.get()) ?? 127
             delegate?.peripheral(self, didReadRSSI: NSNumber(value: strength), error: result.apiError)
-        default:
+        case .valueUpdated, .descriptorUpdated, .valueWritten, .descriptorWritten, .notifyStateChanged,
+            .maximumWriteLengthChanged, .writeCreditsReturned:
             receiveValueEvent(event)
+        // For the manager.
+        case .connected, .connectionFailed, .disconnected: break
         }
     }
 
-    private func receiveValueEvent(_ event: Event) {
+    private func receiveValueEvent(_ event: PeerEvent) {
         switch event {
-        case .valueUpdated(_, let handle, let result):
+        case .valueUpdated(let handle, let result):
             guard let characteristic = characteristic(handle, .read) else { return }
             if case .success(let value) = result {
                 characteristic.contents.withLock { $0.value = Data(value) }
             }
             delegate?.peripheral(self, didUpdateValueFor: characteristic, error: result.apiError)
-        case .valueWritten(_, let handle, let error):
+        case .valueWritten(let handle, let error):
             guard let characteristic = characteristic(handle, .write) else { return }
             delegate?.peripheral(self, didWriteValueFor: characteristic, error: error?.apiError)
-        case .notifyStateChanged(_, let handle, let isNotifying, let error):
+        case .notifyStateChanged(let handle, let isNotifying, let error):
             guard let characteristic = characteristic(handle, .notify) else { return }
             characteristic.contents.withLock { $0.isNotifying = isNotifying }
             delegate?.peripheral(self, didUpdateNotificationStateFor: characteristic, error: error?.apiError)
-        case .descriptorUpdated(_, let handle, let result):
+        case .descriptorUpdated(let handle, let result):
             guard let descriptor = descriptor(handle, .readDescriptor) else { return }
             if case .success(let value) = result {
                 descriptor.contents.withLock { $0.octets = Data(value) }
             }
             delegate?.peripheral(self, didUpdateValueFor: descriptor, error: result.apiError)
-        case .descriptorWritten(_, let handle, let error):
+        case .descriptorWritten(let handle, let error):
             guard let descriptor = descriptor(handle, .writeDescriptor) else { return }
             delegate?.peripheral(self, didWriteValueFor: descriptor, error: error?.apiError)
-        case .maximumWriteLengthChanged(_, let length):
+        case .maximumWriteLengthChanged(let length):
             contents.withLock { $0.maximumWriteLength = length }
-        case .writeCreditsReturned(_, let count):
+        case .writeCreditsReturned(let count):
             returnCredits(count)
-        default:
+        case .connected, .connectionFailed, .disconnected, .servicesDiscovered, .includedServicesDiscovered,
+            .characteristicsDiscovered, .descriptorsDiscovered, .servicesModified, .nameChanged, .rssiRead:
             break
         }
     }

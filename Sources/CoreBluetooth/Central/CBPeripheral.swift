@@ -88,7 +88,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         if delegate == nil {
             Misuse.report("Discovering services for peripheral \(self) while delegate is nil")
         }
-        link.send(.discoverServices(peer: identifier, uuids: Self.filter(serviceUUIDs)))
+        link.send(.discoverServices(Self.filter(serviceUUIDs)), of: identifier)
     }
 
     /// Discovers the services that a service includes; nil means all of them.
@@ -96,7 +96,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         guard canCommand() else { return }
         let handle = handle(of: service, for: .includedServices)
         let uuids = Self.filter(includedServiceUUIDs)
-        link.send(.discoverIncludedServices(peer: identifier, service: handle, uuids: uuids))
+        link.send(.discoverIncludedServices(of: handle, uuids), of: identifier)
     }
 
     /// Discovers the characteristics of a service; nil means all of them.
@@ -104,14 +104,14 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         guard canCommand() else { return }
         let handle = handle(of: service, for: .characteristics)
         let uuids = Self.filter(characteristicUUIDs)
-        link.send(.discoverCharacteristics(peer: identifier, service: handle, uuids: uuids))
+        link.send(.discoverCharacteristics(of: handle, uuids), of: identifier)
     }
 
     /// Discovers the descriptors of a characteristic.
     open func discoverDescriptors(for characteristic: CBCharacteristic) {
         guard canCommand() else { return }
         let handle = handle(of: characteristic, for: .descriptors)
-        link.send(.discoverDescriptors(peer: identifier, characteristic: handle))
+        link.send(.discoverDescriptors(of: handle), of: identifier)
     }
 
     // MARK: Reading and writing
@@ -120,7 +120,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     open func readValue(for characteristic: CBCharacteristic) {
         guard canCommand() else { return }
         let handle = handle(of: characteristic, for: .read)
-        link.send(.readCharacteristic(peer: identifier, characteristic: handle))
+        link.send(.readCharacteristic(handle), of: identifier)
     }
 
     /// Writes a value.
@@ -132,7 +132,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         guard type != .withResponse else {
             let handle = handle(of: characteristic, for: .write)
             let value = PacketBuffer(copying: data)
-            return link.send(.writeCharacteristic(peer: identifier, characteristic: handle, value: value))
+            return link.send(.writeCharacteristic(handle, value: value), of: identifier)
         }
         writeWithoutResponse(data, for: characteristic)
     }
@@ -160,9 +160,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
                 Misuse.warn("A response-less write to \(self) is cut from \(data.count) bytes to the possible \(limit)")
             }
             let value = PacketBuffer(copying: data.prefix(limit))
-            link.send(
-                .writeWithoutResponse(peer: identifier, characteristic: characteristic.handle, value: value)
-            )
+            link.send(.writeWithoutResponse(characteristic.handle, value: value), of: identifier)
         }
     }
 
@@ -170,14 +168,14 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     open func setNotifyValue(_ enabled: Bool, for characteristic: CBCharacteristic) {
         guard canCommand() else { return }
         let handle = handle(of: characteristic, for: .notify)
-        link.send(.setNotify(peer: identifier, characteristic: handle, enabled: enabled))
+        link.send(.setNotify(handle, isEnabled: enabled), of: identifier)
     }
 
     /// Reads a descriptor, however long it is.
     open func readValue(for descriptor: CBDescriptor) {
         guard canCommand() else { return }
         let handle = handle(of: descriptor, for: .readDescriptor)
-        link.send(.readDescriptor(peer: identifier, descriptor: handle))
+        link.send(.readDescriptor(handle), of: identifier)
     }
 
     /// Writes a descriptor.
@@ -190,13 +188,13 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         )
         guard canCommand() else { return }
         let handle = handle(of: descriptor, for: .writeDescriptor)
-        link.send(.writeDescriptor(peer: identifier, descriptor: handle, value: PacketBuffer(copying: data)))
+        link.send(.writeDescriptor(handle, value: PacketBuffer(copying: data)), of: identifier)
     }
 
     /// Reads the signal strength of the link.
     open func readRSSI() {
         guard canCommand() else { return }
-        link.send(.readRSSI(peer: identifier))
+        link.send(.readRSSI, of: identifier)
     }
 
     // MARK: Inside

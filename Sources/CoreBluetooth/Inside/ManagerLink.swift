@@ -1,5 +1,6 @@
 import BluetoothService
 import Dispatch
+import Foundation
 import Synchronization
 
 /// One manager's line to the service. The manager and everything that came from it send through it; when the manager is
@@ -24,12 +25,20 @@ final class ManagerLink: Sendable {
         }
     }
 
-    func send(_ request: Request) {
+    func send(_ request: CentralRequest) { send(.central(request)) }
+
+    func send(_ request: PeerRequest, of peer: UUID) { send(.central(.peer(peer, request))) }
+
+    func send(_ request: LinkRequest, of peer: UUID) { send(.link(request), of: peer) }
+
+    func send(_ request: PeripheralRequest) { send(.peripheral(request)) }
+
+    private func send(_ request: Request) {
         guard !isClosed.load(ordering: .relaxed) else { return }
         connection.send(request, from: id)
     }
 
-    func ask(_ query: Query) -> Reply {
+    func ask(_ query: Query) -> Result<Reply, ServiceError> {
         connection.ask(query, from: id)
     }
 

@@ -27,7 +27,7 @@ final class PeripheralRegistry: Sendable {
                 if let peripheral = entry.peripheral { return peripheral }
                 // The app has just let go of the last object and its end is still running on another thread. The service
                 // has to hear of that before it hears from the new object.
-                link.send(.forget(peer: info.identifier))
+                link.send(.forget, of: info.identifier)
             }
             table.nextNumber += 1
             let peripheral = CBPeripheral(
@@ -53,7 +53,7 @@ final class PeripheralRegistry: Sendable {
         table.withLock { table in
             guard table.entries[identifier]?.number == number else { return }
             table.entries[identifier] = nil
-            link.send(.forget(peer: identifier))
+            link.send(.forget, of: identifier)
         }
     }
 

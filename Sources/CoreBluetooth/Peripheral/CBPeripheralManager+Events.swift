@@ -4,10 +4,17 @@ import Synchronization
 
 /// What the service says to a peripheral manager: first the objects are brought up to date, then the delegate is called.
 extension CBPeripheralManager {
-    /// Takes an event, on the queue.
+    /// Takes an event, on the queue. One of the other role is for nobody.
     func handle(_ event: Event) {
         switch event {
         case .stateChanged(let state): receiveState(state)
+        case .peripheral(let event): handle(event)
+        case .central: break
+        }
+    }
+
+    private func handle(_ event: PeripheralEvent) {
+        switch event {
         case .serviceAdded(let id, let error): receiveAdded(id, error)
         case .advertisingStarted(let error):
             // A stop may have overtaken it.
@@ -29,7 +36,6 @@ extension CBPeripheralManager {
             receiveWrites(Transaction(id: transaction, isRead: false, needsResponse: needsResponse), info, writes)
         case .updateCreditsReturned(let count): returnCredits(count)
         case .centralChanged(let info): _ = central(info)
-        default: break
         }
     }
 
@@ -98,7 +104,7 @@ extension CBPeripheralManager {
     private func refuse(_ transaction: Transaction) {
         guard transaction.answer(), transaction.needsResponse else { return }
         let status = ATTStatus(rawValue: UInt8(CBATTErrorCode.unlikelyError.rawValue))
-        link?.send(.respond(transaction: transaction.id, status: status, value: nil))
+        link?.send(PeripheralRequest.respond(transaction: transaction.id, status, value: nil))
     }
 
     private func returnCredits(_ count: Int) {

@@ -80,7 +80,7 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
     open func add(_ service: CBMutableService) {
         guard let link = linkForCommand() else { return }
         let published = contents.withLock { $0.published.add(service) }
-        link.send(.addService(published))
+        link.send(PeripheralRequest.addService(published))
     }
 
     /// Takes a service back; services that include it go first.
@@ -89,14 +89,14 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
         guard let id = contents.withLock({ $0.published.remove(service) }) else {
             return Misuse.report("\(service) is not published by \(self)")
         }
-        link.send(.removeService(id))
+        link.send(PeripheralRequest.removeService(id))
     }
 
     /// Takes all services of this manager back.
     open func removeAllServices() {
         guard let link = linkForCommand() else { return }
         contents.withLock { $0.published.removeAll() }
-        link.send(.removeAllServices)
+        link.send(PeripheralRequest.removeAllServices)
     }
 
     // MARK: Advertising
@@ -119,7 +119,7 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
             services: data.uuids(CBAdvertisementDataServiceUUIDsKey).values
         )
         contents.withLock { $0.wantsAdvertising = true }
-        link.send(.startAdvertising(request))
+        link.send(PeripheralRequest.startAdvertising(request))
     }
 
     /// Ends advertising.
@@ -129,7 +129,7 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
             $0.wantsAdvertising = false
             $0.isAdvertising = false
         }
-        link.send(.stopAdvertising)
+        link.send(PeripheralRequest.stopAdvertising)
     }
 
     // MARK: Serving
@@ -148,7 +148,7 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
         )
         let isReadable = request.transaction.isRead && status == .success
         let value = isReadable ? PacketBuffer(copying: request.value ?? Data()) : nil
-        link.send(.respond(transaction: request.transaction.id, status: status, value: value))
+        link.send(PeripheralRequest.respond(transaction: request.transaction.id, status, value: value))
     }
 
     /// Sends a new value to subscribers.
@@ -180,7 +180,7 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
             return false
         case .sendable(let id):
             let identifiers = centrals?.map(\.identifier)
-            link.send(.updateValue(characteristic: id, value: PacketBuffer(copying: value), centrals: identifiers))
+            link.send(PeripheralRequest.updateValue(id, value: PacketBuffer(copying: value), centrals: identifiers))
             return true
         }
     }
@@ -188,6 +188,6 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
     /// Asks a central to listen more or less often. It need not comply, and nobody says whether it does.
     open func setDesiredConnectionLatency(_ latency: CBPeripheralManagerConnectionLatency, for central: CBCentral) {
         guard let link = linkForCommand() else { return }
-        link.send(.setDesiredConnectionLatency(central: central.identifier, latency: latency.rawValue))
+        link.send(PeripheralRequest.setDesiredConnectionLatency(central: central.identifier, latency: latency.rawValue))
     }
 }

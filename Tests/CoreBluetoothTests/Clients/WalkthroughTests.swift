@@ -1,6 +1,7 @@
 import BluetoothService
 import BluetoothTypes
 import CoreBluetooth
+import ServiceMessages
 import Testing
 
 /// The walkthroughs reach their ends, so every delegate method in them is spelled as the API calls it.

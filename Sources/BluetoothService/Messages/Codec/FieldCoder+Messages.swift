@@ -1,0 +1,187 @@
+import BluetoothTypes
+import Foundation
+
+/// What may be in a message at most, besides ``ServiceLimits/message``.
+enum MessageLimits {
+    /// Octets of a text.
+    static let text = 4_096
+    /// Octets of a value: attributes have up to 512.
+    static let value = 65_535
+    /// Elements of a list.
+    static let list = 65_535
+}
+
+// How the values of messages stand on the wire, in terms of the fields that packets use: integers least significant octet first,
+// texts, values and lists behind their length in two octets, what may be missing behind an octet that says so.
+extension FieldCoder {
+    mutating func number(_ name: String, _ value: inout Int) throws(PacketError) {
+        var wide = Int64(value)
+        try field(name, &wide)
+        value = Int(wide)
+    }
+
+    mutating func number(_ name: String, _ value: inout Double) throws(PacketError) {
+        var bits = value.bitPattern
+        try field(name, &bits)
+        // What is no number is not equal to itself, and no time.
+        guard !Double(bitPattern: bits).isNaN else { throw PacketError(.value(bits), at: name) }
+        value = Double(bitPattern: bits)
+    }
+
+    mutating func octets(_ name: String, _ value: inout PacketBuffer) throws(PacketError) {
+        try length("\(name) length", value.count, limit: MessageLimits.value) { coder, count throws(PacketError) in
+            try coder.bytes(name, &value, count: count)
+        }
+    }
+
+    mutating func text(_ name: String, _ value: inout String) throws(PacketError) {
+        var octets = PacketBuffer(isReading ? [] : Array(value.utf8))
+        try length("\(name) length", octets.count, limit: MessageLimits.text) { coder, count throws(PacketError) in
+            try coder.bytes(name, &octets, count: count)
+        }
+        guard isReading else { return }
+        guard let text = String(validating: octets, as: UTF8.self) else {
+            throw PacketError(.value(UInt64(octets.count)), at: name)
+        }
+        value = text
+    }
+
+    mutating func uuid(_ name: String, _ value: inout UUID) throws(PacketError) {
+        var octets = PacketBuffer(withUnsafeBytes(of: value.uuid) { Array($0) })
+        try bytes(name, &octets, count: 16)
+        if isReading { value = UUID(Array(octets)) }
+    }
+
+    /// Its octets, the most significant first: 2, 4 or 16.
+    mutating func uuid(_ name: String, _ value: inout BluetoothUUID) throws(PacketError) {
+        var octets = PacketBuffer(value.bigEndianBytes)
+        try countedBytes(name, &octets)
+        guard isReading else { return }
+        guard let uuid = BluetoothUUID(bigEndian: octets.bytes) else {
+            throw PacketError(.length(octets.count), at: name)
+        }
+        value = uuid
+    }
+
+    /// What may be missing.
+    mutating func optional<T>(
+        _ name: String,
+        _ value: inout T?,
+        _ blank: @autoclosure () -> T,
+        _ code: (inout Self, inout T) throws(PacketError) -> Void
+    ) throws(PacketError) {
+        var isThere = value != nil
+        try field("has \(name)", &isThere)
+        guard isThere else { return value = nil }
+        var present = value ?? blank()
+        try code(&self, &present)
+        value = present
+    }
+
+    /// Elements behind their number. Memory grows with the octets that are there: each element has one at least.
+    mutating func list<T>(
+        _ name: String,
+        _ values: inout [T],
+        _ blank: @autoclosure () -> T,
+        _ code: (inout Self, inout T) throws(PacketError) -> Void
+    ) throws(PacketError) {
+        let old = values
+        var new: [T] = []
+        try length("\(name) count", old.count, limit: MessageLimits.list) { coder, count throws(PacketError) in
+            if coder.isReading, count > coder.remaining {
+                throw PacketError(.truncated(needed: count, available: coder.remaining), at: name)
+            }
+            new.reserveCapacity(count)
+            for index in 0..<count {
+                var element = coder.isReading ? blank() : old[index]
+                try code(&coder, &element)
+                new.append(element)
+            }
+        }
+        values = new
+    }
+
+    mutating func list<T: PacketFields>(_ name: String, _ values: inout [T]) throws(PacketError) {
+        try list(name, &values, T()) { coder, value throws(PacketError) in try coder.field(name, &value) }
+    }
+
+    mutating func list(_ name: String, _ values: inout [BluetoothUUID]) throws(PacketError) {
+        try list(name, &values, 0) { coder, value throws(PacketError) in try coder.uuid(name, &value) }
+    }
+
+    mutating func list(_ name: String, _ values: inout [UUID]) throws(PacketError) {
+        try list(name, &values, .blank) { coder, value throws(PacketError) in try coder.uuid(name, &value) }
+    }
+
+    mutating func list(_ name: String, _ values: inout [AttributeHandle]) throws(PacketError) {
+        try list(name, &values, 0) { coder, value throws(PacketError) in try coder.field(name, &value) }
+    }
+
+    mutating func optional<T: PacketFields>(_ name: String, _ value: inout T?) throws(PacketError) {
+        try optional(name, &value, T()) { coder, value throws(PacketError) in try coder.field(name, &value) }
+    }
+
+    mutating func optional(_ name: String, _ value: inout String?) throws(PacketError) {
+        try optional(name, &value, "") { coder, value throws(PacketError) in try coder.text(name, &value) }
+    }
+
+    mutating func optional(_ name: String, _ value: inout PacketBuffer?) throws(PacketError) {
+        try optional(name, &value, []) { coder, value throws(PacketError) in try coder.octets(name, &value) }
+    }
+
+    mutating func optional(_ name: String, _ value: inout [BluetoothUUID]?) throws(PacketError) {
+        try optional(name, &value, []) { coder, value throws(PacketError) in try coder.list(name, &value) }
+    }
+
+    mutating func optional(_ name: String, _ value: inout [UUID]?) throws(PacketError) {
+        try optional(name, &value, []) { coder, value throws(PacketError) in try coder.list(name, &value) }
+    }
+
+    mutating func optional(_ name: String, _ value: inout Int?) throws(PacketError) {
+        try optional(name, &value, 0) { coder, value throws(PacketError) in try coder.number(name, &value) }
+    }
+
+    /// What came of something: a value, or an error.
+    mutating func result<T>(
+        _ name: String,
+        _ value: inout Result<T, ServiceError>,
+        _ blank: @autoclosure () -> T,
+        _ code: (inout Self, inout T) throws(PacketError) -> Void
+    ) throws(PacketError) {
+        var error: ServiceError? = if case .failure(let error) = value { error } else { nil }
+        try optional("error", &error)
+        if let error { return value = .failure(error) }
+        var success = if case .success(let success) = value { success } else { blank() }
+        try code(&self, &success)
+        value = .success(success)
+    }
+
+    mutating func result<T: PacketFields>(
+        _ name: String,
+        _ value: inout Result<[T], ServiceError>
+    ) throws(PacketError) {
+        try result(name, &value, []) { coder, value throws(PacketError) in try coder.list(name, &value) }
+    }
+
+    mutating func result(_ name: String, _ value: inout Result<PacketBuffer, ServiceError>) throws(PacketError) {
+        try result(name, &value, []) { coder, value throws(PacketError) in try coder.octets(name, &value) }
+    }
+
+    /// A length in two octets, then what is so long.
+    private mutating func length(
+        _ name: String,
+        _ count: Int,
+        limit: Int,
+        _ code: (inout Self, Int) throws(PacketError) -> Void
+    ) throws(PacketError) {
+        var length = UInt16(clamping: min(count, limit))
+        try field(name, &length)
+        guard Int(length) <= limit else { throw PacketError(.length(Int(length)), at: name) }
+        try code(&self, Int(length))
+    }
+}
+
+extension UUID {
+    /// All bits clear.
+    static let blank = UUID([UInt8](repeating: 0, count: 16))
+}

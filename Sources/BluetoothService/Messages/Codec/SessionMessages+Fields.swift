@@ -1,0 +1,157 @@
+import BluetoothTypes
+
+// The wire format of the conversation between an app and the service.
+
+extension AppMessage: MessageKinds {
+    /// See ``MessageKinds/kinds``.
+    public static var kinds: [AppMessage] {
+        [
+            .hello(Hello()),
+            .openManager(ManagerID(0), .central, ManagerOptions()),
+            .closeManager(ManagerID(0)),
+            .request(ManagerID(0), Request()),
+            .query(ManagerID(0), number: 0, Query()),
+        ]
+    }
+
+    /// See ``MessageKinds/number``.
+    public var number: UInt8 {
+        switch self {
+        case .hello: 0
+        case .openManager: 1
+        case .closeManager: 2
+        case .request: 3
+        case .query: 4
+        }
+    }
+
+    /// The fields of each kind.
+    public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        switch self {
+        case .hello(var hello):
+            try coder.field("hello", &hello)
+            self = .hello(hello)
+        case .openManager(var manager, var role, var options):
+            try coder.field("manager", &manager)
+            try coder.field("role", &role)
+            try coder.field("options", &options)
+            self = .openManager(manager, role, options)
+        case .closeManager(var manager):
+            try coder.field("manager", &manager)
+            self = .closeManager(manager)
+        case .request(var manager, var request):
+            try coder.field("manager", &manager)
+            try coder.field("request", &request)
+            self = .request(manager, request)
+        case .query(var manager, var number, var query):
+            try coder.field("manager", &manager)
+            try coder.field("number", &number)
+            try coder.field("query", &query)
+            self = .query(manager, number: number, query)
+        }
+    }
+}
+
+extension ServiceMessage: MessageKinds {
+    /// See ``MessageKinds/kinds``.
+    public static var kinds: [ServiceMessage] {
+        [
+            .welcome(Welcome()),
+            .event(ManagerID(0), Event()),
+            .reply(number: 0, .success(Reply())),
+            .goodbye(ServiceError()),
+        ]
+    }
+
+    /// See ``MessageKinds/number``.
+    public var number: UInt8 {
+        switch self {
+        case .welcome: 0
+        case .event: 1
+        case .reply: 2
+        case .goodbye: 3
+        }
+    }
+
+    /// The fields of each kind.
+    public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        switch self {
+        case .welcome(var welcome):
+            try coder.field("welcome", &welcome)
+            self = .welcome(welcome)
+        case .event(var manager, var event):
+            try coder.field("manager", &manager)
+            try coder.field("event", &event)
+            self = .event(manager, event)
+        case .reply(var number, var reply):
+            try coder.field("number", &number)
+            try coder.result("reply", &reply, Reply()) { coder, value throws(PacketError) in
+                try coder.field("reply", &value)
+            }
+            self = .reply(number: number, reply)
+        case .goodbye(var error):
+            try coder.field("error", &error)
+            self = .goodbye(error)
+        }
+    }
+}
+
+extension Hello: PacketFields {
+    /// Of nobody.
+    public init() { self.init(AppIdentity(name: "")) }
+
+    /// The fields in wire order. The version comes first in all versions.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("version", &version)
+        try coder.text("app", &app.name)
+    }
+}
+
+extension Welcome: PacketFields {
+    /// The fields in wire order. The version comes first in all versions.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("version", &version)
+        try coder.number("writes without response", &writesWithoutResponse)
+        try coder.number("value updates", &valueUpdates)
+        try coder.number("managers", &managers)
+        try coder.number("message", &message)
+    }
+}
+
+extension ManagerID: WireValue {
+    /// The manager with this number.
+    public init(rawValue: UInt32) { self.init(rawValue) }
+}
+
+extension ManagerRole: PacketFields {
+    /// A central manager.
+    public init() { self = .central }
+
+    /// 0 for a central manager, 1 for a peripheral manager.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        var number: UInt8 =
+            switch self {
+            case .central: 0
+            case .peripheral: 1
+            }
+        try coder.field("role", &number)
+        guard number < 2 else { throw PacketError(.value(UInt64(number)), at: "role") }
+        self = number == 0 ? .central : .peripheral
+    }
+}
+
+extension ManagerOptions: PacketFields {
+    /// The options of an app that gives none.
+    public init() { self.init(showsPowerAlert: true) }
+
+    /// The fields in wire order.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("shows power alert", &showsPowerAlert)
+        try coder.optional("restore identifier", &restoreIdentifier)
+    }
+}
+
+extension LocalAttributeID {
+    /// The attribute with this number.
+    public init(rawValue: UInt32) { self.init(rawValue) }
+}

@@ -1,0 +1,202 @@
+import BluetoothTypes
+import Foundation
+
+// The wire format of the values in messages.
+
+extension ScanRequest: PacketFields {
+    /// The fields in wire order.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.optional("services", &services)
+        try coder.field("allows duplicates", &allowsDuplicates)
+        try coder.list("solicited services", &solicitedServices)
+    }
+}
+
+extension ConnectOptions: PacketFields {
+    /// The fields in wire order.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("notifies on connection", &notifiesOnConnection)
+        try coder.field("notifies on disconnection", &notifiesOnDisconnection)
+        try coder.field("notifies on notification", &notifiesOnNotification)
+        try coder.number("start delay", &startDelay)
+        try coder.field("reconnects automatically", &reconnectsAutomatically)
+    }
+}
+
+extension LocalAttributeID: WireValue {}
+
+extension LocalService: PacketFields {
+    /// A service without anything.
+    public init() { self.init(id: LocalAttributeID(0), uuid: 0, isPrimary: false) }
+
+    /// The fields in wire order.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("id", &id)
+        try coder.uuid("type", &uuid)
+        try coder.field("is primary", &isPrimary)
+        try coder.list("included services", &includedServices, LocalAttributeID(0)) { coder, id throws(PacketError) in
+            try coder.field("id", &id)
+        }
+        try coder.list("characteristics", &characteristics)
+    }
+}
+
+extension LocalCharacteristic: PacketFields {
+    /// A characteristic without anything.
+    public init() { self.init(id: LocalAttributeID(0), uuid: 0, properties: 0, permissions: 0) }
+
+    /// The fields in wire order.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("id", &id)
+        try coder.uuid("type", &uuid)
+        try coder.field("properties", &properties)
+        try coder.field("permissions", &permissions)
+        try coder.optional("value", &value)
+        try coder.list("descriptors", &descriptors)
+    }
+}
+
+extension LocalDescriptor: PacketFields {
+    /// A descriptor without anything.
+    public init() { self.init(uuid: 0, value: []) }
+
+    /// The fields in wire order.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.uuid("type", &uuid)
+        try coder.octets("value", &value)
+    }
+}
+
+extension AdvertisingRequest: PacketFields {
+    /// The fields in wire order.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.optional("local name", &localName)
+        try coder.list("services", &services)
+    }
+}
+
+extension ManagerState: PacketFields {
+    /// Unknown.
+    public init() { self = .unknown }
+
+    /// The raw value, in an octet.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        var raw = UInt8(rawValue)
+        try coder.field("state", &raw)
+        guard let state = ManagerState(rawValue: Int(raw)) else { throw PacketError(.value(UInt64(raw)), at: "state") }
+        self = state
+    }
+}
+
+extension PeerInfo: PacketFields {
+    /// Nobody.
+    public init() { self.init(identifier: .blank) }
+
+    /// The fields in wire order.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.uuid("identifier", &identifier)
+        try coder.optional("name", &name)
+    }
+}
+
+extension CentralInfo: PacketFields {
+    /// Nobody.
+    public init() { self.init(identifier: .blank, maximumUpdateLength: 0) }
+
+    /// The fields in wire order.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.uuid("identifier", &identifier)
+        try coder.number("maximum update length", &maximumUpdateLength)
+    }
+}
+
+extension WriteRequest: PacketFields {
+    /// A write of nothing.
+    public init() { self.init(characteristic: LocalAttributeID(0), offset: 0, value: []) }
+
+    /// The fields in wire order.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("characteristic", &characteristic)
+        try coder.number("offset", &offset)
+        try coder.octets("value", &value)
+    }
+}
+
+extension Advertisement: PacketFields {
+    /// The fields in wire order; service data by service, so that equal advertisements are equal on the wire.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.optional("local name", &localName)
+        try coder.optional("manufacturer data", &manufacturerData)
+        var data = serviceData.sorted { $0.key.bigEndianBytes.lexicographicallyPrecedes($1.key.bigEndianBytes) }
+            .map { LocalDescriptor(uuid: $0.key, value: $0.value) }
+        try coder.list("service data", &data)
+        if coder.isReading { serviceData = Dictionary(data.map { ($0.uuid, $0.value) }) { first, _ in first } }
+        try coder.list("services", &serviceUUIDs)
+        try coder.list("overflow services", &overflowServiceUUIDs)
+        try coder.list("solicited services", &solicitedServiceUUIDs)
+        try coder.optional("transmit power", &txPowerLevel)
+        try coder.field("is connectable", &isConnectable)
+    }
+}
+
+extension RemoteService: PacketFields {
+    /// A service without anything.
+    public init() { self.init(handle: 0, endHandle: 0, uuid: 0, isPrimary: false) }
+
+    /// The fields in wire order.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("handle", &handle)
+        try coder.field("end handle", &endHandle)
+        try coder.uuid("type", &uuid)
+        try coder.field("is primary", &isPrimary)
+    }
+}
+
+extension RemoteCharacteristic: PacketFields {
+    /// A characteristic without anything.
+    public init() { self.init(handle: 0, uuid: 0, properties: 0) }
+
+    /// The fields in wire order.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("handle", &handle)
+        try coder.uuid("type", &uuid)
+        try coder.field("properties", &properties)
+    }
+}
+
+extension RemoteDescriptor: PacketFields {
+    /// A descriptor without anything.
+    public init() { self.init(handle: 0, uuid: 0) }
+
+    /// The fields in wire order.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("handle", &handle)
+        try coder.uuid("type", &uuid)
+    }
+}
+
+extension ServiceError: PacketFields {
+    /// An unknown error.
+    public init() { self.init(.unknown) }
+
+    /// The domain, the code in it, and the reason.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        var (domain, number): (UInt8, UInt8) =
+            switch code {
+            case .core(let code): (0, UInt8(code.rawValue))
+            case .att(let status): (1, status.rawValue)
+            }
+        try coder.field("domain", &domain)
+        try coder.field("code", &number)
+        switch domain {
+        case 0:
+            guard let core = CoreCode(rawValue: Int(number)) else {
+                throw PacketError(.value(UInt64(number)), at: "code")
+            }
+            code = .core(core)
+        case 1: code = .att(ATTStatus(rawValue: number))
+        default: throw PacketError(.value(UInt64(domain)), at: "domain")
+        }
+        try coder.optional("reason", &reason)
+    }
+}

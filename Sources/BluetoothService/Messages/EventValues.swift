@@ -1,0 +1,127 @@
+import BluetoothTypes
+import Foundation
+
+/// The states of `CBManagerState`, with its raw values.
+public enum ManagerState: Int, Hashable, Sendable {
+    /// Behaviours 1.3 and 1.4 say what they mean.
+    case unknown, resetting, unsupported, unauthorized, poweredOff, poweredOn
+}
+
+/// A peripheral as an app knows it.
+public struct PeerInfo: Hashable, Sendable {
+    /// Given by this host; says nothing about the address (behaviour 6.19).
+    public var identifier: UUID
+    /// The GAP name once it is known, the advertised name before (behaviour 2.23).
+    public var name: String?
+
+    /// A peripheral.
+    public init(identifier: UUID, name: String? = nil) {
+        self.identifier = identifier
+        self.name = name
+    }
+}
+
+/// A central as an app knows it.
+public struct CentralInfo: Hashable, Sendable {
+    /// Given by this host; says nothing about the address.
+    public var identifier: UUID
+    /// The most octets of one notification or indication: ATT MTU less 3.
+    public var maximumUpdateLength: Int
+
+    /// A central.
+    public init(identifier: UUID, maximumUpdateLength: Int) {
+        self.identifier = identifier
+        self.maximumUpdateLength = maximumUpdateLength
+    }
+}
+
+/// One write of a batch.
+public struct WriteRequest: Hashable, Sendable {
+    /// What is written.
+    public var characteristic: LocalAttributeID
+    /// Where in the value, in octets.
+    public var offset: Int
+    /// The octets.
+    public var value: PacketBuffer
+
+    /// A write.
+    public init(characteristic: LocalAttributeID, offset: Int, value: PacketBuffer) {
+        self.characteristic = characteristic
+        self.offset = offset
+        self.value = value
+    }
+}
+
+/// What a peripheral advertises; a field that is not there is nil or empty (behaviour 2.9).
+public struct Advertisement: Hashable, Sendable {
+    /// The name.
+    public var localName: String?
+    /// The company's number, least significant octet first, and its data.
+    public var manufacturerData: PacketBuffer?
+    /// Data by service.
+    public var serviceData: [BluetoothUUID: PacketBuffer] = [:]
+    /// Services in the packets themselves.
+    public var serviceUUIDs: [BluetoothUUID] = []
+    /// Services of the filter whose bit is set in the overflow area (behaviour 2.34).
+    public var overflowServiceUUIDs: [BluetoothUUID] = []
+    /// Services that the peripheral looks for in a central.
+    public var solicitedServiceUUIDs: [BluetoothUUID] = []
+    /// dBm.
+    public var txPowerLevel: Int?
+    /// Whether the packet invites connections (behaviour 2.12).
+    public var isConnectable = false
+
+    /// An empty advertisement.
+    public init() {}
+}
+
+/// A service of a peer.
+public struct RemoteService: Hashable, Sendable {
+    /// Its first handle.
+    public var handle: AttributeHandle
+    /// Its last handle.
+    public var endHandle: AttributeHandle
+    /// What it is.
+    public var uuid: BluetoothUUID
+    /// Whether it describes the main function (behaviour 0.6).
+    public var isPrimary: Bool
+
+    /// A service.
+    public init(handle: AttributeHandle, endHandle: AttributeHandle, uuid: BluetoothUUID, isPrimary: Bool) {
+        self.handle = handle
+        self.endHandle = endHandle
+        self.uuid = uuid
+        self.isPrimary = isPrimary
+    }
+}
+
+/// A characteristic of a peer.
+public struct RemoteCharacteristic: Hashable, Sendable {
+    /// The handle of its value.
+    public var handle: AttributeHandle
+    /// What it is.
+    public var uuid: BluetoothUUID
+    /// The bits of the declaration.
+    public var properties: UInt8
+
+    /// A characteristic.
+    public init(handle: AttributeHandle, uuid: BluetoothUUID, properties: UInt8) {
+        self.handle = handle
+        self.uuid = uuid
+        self.properties = properties
+    }
+}
+
+/// A descriptor of a peer.
+public struct RemoteDescriptor: Hashable, Sendable {
+    /// Its handle.
+    public var handle: AttributeHandle
+    /// What it is.
+    public var uuid: BluetoothUUID
+
+    /// A descriptor.
+    public init(handle: AttributeHandle, uuid: BluetoothUUID) {
+        self.handle = handle
+        self.uuid = uuid
+    }
+}

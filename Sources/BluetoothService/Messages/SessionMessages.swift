@@ -1,0 +1,60 @@
+import BluetoothTypes
+
+/// What the process of an app says to the service.
+public enum AppMessage: Hashable, Sendable {
+    /// First of all, and once.
+    case hello(Hello)
+    /// A manager is made; the app chooses its number.
+    case openManager(ManagerID, ManagerRole, ManagerOptions)
+    /// A manager is gone.
+    case closeManager(ManagerID)
+    /// A manager asks for something.
+    case request(ManagerID, Request)
+    /// A manager waits for an answer, which has the same number.
+    case query(ManagerID, number: UInt32, Query)
+}
+
+/// What the service says to the process of an app.
+public enum ServiceMessage: Hashable, Sendable {
+    /// The answer to ``AppMessage/hello(_:)``.
+    case welcome(Welcome)
+    /// A manager is told something.
+    case event(ManagerID, Event)
+    /// The answer to the query of this number.
+    case reply(number: UInt32, Result<Reply, ServiceError>)
+    /// The service ends the conversation, and why.
+    case goodbye(ServiceError)
+}
+
+/// How an app begins.
+public struct Hello: Hashable, Sendable {
+    /// The version that this code speaks. Another one is refused: both sides come from one release.
+    public static let version: UInt16 = 1
+
+    /// The version that the app's side speaks.
+    public var version = Hello.version
+    /// Who the app is.
+    public var app: AppIdentity
+
+    /// The beginning of an app of this version.
+    public init(_ app: AppIdentity) {
+        self.app = app
+    }
+}
+
+/// How the service answers, with the bounds that an app has to keep to.
+public struct Welcome: Hashable, Sendable {
+    /// The version that the service speaks.
+    public var version = Hello.version
+    /// Writes without response, per manager and peripheral, that may wait for the controller (behaviour 5.14).
+    public var writesWithoutResponse = ServiceLimits.writesWithoutResponse
+    /// Value updates, per manager, that may wait for the controller.
+    public var valueUpdates = ServiceLimits.valueUpdates
+    /// Managers that an app may have at a time (AB-G05).
+    public var managers = ServiceLimits.managers
+    /// Octets of a message.
+    public var message = ServiceLimits.message
+
+    /// The bounds of this version.
+    public init() {}
+}

@@ -1,0 +1,142 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import Testing
+
+@testable import BluetoothService
+
+/// The wire format of what an app and the service say to each other.
+@Suite struct MessageCodecTests {
+    /// Fills fields by lot, so that every field of every message is tried without naming it here.
+    private struct RandomFields: FieldCoder {
+        let random: RandomSource
+        var isReading: Bool { true }
+        var remaining: Int { .max }
+
+        mutating func field<T: FixedWidthInteger>(_ name: String, _ value: inout T) throws(PacketError) {
+            let isShort = name.hasSuffix("length") || name.hasSuffix("count")
+            let isOneOfAFew = ["kind", "state", "role", "domain", "code"].contains(name)
+            let range: UInt64 = name.hasPrefix("has ") ? 2 : isShort ? 4 : isOneOfAFew ? 20 : 0
+            value = T(truncatingIfNeeded: range == 0 ? random.next() >> random.below(64) : random.below(range))
+        }
+
+        mutating func uint24(_ name: String, _ value: inout UInt32) throws(PacketError) {
+            value = UInt32(random.below(1 << 24))
+        }
+
+        mutating func bytes(_ name: String, _ value: inout PacketBuffer, count: Int) throws(PacketError) {
+            // Text as well as octets.
+            value = PacketBuffer((0..<count).map { _ in UInt8(random.below(128)) })
+        }
+
+        mutating func countedBytes(_ name: String, _ value: inout PacketBuffer) throws(PacketError) {
+            try bytes(name, &value, count: [2, 4, 16][Int(random.below(3))])
+        }
+
+        mutating func secret(_ name: String, _ value: inout PacketBuffer, count: Int) throws(PacketError) {
+            try bytes(name, &value, count: count)
+        }
+
+        mutating func rest(_ name: String, _ value: inout PacketBuffer) throws(PacketError) {
+            try bytes(name, &value, count: 5)
+        }
+
+        mutating func note(_ name: String, _ text: @autoclosure () -> String) {}
+        mutating func begin(_ name: String) {}
+        mutating func end() {}
+    }
+
+    /// Values of a kind; fields that stand for one of a few values are drawn until they do.
+    private func samples<M: MessageKinds>(of kind: M, _ random: RandomSource, count: Int) -> [M] {
+        var found: [M] = []
+        for _ in 0..<count * 1_000 where found.count < count {
+            var (value, coder) = (kind, RandomFields(random: random))
+            do {
+                try value.codeFields(&coder)
+                found.append(value)
+            } catch {
+                continue
+            }
+        }
+        return found
+    }
+
+    private func check<M: MessageKinds & Hashable>(_ type: M.Type, _ random: RandomSource) throws {
+        #expect(M.kinds.map(\.number) == (0..<UInt8(M.kinds.count)).map { $0 }, "\(type)")
+        for kind in M.kinds {
+            let samples = samples(of: kind, random, count: 40)
+            try #require(
+                samples.count == 40 && samples.allSatisfy { $0.number == kind.number },
+                "\(type) \(kind.number)"
+            )
+            for sample in samples { #expect(try M(reading: sample.encoded()) == sample) }
+            // Short ones, since each octet less is a message of its own.
+            let byLength = samples.sorted { $0.encoded().count < $1.encoded().count }
+            for sample in [byLength[0], byLength[byLength.count / 2]] { try checkEnds(of: sample) }
+        }
+        let unknown = PacketBuffer([UInt8(M.kinds.count)] + [UInt8](repeating: 0, count: 64))
+        #expect(throws: PacketError.self, "\(type)") { try M(reading: unknown) }
+    }
+
+    /// Whatever is missing at the end is noticed, and so is what is too much.
+    private func checkEnds<M: PacketFields & Hashable>(of sample: M) throws {
+        let octets = sample.encoded()
+        for count in 0..<octets.count {
+            #expect(throws: PacketError.self) { try M(reading: octets.prefix(upTo: count)) }
+        }
+        #expect(throws: PacketError.self) { try M(reading: PacketBuffer(octets.bytes + [0])) }
+    }
+
+    @Test func everyMessageComesBackAndIsWholeOrNothing() throws {
+        let random = RandomSource(seed: 1)
+        try check(AppMessage.self, random)
+        try check(ServiceMessage.self, random)
+        try check(Request.self, random)
+        try check(CentralRequest.self, random)
+        try check(PeerRequest.self, random)
+        try check(LinkRequest.self, random)
+        try check(PeripheralRequest.self, random)
+        try check(Query.self, random)
+        try check(Reply.self, random)
+        try check(Event.self, random)
+        try check(CentralEvent.self, random)
+        try check(PeerEvent.self, random)
+        try check(PeripheralEvent.self, random)
+    }
+
+    /// The numbers that daemons and apps of one version agree on. Who changes them changes the version.
+    @Test func theNumbersStayWhatTheyAre() throws {
+        #expect(Hello.version == 1)
+        let counts = [AppMessage.kinds.count, ServiceMessage.kinds.count, LinkRequest.kinds.count]
+        #expect(counts == [5, 4, 11] as [Int])
+        let peer = UUID(uuidString: "00010203-0405-4607-8809-0A0B0C0D0E0F") ?? .blank
+        let read = AppMessage.request(ManagerID(7), .central(.peer(peer, .link(.readCharacteristic(0x002A)))))
+        let name: [UInt8] = [0, 1, 2, 3, 4, 5, 0x46, 7, 0x88, 9, 10, 11, 12, 13, 14, 15]
+        let expected: [UInt8] = [3, 7, 0, 0, 0, 0, 2] + name + [3, 4, 0x2A, 0]
+        #expect(read.encoded().bytes == expected)
+        let event = ServiceMessage.event(ManagerID(1), .stateChanged(.poweredOn)).encoded().bytes
+        #expect(event == [1, 1, 0, 0, 0, 0, 5] as [UInt8])
+        let hello = AppMessage.hello(Hello(AppIdentity(name: "a"))).encoded().bytes
+        #expect(hello == [0, 1, 0, 1, 0, 0x61] as [UInt8])
+    }
+
+    /// Memory grows with the octets that are there, and a bound is told from a length that goes beyond it (AB-G05).
+    @Test func AB_G05_lengthsThatPromiseTooMuchAreRefused() {
+        // A reply with 65,535 peripherals, of which none is there.
+        #expect(throws: PacketError.self) { try ServiceMessage(reading: [2, 1, 0, 0, 0, 0, 0, 0xFF, 0xFF]) }
+        // A name of 4,097 octets.
+        let name = [UInt8](repeating: 0x61, count: MessageLimits.text + 1)
+        let long = PacketBuffer([0, 1, 0, 0x01, 0x10] + name)
+        #expect(throws: PacketError(.length(4_097), at: "app length")) { try AppMessage(reading: long) }
+        let longest = Hello(AppIdentity(name: String(repeating: "a", count: MessageLimits.text)))
+        #expect(throws: Never.self) { try AppMessage(reading: AppMessage.hello(longest).encoded()) }
+        // A text that is none.
+        #expect(throws: PacketError.self) { try AppMessage(reading: [0, 1, 0, 1, 0, 0xFF]) }
+    }
+
+    /// What is in a log is fields, one after the other, and no octets of a socket.
+    @Test func messagesPrintTheirFields() {
+        let request = Request.central(.peer(.blank, .link(.setNotify(0x2A, isEnabled: true))))
+        #expect("\(request)".contains("isEnabled"), "\(request)")
+    }
+}
