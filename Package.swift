@@ -119,7 +119,7 @@ let package = Package(
         room(
             "CoreBluetooth",
             [
-                "CCoreBluetooth", "BluetoothTypes", "BluetoothService",
+                "CCoreBluetooth", "BluetoothTypes", "BluetoothService", "EventLoops",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -164,7 +164,10 @@ let package = Package(
         tests("EventLoops"),
         tests(
             "CoreBluetooth",
-            ["BluetoothTypes", "BluetoothService", "ServiceMessages", .product(name: "Logging", package: "swift-log")]
+            [
+                "BluetoothTypes", "BluetoothService", "EventLoops", "ServiceMessages",
+                .product(name: "Logging", package: "swift-log"),
+            ]
         ),
         // An app that is compiled as most still are.
         .testTarget(
@@ -189,7 +192,7 @@ let package = Package(
         ),
         .target(
             name: "ServiceMessages",
-            dependencies: ["BluetoothService", "BluetoothTypes"],
+            dependencies: ["BluetoothService", "BluetoothTypes", "EventLoops"],
             path: "Tests/ServiceMessages",
             swiftSettings: settings
         ),

@@ -1,5 +1,6 @@
 import BluetoothService
 import BluetoothTypes
+import CoreBluetooth
 import Dispatch
 import EventLoops
 import Foundation
@@ -57,7 +58,7 @@ final class ServicePair {
             id = connection.openManager(
                 role,
                 options: ManagerOptions(),
-                queue: DispatchQueue(label: "\(role)"),
+                queue: AppQueue(DispatchQueue(label: "\(role)")),
                 handler: { [inbox] in inbox.take($0) }
             )
         }

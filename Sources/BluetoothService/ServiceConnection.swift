@@ -1,5 +1,4 @@
-import Dispatch
-import Foundation
+import EventLoops
 
 /// An app's line to the service. `CoreBluetooth` knows the service through this alone, and so cannot tell whether it runs in
 /// this process, in a simulation, or in a daemon.
@@ -11,7 +10,7 @@ public protocol ServiceConnection: Sendable {
     func openManager(
         _ role: ManagerRole,
         options: ManagerOptions,
-        queue: DispatchQueue,
+        queue: any CallbackQueue,
         handler: @escaping @Sendable (Event) -> Void
     ) -> ManagerID
 

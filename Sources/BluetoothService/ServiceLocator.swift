@@ -1,4 +1,3 @@
-import Dispatch
 import EventLoops
 import Foundation
 import HCI
@@ -103,7 +102,9 @@ public enum ServiceLocator {
                 logger: logger
             )
             system.start()
-            let connection = system.openApp(AppIdentity(name: ProcessInfo.processInfo.processName))
+            let connection = system.openApp(
+                AppIdentity(name: Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName, owner: getuid())
+            )
             made.withLock { $0 = connection }
         }
         return made.withLock { $0 } ?? UnsupportedConnection()
@@ -112,26 +113,26 @@ public enum ServiceLocator {
 
 /// A service without a controller: every manager is told that Bluetooth is unsupported, and nothing else.
 final class UnsupportedConnection: ServiceConnection {
-    private let lines = Mutex<(last: UInt32, open: [ManagerID: ManagerLine])>((0, [:]))
+    private let outlets = Mutex<(last: UInt32, open: [ManagerID: EventOutlet])>((0, [:]))
 
     func openManager(
         _ role: ManagerRole,
         options: ManagerOptions,
-        queue: DispatchQueue,
+        queue: any CallbackQueue,
         handler: @escaping @Sendable (Event) -> Void
     ) -> ManagerID {
-        let line = ManagerLine(queue: queue, handler: handler)
-        let id = lines.withLock { lines in
-            lines.last += 1
-            lines.open[ManagerID(lines.last)] = line
-            return ManagerID(lines.last)
+        let outlet = EventOutlet(queue: queue, handler: handler)
+        let id = outlets.withLock { outlets in
+            outlets.last += 1
+            outlets.open[ManagerID(outlets.last)] = outlet
+            return ManagerID(outlets.last)
         }
-        line.send(.stateChanged(.unsupported))
+        outlet.send(.stateChanged(.unsupported))
         return id
     }
 
     func closeManager(_ manager: ManagerID) {
-        lines.withLock { $0.open.removeValue(forKey: manager) }?.close()
+        outlets.withLock { $0.open.removeValue(forKey: manager) }?.close()
     }
 
     func send(_ request: Request, from manager: ManagerID) {}

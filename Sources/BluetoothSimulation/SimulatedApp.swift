@@ -1,4 +1,5 @@
 import BluetoothService
+import CoreBluetooth
 import Dispatch
 import EventLoops
 
@@ -13,13 +14,13 @@ public struct SimulatedApp: Sendable {
     /// wants to be the same in every run.
     public func everyInterval(_ interval: Duration, on queue: DispatchQueue, _ tick: @escaping @Sendable () -> Void) {
         let loop = device.world.loop
-        loop.submit { Self.arm(interval, loop: loop, queue: queue, tick) }
+        loop.submit { Self.arm(interval, loop: loop, queue: AppQueue(queue), tick) }
     }
 
     private static func arm(
         _ interval: Duration,
         loop: any EventLoop,
-        queue: DispatchQueue,
+        queue: AppQueue,
         _ tick: @escaping @Sendable () -> Void
     ) {
         loop.schedule(after: interval) {

@@ -1,5 +1,3 @@
-import Dispatch
-
 /// The one serial loop of a Bluetooth system: its clock, its timers, and the only thread that its state is touched on.
 ///
 /// Everything below the API is handed a loop and keeps its state on it, without locks. ``submit(_:)`` and
@@ -32,7 +30,7 @@ public protocol EventLoop: AnyObject, Sendable {
 
     /// Calls an app back on its queue, in the order of the deliveries. In virtual time the clock stands still until
     /// `callback` has returned. On the loop only.
-    func deliver(on queue: DispatchQueue, _ callback: @escaping @Sendable () -> Void)
+    func deliver(on queue: any CallbackQueue, _ callback: @escaping @Sendable () -> Void)
 }
 
 /// Names a scheduled task, to cancel it.

@@ -18,7 +18,7 @@ public final class VirtualEventLoop: EventLoop {
 
     /// A struct and no tuple: a closure in a tuple in a collection is wrapped, at the cost of an allocation.
     private struct Delivery {
-        let queue: DispatchQueue
+        let queue: any CallbackQueue
         let callback: @Sendable () -> Void
     }
 
@@ -38,7 +38,6 @@ public final class VirtualEventLoop: EventLoop {
     // Whether there may be something in the inbox, to look there only then.
     private let hasMail = Atomic<Bool>(false)
     private let wake = DispatchSemaphore(value: 0)
-    private let queueKey = DispatchSpecificKey<ObjectIdentifier>()
 
     /// A loop at instant zero.
     public init() {}
@@ -98,7 +97,7 @@ public final class VirtualEventLoop: EventLoop {
     }
 
     /// Queues `callback` for the moment when all that is due now has run.
-    public func deliver(on queue: DispatchQueue, _ callback: @escaping @Sendable () -> Void) {
+    public func deliver(on queue: any CallbackQueue, _ callback: @escaping @Sendable () -> Void) {
         precondition(isCurrent, "callbacks are delivered from the loop")
         state.deliveries.append(Delivery(queue: queue, callback: callback))
     }
@@ -170,9 +169,8 @@ public final class VirtualEventLoop: EventLoop {
     }
 
     /// Runs an app's callback and waits for its end, answering meanwhile only what the app itself waits for.
-    private func call(_ callback: @escaping @Sendable () -> Void, on queue: DispatchQueue) {
-        queue.setSpecific(key: queueKey, value: ObjectIdentifier(queue))
-        if DispatchQueue.getSpecific(key: queueKey) == ObjectIdentifier(queue) {
+    private func call(_ callback: @escaping @Sendable () -> Void, on queue: any CallbackQueue) {
+        if queue.isCurrent {
             // The loop runs on the app's own queue: waiting for that queue would be waiting for oneself.
             callback()
             return

@@ -1,4 +1,3 @@
-import Dispatch
 import EventLoops
 import NIOCore
 import NIOPosix
@@ -68,8 +67,8 @@ public final class NIOEventLoop: EventLoops.EventLoop {
     }
 
     /// Calls an app back on its queue.
-    public func deliver(on queue: DispatchQueue, _ callback: @escaping @Sendable () -> Void) {
-        queue.async(execute: callback)
+    public func deliver(on queue: any CallbackQueue, _ callback: @escaping @Sendable () -> Void) {
+        queue.async(callback)
     }
 
     /// Runs something that has come in from outside: first what was due before it, then itself, then what it made due.

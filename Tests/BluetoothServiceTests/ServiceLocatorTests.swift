@@ -1,5 +1,4 @@
 import BluetoothTypes
-import Dispatch
 import EventLoops
 import Foundation
 import HCI
@@ -20,7 +19,7 @@ import Testing
             _ = connection.openManager(
                 .central,
                 options: ManagerOptions(),
-                queue: DispatchQueue(label: "app")
+                queue: SerialQueue("app")
             ) { event in
                 if isFirst.exchange(false, ordering: .relaxed) { continuation.resume(returning: event) }
             }

@@ -1,5 +1,4 @@
 import BluetoothTypes
-import Dispatch
 import EventLoops
 import Foundation
 import GAP
@@ -96,7 +95,7 @@ final class TestManager {
         id = connection.openManager(
             role,
             options: ManagerOptions(),
-            queue: DispatchQueue(label: "manager")
+            queue: SerialQueue("manager")
         ) { [record] event in
             record.events.withLock { $0.append(event) }
         }

@@ -1,5 +1,6 @@
 import BluetoothService
 import CoreBluetooth
+import EventLoops
 import ServiceMessages
 import Synchronization
 
@@ -8,7 +9,7 @@ final class FakeService: ServiceConnection {
     private struct Manager {
         let role: ManagerRole
         let options: ManagerOptions
-        let queue: DispatchQueue
+        let queue: any CallbackQueue
         let handler: @Sendable (Event) -> Void
     }
 
@@ -30,7 +31,7 @@ final class FakeService: ServiceConnection {
     func openManager(
         _ role: ManagerRole,
         options: ManagerOptions,
-        queue: DispatchQueue,
+        queue: any CallbackQueue,
         handler: @escaping @Sendable (Event) -> Void
     ) -> ManagerID {
         state.withLock {
@@ -64,7 +65,13 @@ final class FakeService: ServiceConnection {
     /// Delivers an event to a manager, by default the last one, on its queue; returns when the app has returned.
     func deliver(_ event: Event, to manager: ManagerID? = nil) {
         let target = state.withLock { state in (manager ?? state.opened.last).flatMap { state.managers[$0] } }
-        target?.queue.sync { target?.handler(event) }
+        guard let target else { return }
+        let returned = DispatchSemaphore(value: 0)
+        target.queue.async {
+            target.handler(event)
+            returned.signal()
+        }
+        returned.wait()
     }
 
     /// What was sent since this was last asked.
@@ -85,7 +92,10 @@ final class FakeService: ServiceConnection {
     var options: [ManagerOptions] {
         state.withLock { state in state.opened.compactMap { state.managers[$0]?.options } }
     }
-    var queue: DispatchQueue? { state.withLock { state in state.opened.last.flatMap { state.managers[$0]?.queue } } }
+    var queue: DispatchQueue? {
+        let queue = state.withLock { state in state.opened.last.flatMap { state.managers[$0]?.queue } }
+        return (queue as? AppQueue)?.queue
+    }
 
     /// Runs `body` as the code of an app of this service.
     func run<R>(_ body: () throws -> R) rethrows -> R {

@@ -26,7 +26,7 @@ import Testing
 
     @Test func theClockStandsStillWhileACallbackRuns() {
         let loop = VirtualEventLoop()
-        let queue = DispatchQueue(label: "app")
+        let queue = SerialQueue("app")
         let seen = Mutex<[Int64]>([])
         loop.schedule(after: .seconds(1)) {
             loop.deliver(on: queue) {
@@ -41,7 +41,7 @@ import Testing
 
     @Test func aLoopThatRunsOnTheAppsQueueCallsTheAppInline() {
         let loop = VirtualEventLoop()
-        let queue = DispatchQueue(label: "app")
+        let queue = SerialQueue("app")
         let called = Mutex(false)
         loop.deliver(on: queue) { called.withLock { $0 = true } }
         queue.sync { loop.run(for: .seconds(1)) }

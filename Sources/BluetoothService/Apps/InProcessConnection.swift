@@ -1,16 +1,15 @@
-import Dispatch
 import EventLoops
 import Synchronization
 
 /// The line of an app that runs in the process of the service.
 public final class InProcessConnection: ServiceConnection {
-    private let app: LoopBound<AppSession>
+    let app: LoopBound<App>
     private let lastManager = Atomic<UInt32>(0)
     private let crossing = MessageCrossing.chosen
-    private let lines = Mutex<[ManagerID: ManagerLine]>([:])
+    private let outlets = Mutex<[ManagerID: EventOutlet]>([:])
 
     /// On the loop only.
-    init(_ app: AppSession, loop: any EventLoop) {
+    init(_ app: App, loop: any EventLoop) {
         self.app = LoopBound(app, loop: loop)
     }
 
@@ -23,22 +22,22 @@ public final class InProcessConnection: ServiceConnection {
     public func openManager(
         _ role: ManagerRole,
         options: ManagerOptions,
-        queue: DispatchQueue,
+        queue: any CallbackQueue,
         handler: @escaping @Sendable (Event) -> Void
     ) -> ManagerID {
         let id = ManagerID(lastManager.add(1, ordering: .relaxed).newValue)
-        let line = ManagerLine(queue: queue) { [crossing] in handler(crossing.pass($0, to: id)) }
-        lines.withLock { $0[id] = line }
+        let outlet = EventOutlet(queue: queue) { [crossing] in handler(crossing.pass($0, to: id)) }
+        outlets.withLock { $0[id] = outlet }
         let opening = crossing.pass(AppMessage.openManager(id, role, options))
         guard case .openManager(_, let role, let options) = opening else { return id }
-        app.loop.submit { [app] in app.value.openManager(id, role, options, line) }
+        app.loop.submit { [app] in app.value.openManager(id, role, options, outlet) }
         return id
     }
 
     /// Ends everything that the manager has going on.
     public func closeManager(_ manager: ManagerID) {
-        let line = lines.withLock { $0.removeValue(forKey: manager) }
-        line?.close()
+        let outlet = outlets.withLock { $0.removeValue(forKey: manager) }
+        outlet?.close()
         app.loop.submit { [app] in app.value.closeManager(manager) }
     }
 

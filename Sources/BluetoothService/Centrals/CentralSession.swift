@@ -16,20 +16,20 @@ final class CentralSession: ManagerSession {
     }
 
     let key: ManagerKey
-    private let line: ManagerLine
+    private let manager: AppManager
     private unowned let system: BluetoothSystem
     private var scan: ScanSubscription?
     private var uses: [UUID: Use] = [:]
     private var options: [UUID: ConnectOptions] = [:]
 
-    init(_ key: ManagerKey, line: ManagerLine, system: BluetoothSystem) {
+    init(_ key: ManagerKey, of manager: AppManager, system: BluetoothSystem) {
         self.key = key
-        self.line = line
+        self.manager = manager
         self.system = system
     }
 
     private func emit(_ event: CentralEvent) {
-        line.send(.central(event), on: system.loop)
+        manager.tell(.central(event), on: system.loop)
     }
 
     private func emit(_ event: PeerEvent, of peer: UUID) {
@@ -39,7 +39,7 @@ final class CentralSession: ManagerSession {
     /// Scans and connections are over with the power, and the app is told of the state alone (behaviours 1.9, 1.11, 1.12).
     func stateChanged(to state: ManagerState) {
         if state != .poweredOn { dropAll() }
-        line.send(.stateChanged(state), on: system.loop)
+        manager.tell(.stateChanged(state), on: system.loop)
     }
 
     func close() {

@@ -27,7 +27,7 @@ final class PeripheralSession: ManagerSession {
     }
 
     let key: ManagerKey
-    private let line: ManagerLine
+    private let manager: AppManager
     private unowned let system: BluetoothSystem
     private var services: [Service] = []
     private var handles: [LocalAttributeID: UInt16] = [:]
@@ -37,14 +37,14 @@ final class PeripheralSession: ManagerSession {
     /// Centrals that the app has heard of.
     private var knownCentrals: Set<UUID> = []
 
-    init(_ key: ManagerKey, line: ManagerLine, system: BluetoothSystem) {
+    init(_ key: ManagerKey, of manager: AppManager, system: BluetoothSystem) {
         self.key = key
-        self.line = line
+        self.manager = manager
         self.system = system
     }
 
     private func emit(_ event: PeripheralEvent) {
-        line.send(.peripheral(event), on: system.loop)
+        manager.tell(.peripheral(event), on: system.loop)
     }
 
     func answer(_ query: Query) -> Result<Reply, ServiceError> {
@@ -58,7 +58,7 @@ final class PeripheralSession: ManagerSession {
             system.advertising.remove(key)
             removeAllServices()
         }
-        line.send(.stateChanged(state), on: system.loop)
+        manager.tell(.stateChanged(state), on: system.loop)
         pump()
     }
 

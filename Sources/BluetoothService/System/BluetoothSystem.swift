@@ -142,7 +142,7 @@ public final class BluetoothSystem {
 
     /// Lets an app in.
     public func openApp(_ identity: AppIdentity) -> InProcessConnection {
-        InProcessConnection(AppSession(identity, system: self), loop: loop)
+        InProcessConnection(App(identity, system: self), loop: loop)
     }
 
     /// The time by the calendar, if there is one, in seconds since the beginning of 2001, UTC.

@@ -16,6 +16,8 @@ public enum SystemNotice: Hashable, Sendable {
     case bondNotKept(reason: String)
     /// The bonds cannot be used: nobody is recognised, and nobody can be bonded (AB-G06, AB-H08).
     case bondsUnavailable(reason: String)
+    /// An app wants Bluetooth, which is switched off (behaviour 1.16).
+    case poweredOff(app: String)
 }
 
 extension SystemNotice: CustomStringConvertible {
@@ -32,6 +34,7 @@ extension SystemNotice: CustomStringConvertible {
             "pairing with \(peer) has failed: \(error)\(error.advice.map { "; \($0)" } ?? "")"
         case .bondNotKept(let reason): "the pairing was given up: \(reason)"
         case .bondsUnavailable(let reason): "paired devices cannot be used: \(reason)"
+        case .poweredOff(let app): "Bluetooth is off; \(app.quotedName) needs it to be switched on"
         }
     }
 }

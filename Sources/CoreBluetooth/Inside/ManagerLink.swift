@@ -20,7 +20,7 @@ final class ManagerLink: Sendable {
         receive: @escaping @Sendable (Event) -> Void
     ) {
         self.connection = connection
-        id = connection.openManager(role, options: options, queue: queue) { event in
+        id = connection.openManager(role, options: options, queue: AppQueue(queue)) { event in
             ServiceLocator.$current.withValue(connection) { receive(event) }
         }
     }

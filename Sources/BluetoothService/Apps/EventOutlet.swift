@@ -1,20 +1,18 @@
-import Dispatch
 import EventLoops
 import Synchronization
 
-/// The way of events from the service to one manager.
-final class ManagerLine: Sendable {
-    private let queue: DispatchQueue
+/// Where the events of one manager come out, in the app's process.
+final class EventOutlet: EventSink {
+    private let queue: any CallbackQueue
     private let handler: @Sendable (Event) -> Void
     private let isOpen = Atomic(true)
 
-    init(queue: DispatchQueue, handler: @escaping @Sendable (Event) -> Void) {
+    init(queue: any CallbackQueue, handler: @escaping @Sendable (Event) -> Void) {
         self.queue = queue
         self.handler = handler
     }
 
-    /// Sends an event. On the loop only.
-    func send(_ event: Event, on loop: any EventLoop) {
+    func take(_ event: Event, on loop: any EventLoop) {
         guard isOpen.load(ordering: .relaxed) else { return }
         // Asked again on the queue: events on their way when the manager closes are for nobody.
         loop.deliver(on: queue) { [self] in

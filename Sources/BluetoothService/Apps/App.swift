@@ -1,0 +1,131 @@
+import EventLoops
+import Logging
+
+/// Says who an app is: on one host the same for ever, whichever process it runs in.
+public struct AppIdentity: Hashable, Sendable {
+    /// The bundle identifier, or where there is none the name of the executable.
+    public var name: String
+    /// The number of the user that it runs as. The service finds that out by itself and believes nobody's word for it.
+    public var owner: UInt32
+
+    /// An app of this name.
+    public init(name: String, owner: UInt32 = 0) {
+        self.name = name
+        self.owner = owner
+    }
+}
+
+/// One manager of an app, as the service sees it.
+protocol ManagerSession: AnyObject {
+    /// The radio's state is another one.
+    func stateChanged(to state: ManagerState)
+    /// The app asks for something.
+    func handle(_ request: Request)
+    /// The app wants to know something.
+    func answer(_ query: Query) -> Result<Reply, ServiceError>
+    /// The manager is gone: ends everything it has going on.
+    func close()
+}
+
+/// What an app has of a manager: what it was made with, and the way to it. Lives on the loop.
+final class AppManager {
+    let options: ManagerOptions
+    private(set) var mailbox: EventMailbox
+
+    init(_ options: ManagerOptions, _ sink: any EventSink) {
+        self.options = options
+        mailbox = EventMailbox(sink)
+    }
+
+    func tell(_ event: Event, on loop: any EventLoop) {
+        mailbox.take(event, on: loop)
+    }
+
+    fileprivate func detach() {
+        mailbox.detach()
+    }
+
+    fileprivate func attach(_ sink: any EventSink, on loop: any EventLoop) -> Int {
+        mailbox.attach(sink, on: loop)
+    }
+}
+
+/// One app with its managers. It lasts as long as the service wants it to; whether there is a process that takes its events is
+/// another matter. Lives on the loop.
+final class App {
+    let identity: AppIdentity
+    private let system: BluetoothSystem
+    private var managers: [ManagerID: (manager: AppManager, session: any ManagerSession)] = [:]
+
+    init(_ identity: AppIdentity, system: BluetoothSystem) {
+        self.identity = identity
+        self.system = system
+    }
+
+    func openManager(_ id: ManagerID, _ role: ManagerRole, _ options: ManagerOptions, _ sink: any EventSink) {
+        guard managers.count < ServiceLimits.managers else {
+            system.misuse("\(identity.name) has \(ServiceLimits.managers) managers already; this one stays unsupported")
+            return sink.take(.stateChanged(.unsupported), on: system.loop)
+        }
+        let key = ManagerKey(system.nextManagerNumber())
+        let manager = AppManager(options, sink)
+        let session: any ManagerSession =
+            switch role {
+            case .central: CentralSession(key, of: manager, system: system)
+            case .peripheral: PeripheralSession(key, of: manager, system: system)
+            }
+        managers[id] = (manager, session)
+        system.add(session, key)
+        // Behaviour 1.16.
+        if options.showsPowerAlert, system.state == .poweredOff { system.tell(.poweredOff(app: identity.name)) }
+    }
+
+    func closeManager(_ id: ManagerID) {
+        guard let session = managers.removeValue(forKey: id)?.session else { return }
+        system.remove(session)
+        session.close()
+    }
+
+    func close() {
+        for id in ids { closeManager(id) }
+    }
+
+    func handle(_ request: Request, from id: ManagerID) {
+        managers[id]?.session.handle(request)
+    }
+
+    func answer(_ query: Query, from id: ManagerID) -> Result<Reply, ServiceError> {
+        managers[id]?.session.answer(query) ?? .failure(.noManager)
+    }
+
+    private var ids: [ManagerID] { managers.keys.sorted { $0.rawValue < $1.rawValue } }
+}
+
+// MARK: - Whoever takes the events
+
+extension App {
+    /// Nobody takes events any more; the managers go on, and what they have to tell waits.
+    func detach() {
+        for id in ids { managers[id]?.manager.detach() }
+    }
+
+    /// Somebody takes the events of a manager, beginning with those that wait.
+    func attach(_ sink: any EventSink, to id: ManagerID) {
+        guard let lost = managers[id]?.manager.attach(sink, on: system.loop), lost > 0 else { return }
+        system.logger.warning("\(identity.name) was away for too long: it misses \(lost) events")
+    }
+}
+
+/// Names a manager among those of all apps.
+struct ManagerKey: Hashable {
+    let number: UInt64
+
+    init(_ number: UInt64) {
+        self.number = number
+    }
+}
+
+extension ServiceError {
+    /// A message is from a manager that is not there any more, or never was.
+    static let noManager = ServiceError(.operationCancelled, reason: "the manager is closed")
+}

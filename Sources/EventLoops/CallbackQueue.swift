@@ -1,0 +1,9 @@
+/// Where an app is called back: callbacks run one after the other, in the order in which they came, on whatever thread. The API
+/// above makes one of what the app gave it; nothing below knows what it is.
+public protocol CallbackQueue: Sendable {
+    /// Whether the caller runs on this queue. Whoever waited there for a callback would wait for himself.
+    var isCurrent: Bool { get }
+
+    /// Runs `callback` after those before it, and does not wait for that. From any thread.
+    func async(_ callback: @escaping @Sendable () -> Void)
+}

@@ -1,0 +1,20 @@
+import Dispatch
+import EventLoops
+
+/// A place for callbacks, for tests that use the service without the API above it.
+package struct SerialQueue: CallbackQueue {
+    private static let key = DispatchSpecificKey<ObjectIdentifier>()
+    private let queue: DispatchQueue
+
+    package init(_ label: String) {
+        queue = DispatchQueue(label: label)
+        queue.setSpecific(key: Self.key, value: ObjectIdentifier(queue))
+    }
+
+    package var isCurrent: Bool { DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(queue) }
+
+    package func async(_ callback: @escaping @Sendable () -> Void) { queue.async(execute: callback) }
+
+    /// Runs `body` there, and waits for its end.
+    package func sync(_ body: () -> Void) { queue.sync(execute: body) }
+}
