@@ -107,7 +107,7 @@ import Testing
         let office = try Office()
         let desk = try #require(office.desk)
         for link in 0..<3 { office.ask(link) }
-        weak var second = office.links[1]
+        weak let second = office.links[1]
         office.links.remove(at: 1)
         office.bench.links.all.removeAll { $0 === second }
         try #require(second == nil)

@@ -1,6 +1,7 @@
 import BluetoothTypes
 import Bonds
 import EventLoops
+import GATT
 import HCI
 import SMP
 import Testing
@@ -125,6 +126,8 @@ import Testing
     /// As peripheral the central is asked once, and may do no more than encrypt.
     @Test func aPeripheralAsksForAPairingOnce() throws {
         let bench = try SecurityBench(.peripheral, bond: SecurityBench.bond())
+        let person = Person(Person.Slip(loop: bench.peer.loop))
+        bench.security.prompter = person
         var results = 0
         bench.link.pair { _ in results += 1 }
         bench.peer.run()

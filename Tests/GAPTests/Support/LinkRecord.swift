@@ -1,5 +1,6 @@
 import BluetoothTypes
 import Bonds
+import Cryptography
 import EventLoops
 import GATT
 import HCI
@@ -27,7 +28,7 @@ final class LinkRecord {
         let link = bench.link
         link.onChange = { [unowned self] _ in note("changed") }
         link.onPaired = { [unowned self] in note($0 == nil ? "paired" : "bonded") }
-        link.onFailure = { [unowned self] in note("failed: \($0)") }
+        link.onFailure = { [unowned self] in note("failed: \(Self.text($0))") }
         link.onBondLost = { [unowned self] in note("lost") }
         link.onReplaced = { [unowned self] in note("replaced") }
         bench.security.onBondChange = { [unowned self] _ in note("bond changed") }
@@ -41,7 +42,7 @@ final class LinkRecord {
         { [unowned self] result in
             switch result {
             case .success: note("\(name)")
-            case .failure(let error): note("not \(name): \(error)")
+            case .failure(let error): note("not \(name): \(Self.text(error))")
             }
         }
     }
@@ -70,11 +71,24 @@ final class LinkRecord {
         return "\(words.joined(separator: " ")); \(Self.text(link.linkSecurity)); \(Self.text(bench.protection))"
     }
 
+    private static func text(_ error: SecurityError) -> String {
+        switch error {
+        case .forgotten: "forgotten"
+        case .linkLost: "gone"
+        case .peerLostKey: "key lost"
+        case .encryptionTimedOut: "no answer"
+        case .encryptionFailed: "not encrypted"
+        case .refusedByPerson: "refused"
+        case .notAllowed: "not allowed"
+        default: "\(error)"
+        }
+    }
+
     private static func hex(_ octet: UInt8) -> String { (octet < 16 ? "0" : "") + String(octet, radix: 16) }
 
     private static func text(_ command: any HCICommand) -> String {
         switch command {
-        case let command as Disconnect: "end \(command.reason)"
+        case let command as Disconnect: "end \(command.reason.rawValue)"
         case let command as LEEnableEncryption:
             "encrypt \(command.handle.rawValue == 0x40) \(command.longTermKey.bytes == SecurityBench.key.littleEndianBytes)"
         case let command as LELongTermKeyRequestReply:
