@@ -136,7 +136,9 @@ import Testing
             let isPublic = BluetoothAddress(value, kind: .publicDevice)
             #expect(!isPublic.isResolved(by: key(1)) && isPublic.canStay && isPublic.plain == isPublic)
             #expect(BluetoothAddress(value, kind: .publicIdentity).plain == isPublic)
-            #expect(BluetoothAddress(value, kind: .randomIdentity).plain == BluetoothAddress(value, kind: .randomDevice))
+            #expect(
+                BluetoothAddress(value, kind: .randomIdentity).plain == BluetoothAddress(value, kind: .randomDevice)
+            )
         }
     }
 

@@ -124,7 +124,9 @@ import Testing
         // Nothing of before is there, and a time that the controller cannot be told it is not.
         var simple = information(1)
         simple.supportedCommands = SupportedCommands(
-            HCICommandRegistry.all.filter { $0 != LESetResolvablePrivateAddressTimeout.self && $0 != LESetPrivacyMode.self }
+            HCICommandRegistry.all.filter {
+                $0 != LESetResolvablePrivateAddressTimeout.self && $0 != LESetPrivacyMode.self
+            }
         )
         list.begin(simple)
         list.choose(from: [peer(1, hasKey: false), peer(2, hasKey: false, lastUse: 1)])

@@ -255,7 +255,9 @@ import Testing
         let peer = ScriptedPeer()
         let security = DeviceSecurity(loop: peer.loop, random: RandomSource(seed: 1), logger: peer.logger)
         var answers: [String] = []
-        security.send(Disconnect(handle: SecurityBench.handle, reason: .remoteUserTerminated)) { answers.append("\($0)") }
+        security.send(Disconnect(handle: SecurityBench.handle, reason: .remoteUserTerminated)) {
+            answers.append("\($0)")
+        }
         #expect(answers == ["\(Result<Disconnect.Response, HCICommandError>.failure(.host(.notRunning)))"])
         #expect(security.bond(behind: SecurityBench.address) == nil && security.bonds == nil)
     }

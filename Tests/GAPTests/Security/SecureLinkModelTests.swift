@@ -253,7 +253,9 @@ import Testing
         var bond = SecurityBench.bond()
         (bond.keys.localSignCounter, bond.keys.peerSignCounter) = (5, 7)
         let bench = try SecurityBench(.central, bond: bond)
-        for (own, peers, ownThen, peersThen) in [(4, 9, 5, 9), (8, 8, 8, 9), (0, 0, 8, 9)] as [(UInt32, UInt32, UInt32, UInt32)] {
+        for (own, peers, ownThen, peersThen) in [(4, 9, 5, 9), (8, 8, 8, 9), (0, 0, 8, 9)]
+            as [(UInt32, UInt32, UInt32, UInt32)]
+        {
             var keys = bond.keys
             (keys.localSignCounter, keys.peerSignCounter) = (own, peers)
             try bench.link.securityManager(bench.link.manager, keep: keys)
@@ -313,7 +315,8 @@ import Testing
         let private0 = BluetoothAddress(0x5C07_F99B_58B2, kind: .randomDevice)
         for (address, resolved, given, shows) in [
             (identity, nil, identity, true), (identity, nil, nil, true), (private0, nil, identity, false),
-            (private0, nil, nil, true), (BluetoothAddress(identity.value, kind: .publicIdentity), private0, identity, false),
+            (private0, nil, nil, true),
+            (BluetoothAddress(identity.value, kind: .publicIdentity), private0, identity, false),
             (BluetoothAddress(identity.value, kind: .publicIdentity), private0, nil, false),
         ] as [(BluetoothAddress, BluetoothAddress?, BluetoothAddress?, Bool)] {
             let bench = try SecurityBench(.peripheral, from: .none)

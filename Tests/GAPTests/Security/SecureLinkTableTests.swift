@@ -17,7 +17,8 @@ import Testing
         case on, off, onV2, offV2, keyMissing, silence, failure, refreshed, notRefreshed, expired
         case keyRequest, otherKeyRequest, end, noEnd
         case secure, pair, prepare, authorize, forget, removal, noStore, giveWay, loss, disconnect
-        case permission, hastyPermission, permissionAndOn, bonding, pairing, badBonding, cancelledPairing, forgottenPairing, failedPairing, lostKey
+        case permission, hastyPermission, permissionAndOn, bonding, pairing, badBonding, cancelledPairing,
+            forgottenPairing, failedPairing, lostKey
         case replacement, lostReplacement
 
         func happen(to link: SecureLink, _ record: LinkRecord) throws {
