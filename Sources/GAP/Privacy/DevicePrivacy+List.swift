@@ -9,7 +9,6 @@ import SMP
 extension DevicePrivacy {
     /// The bonds or the controller are others: whether the list has to follow.
     func reviewList() {
-        guard controller != nil else { return }
         list.choose(from: listable)
         if list.isBehind {
             handle(.need(.list))

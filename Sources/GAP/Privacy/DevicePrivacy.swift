@@ -47,7 +47,6 @@ public final class DevicePrivacy {
     var isHandling = false
     var shared = SharedAddress()
     var list = ResolvingList()
-    var controller: ControllerInformation?
     /// The address of a device without private ones.
     var base: OwnAddress?
     /// What those show who share an address, once the controller knows it.
@@ -112,7 +111,6 @@ public final class DevicePrivacy {
     /// - Returns: The address that is shown first.
     public func begin(_ address: OwnAddress, on controller: ControllerInformation) -> OwnAddress {
         base = address
-        self.controller = controller
         list.begin(controller)
         handle(.begin(hasSetAddresses: CommandGeneration(controller) == .extended))
         let first = draw(shared.kind(isPrivate: isPrivate))
@@ -126,7 +124,7 @@ public final class DevicePrivacy {
     public func reset() {
         life += 1
         for task in [expiry, retry].compactMap(\.self) { loop.cancel(task) }
-        (controller, base, current, pendingAddress) = (nil, nil, nil, nil)
+        (base, current, pendingAddress) = (nil, nil, nil)
         shared.reset()
         plainTargets = []
         list = ResolvingList()
@@ -163,8 +161,8 @@ public final class DevicePrivacy {
         if resolves { resolving.insert(peer.identity) } else { resolving.remove(peer.identity) }
     }
 
-    /// Whether a bonded peer resolves the address that it is advertised to by.
-    func resolves(_ peer: PrivatePeer) -> Bool { peer.resolvesAddresses || resolving.contains(peer.identity) }
+    /// Whether a bonded peer resolves the address that it is advertised to by, as far as that is known.
+    func resolves(_ peer: PrivatePeer) -> Bool { resolving.contains(peer.identity) }
 
     /// The devices that advertisements are directed to. A controller calls those on its list by private addresses, whatever
     /// it shows itself (Core Vol 6 Part B 6.2.2), so those who would not understand it leave the list meanwhile.

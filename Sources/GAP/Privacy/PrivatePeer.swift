@@ -9,9 +9,6 @@ public struct PrivatePeer: Hashable, Sendable {
     public var identity: BluetoothAddress
     /// The key to resolve its private addresses with; nil when it gave none. A key of zero counts as none (AB-S11).
     public var key: Key128?
-    /// Whether it resolves private addresses when it connects (Core Vol 3 Part C 12.4), as far as that is known. Only such a
-    /// peer can be advertised to by a private address of its own.
-    public var resolvesAddresses: Bool
     /// Whether it may also show its identity address: device privacy mode. Otherwise, in network privacy mode, it is
     /// ignored when it does, for it may be an impostor who has only copied the address (Core Vol 6 Part B 6). Without a
     /// ``key`` it always may.
@@ -23,13 +20,11 @@ public struct PrivatePeer: Hashable, Sendable {
     public init(
         identity: BluetoothAddress,
         key: Key128?,
-        resolvesAddresses: Bool = false,
         showsIdentity: Bool = false,
         lastUse: UInt64 = 0
     ) {
         self.identity = identity.plain
         self.key = key == .zero ? nil : key
-        self.resolvesAddresses = resolvesAddresses
         self.showsIdentity = showsIdentity
         self.lastUse = lastUse
     }

@@ -42,7 +42,6 @@ struct ResolvingList {
     /// Chooses from the bonded devices as many as there is room for: those with a key before those without, those used last
     /// before others. One that has no identity address cannot be on the list.
     mutating func choose(from peers: [PrivatePeer]) {
-        guard capacity > 0 else { return }
         let able = peers.filter { $0.identity.canStay }
         wanted = Array(able.sorted { Self.rank($0) > Self.rank($1) }.prefix(capacity))
     }

@@ -132,10 +132,9 @@ extension EncryptedDataKeyMaterial {
     /// The nonce of the link layer (Core Vol 6 Part E 2.1) with the randomizer in the place of counter and direction: the
     /// direction is the randomizer's most significant bit, and as random as the others.
     private func nonce(_ randomizer: [UInt8]) -> [UInt8] {
-        var nonce = randomizer
-        nonce.reserveCapacity(CCM.nonceLength)
-        for shift in stride(from: UInt64(0), to: 64, by: 8) { nonce.append(UInt8(truncatingIfNeeded: vector >> shift)) }
-        return nonce
+        var nonce = PacketBuffer(randomizer)
+        nonce.append(integer: vector)
+        return nonce.bytes
     }
 }
 

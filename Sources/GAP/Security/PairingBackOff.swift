@@ -8,7 +8,7 @@ import EventLoops
 struct PairingBackOff {
     /// The wait after the first failure.
     static let shortest = Duration.seconds(1)
-    /// The longest wait.
+    /// The longest wait, which is the shortest one doubled some times.
     static let longest = Duration.seconds(256)
     /// How long without a failure until all is forgiven.
     static let memory = Duration.seconds(3_600)
@@ -50,7 +50,7 @@ struct PairingBackOff {
 
     private static func wait(_ failures: Int) -> Duration {
         var wait = shortest
-        for _ in 1..<max(failures, 1) where wait < longest { wait = wait * 2 }
-        return min(wait, longest)
+        for _ in 1..<failures where wait < longest { wait = wait * 2 }
+        return wait
     }
 }

@@ -84,7 +84,7 @@ struct PromptQueue {
     }
 
     private mutating func next() -> [Action] {
-        guard current == nil, !waiting.isEmpty else { return [] }
+        guard !waiting.isEmpty else { return [] }
         let entry = waiting.removeFirst()
         current = entry
         return [.open(entry)]

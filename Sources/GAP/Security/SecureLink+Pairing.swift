@@ -15,7 +15,7 @@ extension SecureLink: SecurityManagerDelegate {
             longTermKey: PacketBuffer(key.key.littleEndianBytes)
         )
         device.send(command) { [weak self] result in
-            guard let self, case .failure = result, isOpen else { return }
+            guard let self, case .failure = result else { return }
             self.manager.encryptionChanged(.failed(.other))
         }
     }

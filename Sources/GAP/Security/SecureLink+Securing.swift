@@ -35,7 +35,7 @@ extension SecureLink {
         secure(level, completion: completion)
     }
 
-    private func level(after refusal: ATTErrorCode) -> SecurityLevel? {
+    func level(after refusal: ATTErrorCode) -> SecurityLevel? {
         switch refusal {
         case .insufficientEncryption: return .encrypted
         case .encryptionKeySizeTooShort: return (manager.encryption.level?.asked ?? .encrypted).with(keySize: 16)
@@ -49,7 +49,6 @@ extension SecureLink {
 
     /// Pairs, whatever keys there are. A peer that is bonded has to prove first that it is who it was.
     public func pair(completion: @escaping Completion) {
-        guard isOpen else { return completion(.failure(.linkLost)) }
         guard bond != nil, connection.role == .central, !manager.encryption.isEncrypted else {
             return manager.pair(completion: completion)
         }
@@ -73,7 +72,7 @@ extension SecureLink {
         replacing = [checked]
         device.ask(.confirmReplacement, of: self) { [weak self] answer in
             guard let self else { return }
-            guard answer == .accept, isOpen else { return finishReplacing(.failure(.refusedByPerson)) }
+            guard answer == .accept else { return finishReplacing(.failure(.refusedByPerson)) }
             manager.pair { [weak self] in self?.finishReplacing($0) }
         }
     }

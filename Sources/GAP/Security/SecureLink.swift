@@ -147,7 +147,6 @@ public final class SecureLink {
 
     /// The link is gone. Its owner tells, who knows first.
     public func end() {
-        guard isOpen else { return }
         isOpen = false
         manager.linkLost()
         device.ended(self)
@@ -214,7 +213,7 @@ extension SecureLink {
 extension SecureLink {
     /// The key that the controller of a peripheral asks for; nil when there is none.
     func longTermKey(random: UInt64, diversifier: UInt16) -> Key128? {
-        isOpen ? manager.longTermKey(random: random, diversifier: diversifier) : nil
+        manager.longTermKey(random: random, diversifier: diversifier)
     }
 
     func encryptionChanged(_ status: HCIStatus, isOn: Bool) {
@@ -232,7 +231,7 @@ extension SecureLink {
 
     /// Bonds are others. A link to a peer that has none any more ends, whether it is encrypted or on its way there.
     func bondsChanged() {
-        guard bondIdentifier != nil, bond == nil else { return update() }
+        guard bondIdentifier != nil, bond == nil else { return reconfigure() }
         bondIdentifier = nil
         manager.forget()
     }

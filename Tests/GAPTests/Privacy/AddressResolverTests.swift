@@ -95,9 +95,51 @@ import Testing
             // One that is heard again and again stays.
             if number % 1_000 == 0 { #expect(resolver.peer(at: known) != nil) }
         }
-        #expect(resolver.remembered == AddressResolver.maximumRemembered)
+        #expect(resolver.remembered == 4_096)
         // A few of the addresses are drawn twice.
         #expect((9_900...10_001).contains(resolver.attempts))
+    }
+
+    /// Whether the keys are others, what is left of the ones before, and that a peer counts once.
+    @Test func whoIsKnownAfterEachChange() {
+        var resolver = AddressResolver()
+        func knows(_ numbers: ClosedRange<UInt64>) -> [UInt64] {
+            numbers.filter { number in
+                let byKey = resolver.peer(at: .resolvablePrivate(key(number), random))?.identity == identity(number)
+                let byIdentity = resolver.peer(at: identity(number)) != nil
+                #expect(byIdentity == byKey && (resolver[identity(number)] != nil) == byKey)
+                return byKey
+            }
+        }
+        #expect(!resolver.replace([]) && resolver.replace(peers(3)) && knows(1...4) == [1, 2, 3])
+        #expect(!resolver.replace(peers(3)) && resolver.replace(Array(peers(3).dropFirst())))
+        #expect(knows(1...4) == [2, 3])
+        // In another order another key is tried first, and used later is the same one.
+        #expect(resolver.replace(peers(3).dropFirst().reversed()) && knows(1...4) == [2, 3])
+        var used = Array(peers(3).dropFirst().reversed())
+        used[0].lastUse = 9
+        #expect(!resolver.replace(used) && resolver[identity(3)]?.lastUse == 9)
+        #expect(resolver.replace([]) && knows(1...4).isEmpty)
+        // The first one of those with an identity is it.
+        resolver.replace([peers(1)[0], PrivatePeer(identity: identity(1), key: key(2))])
+        let before = resolver.attempts
+        #expect(resolver.peer(at: .resolvablePrivate(key(2), random)) == nil && resolver.attempts == before + 1)
+    }
+
+    /// An address is private by its two highest bits, whatever else would fit the key.
+    @Test func onlyAnAddressThatSaysSoIsResolvable() {
+        for bits: UInt64 in 0...3 {
+            let part = UInt32(bits << 22 | 0x1234)
+            let value = UInt64(part) << 24 | UInt64(Toolbox.ah(key(1), part))
+            #expect(BluetoothAddress(value, kind: .randomDevice).isResolved(by: key(1)) == (bits == 1))
+            #expect(BluetoothAddress(value, kind: .randomDevice).canStay == (bits == 3))
+            let isPublic = BluetoothAddress(value, kind: .publicDevice)
+            #expect(!isPublic.isResolved(by: key(1)) && isPublic.canStay && isPublic.plain == isPublic)
+            #expect(BluetoothAddress(value, kind: .publicIdentity).plain == isPublic)
+            #expect(
+                BluetoothAddress(value, kind: .randomIdentity).plain == BluetoothAddress(value, kind: .randomDevice)
+            )
+        }
     }
 
     @Test func AB_S11_aKeyOfZeroResolvesNothing() {

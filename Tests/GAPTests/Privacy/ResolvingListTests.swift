@@ -92,6 +92,47 @@ import Testing
         #expect(list.steps.isEmpty)
     }
 
+    /// Nothing is said for nothing, a peer that has changed is another one, and the list counts when all of it is there.
+    @Test func whatIsSaidOfEachChange() {
+        var list = GAP.ResolvingList()
+        list.begin(information(2))
+        #expect(list.steps.isEmpty && !list.isInUse)
+        list.choose(from: [peer(1)])
+        #expect(list.isBehind && list.steps == [.setTimeout, .add(peer(1)), .enable])
+        list.finished(.setTimeout, isDone: false)
+        list.finished(.add(peer(1)), isDone: true)
+        #expect(!list.isInUse && !list.isBehind && list.steps.isEmpty)
+        list.finished(.enable, isDone: true)
+        #expect(list.isInUse)
+        var other = peer(1)
+        other.key = Key128(Block128(high: 99, low: 1))
+        list.choose(from: [other])
+        #expect(list.isBehind && settle(&list) == [.remove(other.identity), .add(other)])
+        other.showsIdentity = true
+        list.choose(from: [other])
+        #expect(list.isBehind)
+        #expect(settle(&list) == [.remove(other.identity), .add(other), .showIdentity(other.identity)])
+        // To be used changes nothing of it.
+        other.lastUse = 5
+        list.choose(from: [other])
+        #expect(!list.isBehind && list.steps.isEmpty)
+        list.choose(from: [peer(2)])
+        #expect(list.isBehind && settle(&list) == [.remove(other.identity), .add(peer(2))])
+        list.begin(information(0))
+        list.choose(from: [peer(1)])
+        #expect(list.capacity == 0 && !list.isBehind && list.steps.isEmpty && !list.isInUse)
+        // Nothing of before is there, and a time that the controller cannot be told it is not.
+        var simple = information(1)
+        simple.supportedCommands = SupportedCommands(
+            HCICommandRegistry.all.filter {
+                $0 != LESetResolvablePrivateAddressTimeout.self && $0 != LESetPrivacyMode.self
+            }
+        )
+        list.begin(simple)
+        list.choose(from: [peer(1, hasKey: false), peer(2, hasKey: false, lastUse: 1)])
+        #expect(settle(&list) == [.add(peer(2, hasKey: false, lastUse: 1)), .enable])
+    }
+
     /// More bonded devices than the list holds: each is recognised and reached, by the controller or by the host.
     @Test(arguments: PrivacyMode.inController)
     func moreBondsThanTheListHolds(mode: PrivacyMode) throws {

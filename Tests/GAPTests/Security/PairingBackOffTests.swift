@@ -53,6 +53,20 @@ import Testing
         #expect(!backOff.mayTry(BluetoothAddress(999, kind: .randomDevice), at: .zero + .seconds(1)))
     }
 
+    /// After an hour without a failure; and however often it has failed, a peer waits no longer than that.
+    @Test func AB_S12_anHourForgivesAndTheLongestWaitStays() {
+        for (seconds, wait) in [(3_600, 256), (3_601, 1)] {
+            var backOff = PairingBackOff()
+            for _ in 0..<200 { backOff.failed(peer, at: .zero) }
+            #expect(!backOff.mayTry(peer, at: .zero + .milliseconds(255_999)))
+            #expect(backOff.mayTry(peer, at: .zero + .seconds(256)))
+            let later = Instant.zero + .seconds(seconds)
+            backOff.failed(peer, at: later)
+            #expect(!backOff.mayTry(peer, at: later + .seconds(wait) - .milliseconds(1)))
+            #expect(backOff.mayTry(peer, at: later + .seconds(wait)))
+        }
+    }
+
     private func random(_ value: UInt64) -> BluetoothAddress { BluetoothAddress(value, kind: .randomDevice) }
 
     @Test func AB_S12_the65thPeerTakesThePlaceOfTheOneThatFailedLongestAgo() {

@@ -84,6 +84,27 @@ import Testing
         )
     }
 
+    /// Whoever comes next finds nothing of what was asked before.
+    @Test func AB_A14_nothingIsLeftWhenThePrompterIsGone() {
+        var queue = PromptQueue()
+        for link: UInt64 in 1...3 { _ = queue.handle(.ask(entry(link))) }
+        _ = queue.handle(.prompterLeft)
+        #expect(queue.handle(.prompterLeft) == [] && queue.handle(.answered(ticket: 1, .accept)) == [])
+        #expect(queue.handle(.ask(entry(4))) == [.open(entry(4))])
+        #expect(queue.handle(.answered(ticket: 4, .accept)) == [.answer(entry(4), .accept)])
+    }
+
+    /// The later question of a link that waits takes the place of the one before, and not of others.
+    @Test func whoWaitsWaitsWithOneQuestion() {
+        var queue = PromptQueue()
+        for link: UInt64 in 1...3 { _ = queue.handle(.ask(entry(link))) }
+        let later = entry(2, .compare(5), ticket: 9)
+        #expect(queue.handle(.ask(later)) == [])
+        #expect(queue.handle(.answered(ticket: 1, .accept)) == [.answer(entry(1), .accept), .open(entry(3))])
+        #expect(queue.handle(.answered(ticket: 3, .accept)) == [.answer(entry(3), .accept), .open(later)])
+        #expect(queue.handle(.close(link: 2)) == [.close(link: 2)])
+    }
+
     @Test func whoWaitsIsAskedInTheOrderOfComing() {
         var queue = PromptQueue()
         #expect(queue.handle(.ask(entry(0))) == [.open(entry(0))])

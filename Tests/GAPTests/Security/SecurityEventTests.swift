@@ -13,99 +13,9 @@ import Testing
 
 /// What becomes of the controller's events about encryption, on a controller that says whatever it likes.
 @Suite struct SecurityEventTests {
-    /// A host with one link.
-    private struct Bench {
-        let peer = ScriptedPeer()
-        let security: DeviceSecurity
-        let link: SecureLink
-        let l2cap: L2CAPConnection
-        let bonds: BondStore
-        let links: Links
-        static let handle = ConnectionHandle(rawValue: 0x40)
-        static let address = BluetoothAddress(0xC0FF_EE00_0002, kind: .publicDevice)
+    private typealias Bench = SecurityBench
 
-        init(_ role: LERole, bond: Bond? = nil, from address: BluetoothAddress = Self.address) throws {
-            bonds = try BondStore(
-                storage: MemoryBondStorage(),
-                adapter: AdapterIdentity(address: BluetoothAddress(0xC0FF_EE00_0001, kind: .publicDevice)),
-                random: RandomSource(seed: 1)
-            )
-            if let bond { try bonds.add(bond) }
-            peer.features = [.encryption, .extendedAdvertising]
-            peer.up()
-            let security = DeviceSecurity(
-                loop: peer.loop,
-                random: RandomSource(seed: 2),
-                bonds: bonds,
-                logger: peer.logger
-            )
-            security.begin(on: peer.host, nil)
-            self.security = security
-            let links = Links()
-            let loop = peer.loop
-            peer.host.onConnection = { connection in
-                let l2capRole: L2CAPConnection.Role = role == .central ? .central : .peripheral
-                let l2cap = L2CAPConnection(link: connection, role: l2capRole, loop: loop)
-                let own = BluetoothAddress(0xC0FF_EE00_0001, kind: .publicDevice)
-                links.all.append(security.attach(connection, l2cap, ownAddress: own))
-                links.channels.append(l2cap)
-            }
-            peer.inject(Self.connection(role, address))
-            link = try #require(links.all.first ?? nil)
-            l2cap = try #require(links.channels.first)
-            self.links = links
-        }
-
-        /// All links that were made, nil for those that were refused.
-        final class Links {
-            var all: [SecureLink?] = []
-            var channels: [L2CAPConnection] = []
-        }
-
-        /// Another link, as peripheral.
-        func connect(_ address: BluetoothAddress, _ handle: UInt16) -> SecureLink? {
-            peer.inject(Self.connection(.peripheral, address, ConnectionHandle(rawValue: handle)))
-            return links.all.last ?? nil
-        }
-
-        static func connection(
-            _ role: LERole,
-            _ address: BluetoothAddress,
-            _ handle: ConnectionHandle = handle
-        ) -> LEEnhancedConnectionComplete {
-            LEEnhancedConnectionComplete(
-                handle: handle,
-                role: role,
-                peerAddress: address,
-                interval: 24,
-                latency: 0,
-                supervisionTimeout: 72,
-                centralClockAccuracy: LEClockAccuracy(rawValue: 0)
-            )
-        }
-
-        func change(_ state: UInt8, _ status: HCIStatus = .success, _ handle: ConnectionHandle = handle) {
-            peer.inject(EncryptionChange(status: status, handle: handle, state: EncryptionState(rawValue: state)))
-        }
-
-        var disconnects: [Disconnect] { peer.commands.compactMap { $0 as? Disconnect } }
-        var protection: LinkProtection { l2cap.protection }
-    }
-
-    private static let key = Key128(Block128(high: 1, low: 2))
-
-    private static func bond(
-        _ address: BluetoothAddress = Bench.address,
-        authenticated: Bool = true,
-        secureConnections: Bool = true,
-        keySize: Int = 16
-    ) -> Bond {
-        let level = KeyLevel(keySize: keySize, isAuthenticated: authenticated, isSecureConnections: secureConnections)
-        var keys = PeerKeys(level: level)
-        keys.localKey = EncryptionKey(key: key)
-        keys.peerKey = EncryptionKey(key: key)
-        return Bond(identifier: BondIdentifier(high: 7, low: 7), address: address, keys: keys)
-    }
+    private static let key = Bench.key
 
     @Test(arguments: [LERole.central, .peripheral])
     func AB_H05_encryptionThatNobodyAskedForRaisesNothing(role: LERole) throws {
@@ -130,7 +40,7 @@ import Testing
     }
 
     @Test func behaviour_6_11_aBondedPeerIsEncryptedAtOnce() throws {
-        let bench = try Bench(.central, bond: Self.bond())
+        let bench = try Bench(.central, bond: Bench.bond())
         let command = try #require(bench.peer.commands.first as? LEEnableEncryption)
         #expect(command.longTermKey.bytes == Self.key.littleEndianBytes && command.random == 0)
         var results: [Bool] = []
@@ -145,12 +55,12 @@ import Testing
     }
 
     @Test func aPeripheralLeavesEncryptionToTheCentral() throws {
-        let bench = try Bench(.peripheral, bond: Self.bond())
+        let bench = try Bench(.peripheral, bond: Bench.bond())
         #expect(bench.peer.commands.isEmpty)
     }
 
     @Test func aPeripheralAnswersWithTheBondsKey() throws {
-        let bench = try Bench(.peripheral, bond: Self.bond())
+        let bench = try Bench(.peripheral, bond: Bench.bond())
         bench.peer.inject(LELongTermKeyRequest(handle: Bench.handle, random: 0, encryptedDiversifier: 0))
         let reply = try #require(bench.peer.commands.last as? LELongTermKeyRequestReply)
         #expect(reply.longTermKey.bytes == Self.key.littleEndianBytes)
@@ -165,7 +75,7 @@ import Testing
     }
 
     @Test func aKeyThatThePeerDoesNotHaveIsNotReplaced() throws {
-        let bench = try Bench(.central, bond: Self.bond())
+        let bench = try Bench(.central, bond: Bench.bond())
         var results: [Result<Void, SecurityError>] = []
         var lost = 0
         bench.link.onBondLost = { lost += 1 }
@@ -181,7 +91,7 @@ import Testing
     }
 
     @Test func aControllerThatDoesNotEncryptIsTold() throws {
-        let bench = try Bench(.central, bond: Self.bond())
+        let bench = try Bench(.central, bond: Bench.bond())
         bench.change(0, .connectionTimeout)
         var result: Result<Void, SecurityError>?
         bench.peer.refuses[LEEnableEncryption.opcode] = .commandDisallowed
@@ -191,7 +101,7 @@ import Testing
     }
 
     @Test func aLinkThatLosesItsEncryptionEnds() throws {
-        let bench = try Bench(.central, bond: Self.bond())
+        let bench = try Bench(.central, bond: Bench.bond())
         bench.change(1)
         bench.change(0)
         #expect(bench.disconnects.map(\.reason) == [.authenticationFailure])
@@ -200,7 +110,7 @@ import Testing
 
     @Test(arguments: [HCIStatus.pinOrKeyMissing, .connectionTimeout, .unspecifiedError])
     func aLinkWhoseKeyCouldNotBeChangedEnds(status: HCIStatus) throws {
-        let bench = try Bench(.central, bond: Self.bond())
+        let bench = try Bench(.central, bond: Bench.bond())
         bench.change(1)
         // The host believes in changes that it has asked for.
         let key = PacketBuffer(Self.key.littleEndianBytes)
@@ -213,21 +123,21 @@ import Testing
     }
 
     @Test func aLinkWithoutAuthenticatedPacketsEnds() throws {
-        let bench = try Bench(.central, bond: Self.bond())
+        let bench = try Bench(.central, bond: Bench.bond())
         bench.change(1)
         bench.peer.inject(AuthenticatedPayloadTimeoutExpired(handle: Bench.handle))
         #expect(bench.disconnects.map(\.reason) == [.authenticationFailure])
     }
 
     @Test func aForgottenBondTakesItsLinkWithIt() throws {
-        let bench = try Bench(.central, bond: Self.bond())
+        let bench = try Bench(.central, bond: Bench.bond())
         bench.change(1)
         try bench.security.forget(BondIdentifier(high: 7, low: 7))
         #expect(bench.bonds.bonds.isEmpty && bench.link.bond == nil && bench.disconnects.count == 1)
     }
 
     @Test func AB_S07_anOldBondThatIsWorseThanTheModeProtectsNothing() throws {
-        let bench = try Bench(.central, bond: Self.bond(secureConnections: false))
+        let bench = try Bench(.central, bond: Bench.bond(secureConnections: false))
         bench.change(1)
         #expect(bench.link.linkSecurity.isEncrypted)
         bench.security.configuration = .secureConnectionsOnly
@@ -240,7 +150,7 @@ import Testing
 
     @Test func AB_G03_aPrivateAddressFindsTheBondAndProvesNothing() throws {
         let irk = Key128(Block128(high: 3, low: 4))
-        var bond = Self.bond()
+        var bond = Bench.bond()
         bond.keys.identityKey = irk
         let part: UInt32 = 0x40_1234
         let address = BluetoothAddress(UInt64(part) << 24 | UInt64(Toolbox.ah(irk, part)), kind: .randomDevice)
@@ -261,7 +171,7 @@ import Testing
     }
 
     private func privateBond(_ irk: Key128) -> Bond {
-        var bond = Self.bond()
+        var bond = Bench.bond()
         bond.keys.identityKey = irk
         return bond
     }
@@ -320,7 +230,7 @@ import Testing
     }
 
     @Test func AB_A10_aBondThatIsTooWeakIsStillOneThatThePeerShowsFirst() throws {
-        let bench = try Bench(.central, bond: Self.bond(secureConnections: false))
+        let bench = try Bench(.central, bond: Bench.bond(secureConnections: false))
         bench.security.configuration = .secureConnectionsOnly
         // Until it is encrypted the link may be anybody's.
         #expect(bench.link.linkSecurity.hasKey && !bench.link.linkSecurity.isEncrypted)
@@ -332,7 +242,7 @@ import Testing
 
     @Test func aControllersIdentityIsAnIdentity() throws {
         let resolved = BluetoothAddress(Bench.address.value, kind: .publicIdentity)
-        let bench = try Bench(.peripheral, bond: Self.bond(), from: resolved)
+        let bench = try Bench(.peripheral, bond: Bench.bond(), from: resolved)
         #expect(bench.link.bond != nil)
     }
 
@@ -346,7 +256,7 @@ import Testing
         )
         storage.failure = .tooLarge(place: "memory")
         #expect(throws: BondError.self) {
-            try bench.link.securityManager(bench.link.manager, didPair: Self.bond().keys, isBonding: true)
+            try bench.link.securityManager(bench.link.manager, didPair: Bench.bond().keys, isBonding: true)
         }
         #expect(bench.link.bond == nil)
     }
@@ -354,7 +264,7 @@ import Testing
     @Test(arguments: [Bench.address, BluetoothAddress(0x5C07_F99B_58B2, kind: .randomDevice)])
     func whoPairsUnderItsIdentityAddressMayBeMetUnderItAgain(address: BluetoothAddress) throws {
         let bench = try Bench(.central, from: address)
-        var keys = Self.bond().keys
+        var keys = Bench.bond().keys
         keys.identityAddress = Bench.address
         keys.identityKey = Self.key
         try bench.link.securityManager(bench.link.manager, didPair: keys, isBonding: true)

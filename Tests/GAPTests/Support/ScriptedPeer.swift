@@ -14,6 +14,10 @@ final class ScriptedPeer: HCITransport {
     let logger: Logger
     /// The commands that were sent, decoded.
     var commands: [any HCICommand] = []
+    /// Called as each command is sent.
+    var onCommand: (any HCICommand) -> Void = { _ in }
+    /// What was sent over links.
+    var data: [HCIPacket] = []
     /// Commands that are refused.
     var refuses: [Opcode: HCIStatus] = [:]
     /// What the controller can do.
@@ -51,11 +55,13 @@ final class ScriptedPeer: HCITransport {
     func close() {}
 
     func send(_ packet: HCIPacket) {
+        if packet.kind == .acl { data.append(packet) }
         guard packet.kind == .command, let frame = try? CommandPacket(reading: packet.bytes),
             let command = try? HCICommandRegistry.decode(frame)
         else { return }
         commands.append(command)
         answer(command)
+        onCommand(command)
     }
 
     private func answer<C: HCICommand>(_ command: C) {

@@ -1,0 +1,140 @@
+import BluetoothTypes
+import Bonds
+import EventLoops
+import GATT
+import HCI
+import SMP
+import Testing
+
+@testable import GAP
+
+/// A bond that the peer has lost, and pairings whatever keys there are (Core Vol 3 Part C 10.3.2, AB-S09).
+@Suite struct ReplacementTests {
+    private static let unable: PairingConfiguration = {
+        var configuration = PairingConfiguration()
+        configuration.ioCapability = .noInputNoOutput
+        return configuration
+    }()
+
+    /// A bond that the peripheral has forgotten, on a link where nothing has been done yet.
+    private func lostBond(_ peripheral: PairingConfiguration = PairingConfiguration()) throws -> SecurePair {
+        let pair = try SecurePair(peripheral: peripheral)
+        try pair.bond()
+        pair.disconnect()
+        try pair.peripheral.security.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)
+        pair.central.security.policy.lostBonds = .asked
+        pair.central.security.policy.encryptsBondedPeers = false
+        try pair.connect()
+        return pair
+    }
+
+    /// Several callers wait for the one answer of the person, and each hears whether it is enough for what it wants.
+    @Test func allWhoWaitHearWhatCameOfAReplacement() throws {
+        let pair = try lostBond(Self.unable)
+        let link = try #require(pair.central.link).security
+        var results: [SecurityError?] = []
+        for level in [SecurityLevel.encrypted, .authenticated, .encrypted] {
+            link.secure(level) { results.append($0.error) }
+        }
+        pair.world.run(for: .seconds(30)) { results.count == 3 }
+        #expect(results == [nil, .tooWeak, nil] && link.replacing == nil)
+        #expect(pair.central.person.prompts.count { $0 == .confirmReplacement } == 1)
+        #expect(pair.central.bonds.bonds.map(\.isLost) == [false])
+    }
+
+    /// As long as the new keys are not there, the old ones are lost: the pairing that encrypts the link may still fail.
+    @Test func aBondStaysLostUntilAnotherOneIsThere() throws {
+        let pair = try lostBond()
+        // The peer's identity does not come.
+        pair.peripheral.device.gate.change = { [0x08, 0x09].contains($0.securityCommand?.first) ? nil : $0 }
+        let link = try #require(pair.central.link).security
+        link.secure(.encrypted) { _ in }
+        pair.world.run(for: .seconds(10)) { link.manager.encryption.isEncrypted }
+        #expect(link.manager.encryption.isEncrypted && link.isPairing)
+        pair.world.run(.seconds(1))
+        #expect(pair.central.bonds.bonds.map(\.isLost) == [true])
+    }
+
+    /// Whoever is gone when the key turns out to be lost is asked nothing.
+    @Test func nobodyIsAskedAboutALinkThatIsGone() throws {
+        let bench = try SecurityBench(.central, bond: SecurityBench.bond())
+        bench.security.policy.lostBonds = .asked
+        let person = Person(Person.Slip(loop: bench.peer.loop))
+        bench.security.prompter = person
+        bench.link.prepare { _ in bench.link.end() }
+        var errors: [SecurityError?] = []
+        bench.link.secure(.encrypted) { errors.append($0.error) }
+        bench.change(0, .pinOrKeyMissing)
+        #expect(errors == [.peerLostKey] && person.prompts.isEmpty)
+    }
+
+    /// A no to a pairing is not a no to a replacement, of which there was one earlier.
+    @Test func aPersonsNoIsToldAsSuch() throws {
+        let pair = try SecurePair()
+        try pair.connect()
+        let link = try #require(pair.central.link).security
+        link.isReplacementRefused = true
+        pair.central.person.decide = { _ in .refuse }
+        #expect(try pair.secure(.central)?.error == .refusedByPerson)
+        #expect(!link.isReplacementRefused)
+    }
+
+    // MARK: Pairings
+
+    private func pair(_ pair: SecurePair, _ role: LERole = .central) throws -> Result<Void, SecurityError>? {
+        var result: Result<Void, SecurityError>?
+        for device in [pair.central, pair.peripheral] { device.person.forget() }
+        try #require(pair.device(role).link).security.pair { result = $0 }
+        pair.world.run(for: .seconds(60)) { result != nil }
+        pair.world.run(.seconds(2))
+        return result
+    }
+
+    /// Strangers, those on an encrypted link, and those whose key is too weak by now pair once, and others show their key first.
+    @Test(arguments: 0..<4)
+    func whoeverPairsPairsOnce(way: Int) throws {
+        var legacy = PairingConfiguration()
+        legacy.legacy = .only
+        let pair = try SecurePair(central: way == 3 ? legacy : PairingConfiguration())
+        pair.central.security.policy.encryptsBondedPeers = false
+        if way > 0 { try pair.bond() } else { try pair.connect() }
+        if way == 1 {
+            pair.disconnect()
+            try pair.connect()
+        }
+        if way == 3 {
+            var better = PairingConfiguration()
+            (better.legacy, better.requiresProtection) = (.refused, true)
+            pair.central.security.configuration = better
+        }
+        let before = pair.central.bonds.bonds.first?.keys
+        #expect(try self.pair(pair)?.isSuccess == true)
+        #expect(pair.central.person.prompts.count == 1 && pair.peripheral.person.prompts.count == 1)
+        let after = try #require(pair.central.bonds.bonds.first).keys
+        #expect(after.peerKey != before?.peerKey && pair.central.bonds.bonds.count == 1)
+    }
+
+    /// A peer that is bonded and cannot show its key does not pair anew (AB-S09).
+    @Test func AB_S09_whoCannotShowTheKeyDoesNotPairAnew() throws {
+        let pair = try lostBond()
+        pair.central.security.policy.lostBonds = .refused
+        let keys = pair.central.bonds.bonds.map(\.keys)
+        #expect(try self.pair(pair)?.error == .peerLostKey)
+        #expect(pair.central.bonds.bonds.map(\.keys) == keys && pair.peripheral.person.prompts.isEmpty)
+    }
+
+    /// As peripheral the central is asked once, and may do no more than encrypt.
+    @Test func aPeripheralAsksForAPairingOnce() throws {
+        let bench = try SecurityBench(.peripheral, bond: SecurityBench.bond())
+        let person = Person(Person.Slip(loop: bench.peer.loop))
+        bench.security.prompter = person
+        var results = 0
+        bench.link.pair { _ in results += 1 }
+        bench.peer.run()
+        #expect(bench.peer.data.compactMap(\.securityCommand?.first) == [0x0B])
+        bench.peer.inject(LELongTermKeyRequest(handle: SecurityBench.handle, random: 0, encryptedDiversifier: 0))
+        bench.change(1)
+        bench.peer.run()
+        #expect(bench.link.linkSecurity.isEncrypted && bench.peer.data.count == 1 && results == 0)
+    }
+}
