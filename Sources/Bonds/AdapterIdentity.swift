@@ -38,7 +38,6 @@ extension AdapterIdentity: CustomStringConvertible {
 extension String {
     /// As many whole characters from the front as fit into `count` octets.
     func prefix(octets count: Int) -> String {
-        guard utf8.count > count else { return self }
         var room = count
         return String(
             prefix { character in

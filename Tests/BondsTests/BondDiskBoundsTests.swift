@@ -8,7 +8,7 @@ import Testing
 
 @testable import Bonds
 
-/// A directory that says of its files that they are shorter than they are, as if they had grown since, and reads a few octets
+/// A directory that says of its files that they are shorter than they are, as if they had grown since, and reads one octet
 /// at a time.
 private final class GrowingDirectory: BondDirectory {
     private let base: any BondDirectory
@@ -32,7 +32,7 @@ private final class GrowingDirectory: BondDirectory {
     }
 
     func read(_ file: Int32, atMost count: Int) throws(SystemError) -> [UInt8] {
-        let octets = try base.read(file, atMost: min(count, 50))
+        let octets = try base.read(file, atMost: min(count, 1))
         octetsRead += octets.count
         return octets
     }

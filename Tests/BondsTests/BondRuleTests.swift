@@ -45,6 +45,16 @@ import Testing
         #expect(store.bond(identity: Samples.address(1_000)) != nil)
     }
 
+    /// A store for no bonds could not keep the one that a person has just made.
+    @Test(arguments: [.min, -1, 0, 1])
+    func aStoreHasRoomForOneBondAtLeast(capacity: Int) throws {
+        let store = try store(0, capacity: capacity)
+        for number in 0..<3 {
+            try store.add(Samples.bond(number))
+            #expect(store.bonds.map(\.address) == [Samples.address(number)])
+        }
+    }
+
     /// Whoever lists bonds of any adapter, to forget some, finds them as their owner does.
     @Test func bondsThatAreOpenedWhoseverTheyAreAreFound() throws {
         let bonds = [Samples.bond(7), Samples.bond(8)]

@@ -103,7 +103,8 @@ import Testing
         }
         var longer = file
         longer.append(0)
-        #expect(throws: BondFileError.self) { try BondFile.decode(longer, Self.secret) }
+        // Before anything is made of its seal.
+        #expect(throws: BondFileError.damaged("file: 1 octets left over")) { try BondFile.decode(longer, Self.secret) }
     }
 
     @Test func AB_G06_a_file_with_any_octet_changed_is_refused() throws {
@@ -164,6 +165,16 @@ import Testing
         var dumped = ""
         dump(secret, to: &dumped)
         for text in ["\(secret)", String(reflecting: secret), dumped] { #expect(!text.contains("100")) }
+    }
+
+    /// As it was on the disk ever since: the octets, and of the file of version 1 that there was the checksum, or zeroes.
+    @Test func theFileOfASecretHasItsOctetsAndThoseOfItsPredecessor() {
+        let drawn = RandomSource(seed: 5).bytes(32)
+        let predecessor = [UInt8](1...32)
+        #expect(HostSecret(random: RandomSource(seed: 5), predecessor: predecessor).file == drawn + predecessor)
+        let first = HostSecret(random: RandomSource(seed: 5), predecessor: nil)
+        #expect(first.file == drawn + [UInt8](repeating: 0, count: 32))
+        #expect(first.hasReplaced([UInt8](repeating: 0, count: 32)) && !first.hasReplaced(predecessor))
         let random = RandomSource(seed: 5)
         #expect(HostSecret(random: random, predecessor: nil).name != HostSecret(random: random, predecessor: nil).name)
     }

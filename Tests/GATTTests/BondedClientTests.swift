@@ -64,6 +64,38 @@ import Testing
         #expect(app.configurations.isEmpty)
     }
 
+    /// Each change of the link is looked at, and the app hears of a choice with the first that is good enough.
+    @Test func theAppHearsOfAChoiceWhenItsLevelIsReached() throws {
+        let definition = CharacteristicDefinition(
+            0x2A4D,
+            properties: .notify,
+            permissions: AttributePermissions(),
+            notification: .authenticated
+        )
+        let service = ServiceDefinition(0x1812, characteristics: [definition])
+        let value = try fixture.database.add(service).characteristics[0].value
+        let client = comeBack(ClientRecord(configurations: [bound: .notify, value: .notify]))
+        encrypt(client)
+        #expect(app.configurations == ["\(bound): 0-1"] && !client.session.wants(value))
+        client.session.security = LinkSecurity(isEncrypted: true, isAuthenticated: true)
+        #expect(app.configurations == ["\(bound): 0-1", "\(value): 0-1"] && client.session.wants(value))
+        client.session.security = LinkSecurity(isEncrypted: true, isAuthenticated: true, isSecureConnections: true)
+        #expect(app.configurations.count == 2)
+    }
+
+    /// Whoever says again what holds already tells nothing new, in the clear or not.
+    @Test(arguments: [false, true])
+    func AB_A11_whatIsSaidAgainIsNothingNew(isEncrypted: Bool) {
+        let client = fixture.bareClient()
+        if isEncrypted { encrypt(client) }
+        fixture.loop.run(for: .seconds(2))
+        let count = app.records.count
+        #expect(count == (isEncrypted ? 1 : 0))
+        for _ in 0..<3 { #expect(client.exchange([0x12, UInt8(open + 1), 0, 0, 0]) == [0x13]) }
+        fixture.loop.run(for: .seconds(2))
+        #expect(app.records.count == count)
+    }
+
     /// The bond is found when the link is encrypted: what the client has chosen since it came counts more, as long as the
     /// link lasts.
     @Test func aRecordMayComeLate() {

@@ -94,6 +94,75 @@ import Testing
         #expect(answer == [0x09, 10] + entries[0] + (difference == 0 ? entries[1] : []))
     }
 
+    /// Two fill the answer, and the app is not asked for a third.
+    @Test func nobodyIsAskedForAValueThatDoesNotFit() throws {
+        let value = CharacteristicDefinition(0x2AAA, properties: .read, permissions: .readable)
+        let service = try fixture.database.add(ServiceDefinition(0x1805, characteristics: [value, value, value]))
+        let handles = service.characteristics.map(\.value)
+        for handle in handles { fixture.app.values[handle] = [UInt8](repeating: 7, count: 8) }
+        #expect(fixture.bareClient().exchange([0x08, 1, 0, 0xFF, 0xFF, 0xAA, 0x2A]).count == 22)
+        #expect(fixture.app.reads.count == 2)
+    }
+
+    /// Types of one width stand together, however much room there is (Core Vol 3 Part F 3.4.3.2).
+    @Test func typesOfOneWidthStandTogether() {
+        let client = fixture.bareClient()
+        client.agree(517)
+        #expect(client.exchange([0x04, 15, 0, 22, 0]) == [0x05, 1, 15, 0, 0, 0x28, 16, 0, 3, 0x28])
+        let long = BluetoothUUID.longCharacteristic.littleEndianBytes
+        #expect(client.exchange([0x04, 17, 0, 22, 0]) == [0x05, 2, 17, 0] + long)
+    }
+
+    /// Which attributes are found by type and value: those with these octets, of this type, that anybody may read and that
+    /// the database has; a service by its UUID in either width (Core Vol 3 Part F 3.4.3.3).
+    @Test(arguments: [LinkSecurity(), LinkSecurity(isEncrypted: true, isAuthenticated: true)])
+    func whatIsFoundByTypeAndValue(security: LinkSecurity) throws {
+        let fixture = try ServerFixture()
+        let heartRate: [UInt8] = [0x0D, 0x18]
+        func value(_ type: UInt16, _ read: SecurityRequirement?, _ octets: [UInt8]?) -> CharacteristicDefinition {
+            CharacteristicDefinition(
+                BluetoothUUID(type),
+                properties: .read,
+                permissions: AttributePermissions(read: read),
+                source: octets.map { .fixed(PacketBuffer($0)) } ?? .asked
+            )
+        }
+        let characteristics = [
+            value(0x2AAA, SecurityRequirement.none, heartRate), value(0x2AAA, .encrypted, heartRate),
+            value(0x2AAA, nil, heartRate), value(0x2AAA, SecurityRequirement.none, nil),
+            value(0x2AAA, SecurityRequirement.none, BluetoothUUID(0x180D).expanded.littleEndianBytes),
+            value(0x2AAB, SecurityRequirement.none, heartRate), value(0x2AAA, SecurityRequirement.none, heartRate),
+        ]
+        let service = try fixture.database.add(ServiceDefinition(0x1805, characteristics: characteristics))
+        let handles = service.characteristics.map(\.value)
+        for handle in handles { fixture.app.values[handle] = heartRate }
+        let client = fixture.bareClient()
+        client.agree(517)
+        client.session.security = security
+        for (type, octets, found) in [
+            ([0xAA, 0x2A], heartRate, [handles[0], handles[6]]), ([0xAB, 0x2A], heartRate, [handles[5]]),
+            ([0xAA, 0x2A], BluetoothUUID(0x180D).expanded.littleEndianBytes, [handles[4]]),
+            ([0xAA, 0x2A], [0x0D], []), ([0xAC, 0x2A], heartRate, []), ([0x00, 0x28], [0x0D], []),
+        ] as [([UInt8], [UInt8], [UInt16])] {
+            let groups = found.flatMap { self.octets($0) + self.octets($0) }
+            let expected = found.isEmpty ? client.error(0x06, 1, .attributeNotFound) : [0x07] + groups
+            #expect(client.exchange([0x06, 1, 0, 0xFF, 0xFF] + type + octets) == expected)
+        }
+        for octets in [heartRate, BluetoothUUID(0x180D).expanded.littleEndianBytes] {
+            #expect(client.exchange([0x06, 1, 0, 0xFF, 0xFF, 0, 0x28] + octets) == [0x07, 19, 0, 33, 0])
+        }
+        #expect(fixture.app.reads.isEmpty)
+    }
+
+    /// Whatever a bearer takes for a request is answered.
+    @Test func aRequestThatIsNoneOfOursIsNotSupported() {
+        let client = fixture.bareClient()
+        client.session.bearer.onRequest = { [session = client.session] _, reply in
+            session.serve(.handleValueConfirmation(ATTHandleValueConfirmation()), reply)
+        }
+        #expect(client.exchange([0x0A, 14, 0]) == client.error(0x0A, 0, .requestNotSupported))
+    }
+
     /// Values that are cut to 253 octets are as long as one that has so many (Core Vol 3 Part F 3.4.4.2).
     @Test(arguments: [(253, 254), (254, 253), (300, 512), (253, 252)])
     func valuesThatAreCutStandTogether(first: Int, second: Int) throws {

@@ -47,6 +47,22 @@ import Testing
         #expect(prepare(0).first == 0x17)
     }
 
+    /// A minute after the last part, and not before; an execution begins a new queue, with a minute of its own.
+    @Test(arguments: [(59_999, true), (60_000, false)])
+    func AB_A01_aQueueIsKeptForAMinute(milliseconds: Int, isKept: Bool) {
+        #expect(prepare(1).first == 0x17)
+        fixture.loop.run(for: .seconds(30))
+        #expect(client.exchange([0x18, 0]) == [0x19])
+        fixture.loop.run(for: .seconds(10))
+        for _ in 0..<2 {
+            #expect(prepare(1).first == 0x17)
+            fixture.loop.run(for: .milliseconds(milliseconds))
+            let answer = client.exchange([0x18, 1])
+            #expect(answer == (isKept ? [0x19] : client.error(0x18, 0, .writeRequestRejected)))
+        }
+        #expect(app.writes.count == (isKept ? 2 : 0))
+    }
+
     /// Notifications, indications, both, and none (Core Vol 3 Part G 3.3.3.3).
     @Test(arguments: [0, 1, 2, 3] as [UInt8])
     func aConfigurationReadsAsItWasWritten(bits: UInt8) {

@@ -142,6 +142,40 @@ import Testing
         #expect(client.exchange([0x0A, UInt8(second), 0]) == [0x0B, 2])
     }
 
+    /// Together go those that the client wants notified; the others it is told as it has chosen, and what it has not chosen
+    /// it is not told.
+    @Test func valuesGoTheWayThatTheClientHasChosen() {
+        announce(4, client)
+        for (handle, choice) in [(36, 2), (39, 1)] as [(UInt8, UInt8)] {
+            #expect(client.exchange([0x12, handle + 1, 0, choice, 0]) == [0x13])
+        }
+        #expect(update([(36, [1]), (39, [2]), (42, [3]), (39, [4])], for: [client]))
+        #expect(client.sent() == [[0x23, 39, 0, 1, 0, 2, 39, 0, 1, 0, 4], [0x1D, 36, 0, 1]])
+    }
+
+    /// A queue that is full holds up those values that go there, and no others.
+    @Test func aFullQueueHoldsUpWhatGoesThere() {
+        subscribe(client)
+        let other = fixture.bareClient()
+        #expect(other.exchange([0x12, 37, 0, 1, 0]) == [0x13])
+        other.link.isHeld = true
+        var taken: UInt8 = 0
+        while update([(36, [taken])], for: [other]) { taken += 1 }
+        #expect(taken == 20)
+        // What only the first one is told of.
+        #expect(fixture.server.update([1], of: 39))
+        #expect(update([(39, [2]), (42, [3])], for: [client, other]))
+        #expect(client.sent() == [[0x1B, 39, 0, 1], [0x1B, 39, 0, 2], [0x1B, 42, 0, 3]] && fixture.app.ready == 0)
+        // What both are told of goes to nobody, until there is room.
+        #expect(!fixture.server.update([4], of: 36))
+        #expect(!update([(36, [5]), (39, [6])], for: [client, other]))
+        #expect(client.sent().isEmpty)
+        other.link.isHeld = false
+        #expect(fixture.app.ready == 1 && other.sent().map { $0[3] } == Array(0..<20))
+        #expect(update([(36, [5]), (39, [6])], for: [client, other]))
+        #expect(client.sent().count == 2 && other.sent() == [[0x1B, 36, 0, 5]])
+    }
+
     @Test func noValuesWhileTheMTUIsBeingAgreedUpon() {
         subscribe(client)
         client.session.bearer.exchangeMTU { _ in }

@@ -25,7 +25,13 @@ import Testing
     @Test func nothingIsServedAfterTheEndOfASession() throws {
         #expect(client.exchange([0x12, 24, 0, 1, 0]) == [0x13])
         let more = client.addBearer(on: 0x40)
+        client.session.onSecurityNeeded = { _ in }
+        client.session.verifySignature = { _, _ in true }
+        prepare(28, 0, [1])
         fixture.server.detach(client.session)
+        // Nothing is held that holds somebody else.
+        #expect(client.session.onSecurityNeeded == nil && client.session.verifySignature == nil)
+        #expect(client.session.prepared.parts.isEmpty)
         #expect(client.session.bearers.isEmpty && client.session.isClosed)
         for channel: UInt16 in [4, 0x40] {
             // As on a bearer that nobody has ever served.
@@ -50,6 +56,75 @@ import Testing
         fixture.loop.run(for: .seconds(5))
         #expect(client.session.configurations.isEmpty && client.session.features.isEmpty)
         #expect(client.session.record == record && app.configurations == told && app.records == records && asked == 0)
+    }
+
+    /// Changes of a client's record are gathered for a second (AB-A11).
+    @Test func AB_A11_theRecordIsToldAfterASecond() {
+        #expect(client.exchange([0x12, 24, 0, 1, 0]) == [0x13])
+        fixture.loop.run(for: .milliseconds(900))
+        #expect(client.exchange([0x12, 24, 0, 2, 0]) == [0x13])
+        #expect(app.records.isEmpty)
+        fixture.loop.run(for: .milliseconds(100))
+        #expect(app.records.map(\.configurations) == [[23: .indicate]])
+        // The next second begins with the next change.
+        fixture.loop.run(for: .milliseconds(200))
+        #expect(client.exchange([0x12, 24, 0, 1, 0]) == [0x13])
+        fixture.loop.run(for: .milliseconds(999))
+        #expect(app.records.count == 1)
+        fixture.loop.run(for: .milliseconds(1))
+        #expect(app.records.map(\.configurations) == [[23: .indicate], [23: .notify]])
+    }
+
+    /// A bearer that is taken away is not served, whether or not it is closed; the others are.
+    @Test func nothingIsServedOnABearerThatIsTakenAway() {
+        let more = client.addBearer(on: 0x40)
+        client.session.remove(more)
+        #expect(client.exchange([0x0A, 14, 0], on: 0x40) == client.error(0x0A, 0, .requestNotSupported))
+        #expect(client.exchange([0x52, 28, 0, 1], on: 0x40).isEmpty && app.writes.isEmpty)
+        #expect(more.onNotificationRoom == nil)
+        #expect(client.exchange([0x0A, 14, 0]) == [0x0B, 0x64])
+    }
+
+    /// The next one may have its place in memory, and is another one (Core Vol 3 Part G 2.5.2.1).
+    @Test func AB_A11_aBearerThatTakesTheOnesPlaceIsRefusedToo() throws {
+        let more = client.addBearer(on: 0x40)
+        #expect(client.exchange([0x12, 11, 0, 1]) == [0x13])
+        _ = try fixture.database.add(ServiceDefinition(0x1805))
+        let refusal = client.error(0x0A, 14, .databaseOutOfSync)
+        #expect(client.exchange([0x0A, 14, 0], on: 0x40) == refusal)
+        #expect(client.exchange([0x0A, 14, 0], on: 0x40) == [0x0B, 0x64])
+        client.session.remove(more)
+        #expect(client.session.add(more))
+        #expect(client.exchange([0x0A, 14, 0], on: 0x40) == refusal)
+    }
+
+    /// Its owner may say it as often as it likes.
+    @Test func theSameSecurityAgainIsNoChange() throws {
+        let definition = CharacteristicDefinition(
+            0x2A4D,
+            properties: .notify,
+            permissions: AttributePermissions(),
+            notification: .encrypted
+        )
+        let service = ServiceDefinition(0x1812, characteristics: [definition])
+        let value = try fixture.database.add(service).characteristics[0].value
+        // What the other client's record says of the change.
+        fixture.loop.run(for: .seconds(2))
+        app.records = []
+        let client = fixture.bareClient()
+        var asked = 0
+        client.session.onSecurityNeeded = { _ in asked += 1 }
+        for _ in 0..<2 { client.session.security = LinkSecurity() }
+        fixture.loop.run(for: .seconds(2))
+        #expect(app.records.isEmpty)
+        client.session.security = LinkSecurity(isEncrypted: false)
+        client.session.restore(ClientRecord(configurations: [value: .notify]))
+        #expect(asked == 1)
+        for _ in 0..<2 {
+            client.session.security = LinkSecurity(isEncrypted: false)
+            #expect(fixture.server.update([1], of: value))
+        }
+        #expect(asked == 1)
     }
 
     /// What the client has not confirmed it may not have seen (Core Vol 3 Part G 7.1).

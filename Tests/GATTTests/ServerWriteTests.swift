@@ -39,6 +39,7 @@ import Testing
         #expect(client.exchange([0x12, 28, 0, 1, 2]) == [0x13])
         #expect(client.exchange([0x12, 28, 0]) == [0x13])
         #expect(app.writes.map { $0.writes[0].value.count } == [2, 0])
+        #expect(app.writes.map(\.expectsResponse) == [true, true])
         #expect(client.exchange([0x12, 99, 0, 1]) == client.error(0x12, 99, .invalidHandle))
         #expect(client.exchange([0x12, 14, 0, 1]) == client.error(0x12, 14, .writeNotPermitted))
     }
@@ -71,7 +72,20 @@ import Testing
         )
         #expect(app.values[28] == [1, 2, 3])
         #expect(client.exchange([0x18, 1]) == executed)
-        #expect(app.writes.count == 1)
+        #expect(app.writes.map(\.expectsResponse) == [true])
+    }
+
+    /// Nothing may be put behind the end of the longest value but nothing; the app is asked about what could be.
+    @Test(
+        arguments: [
+            (511, 1, ATTErrorCode.invalidOffset, true), (512, 0, .invalidOffset, true),
+            (512, 1, .invalidAttributeValueLength, false), (513, 0, .invalidOffset, false),
+        ]
+    )
+    func GATT_SR_GAW_BI_33_theEndOfTheLongestValue(offset: Int, count: Int, code: ATTErrorCode, isAsked: Bool) {
+        #expect(prepare(28, offset, [UInt8](repeating: 1, count: count)).first == 0x17)
+        #expect(client.exchange([0x18, 1]) == client.error(0x18, 28, code))
+        #expect(app.writes.isEmpty == !isAsked)
     }
 
     @Test func GATT_SR_GAW_BV_07_cancel() {

@@ -24,7 +24,6 @@ public final class FileBondStorage: BondStorage {
 
     private let directory: any BondDirectory
     private let random: RandomSource
-    private var known: HostSecret?
 
     /// Opens a directory for this object alone, for as long as it lives; makes it when it is not there.
     ///
@@ -87,18 +86,15 @@ public final class FileBondStorage: BondStorage {
         let old = try read(.bonds).flatMap { BondFile.checksumOfVersion1(PacketBuffer($0)) }
         let made = HostSecret(random: random, predecessor: old)
         try replace(.secret, made.file)
-        known = made
         return made
     }
 
     private func readSecret() throws(BondError) -> HostSecret? {
-        if let known { return known }
         guard let octets = try read(.secret) else { return nil }
         guard let secret = HostSecret(file: octets) else {
             let place = path(of: File.secret.name)
             throw .damaged(place: place, reason: "it has \(octets.count) octets", backup: nil)
         }
-        known = secret
         return secret
     }
 
@@ -179,7 +175,6 @@ public final class FileBondStorage: BondStorage {
                 try directory.synchronize()
                 return path(of: name)
             } catch {
-                guard error == .exists else { return nil }
                 if isSame(bonds, name) { return path(of: name) }
             }
         }
@@ -187,12 +182,14 @@ public final class FileBondStorage: BondStorage {
     }
 
     private func isSame(_ name: String, _ other: String) -> Bool {
-        let numbers = [name, other].map { name in
-            let opened = try? directory.open(name)
-            if let opened { directory.close(opened.file) }
-            return opened?.status.number
-        }
-        return numbers[0] != nil && numbers[0] == numbers[1]
+        guard let number = number(of: name) else { return false }
+        return number == self.number(of: other)
+    }
+
+    private func number(of name: String) -> UInt64? {
+        guard let opened = try? directory.open(name) else { return nil }
+        directory.close(opened.file)
+        return opened.status.number
     }
 
     private func removeIfThere(_ name: String) throws(SystemError) {

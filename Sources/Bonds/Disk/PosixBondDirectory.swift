@@ -21,12 +21,12 @@ package final class PosixBondDirectory: BondDirectory {
         // With a slash at the end a link would be followed.
         self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
         if isToChange { try Self.make(self.path) }
-        directory = try Self.open(self.path, user: user)
-        do throws(BondError) {
-            lock = isToChange ? try Self.lock(directory, path: self.path, user: user) : nil
-        } catch {
-            Self.close(directory)
-            throw error
+        let (path, user) = (self.path, self.user)
+        let directory = try Self.open(path)
+        self.directory = directory
+        lock = try Self.keep(directory) { () throws(BondError) in
+            try Self.check(directory, path: path, user: user)
+            return isToChange ? try Self.lock(directory, path: path) : nil
         }
     }
 
@@ -40,12 +40,7 @@ package final class PosixBondDirectory: BondDirectory {
             // Without waiting, should it be a pipe.
             let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
             let file = try SystemError.check { () -> Int32 in openat(directory, name, flags) }
-            do throws(SystemError) {
-                return (file, try Self.status(of: file))
-            } catch {
-                close(file)
-                throw error
-            }
+            return try Self.keep(file) { () throws(SystemError) in (file, try Self.status(of: file)) }
         } catch {
             guard error == .notThere else { throw error }
             return nil
@@ -58,7 +53,7 @@ package final class PosixBondDirectory: BondDirectory {
     }
 
     package func read(_ file: Int32, atMost count: Int) throws(SystemError) -> [UInt8] {
-        var octets = [UInt8](repeating: 0, count: max(count, 0))
+        var octets = [UInt8](repeating: 0, count: count)
         let length = try SystemError.check { () -> Int in
             octets.withUnsafeMutableBytes { systemRead(file, $0.baseAddress, $0.count) }
         }
@@ -97,6 +92,19 @@ package final class PosixBondDirectory: BondDirectory {
 extension PosixBondDirectory {
     private static func close(_ file: Int32) { _ = systemClose(file) }
 
+    /// What `body` makes of an open file, which is closed when it fails.
+    private static func keep<Result, Failure: Error>(
+        _ file: Int32,
+        _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        do throws(Failure) {
+            return try body()
+        } catch {
+            close(file)
+            throw error
+        }
+    }
+
     private static func status(of file: Int32) throws(SystemError) -> FileStatus {
         var status = stat()
         _ = try SystemError.check { () -> Int32 in fstat(file, &status) }
@@ -117,7 +125,7 @@ extension PosixBondDirectory {
         do throws(SystemError) {
             _ = try SystemError.check { () -> Int32 in mkdir(path, 0o700) }
             let directory = try SystemError.check { () -> Int32 in
-                systemOpen(above.isEmpty ? "/" : above, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                systemOpen(above + "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             }
             defer { close(directory) }
             _ = try SystemError.check { () -> Int32 in fsync(directory) }
@@ -127,32 +135,34 @@ extension PosixBondDirectory {
         }
     }
 
-    private static func open(_ path: String, user: UInt32) throws(BondError) -> Int32 {
-        let directory: Int32
-        var exposure: BondError.Exposure?
+    private static func open(_ path: String) throws(BondError) -> Int32 {
         do throws(SystemError) {
-            directory = try SystemError.check { () -> Int32 in
+            return try SystemError.check { () -> Int32 in
                 systemOpen(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             }
+        } catch {
+            // Some systems say of a link that it is no directory. Where there is nothing all bits stay clear.
+            var status = stat()
+            lstat(path, &status)
+            if status.st_mode & S_IFMT == S_IFLNK { throw .exposed(place: path, .symbolicLink) }
+            throw .system(place: path, doing: "opened", reason: "\(error)")
+        }
+    }
+
+    private static func check(_ directory: Int32, path: String, user: UInt32) throws(BondError) {
+        var exposure: BondError.Exposure?
+        do throws(SystemError) {
             var status = try status(of: directory)
             status.isRegular = true
             exposure = status.exposure(to: user)
         } catch {
-            var status = stat()
-            // Some systems say of a link that it is no directory.
-            let isLink = lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
-            if isLink { throw .exposed(place: path, .symbolicLink) }
             throw .system(place: path, doing: "opened", reason: "\(error)")
         }
-        if let exposure {
-            close(directory)
-            throw .exposed(place: path, exposure)
-        }
-        return directory
+        if let exposure { throw .exposed(place: path, exposure) }
     }
 
     /// The lock goes with the process, however that ends.
-    private static func lock(_ directory: Int32, path: String, user: UInt32) throws(BondError) -> Int32 {
+    private static func lock(_ directory: Int32, path: String) throws(BondError) -> Int32 {
         let place = "\(path)/\(lockName)"
         let lock: Int32
         do throws(SystemError) {
@@ -162,13 +172,14 @@ extension PosixBondDirectory {
             if error == .isLink { throw .exposed(place: place, .symbolicLink) }
             throw .system(place: place, doing: "opened", reason: "\(error)")
         }
-        do throws(SystemError) {
-            _ = try SystemError.check { () -> Int32 in flock(lock, LOCK_EX | LOCK_NB) }
-            return lock
-        } catch {
-            close(lock)
-            if error.code == EWOULDBLOCK { throw .inUse(place: path) }
-            throw .system(place: place, doing: "locked", reason: "\(error)")
+        return try keep(lock) { () throws(BondError) in
+            do throws(SystemError) {
+                _ = try SystemError.check { () -> Int32 in flock(lock, LOCK_EX | LOCK_NB) }
+                return lock
+            } catch {
+                if error.code == EWOULDBLOCK { throw .inUse(place: path) }
+                throw .system(place: place, doing: "locked", reason: "\(error)")
+            }
         }
     }
 }

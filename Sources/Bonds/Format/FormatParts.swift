@@ -12,7 +12,7 @@ extension PacketBuffer {
     /// Text with the number of its octets in front, one octet; whoever writes has made sure that it fits.
     mutating func append(text: String) {
         append(UInt8(clamping: text.utf8.count))
-        append(contentsOf: Array(text.utf8.prefix(255)))
+        append(contentsOf: Array(text.utf8))
     }
 
     /// A number of elements, two octets.

@@ -74,11 +74,11 @@ public struct GATTWriteRequest {
     public let writes: [GATTWrite]
     /// Whether the client waits for the answer; otherwise answering does nothing (behaviour 7.36).
     public let expectsResponse: Bool
-    let completion: (ATTErrorCode?, UInt16) -> Void
+    let completion: (ATTErrorCode?, UInt16?) -> Void
 
     /// Answers that all parts were taken, or none, for the given reason and at the given attribute, which is the first
     /// one if it is left out. Only the first answer counts.
     public func respond(_ error: ATTErrorCode? = nil, at handle: UInt16? = nil) {
-        completion(error, handle ?? writes.first?.handle ?? 0)
+        completion(error, handle)
     }
 }

@@ -11,9 +11,8 @@ extension GATTServerSession {
     }
 
     func databaseChanged(_ handles: ClosedRange<UInt16>) {
+        // Its rule, and whether it is served, count only as long as there is a choice.
         configurations = configurations.filter { !handles.contains($0.key) }
-        rules = rules.filter { !handles.contains($0.key) }
-        unserved = unserved.filter { !handles.contains($0) }
         chosen = chosen.filter { !handles.contains($0) }
         if let database { kept?.databaseChanged(handles, hash: database.hash) }
         prepared.invalidate(handles)
@@ -29,7 +28,7 @@ extension GATTServerSession {
         guard indicated == nil, tellsChanges, let handle = server?.serviceChanged, let range = missed.popFirst() else {
             return
         }
-        var value = PacketBuffer(capacity: 4)
+        var value = PacketBuffer(headroom: PacketBuffer.defaultHeadroom)
         value.append(integer: range.lowerBound)
         value.append(integer: range.upperBound)
         indicated = range
@@ -64,27 +63,37 @@ extension GATTServerSession {
     /// Whether values and commands are held back: the client has announced robust caching and may hold old handles.
     var isHeldBack: Bool { !awareness.isAware && features.contains(.robustCaching) }
 
-    /// Whether a request is to be refused because the client may hold old handles (Core Vol 3 Part G 2.5.2.1).
-    func refuses(_ pdu: ATTPDU, _ reply: ATTReply) -> Bool {
-        guard let bearer = reply.bearer, !awareness.isAware else { return false }
+    /// The handle at which a request is to be refused because the client may hold old ones; nil when it is not (Core Vol 3
+    /// Part G 2.5.2.1).
+    func handleOutOfSync(_ pdu: ATTPDU, _ reply: ATTReply) -> UInt16? {
+        guard let bearer = reply.bearer, !awareness.isAware else { return nil }
+        let handle = Self.namedHandle(pdu)
         let isRefused = awareness.refuses(
-            naming: Self.namesHandles(pdu),
+            naming: handle != nil,
             on: ObjectIdentifier(bearer),
             isOnlyBearer: hasOneBearer,
             isRobust: features.contains(.robustCaching)
         )
         if awareness.isAware { recordChanged() }
-        return isRefused
+        return isRefused ? handle : nil
     }
 
-    /// Whether a request names handles, or looks at a range as only whoever knows the database does.
-    private static func namesHandles(_ pdu: ATTPDU) -> Bool {
+    /// The first handle that a request names, or at which it looks at a range as only whoever knows the database does; nil for
+    /// what names none, and for discovery.
+    private static func namedHandle(_ pdu: ATTPDU) -> UInt16? {
         switch pdu {
-        case .findInformationRequest, .findByTypeValueRequest, .readByGroupTypeRequest, .executeWriteRequest: false
         case .readByTypeRequest(let request):
-            request.type != GATTUUID.include && request.type != GATTUUID.characteristic
-                && request.range != ATTHandleRange(1, .max)
-        default: true
+            switch request.type {
+            case GATTUUID.include, GATTUUID.characteristic: nil
+            default: request.range == ATTHandleRange(1, .max) ? nil : request.range.start
+            }
+        case .readRequest(let request): request.handle
+        case .readBlobRequest(let request): request.handle
+        case .readMultipleRequest(let request): request.set.handles.first
+        case .readMultipleVariableRequest(let request): request.set.handles.first
+        case .writeRequest(let request): request.handle
+        case .prepareWriteRequest(let request): request.handle
+        default: nil
         }
     }
 }

@@ -5,7 +5,7 @@ extension GATTServerSession {
     /// Answers a request of the client (Core Vol 3 Part F 3.4).
     func serve(_ pdu: ATTPDU, _ reply: ATTReply) {
         guard let database else { return reply.fail(.unlikelyError) }
-        if refuses(pdu, reply) { return reply.fail(.databaseOutOfSync, at: pdu.firstHandle) }
+        if let handle = handleOutOfSync(pdu, reply) { return reply.fail(.databaseOutOfSync, at: handle) }
         switch pdu {
         case .findInformationRequest(let request): find(request, in: database, reply)
         case .findByTypeValueRequest(let request): find(request, in: database, reply)
@@ -93,7 +93,8 @@ extension GATTServerSession {
     private func read(_ request: ATTReadByTypeRequest, in database: GATTDatabase, _ reply: ATTReply) {
         guard let range = request.range.closed else { return reply.fail(.invalidHandle, at: request.range.start) }
         let answer = ReadByTypeAnswer(mtu: reply.mtu)
-        let found = database[range].lazy.filter { $0.type == request.type }.prefix(answer.maximumCount)
+        // More than there are octets do not fit.
+        let found = database[range].lazy.filter { $0.type == request.type }.prefix(reply.mtu)
         guard !found.isEmpty else { return reply.fail(.attributeNotFound, at: range.lowerBound) }
         collect(Array(found)[...], answer, reply)
     }
@@ -143,34 +144,18 @@ private struct ReadByTypeAnswer {
         longest = min(mtu - 4, 253)
     }
 
-    /// Most entries, if all values are empty.
-    var maximumCount: Int { room / 2 }
+    /// Whether another value as long as the first would fit; the first is cut.
+    var hasRoom: Bool {
+        guard let first = entries.first else { return true }
+        return room >= 2 + first.value.count
+    }
 
-    /// Whether another value as long as the first would fit.
-    var hasRoom: Bool { room >= 2 + (entries.first?.value.count ?? 0) }
-
-    /// Adds a value, cut to what fits; false when it is not as long as the first.
+    /// Adds a value, cut to what an entry holds, as long as there is room; false when it is not as long as the first.
     mutating func add(_ value: PacketBuffer, of handle: UInt16) -> Bool {
         let value = value.prefix(upTo: longest)
-        guard hasRoom, value.count == entries.first?.value.count ?? value.count else { return false }
+        guard value.count == entries.first?.value.count ?? value.count else { return false }
         room -= 2 + value.count
         entries.append(.init(handle: handle, value: value))
         return true
-    }
-}
-
-extension ATTPDU {
-    /// The handle that a request names, or begins with; 0 when it names none.
-    fileprivate var firstHandle: UInt16 {
-        switch self {
-        case .readByTypeRequest(let request): request.range.start
-        case .readRequest(let request): request.handle
-        case .readBlobRequest(let request): request.handle
-        case .readMultipleRequest(let request): request.set.handles.first ?? 0
-        case .readMultipleVariableRequest(let request): request.set.handles.first ?? 0
-        case .writeRequest(let request): request.handle
-        case .prepareWriteRequest(let request): request.handle
-        default: 0
-        }
     }
 }

@@ -88,7 +88,6 @@ extension GATTServerSession {
                 let part = value.prefix(upTo: room - 2)
                 entries.append(.init(length: UInt16(clamping: value.count), value: part))
                 room -= 2 + part.count
-                if part.count < value.count { room = 0 }
             }
             reply.send(.readMultipleVariableResponse(ATTReadMultipleVariableResponse(entries)))
         }

@@ -15,7 +15,7 @@ extension GATTServerSession {
     /// 10.3.1.1).
     private func ways(of handle: UInt16) -> ClientConfiguration {
         guard let choice = configurations[handle] else { return [] }
-        guard !rules.isEmpty, let rule = rules[handle] else { return choice }
+        guard let rule = rules[handle] else { return choice }
         return rule.served(choice, over: security)
     }
 
@@ -51,9 +51,8 @@ extension GATTServerSession {
 extension GATTServerSession {
     /// The client asks for a value that its link is not secure enough for.
     func askForSecurity(toSend handle: UInt16) {
-        guard !rules.isEmpty, let rule = rules[handle], let choice = configurations[handle],
-            rule.served(choice, over: security).isEmpty
-        else { return }
+        guard let rule = rules[handle], let choice = configurations[handle] else { return }
+        guard rule.served(choice, over: security).isEmpty else { return }
         askForSecurity(rule.requirement(of: choice))
     }
 
@@ -87,7 +86,7 @@ extension GATTServerSession {
         case .databaseHash: return PacketBuffer(database?.hash.octets ?? [])
         case .configuration(let handle, _):
             let raw = configurations[handle, default: []].rawValue
-            return [UInt8(truncatingIfNeeded: raw), UInt8(raw >> 8)]
+            return [UInt8(truncatingIfNeeded: raw), 0]
         }
     }
 
@@ -132,13 +131,11 @@ extension GATTServerSession {
     func configure(_ handle: UInt16, _ new: ClientConfiguration) {
         let old = configurations.removeValue(forKey: handle) ?? []
         let reported = unserved.remove(handle) == nil ? old : []
-        rules[handle] = nil
         guard !new.isEmpty else { return report(handle, from: reported, to: []) }
         configurations[handle] = new
-        if let rule = database?.subscriptionRule(of: handle), !rule.isOpen {
-            rules[handle] = rule
-            if rule.served(new, over: security).isEmpty { unserved.insert(handle) }
-        }
+        let rule = database?.subscriptionRule(of: handle)
+        rules[handle] = rule?.isOpen == false ? rule : nil
+        if let rule = rules[handle], rule.served(new, over: security).isEmpty { unserved.insert(handle) }
         report(handle, from: reported, to: unserved.contains(handle) ? [] : new)
     }
 

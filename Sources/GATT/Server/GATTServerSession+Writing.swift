@@ -53,7 +53,7 @@ extension GATTServerSession {
         let parts = takePreparedWrites()
         // AB-A01: the client shall not believe that what was forgotten is written.
         if prepared.takeExpiry(), request.flags == .write { return reply.fail(.writeRequestRejected) }
-        guard request.flags == .write, !parts.isEmpty else {
+        guard request.flags == .write else {
             return reply.send(.executeWriteResponse(ATTExecuteWriteResponse()))
         }
         // AB-A02: the attribute may be gone since it was prepared, or another one in its place.
@@ -145,7 +145,7 @@ extension GATTServerSession {
             handle in
             guard !isAnswered else { return }
             isAnswered = true
-            completion(error.map { WriteRefusal(code: $0, handle: handle) })
+            completion(error.map { WriteRefusal(code: $0, handle: handle ?? first) })
         }
         delegate.server(server, didReceiveWrite: request)
     }

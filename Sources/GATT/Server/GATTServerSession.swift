@@ -84,9 +84,7 @@ public final class GATTServerSession {
         bearers.forEach(Self.release)
         bearers = []
         forgetPreparedWrites()
-        if let recordTimer { bearer.loop.cancel(recordTimer) }
         if recordTimer != nil { tellRecord() }
-        recordTimer = nil
         lastRecord = record
         onSecurityNeeded = nil
         verifySignature = nil
@@ -149,7 +147,6 @@ extension GATTServerSession {
     /// Takes everything that was prepared.
     func takePreparedWrites() -> [PreparedWrites.Part] {
         if let preparedTimer { bearer.loop.cancel(preparedTimer) }
-        preparedTimer = nil
         return prepared.takeAll()
     }
 
@@ -160,10 +157,7 @@ extension GATTServerSession {
     /// AB-A01: a queue that is not executed is forgotten some time after the last part.
     func watchPreparedWrites() {
         if let preparedTimer { bearer.loop.cancel(preparedTimer) }
-        preparedTimer = bearer.loop.schedule(after: PreparedWrites.timeout) { [weak self] in
-            self?.preparedTimer = nil
-            self?.prepared.expire()
-        }
+        preparedTimer = bearer.loop.schedule(after: PreparedWrites.timeout) { [weak self] in self?.prepared.expire() }
     }
 }
 

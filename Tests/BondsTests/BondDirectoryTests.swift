@@ -1,0 +1,166 @@
+import BluetoothTypes
+import BondKillPoints
+import EventLoops
+import Foundation
+import SMP
+import Testing
+
+@testable import Bonds
+
+/// What is open, what is left over and what is said when a directory or a file is not as it has to be.
+@Suite struct BondDirectoryTests {
+    private let directory: ScratchDirectory
+    private let files = FileManager.default
+    private let own = [FileAttributeKey.posixPermissions: 0o600]
+
+    init() throws {
+        directory = try ScratchDirectory()
+    }
+
+    private func open() throws -> BondStore {
+        let storage = try FileBondStorage(directory: directory.path, random: RandomSource())
+        return try BondStore(storage: storage, adapter: Samples.adapter, random: RandomSource(seed: 1))
+    }
+
+    private func refusal() -> BondError? {
+        do {
+            _ = try open()
+            return nil
+        } catch {
+            return error as? BondError
+        }
+    }
+
+    /// The files of the directory that this process has open, by their names; "" for the directory and ".." for the one above.
+    private func openFiles() -> [String] {
+        let names = ["", ".."] + ((try? files.contentsOfDirectory(atPath: directory.path)) ?? [])
+        var open: [String] = []
+        for name in names {
+            var file = stat()
+            guard stat(directory.file(name), &file) == 0 else { continue }
+            for descriptor in 0..<1024 as Range<Int32> {
+                var other = stat()
+                guard fstat(descriptor, &other) == 0 else { continue }
+                if file.st_ino == other.st_ino, file.st_dev == other.st_dev { open.append(name) }
+            }
+        }
+        return open.sorted()
+    }
+
+    /// A process that opens stores for years has no more files open than it needs.
+    @Test func nothingStaysOpenButTheDirectoryAndItsLock() throws {
+        do {
+            let store = try open()
+            let bond = try store.add(Samples.bond(1))
+            try store.update(bond.identifier) { $0.isLost = true }
+            #expect(openFiles() == ["", "lock"])
+            #expect(refusal() == .inUse(place: directory.path))
+            #expect(openFiles() == ["", "lock"])
+            _ = try FileBondStorage.look(into: directory.path)
+            #expect(openFiles() == ["", "lock"])
+        }
+        #expect(openFiles().isEmpty)
+        // Refused for the lock, for the rights to the directory, and for a damaged file, which has one backup already.
+        try files.moveItem(atPath: directory.file("lock"), toPath: directory.file("elsewhere"))
+        try files.createSymbolicLink(atPath: directory.file("lock"), withDestinationPath: directory.file("elsewhere"))
+        #expect(refusal() == .exposed(place: directory.file("lock"), .symbolicLink))
+        try files.removeItem(atPath: directory.file("lock"))
+        try files.setAttributes([.posixPermissions: 0o701], ofItemAtPath: directory.path)
+        #expect(refusal() == .exposed(place: directory.path, .permissions(0o701)))
+        try files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory.path)
+        for _ in 0..<2 {
+            try #require(files.createFile(atPath: directory.file("bonds"), contents: Data([1]), attributes: own))
+            #expect(refusal() != nil)
+        }
+        #expect(openFiles().isEmpty)
+    }
+
+    @Test func AB_G06_theLockIsForTheUserAlone() throws {
+        _ = try open()
+        let attributes = try files.attributesOfItem(atPath: directory.file("lock"))
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+
+    /// A path of two octets loses the slash at its end like any other.
+    @Test func aShortPathIsNamedWithoutTheSlashAtItsEnd() {
+        do {
+            #expect(try PosixBondDirectory("./", isToChange: false).path == ".")
+        } catch {
+            #expect(error == BondError.exposed(place: ".", .permissions(0)) || "\(error)".hasPrefix(". "), "\(error)")
+        }
+    }
+
+    /// In place of what a writer has left: it is not ours to take away.
+    @Test(arguments: ["bonds.new", "secret.new"])
+    func AB_G06_aDirectoryInPlaceOfANewFileIsRefused(name: String) throws {
+        _ = try open()
+        try files.createDirectory(atPath: directory.file(name), withIntermediateDirectories: false)
+        guard case .system(directory.file(name), "removed", _) = refusal() else {
+            Issue.record("\(String(describing: refusal()))")
+            return
+        }
+        #expect(files.fileExists(atPath: directory.file(name)))
+    }
+
+    /// The new file cannot get the name, and does not stay beside it.
+    @Test func aFileThatCannotBeReplacedLeavesNothingBeside() throws {
+        let store = try open()
+        try files.removeItem(atPath: directory.file("bonds"))
+        try files.createDirectory(atPath: directory.file("bonds"), withIntermediateDirectories: false)
+        do throws(BondError) {
+            _ = try store.add(Samples.bond(1))
+            Issue.record("it was kept")
+        } catch {
+            guard case .system(directory.file("bonds"), "replaced", _) = error else {
+                Issue.record("\(error)")
+                return
+            }
+        }
+        #expect(store.bonds.isEmpty && !files.fileExists(atPath: directory.file("bonds.new")))
+    }
+
+    /// A store of 16 MiB is written if it can be read, and a larger one is not looked at further.
+    @Test(arguments: [(0, BondError?.none), (1, BondError.tooLarge(place: "model/bonds"))])
+    func AB_S14_aStoreIsAsLargeAsItMayBe(more: Int, refusal: BondError?) throws {
+        let storage = FileBondStorage(directory: ModelDirectory([:]), random: RandomSource(seed: 1))
+        var state = FormatTests.states[0]
+        try storage.save(state)
+        let size = BondFile.encode(state, FormatTests.secret).count
+        // Longer than any that could be read again.
+        state.adapter.place += String(repeating: "a", count: 16_777_216 - size + more)
+        let unreadable = BondError.system(place: "model/bonds", doing: "written", reason: "a value is out of its range")
+        #expect(throws: refusal ?? unreadable) { try storage.save(state) }
+        #expect(try storage.load() == FormatTests.states[0])
+    }
+
+    // MARK: Backups
+
+    private static let damaged: [UInt8] = [1, 2, 3]
+
+    private static func load(_ directory: ModelDirectory) -> BondError? {
+        do throws(BondError) {
+            _ = try FileBondStorage(directory: directory, random: RandomSource(seed: 1)).load()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Whatever fails, what is named as a backup is one; and it is there when the power fails afterwards.
+    @Test(arguments: [[:], ["bonds.damaged-1": [9]], ["bonds.damaged-1": damaged]] as [[String: [UInt8]]])
+    func AB_G06_aBackupThatIsNamedIsOne(others: [String: [UInt8]]) {
+        let contents = others.merging(["bonds": Self.damaged]) { $1 }
+        var named = 0
+        for lossAt in 0... {
+            let directory = ModelDirectory(contents, lossAt: lossAt)
+            if case .damaged("model/bonds", _, let backup?) = Self.load(directory) {
+                named += 1
+                let name = String(backup.dropFirst("model/".count))
+                #expect(directory.contents[name] == Self.damaged, "failing at \(lossAt)")
+                #expect(directory.outcomes.allSatisfy { $0[name] == Self.damaged }, "failing at \(lossAt)")
+            }
+            if !directory.isDead { break }
+        }
+        #expect(named > 0)
+    }
+}
