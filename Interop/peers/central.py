@@ -92,7 +92,7 @@ class Central:
 
     # --- finding and connecting
 
-    async def find(self, name: str, timeout: float = 10) -> Advertisement:
+    async def find(self, name: str, timeout: float = 30) -> Advertisement:
         """Scans actively until a connectable device with this name is heard."""
         found: asyncio.Future[Advertisement] = asyncio.get_running_loop().create_future()
 

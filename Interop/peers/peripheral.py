@@ -59,7 +59,7 @@ class Peripheral:
         wanted = details.items()
         return [event for event in self.events if event.kind == kind and wanted <= event.details.items()]
 
-    async def event(self, kind: str, timeout: float = 10, **details: Any) -> Event:
+    async def event(self, kind: str, timeout: float = 30, **details: Any) -> Event:
         """Waits until it has happened, or finds that it has."""
         async with asyncio.timeout(timeout):
             while not (found := self.seen(kind, **details)):

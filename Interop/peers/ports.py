@@ -29,7 +29,7 @@ def listening(port: int) -> bool:
     return any(field[1].endswith(f":{port:04X}") and field[3] == LISTEN for field in fields)
 
 
-async def wait_until_listening(ports: list[int], timeout: float = 10) -> None:
+async def wait_until_listening(ports: list[int], timeout: float = 30) -> None:
     deadline = time.monotonic() + timeout
     while not all(listening(port) for port in ports):
         if time.monotonic() > deadline:

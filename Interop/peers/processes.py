@@ -47,11 +47,11 @@ class Process:
     def errors(self) -> str:
         return "\n".join(self.err)
 
-    async def line(self, pattern: str, timeout: float = 10) -> re.Match[str]:
+    async def line(self, pattern: str, timeout: float = 30) -> re.Match[str]:
         """Waits for a line of either stream that matches, and gives the match."""
         return (await self.lines(pattern, 1, timeout))[0]
 
-    async def lines(self, pattern: str, count: int, timeout: float = 10) -> list[re.Match[str]]:
+    async def lines(self, pattern: str, count: int, timeout: float = 30) -> list[re.Match[str]]:
         """Waits for so many lines of either stream that match, and gives the matches."""
         deadline = time.monotonic() + timeout
         while True:
