@@ -185,7 +185,7 @@ let package = Package(
         tests(
             "BluetoothService",
             [
-                "BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "GAP", "HCI", "HCITransports", "ATT",
+                "BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "GAP", "GATT", "HCI", "HCITransports", "ATT",
                 "LinkLayer", "Radio", "SMP", "ServiceMessages",
                 .product(name: "Logging", package: "swift-log"),
             ]

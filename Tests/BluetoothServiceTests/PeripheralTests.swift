@@ -1,6 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import Foundation
+import GATT
 import HCI
 import ServiceMessages
 import Testing
@@ -314,6 +315,24 @@ import Testing
         _ = try subscribed(pair)
         pair.central.send(.cancelConnection(peer: pair.peer))
         #expect(try !pair.sensor.expect("unsubscribed", \.subscriber).isSubscribed)
+    }
+
+    /// Whoever wants indications in place of notifications is the same subscriber to the app.
+    @Test func behaviour_7_40_anotherKindOfUpdateIsNoOtherSubscription() throws {
+        let pair = try Pair()
+        let measurement = try subscribed(pair)
+        let attributes = pair.strap.system.attributes
+        let session = try #require(pair.strap.system.links.first?.served)
+        func told(_ old: ClientConfiguration, _ new: ClientConfiguration) -> [Bool] {
+            pair.sensor.take()
+            attributes.server(attributes.server, session: session, didConfigure: measurement, from: old, to: new)
+            pair.world.run(.seconds(1))
+            return pair.sensor.take().compactMap(\.subscriber).map(\.isSubscribed)
+        }
+        #expect(told(.notify, .indicate).isEmpty)
+        #expect(told(.indicate, [.notify, .indicate]).isEmpty)
+        #expect(told([.notify, .indicate], []) == [false])
+        #expect(told([], .indicate) == [true])
     }
 
     @Test func behaviour_7_43_updatesReturnTheirCreditsInOrder() throws {
