@@ -1,12 +1,13 @@
+import ATT
 import BluetoothTypes
 import EventLoops
 import Foundation
-import GATT
 import HCI
 import ServiceMessages
 import Testing
 
 @testable import BluetoothService
+@testable import GATT
 
 @Suite struct PeripheralTests {
     // MARK: Publishing
@@ -288,6 +289,42 @@ import Testing
         let status = ATTStatus(rawValue: 0x80)
         pair.sensor.send(.respond(transaction: request.transaction, status: status, value: nil))
         #expect(try pair.central.expect("written", \.writeResult)?.code == .att(status))
+    }
+
+    /// What one app takes and another one refuses could not be undone: writes that belong to two are for neither.
+    @Test func behaviour_7_35_writesForTwoAppsAreRefusedAsAWhole() throws {
+        let pair = try Pair()
+        let other = pair.strap.manager(.peripheral)
+        let switches = LocalCharacteristic(id: LocalAttributeID(2), uuid: 0x2A56, properties: 0x08, permissions: 2)
+        let automation = LocalService(
+            id: LocalAttributeID(1),
+            uuid: 0x1815,
+            isPrimary: true,
+            characteristics: [switches]
+        )
+        try other.publish(automation, name: nil)
+        try pair.central.connect(pair.peer)
+        let output = try #require(try pair.central.explore(pair.peer, 0x1815)[0x2A56])
+        let note = try #require(try pair.central.explore(pair.peer)[Example.note])
+        let attributes = pair.strap.system.attributes
+        let session = try #require(pair.strap.system.links.first?.served)
+        var answers: [ATTErrorCode?] = []
+        func write(_ handles: [AttributeHandle]) -> [Int] {
+            for sensor in [pair.sensor, other] { sensor.take() }
+            let writes = handles.map { GATTWrite(handle: $0, value: [1]) }
+            let request = GATTWriteRequest(session: session, writes: writes, expectsResponse: true) { error, _ in
+                answers.append(error)
+            }
+            attributes.server(attributes.server, didReceiveWrite: request)
+            pair.world.run(.seconds(1))
+            return [pair.sensor, other].map { $0.take().compactMap(\.writeRequest).flatMap(\.writes).count }
+        }
+        #expect(write([note, output]) == [0, 0])
+        #expect(write([output, note, note]) == [0, 0])
+        #expect(answers == [.unlikelyError, .unlikelyError])
+        #expect(write([note, note]) == [2, 0])
+        #expect(write([output]) == [0, 1])
+        #expect(answers.count == 2)
     }
 
     @Test func anAppThatLeavesAnswersWhatItOwes() throws {
