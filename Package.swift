@@ -26,6 +26,8 @@ let package = Package(
     products: [
         .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
         .library(name: "BluetoothSimulation", targets: ["BluetoothSimulation"]),
+        // The messages between apps and the service, for who speaks them without CoreBluetooth.
+        .library(name: "BluetoothService", targets: ["BluetoothService"]),
         .executable(name: "harald", targets: ["harald"]),
     ],
     dependencies: [
@@ -53,10 +55,11 @@ let package = Package(
             ]
         ),
         room("Radio", ["EventLoops"]),
+        room("HCI", ["BluetoothTypes", "EventLoops", .product(name: "DequeModule", package: "swift-collections")]),
         room(
-            "HCI",
+            "HCIHost",
             [
-                "BluetoothTypes", "EventLoops",
+                "BluetoothTypes", "EventLoops", "HCI",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]
@@ -78,7 +81,10 @@ let package = Package(
         ),
         room(
             "L2CAP",
-            ["BluetoothTypes", "EventLoops", "HCI", .product(name: "DequeModule", package: "swift-collections")]
+            [
+                "BluetoothTypes", "EventLoops", "HCI", "HCIHost",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ]
         ),
         room(
             "ATT",
@@ -100,18 +106,42 @@ let package = Package(
             ]
         ),
         room(
+            "Privacy",
+            [
+                "BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "HCI", "HCIHost", "SMP",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        room(
+            "Security",
+            [
+                "BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "HCI", "HCIHost", "L2CAP", "ATT", "GATT",
+                "Privacy", "SMP",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        room(
             "GAP",
             [
-                "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "L2CAP", "ATT", "GATT", "SMP", "Bonds",
+                "BluetoothTypes", "EventLoops", "HCI", "HCIHost", "L2CAP", "ATT", "GATT", "Privacy",
+                "Security", "SMP", "Bonds",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
         room(
             "BluetoothService",
             [
-                "BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT",
-                "SMP",
-                "GAP", .product(name: "DequeModule", package: "swift-collections"),
+                "BluetoothTypes", "Security", "Privacy", "Bonds", "Cryptography", "EventLoops", "HCI", "HCIHost",
+                "L2CAP", "ATT", "GATT",
+                "SMP", "GAP",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        room(
+            "EmbeddedService",
+            [
+                "BluetoothService", "EventLoops", "GAP", "HCI", "HCITransports",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -119,21 +149,23 @@ let package = Package(
         room(
             "CoreBluetooth",
             [
-                "CCoreBluetooth", "BluetoothTypes", "BluetoothService", "EventLoops",
+                "CCoreBluetooth", "BluetoothTypes", "BluetoothService", "EmbeddedService", "EventLoops",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
         room(
             "BluetoothSimulation",
             [
-                "BluetoothTypes", "Bonds", "EventLoops", "HCI", "HCITransports", "SMP", "GAP", "BluetoothService",
+                "BluetoothTypes", "Security", "Privacy", "Bonds", "EventLoops", "HCI", "SMP", "GAP", "BluetoothService",
                 "CoreBluetooth", "LinkLayer", "Radio", .product(name: "Logging", package: "swift-log"),
             ]
         ),
         .executableTarget(
             name: "harald",
             dependencies: [
-                "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCITransports", "LinkLayer", "L2CAP", "ATT", "GATT",
+                "BluetoothTypes", "Security", "Privacy", "EventLoops", "Radio", "HCI", "HCIHost", "HCITransports",
+                "LinkLayer", "L2CAP", "ATT",
+                "GATT",
                 "Cryptography", "SMP", "Bonds", "GAP", "BluetoothService", "CoreBluetooth", "BluetoothSimulation",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -145,7 +177,8 @@ let package = Package(
         .executableTarget(
             name: "HaraldBenchmarks",
             dependencies: [
-                "CAllocations", "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCITransports", "LinkLayer", "L2CAP",
+                "CAllocations", "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCIHost", "LinkLayer",
+                "L2CAP",
                 "ATT", "GATT", "BluetoothService", "CoreBluetooth", "BluetoothSimulation",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -155,7 +188,8 @@ let package = Package(
         tests(
             "BluetoothSimulation",
             [
-                "ATT", "BluetoothService", "BluetoothTypes", "Bonds", "CoreBluetooth", "EventLoops", "GAP", "GATT",
+                "ATT", "BluetoothService", "BluetoothTypes", "Security", "Bonds", "CoreBluetooth", "EventLoops", "GAP",
+                "GATT",
                 "HCI",
                 "Radio", "SMP", "harald",
             ]
@@ -176,16 +210,25 @@ let package = Package(
             swiftSettings: [.swiftLanguageMode(.v5)]
         ),
         tests(
+            "EmbeddedService",
+            [
+                "BluetoothService", "BluetoothTypes", "EventLoops", "HCI", "ServiceMessages",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        tests(
             "GAP",
             [
-                "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "HCITransports", "L2CAP", "ATT", "GATT", "SMP",
+                "BluetoothTypes", "Security", "Privacy", "Cryptography", "EventLoops", "HCI", "HCIHost", "L2CAP", "ATT",
+                "GATT", "SMP",
                 "Bonds", "LinkLayer", "Radio", .product(name: "Logging", package: "swift-log"),
             ]
         ),
         tests(
             "BluetoothService",
             [
-                "BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "GAP", "GATT", "HCI", "HCITransports", "ATT",
+                "BluetoothTypes", "L2CAP", "Bonds", "Cryptography", "EventLoops", "GAP", "GATT", "HCI", "HCIHost",
+                "ATT",
                 "LinkLayer", "Radio", "SMP", "ServiceMessages",
                 .product(name: "Logging", package: "swift-log"),
             ]
@@ -197,15 +240,24 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "RandomPackets",
+            dependencies: ["BluetoothTypes", "EventLoops"],
+            path: "Tests/RandomPackets",
+            swiftSettings: settings
+        ),
+        .target(
             name: "LoopbackLinks",
-            dependencies: ["BluetoothTypes", "EventLoops", "HCI"],
+            dependencies: ["BluetoothTypes", "EventLoops", "HCI", "HCIHost"],
             path: "Tests/LoopbackLinks",
             swiftSettings: settings
         ),
         tests("L2CAP", ["BluetoothTypes", "EventLoops", "HCI", "LoopbackLinks"]),
-        tests("ATT", ["BluetoothTypes", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
-        tests("GATT", ["ATT", "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "L2CAP", "LoopbackLinks", "SMP"]),
-        tests("SMP", ["BluetoothTypes", "Cryptography", "EventLoops", "HCI", "L2CAP", "LoopbackLinks"]),
+        tests("ATT", ["BluetoothTypes", "EventLoops", "L2CAP", "LoopbackLinks"]),
+        tests(
+            "GATT",
+            ["ATT", "BluetoothTypes", "Cryptography", "EventLoops", "L2CAP", "LoopbackLinks", "SMP"]
+        ),
+        tests("SMP", ["BluetoothTypes", "Cryptography", "EventLoops", "L2CAP", "LoopbackLinks"]),
         .executableTarget(
             name: "BondKillPoints",
             dependencies: ["BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP", "Bonds"],
@@ -218,11 +270,18 @@ let package = Package(
         tests(
             "LinkLayer",
             [
-                "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "Radio",
+                "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "HCIHost", "Radio",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
-        tests("HCI", ["BluetoothTypes", "EventLoops", .product(name: "Logging", package: "swift-log")]),
+        tests(
+            "HCI",
+            ["BluetoothTypes", "EventLoops", "RandomPackets", .product(name: "Logging", package: "swift-log")]
+        ),
+        tests(
+            "HCIHost",
+            ["BluetoothTypes", "EventLoops", "HCI", "RandomPackets", .product(name: "Logging", package: "swift-log")]
+        ),
         tests(
             "HCITransports",
             [
@@ -240,8 +299,9 @@ if Context.environment["HARALD_FUZZING"] != nil {
         .executableTarget(
             name: "HaraldFuzzing",
             dependencies: [
-                "BluetoothTypes", "Cryptography", "EventLoops", "Radio", "HCI", "HCITransports", "LinkLayer", "L2CAP",
-                "ATT", "GATT", "SMP", "Bonds", "GAP", "BluetoothService", "CoreBluetooth", "LoopbackLinks",
+                "BluetoothTypes", "Cryptography", "EventLoops", "Radio", "HCI", "HCIHost", "HCITransports", "LinkLayer",
+                "L2CAP",
+                "ATT", "GATT", "SMP", "Bonds", "GAP", "Security", "BluetoothService", "CoreBluetooth", "LoopbackLinks",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Fuzzing/HaraldFuzzing",

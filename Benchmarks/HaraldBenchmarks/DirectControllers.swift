@@ -1,7 +1,6 @@
 import BluetoothTypes
 import EventLoops
 import HCI
-import HCITransports
 
 /// Two controllers with no air in between: they answer what a host asks at bring-up, are connected from the beginning, and
 /// hand data over at once. What is left to measure is the two hosts.

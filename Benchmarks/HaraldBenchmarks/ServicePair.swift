@@ -5,7 +5,6 @@ import Dispatch
 import EventLoops
 import Foundation
 import HCI
-import HCITransports
 import LinkLayer
 import Logging
 import Radio

@@ -3,7 +3,7 @@ import BluetoothTypes
 import EventLoops
 import GATT
 import HCI
-import HCITransports
+import HCIHost
 import L2CAP
 import Logging
 

@@ -6,7 +6,7 @@ import L2CAP
 extension ATTBearer {
     /// Sends a request when those before it are answered. `completion` is called exactly once, with the response that
     /// belongs to the request, and the moment at which that began to arrive.
-    public func request(
+    package func request(
         _ request: consuming ATTPDU,
         completion: @escaping (Result<ATTPDU, ATTBearerError>, _ moment: LinkMoment) -> Void
     ) {
@@ -25,7 +25,7 @@ extension ATTBearer {
 
     /// Agrees with the peer on an MTU (Core Vol 3 Part F 3.4.2), unless either side has done so before: a bearer
     /// exchanges once. A peer that does not know the request leaves it at 23.
-    public func exchangeMTU(completion: @escaping (Result<Int, ATTBearerError>) -> Void) {
+    package func exchangeMTU(completion: @escaping (Result<Int, ATTBearerError>) -> Void) {
         if let closure { return completion(.failure(.closed(closure))) }
         if hasExchangedMTU { return completion(.success(mtu)) }
         exchangeWaiters.append(completion)
@@ -52,7 +52,7 @@ extension ATTBearer {
     /// Sends a value without an answer. One longer than ``maximumValueLength`` is cut (behaviour 5.11).
     ///
     /// - Returns: false when there is no room; then nothing is sent, and ``onCommandRoom`` follows.
-    public func write(_ value: consuming PacketBuffer, withoutResponseTo handle: UInt16) -> Bool {
+    package func write(_ value: consuming PacketBuffer, withoutResponseTo handle: UInt16) -> Bool {
         guard askForCommandRoom() else { return false }
         if value.count > maximumValueLength { value = value.prefix(upTo: maximumValueLength) }
         channel.send(ATTPDU.frame(.writeCommand, handle, value))
@@ -64,7 +64,7 @@ extension ATTBearer {
     /// Sends a value with a signature and without an answer (Core Vol 3 Part F 3.4.5.4).
     ///
     /// - Returns: false when there is no room, or the PDU is longer than the MTU. Never taken on an enhanced bearer.
-    public func write(_ command: ATTSignedWriteCommand) -> Bool {
+    package func write(_ command: ATTSignedWriteCommand) -> Bool {
         guard !isEnhanced, askForCommandRoom() else { return false }
         let pdu = command.framed()
         guard pdu.count <= mtu else { return false }
@@ -81,7 +81,7 @@ extension ATTBearer {
     /// - Parameter mayJoin: whether the peer takes several values in one PDU. Then a value that would have to wait for the
     ///   controller may wait together with others.
     /// - Returns: false when there is no room; then nothing is sent, and ``onNotificationRoom`` follows.
-    public func notify(_ value: consuming PacketBuffer, of handle: UInt16, mayJoin: Bool = false) -> Bool {
+    package func notify(_ value: consuming PacketBuffer, of handle: UInt16, mayJoin: Bool = false) -> Bool {
         guard askForNotificationRoom() else { return false }
         if value.count > maximumValueLength { value = value.prefix(upTo: maximumValueLength) }
         if mayJoin, channel.queuedPDUs > 0, JoinedNotifications().fits(value, mtu: mtu) {
@@ -95,7 +95,7 @@ extension ATTBearer {
 
     /// Notifies the peer of several values in as few PDUs as they need (Core Vol 3 Part F 3.4.7.4). For a peer that takes
     /// such PDUs, and when ``askForNotificationRoom()`` has been answered yes.
-    public func notify(_ values: [(handle: UInt16, value: PacketBuffer)]) {
+    package func notify(_ values: [(handle: UInt16, value: PacketBuffer)]) {
         guard closure == nil else { return }
         for (handle, value) in values {
             if JoinedNotifications().fits(value, mtu: mtu) {
@@ -123,7 +123,7 @@ extension ATTBearer {
     /// the peer has confirmed or the bearer is closed.
     ///
     /// - Returns: false when there is no room; then `completion` is not called, and ``onNotificationRoom`` follows.
-    public func indicate(
+    package func indicate(
         _ value: consuming PacketBuffer,
         of handle: UInt16,
         completion: @escaping (Result<Void, ATTBearerError>) -> Void

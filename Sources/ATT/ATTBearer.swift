@@ -12,23 +12,23 @@ import L2CAP
 ///
 /// A peer that does not answer within ``transactionTimeout`` closes the bearer: whoever waits hears of it, nothing is
 /// sent or taken any more, and the owner should end the link.
-public final class ATTBearer {
+package final class ATTBearer {
     /// The MTU before an exchange, and the least that one can lead to (Core Vol 3 Part G 5.2.1).
-    public static let defaultMTU = 23
+    package static let defaultMTU = 23
     /// The least MTU of an enhanced bearer (Vol 3 Part G 5.3.1).
-    public static let minimumEnhancedMTU = 64
+    package static let minimumEnhancedMTU = 64
     /// The longest attribute value, in octets (Vol 3 Part F 3.2.9).
-    public static let maximumAttributeLength = 512
+    package static let maximumAttributeLength = 512
     /// How long a request waits for its response, and an indication for its confirmation (Vol 3 Part F 3.3.3).
-    public static let transactionTimeout = Duration.seconds(30)
+    package static let transactionTimeout = Duration.seconds(30)
     /// Most requests of ours that wait behind the one under way.
-    public static let maximumWaitingRequests = 64
+    package static let maximumWaitingRequests = 64
     /// Most indications of ours that wait behind the one under way.
-    public static let maximumWaitingIndications = 20
+    package static let maximumWaitingIndications = 20
     /// Most requests of the peer that wait while one is being answered.
-    public static let maximumPeerRequests = 16
+    package static let maximumPeerRequests = 16
     /// PDUs that may wait for the controller before commands and notifications are held back (behaviour 5.14).
-    public static let maximumQueuedPDUs = 20
+    package static let maximumQueuedPDUs = 20
 
     enum State {
         case open
@@ -36,43 +36,43 @@ public final class ATTBearer {
     }
 
     /// The longest PDU that either side may send now, in octets.
-    public internal(set) var mtu = ATTBearer.defaultMTU
+    package internal(set) var mtu = ATTBearer.defaultMTU
     /// The longest PDU that this side takes, which an exchange tells the peer.
-    public let preferredMTU: Int
+    package let preferredMTU: Int
 
     /// Most octets of a value in one command, notification or indication now: three less than the MTU, and never more
     /// than a value may have.
-    public var maximumValueLength: Int { min(mtu - 3, Self.maximumAttributeLength) }
+    package var maximumValueLength: Int { min(mtu - 3, Self.maximumAttributeLength) }
 
     /// Called after an exchange has changed the MTU.
-    public var onMTUChange: ((Int) -> Void)?
+    package var onMTUChange: ((Int) -> Void)?
     /// Called once when the bearer is closed, except by ``close()``.
-    public var onClose: ((ATTBearerClosure) -> Void)?
+    package var onClose: ((ATTBearerClosure) -> Void)?
 
     /// As server: takes each request of the peer. Without a handler they are not supported.
-    public var onRequest: ((ATTPDU, ATTReply) -> Void)?
+    package var onRequest: ((ATTPDU, ATTReply) -> Void)?
     /// As server: takes each command of the peer, and the moment at which it began to arrive.
-    public var onCommand: ((ATTPDU, _ moment: LinkMoment) -> Void)?
+    package var onCommand: ((ATTPDU, _ moment: LinkMoment) -> Void)?
     /// As client: takes each notified value, and the moment at which it began to arrive.
-    public var onNotification: ((_ handle: UInt16, _ value: PacketBuffer, _ moment: LinkMoment) -> Void)?
+    package var onNotification: ((_ handle: UInt16, _ value: PacketBuffer, _ moment: LinkMoment) -> Void)?
     /// As client: takes each indicated value, which the bearer has confirmed, and the moment at which it began to arrive.
-    public var onIndication: ((_ handle: UInt16, _ value: PacketBuffer, _ moment: LinkMoment) -> Void)?
+    package var onIndication: ((_ handle: UInt16, _ value: PacketBuffer, _ moment: LinkMoment) -> Void)?
 
     /// As client: called once when the bearer is closed, by whomever, after everybody who waited has heard of it.
-    public var onClientClose: ((ATTBearerClosure) -> Void)?
+    package var onClientClose: ((ATTBearerClosure) -> Void)?
     /// As client: called once when there is room for commands after ``askForCommandRoom()`` was answered no.
-    public var onCommandRoom: (() -> Void)?
+    package var onCommandRoom: (() -> Void)?
     /// As server: called once when there is room for notifications and indications after
     /// ``askForNotificationRoom()`` was answered no.
-    public var onNotificationRoom: (() -> Void)?
+    package var onNotificationRoom: (() -> Void)?
 
     typealias ResponseHandler = (Result<ATTPDU, ATTBearerError>, LinkMoment) -> Void
     typealias ConfirmationHandler = (Result<Void, ATTBearerError>) -> Void
 
     /// Whether this is an enhanced bearer.
-    public let isEnhanced: Bool
+    package let isEnhanced: Bool
     /// The loop that the bearer lives on.
-    public let loop: any EventLoop
+    package let loop: any EventLoop
 
     let channel: any L2CAPChannel
     var state = State.open
@@ -94,7 +94,7 @@ public final class ATTBearer {
     ///   - preferredMTU: the longest PDU that this side takes, 23 to 65,535 octets; the channel has to take payloads as
     ///     long. For an enhanced bearer the smaller of both ends' channel MTUs, at least 64, which is in force at once.
     ///   - isEnhanced: whether this is an enhanced bearer.
-    public init(channel: any L2CAPChannel, loop: any EventLoop, preferredMTU: Int, isEnhanced: Bool = false) {
+    package init(channel: any L2CAPChannel, loop: any EventLoop, preferredMTU: Int, isEnhanced: Bool = false) {
         self.channel = channel
         self.loop = loop
         self.isEnhanced = isEnhanced
@@ -113,22 +113,22 @@ public final class ATTBearer {
     }
 
     /// The present moment of the link: what begins to arrive from now on is later.
-    public var moment: LinkMoment { channel.moment }
+    package var moment: LinkMoment { channel.moment }
 
     /// Whether nothing can be sent or received any more.
-    public var closure: ATTBearerClosure? {
+    package var closure: ATTBearerClosure? {
         if case .closed(let closure) = state { closure } else { nil }
     }
 
     /// The channel of an enhanced bearer was reconfigured. An MTU never shrinks (Core Vol 3 Part A 4.27).
-    public func channelMTUChanged(to new: Int) {
+    package func channelMTUChanged(to new: Int) {
         guard isEnhanced, new > mtu, case .open = state else { return }
         mtu = min(new, Int(UInt16.max))
         onMTUChange?(mtu)
     }
 
     /// Ends the bearer from this side. Whoever waits hears of it.
-    public func close() {
+    package func close() {
         onClose = nil
         close(.local)
     }
@@ -203,7 +203,7 @@ extension ATTBearer {
     }
 
     /// As client: whether a command would be taken now. After a no, ``onCommandRoom`` is called once when there is room.
-    public func askForCommandRoom() -> Bool {
+    package func askForCommandRoom() -> Bool {
         wantsCommandRoom = !hasRoom
         return !wantsCommandRoom
     }
@@ -211,7 +211,7 @@ extension ATTBearer {
     /// As server: whether a notification and an indication would be taken now. After a no, ``onNotificationRoom`` is
     /// called once when there is room. There is none while our exchange of the MTU waits for its answer (Core Vol 3 Part F
     /// 3.4.2.2).
-    public func askForNotificationRoom() -> Bool {
+    package func askForNotificationRoom() -> Bool {
         wantsNotificationRoom = !hasNotificationRoom
         return !wantsNotificationRoom
     }

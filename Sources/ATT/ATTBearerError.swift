@@ -1,7 +1,7 @@
 import BluetoothTypes
 
 /// Why a bearer could not do what was asked of it.
-public enum ATTBearerError: Error, Hashable, Sendable {
+package enum ATTBearerError: Error, Hashable, Sendable {
     /// The peer answered with an error.
     case response(ATTErrorResponse)
     /// The peer's answer has the right opcode and impossible fields.
@@ -17,7 +17,7 @@ public enum ATTBearerError: Error, Hashable, Sendable {
 }
 
 /// Why a bearer is closed. Except for ``linkLost`` and ``local`` the link should go with it.
-public enum ATTBearerClosure: Hashable, Sendable {
+package enum ATTBearerClosure: Hashable, Sendable {
     /// The link is gone.
     case linkLost
     /// The owner closed the bearer.

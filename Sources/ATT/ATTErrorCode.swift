@@ -1,65 +1,65 @@
 import BluetoothTypes
 
 /// Why a request failed (Core Vol 3 Part F 3.4.1.1 and Core Specification Supplement Part B 1.2).
-public struct ATTErrorCode: WireValue, Error, CustomStringConvertible {
+package struct ATTErrorCode: WireValue, Error, CustomStringConvertible {
     /// The number on the wire. 0x80 to 0x9F belong to the application.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any number, known or not.
     @inlinable
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// The handle is not one of this server.
-    public static let invalidHandle = ATTErrorCode(rawValue: 0x01)
+    package static let invalidHandle = ATTErrorCode(rawValue: 0x01)
     /// The attribute cannot be read.
-    public static let readNotPermitted = ATTErrorCode(rawValue: 0x02)
+    package static let readNotPermitted = ATTErrorCode(rawValue: 0x02)
     /// The attribute cannot be written.
-    public static let writeNotPermitted = ATTErrorCode(rawValue: 0x03)
+    package static let writeNotPermitted = ATTErrorCode(rawValue: 0x03)
     /// The PDU is malformed.
-    public static let invalidPDU = ATTErrorCode(rawValue: 0x04)
+    package static let invalidPDU = ATTErrorCode(rawValue: 0x04)
     /// The attribute asks for a key, or for a better one than there is.
-    public static let insufficientAuthentication = ATTErrorCode(rawValue: 0x05)
+    package static let insufficientAuthentication = ATTErrorCode(rawValue: 0x05)
     /// The server does not know the request.
-    public static let requestNotSupported = ATTErrorCode(rawValue: 0x06)
+    package static let requestNotSupported = ATTErrorCode(rawValue: 0x06)
     /// The offset is past the end of the value.
-    public static let invalidOffset = ATTErrorCode(rawValue: 0x07)
+    package static let invalidOffset = ATTErrorCode(rawValue: 0x07)
     /// The application does not allow it.
-    public static let insufficientAuthorization = ATTErrorCode(rawValue: 0x08)
+    package static let insufficientAuthorization = ATTErrorCode(rawValue: 0x08)
     /// Too many prepared writes.
-    public static let prepareQueueFull = ATTErrorCode(rawValue: 0x09)
+    package static let prepareQueueFull = ATTErrorCode(rawValue: 0x09)
     /// No such attribute in the range.
-    public static let attributeNotFound = ATTErrorCode(rawValue: 0x0A)
+    package static let attributeNotFound = ATTErrorCode(rawValue: 0x0A)
     /// The value fits one response and cannot be read in parts.
-    public static let attributeNotLong = ATTErrorCode(rawValue: 0x0B)
+    package static let attributeNotLong = ATTErrorCode(rawValue: 0x0B)
     /// The key of the link is too short.
-    public static let encryptionKeySizeTooShort = ATTErrorCode(rawValue: 0x0C)
+    package static let encryptionKeySizeTooShort = ATTErrorCode(rawValue: 0x0C)
     /// The value is too long or too short for the attribute.
-    public static let invalidAttributeValueLength = ATTErrorCode(rawValue: 0x0D)
+    package static let invalidAttributeValueLength = ATTErrorCode(rawValue: 0x0D)
     /// Something went wrong that has no code.
-    public static let unlikelyError = ATTErrorCode(rawValue: 0x0E)
+    package static let unlikelyError = ATTErrorCode(rawValue: 0x0E)
     /// There is a key, and the link is not encrypted.
-    public static let insufficientEncryption = ATTErrorCode(rawValue: 0x0F)
+    package static let insufficientEncryption = ATTErrorCode(rawValue: 0x0F)
     /// The type does not begin a group.
-    public static let unsupportedGroupType = ATTErrorCode(rawValue: 0x10)
+    package static let unsupportedGroupType = ATTErrorCode(rawValue: 0x10)
     /// The server has no room for it.
-    public static let insufficientResources = ATTErrorCode(rawValue: 0x11)
+    package static let insufficientResources = ATTErrorCode(rawValue: 0x11)
     /// The client has to look at the database again.
-    public static let databaseOutOfSync = ATTErrorCode(rawValue: 0x12)
+    package static let databaseOutOfSync = ATTErrorCode(rawValue: 0x12)
     /// The attribute does not take this value.
-    public static let valueNotAllowed = ATTErrorCode(rawValue: 0x13)
+    package static let valueNotAllowed = ATTErrorCode(rawValue: 0x13)
     /// The profile does not allow the write now.
-    public static let writeRequestRejected = ATTErrorCode(rawValue: 0xFC)
+    package static let writeRequestRejected = ATTErrorCode(rawValue: 0xFC)
     /// The client configuration is not one that the characteristic can follow.
-    public static let improperlyConfigured = ATTErrorCode(rawValue: 0xFD)
+    package static let improperlyConfigured = ATTErrorCode(rawValue: 0xFD)
     /// The profile is busy with the same procedure.
-    public static let procedureAlreadyInProgress = ATTErrorCode(rawValue: 0xFE)
+    package static let procedureAlreadyInProgress = ATTErrorCode(rawValue: 0xFE)
     /// The value is outside of the range of the profile.
-    public static let outOfRange = ATTErrorCode(rawValue: 0xFF)
+    package static let outOfRange = ATTErrorCode(rawValue: 0xFF)
 
     /// Whether a better link may help: pairing, encryption or a longer key (Core Vol 3 Part C 10.3.2).
-    public var isInsufficientSecurity: Bool {
+    package var isInsufficientSecurity: Bool {
         self == .insufficientAuthentication || self == .insufficientEncryption || self == .encryptionKeySizeTooShort
     }
 
@@ -75,5 +75,5 @@ public struct ATTErrorCode: WireValue, Error, CustomStringConvertible {
     ]
 
     /// The name for a log, or the number.
-    public var description: String { Self.names[rawValue] ?? "error 0x" + String(rawValue, radix: 16) }
+    package var description: String { Self.names[rawValue] ?? "error 0x" + String(rawValue, radix: 16) }
 }

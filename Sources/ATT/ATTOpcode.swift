@@ -1,87 +1,87 @@
 import BluetoothTypes
 
 /// The first octet of an ATT PDU (Core Vol 3 Part F 3.3.1 and 3.4.8).
-public struct ATTOpcode: WireValue, CustomStringConvertible {
+package struct ATTOpcode: WireValue, CustomStringConvertible {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any number, known or not.
     @inlinable
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// ATT_ERROR_RSP.
-    public static let errorResponse = ATTOpcode(rawValue: 0x01)
+    package static let errorResponse = ATTOpcode(rawValue: 0x01)
     /// ATT_EXCHANGE_MTU_REQ.
-    public static let exchangeMTURequest = ATTOpcode(rawValue: 0x02)
+    package static let exchangeMTURequest = ATTOpcode(rawValue: 0x02)
     /// ATT_EXCHANGE_MTU_RSP.
-    public static let exchangeMTUResponse = ATTOpcode(rawValue: 0x03)
+    package static let exchangeMTUResponse = ATTOpcode(rawValue: 0x03)
     /// ATT_FIND_INFORMATION_REQ.
-    public static let findInformationRequest = ATTOpcode(rawValue: 0x04)
+    package static let findInformationRequest = ATTOpcode(rawValue: 0x04)
     /// ATT_FIND_INFORMATION_RSP.
-    public static let findInformationResponse = ATTOpcode(rawValue: 0x05)
+    package static let findInformationResponse = ATTOpcode(rawValue: 0x05)
     /// ATT_FIND_BY_TYPE_VALUE_REQ.
-    public static let findByTypeValueRequest = ATTOpcode(rawValue: 0x06)
+    package static let findByTypeValueRequest = ATTOpcode(rawValue: 0x06)
     /// ATT_FIND_BY_TYPE_VALUE_RSP.
-    public static let findByTypeValueResponse = ATTOpcode(rawValue: 0x07)
+    package static let findByTypeValueResponse = ATTOpcode(rawValue: 0x07)
     /// ATT_READ_BY_TYPE_REQ.
-    public static let readByTypeRequest = ATTOpcode(rawValue: 0x08)
+    package static let readByTypeRequest = ATTOpcode(rawValue: 0x08)
     /// ATT_READ_BY_TYPE_RSP.
-    public static let readByTypeResponse = ATTOpcode(rawValue: 0x09)
+    package static let readByTypeResponse = ATTOpcode(rawValue: 0x09)
     /// ATT_READ_REQ.
-    public static let readRequest = ATTOpcode(rawValue: 0x0A)
+    package static let readRequest = ATTOpcode(rawValue: 0x0A)
     /// ATT_READ_RSP.
-    public static let readResponse = ATTOpcode(rawValue: 0x0B)
+    package static let readResponse = ATTOpcode(rawValue: 0x0B)
     /// ATT_READ_BLOB_REQ.
-    public static let readBlobRequest = ATTOpcode(rawValue: 0x0C)
+    package static let readBlobRequest = ATTOpcode(rawValue: 0x0C)
     /// ATT_READ_BLOB_RSP.
-    public static let readBlobResponse = ATTOpcode(rawValue: 0x0D)
+    package static let readBlobResponse = ATTOpcode(rawValue: 0x0D)
     /// ATT_READ_MULTIPLE_REQ.
-    public static let readMultipleRequest = ATTOpcode(rawValue: 0x0E)
+    package static let readMultipleRequest = ATTOpcode(rawValue: 0x0E)
     /// ATT_READ_MULTIPLE_RSP.
-    public static let readMultipleResponse = ATTOpcode(rawValue: 0x0F)
+    package static let readMultipleResponse = ATTOpcode(rawValue: 0x0F)
     /// ATT_READ_BY_GROUP_TYPE_REQ.
-    public static let readByGroupTypeRequest = ATTOpcode(rawValue: 0x10)
+    package static let readByGroupTypeRequest = ATTOpcode(rawValue: 0x10)
     /// ATT_READ_BY_GROUP_TYPE_RSP.
-    public static let readByGroupTypeResponse = ATTOpcode(rawValue: 0x11)
+    package static let readByGroupTypeResponse = ATTOpcode(rawValue: 0x11)
     /// ATT_WRITE_REQ.
-    public static let writeRequest = ATTOpcode(rawValue: 0x12)
+    package static let writeRequest = ATTOpcode(rawValue: 0x12)
     /// ATT_WRITE_RSP.
-    public static let writeResponse = ATTOpcode(rawValue: 0x13)
+    package static let writeResponse = ATTOpcode(rawValue: 0x13)
     /// ATT_PREPARE_WRITE_REQ.
-    public static let prepareWriteRequest = ATTOpcode(rawValue: 0x16)
+    package static let prepareWriteRequest = ATTOpcode(rawValue: 0x16)
     /// ATT_PREPARE_WRITE_RSP.
-    public static let prepareWriteResponse = ATTOpcode(rawValue: 0x17)
+    package static let prepareWriteResponse = ATTOpcode(rawValue: 0x17)
     /// ATT_EXECUTE_WRITE_REQ.
-    public static let executeWriteRequest = ATTOpcode(rawValue: 0x18)
+    package static let executeWriteRequest = ATTOpcode(rawValue: 0x18)
     /// ATT_EXECUTE_WRITE_RSP.
-    public static let executeWriteResponse = ATTOpcode(rawValue: 0x19)
+    package static let executeWriteResponse = ATTOpcode(rawValue: 0x19)
     /// ATT_HANDLE_VALUE_NTF.
-    public static let handleValueNotification = ATTOpcode(rawValue: 0x1B)
+    package static let handleValueNotification = ATTOpcode(rawValue: 0x1B)
     /// ATT_HANDLE_VALUE_IND.
-    public static let handleValueIndication = ATTOpcode(rawValue: 0x1D)
+    package static let handleValueIndication = ATTOpcode(rawValue: 0x1D)
     /// ATT_HANDLE_VALUE_CFM.
-    public static let handleValueConfirmation = ATTOpcode(rawValue: 0x1E)
+    package static let handleValueConfirmation = ATTOpcode(rawValue: 0x1E)
     /// ATT_READ_MULTIPLE_VARIABLE_REQ.
-    public static let readMultipleVariableRequest = ATTOpcode(rawValue: 0x20)
+    package static let readMultipleVariableRequest = ATTOpcode(rawValue: 0x20)
     /// ATT_READ_MULTIPLE_VARIABLE_RSP.
-    public static let readMultipleVariableResponse = ATTOpcode(rawValue: 0x21)
+    package static let readMultipleVariableResponse = ATTOpcode(rawValue: 0x21)
     /// ATT_MULTIPLE_HANDLE_VALUE_NTF.
-    public static let multipleHandleValueNotification = ATTOpcode(rawValue: 0x23)
+    package static let multipleHandleValueNotification = ATTOpcode(rawValue: 0x23)
     /// ATT_WRITE_CMD.
-    public static let writeCommand = ATTOpcode(rawValue: 0x52)
+    package static let writeCommand = ATTOpcode(rawValue: 0x52)
     /// ATT_SIGNED_WRITE_CMD.
-    public static let signedWriteCommand = ATTOpcode(rawValue: 0xD2)
+    package static let signedWriteCommand = ATTOpcode(rawValue: 0xD2)
 
     /// The command flag: nobody answers.
-    @inlinable public var isCommand: Bool { rawValue & 0x40 != 0 }
+    @inlinable package var isCommand: Bool { rawValue & 0x40 != 0 }
     /// The authentication signature flag: twelve octets of signature are at the end.
-    @inlinable public var isSigned: Bool { rawValue & 0x80 != 0 }
+    @inlinable package var isSigned: Bool { rawValue & 0x80 != 0 }
 
     /// What kind of PDU this is. An unknown opcode without the command flag is a request, to be answered with
     /// Request Not Supported (Vol 3 Part F 3.3).
-    public enum Kind: Sendable {
+    package enum Kind: Sendable {
         /// Wants a response.
         case request
         /// Answers a request.
@@ -97,7 +97,7 @@ public struct ATTOpcode: WireValue, CustomStringConvertible {
     }
 
     /// What kind of PDU this is.
-    public var kind: Kind {
+    package var kind: Kind {
         switch self {
         case .handleValueNotification, .multipleHandleValueNotification: .notification
         case .handleValueIndication: .indication
@@ -111,5 +111,5 @@ public struct ATTOpcode: WireValue, CustomStringConvertible {
     }
 
     /// The number in hexadecimal.
-    public var description: String { "0x" + String(rawValue, radix: 16) }
+    package var description: String { "0x" + String(rawValue, radix: 16) }
 }

@@ -1,7 +1,7 @@
 import BluetoothTypes
 
 /// Any PDU of the Attribute Protocol (Core Vol 3 Part F 3.4).
-public enum ATTPDU: Hashable, Sendable {
+package enum ATTPDU: Hashable, Sendable {
     case error(ATTErrorResponse)
     case exchangeMTURequest(ATTExchangeMTURequest)
     case exchangeMTUResponse(ATTExchangeMTUResponse)
@@ -35,7 +35,7 @@ public enum ATTPDU: Hashable, Sendable {
     case signedWriteCommand(ATTSignedWriteCommand)
 
     /// The PDU's fields.
-    public var packet: any ATTPacket {
+    package var packet: any ATTPacket {
         switch self {
         case .error(let packet): packet
         case .exchangeMTURequest(let packet): packet
@@ -72,11 +72,11 @@ public enum ATTPDU: Hashable, Sendable {
     }
 
     /// The PDU's first octet.
-    public var opcode: ATTOpcode { type(of: packet).opcode }
+    package var opcode: ATTOpcode { type(of: packet).opcode }
 }
 
 /// Why octets are not an ATT PDU.
-public enum ATTDecodingError: Error, Hashable, Sendable {
+package enum ATTDecodingError: Error, Hashable, Sendable {
     /// There are no octets.
     case empty
     /// Nobody knows the opcode.
@@ -87,7 +87,7 @@ public enum ATTDecodingError: Error, Hashable, Sendable {
 
 extension ATTPDU {
     /// Reads a whole PDU.
-    public init(reading payload: PacketBuffer) throws(ATTDecodingError) {
+    package init(reading payload: PacketBuffer) throws(ATTDecodingError) {
         guard let first = payload.first else { throw .empty }
         let opcode = ATTOpcode(rawValue: first)
         let pdu: ATTPDU?
@@ -144,7 +144,7 @@ extension ATTPDU {
 extension ATTPDU {
     /// The PDU as octets, with headroom for the layers below. A value at the end of the PDU keeps its storage when
     /// nobody else holds it, and what stands before it goes into its headroom.
-    public consuming func encoded() -> PacketBuffer {
+    package consuming func encoded() -> PacketBuffer {
         switch consume self {
         case .readResponse(let packet): Self.frame(.readResponse, packet.value)
         case .readBlobResponse(let packet): Self.frame(.readBlobResponse, packet.value)
@@ -169,7 +169,7 @@ extension ATTPDU {
 
 extension ATTPDU: CustomStringConvertible {
     /// The PDU's name and fields, on one line.
-    public var description: String {
+    package var description: String {
         let packet = packet
         return "\(type(of: packet).opcode) \(packet.fieldDescription)"
     }

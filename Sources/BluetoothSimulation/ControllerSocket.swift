@@ -1,7 +1,6 @@
 import BluetoothService
 import EventLoops
 import HCI
-import HCITransports
 import LinkLayer
 import Radio
 

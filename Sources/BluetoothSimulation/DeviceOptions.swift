@@ -1,5 +1,6 @@
 import BluetoothService
 import GAP
+import Privacy
 import SMP
 
 /// What kind of device a ``SimulatedDevice`` is.

@@ -4,7 +4,6 @@ import Bonds
 import EventLoops
 import Foundation
 import HCI
-import HCITransports
 import LinkLayer
 import Logging
 import Radio

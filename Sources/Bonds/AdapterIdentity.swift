@@ -5,21 +5,21 @@ import BluetoothTypes
 /// Whoever makes an adapter chooses its address and its company, and copies those of another one. So keys are given to an
 /// adapter only where they were kept for one, unless a person says that it takes the other's place (AB-H08). Versions do not
 /// count: new firmware has another one, and a question that is asked for nothing is soon answered without thought.
-public struct AdapterIdentity: Hashable, Sendable {
+package struct AdapterIdentity: Hashable, Sendable {
     /// Most octets of ``place``.
-    public static let maximumPlace = 255
+    package static let maximumPlace = 255
     /// The company of an adapter that tells none.
-    public static let unknownCompany: UInt16 = 0xFFFF
+    package static let unknownCompany: UInt16 = 0xFFFF
 
     /// Its public address; ``BluetoothAddress/none`` for an adapter that has none.
-    public var address: BluetoothAddress
+    package var address: BluetoothAddress
     /// Who made it, by the number that the Bluetooth SIG gave.
-    public var company: UInt16
+    package var company: UInt16
     /// Where it is attached; at most ``maximumPlace`` octets count. Empty where nobody knows.
-    public var place: String
+    package var place: String
 
     /// The given values.
-    public init(address: BluetoothAddress, company: UInt16 = unknownCompany, place: String = "") {
+    package init(address: BluetoothAddress, company: UInt16 = unknownCompany, place: String = "") {
         self.address = address
         self.company = company
         self.place = place.prefix(octets: Self.maximumPlace)
@@ -28,7 +28,7 @@ public struct AdapterIdentity: Hashable, Sendable {
 
 extension AdapterIdentity: CustomStringConvertible {
     /// What it says of itself, and where it is.
-    public var description: String {
+    package var description: String {
         let name = address == .none ? "an adapter without a public address" : "\(address)"
         let maker = company == Self.unknownCompany ? "" : " (company \(company))"
         return name + maker + (place.isEmpty ? "" : " at \(place)")

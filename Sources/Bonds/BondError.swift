@@ -2,9 +2,9 @@ import BluetoothTypes
 import SMP
 
 /// Why bonds cannot be read or kept.
-public enum BondError: Error, Hashable, Sendable {
+package enum BondError: Error, Hashable, Sendable {
     /// What makes a file or directory one that others may read or have made.
-    public enum Exposure: Hashable, Sendable {
+    package enum Exposure: Hashable, Sendable {
         /// It is a symbolic link.
         case symbolicLink
         /// It is something else than it has to be: a pipe, a device, a directory in place of a file.
@@ -49,7 +49,7 @@ public enum BondError: Error, Hashable, Sendable {
 
 extension BondError: CustomStringConvertible {
     /// What happened, where, and what to do about it.
-    public var description: String {
+    package var description: String {
         switch self {
         case .weaker(let identifier):
             "the new key is weaker than the one kept for \(identifier); forget that bond first to pair anew"
@@ -94,7 +94,7 @@ extension BondError {
 
 extension BondError.Exposure: CustomStringConvertible {
     /// What is wrong and what to do, to be read after the path.
-    public var description: String {
+    package var description: String {
         switch self {
         case .symbolicLink: "is a symbolic link and is not followed; name the directory that it leads to"
         case .wrongKind: "is neither a plain file nor a directory where one has to be; move it away"

@@ -3,41 +3,41 @@ import EventLoops
 
 /// The name of a peer that an app sees: 128 bits that mean nothing elsewhere, the same for as long as the bond lasts
 /// (behaviours 6.18 and 6.19).
-public struct BondIdentifier: Hashable, Sendable {
+package struct BondIdentifier: Hashable, Sendable {
     /// The upper 64 bits as printed.
-    public let high: UInt64
+    package let high: UInt64
     /// The lower 64 bits as printed.
-    public let low: UInt64
+    package let low: UInt64
 
     /// From its two halves.
-    public init(high: UInt64, low: UInt64) {
+    package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
     /// A new one: a UUID of random numbers (RFC 9562 section 5.4).
-    public init(random: RandomSource) {
+    package init(random: RandomSource) {
         high = random.next() & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
         low = random.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
     }
 
     /// From 16 octets in the order in which they are printed; nil for another number.
-    public init?(_ bytes: some RandomAccessCollection<UInt8>) {
+    package init?(_ bytes: some RandomAccessCollection<UInt8>) {
         guard bytes.count == 16, let uuid = BluetoothUUID(bigEndian: bytes) else { return nil }
         self.init(high: uuid.high, low: uuid.low)
     }
 
     /// Reads `12345678-1234-4234-8234-123456789ABC`; nil for anything else.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         guard text.utf8.count == 36, let uuid = BluetoothUUID(text) else { return nil }
         self.init(high: uuid.high, low: uuid.low)
     }
 
     /// The 16 octets in the order in which they are printed.
-    public var bytes: [UInt8] { BluetoothUUID(high: high, low: low).bigEndianBytes }
+    package var bytes: [UInt8] { BluetoothUUID(high: high, low: low).bigEndianBytes }
 }
 
 extension BondIdentifier: CustomStringConvertible {
     /// Upper-case digits with hyphens.
-    public var description: String { BluetoothUUID(high: high, low: low).description }
+    package var description: String { BluetoothUUID(high: high, low: low).description }
 }

@@ -5,7 +5,7 @@ extension BondStore: GATTClientStore {
     ///
     /// When it cannot be saved nothing is lost: a record says which database it is for, and one that belongs to an older
     /// one is brought up to date when its client comes back.
-    public func updateRecords(_ change: (inout ClientRecord) -> Void) {
+    package func updateRecords(_ change: (inout ClientRecord) -> Void) {
         updateAll { bond in
             guard var record = bond.record else { return }
             change(&record)

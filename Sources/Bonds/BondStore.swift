@@ -6,24 +6,24 @@ import SMP
 /// The bonds of one adapter, and who this device is to them. On the loop only.
 ///
 /// A change is durable before it is visible: when saving fails, the bonds are what they were.
-public final class BondStore {
+package final class BondStore {
     /// Most bonds. An address is resolved by trying the keys of all of them, which takes some 0.1 ms for so many.
-    public static let maximumBonds = 1000
+    package static let maximumBonds = 1000
 
     /// Called with a bond that had to give way to a new one, after it is gone: the person is to be told (AB-S14).
-    public var onEvict: ((Bond) -> Void)?
+    package var onEvict: ((Bond) -> Void)?
     /// Called when a change of the database could not be saved with the bonds. It is in memory, and is saved with the
     /// next change.
-    public var onFailure: ((BondError) -> Void)?
+    package var onFailure: ((BondError) -> Void)?
 
     /// Where the bonds are, for a person.
-    public var place: String { storage.place }
+    package var place: String { storage.place }
     /// Who this device is behind its private addresses.
-    public var identity: LocalIdentity { state.identity }
+    package var identity: LocalIdentity { state.identity }
     /// The adapter that the bonds belong to.
-    public var adapter: AdapterIdentity { state.adapter }
+    package var adapter: AdapterIdentity { state.adapter }
     /// The bonds, in the order in which they were made.
-    public var bonds: [Bond] { state.bonds }
+    package var bonds: [Bond] { state.bonds }
 
     private let storage: any BondStorage
     private let capacity: Int
@@ -39,7 +39,7 @@ public final class BondStore {
     ///   - adopting: a person has said that `adapter` takes the place of the one that the bonds belong to.
     ///   - random: makes the identity.
     ///   - capacity: most bonds, up to ``maximumBonds``.
-    public init(
+    package init(
         storage: any BondStorage,
         adapter: AdapterIdentity,
         adopting: Bool = false,
@@ -69,7 +69,7 @@ public final class BondStore {
     /// Opens the bonds of whichever adapter they belong to, to list and to forget them.
     ///
     /// - Throws: ``BondError/missing(place:)`` when there are none to open.
-    public init(existing storage: any BondStorage) throws(BondError) {
+    package init(existing storage: any BondStorage) throws(BondError) {
         self.storage = storage
         capacity = Self.maximumBonds
         guard let stored = try storage.load() else { throw .missing(place: storage.place) }
@@ -78,12 +78,12 @@ public final class BondStore {
     }
 
     /// The bond with whoever has this identity address, whether it was told or resolved by a controller.
-    public func bond(identity address: BluetoothAddress) -> Bond? {
+    package func bond(identity address: BluetoothAddress) -> Bond? {
         identifiers[address.asDevice].flatMap(bond)
     }
 
     /// The bond that an app knows by `identifier`.
-    public func bond(_ identifier: BondIdentifier) -> Bond? {
+    package func bond(_ identifier: BondIdentifier) -> Bond? {
         indices[identifier].map { state.bonds[$0] }
     }
 
@@ -97,7 +97,7 @@ public final class BondStore {
     /// - Throws: ``BondError/weaker(than:)``, ``BondError/identityTaken(by:name:)``, ``BondError/ownIdentity``,
     ///   ``BondError/full(_:)``, or why it cannot be saved.
     @discardableResult
-    public func add(_ bond: Bond) throws(BondError) -> Bond {
+    package func add(_ bond: Bond) throws(BondError) -> Bond {
         var (new, next) = (bond.bounded, state)
         try refuseStolenIdentity(new)
         var evicted: Bond?
@@ -121,7 +121,7 @@ public final class BondStore {
     /// Changes a bond; its identifier stays. What has changed is durable when this returns.
     ///
     /// - Throws: ``BondError/unknown(_:)``, or why it cannot be saved.
-    public func update(_ identifier: BondIdentifier, _ change: (inout Bond) -> Void) throws(BondError) {
+    package func update(_ identifier: BondIdentifier, _ change: (inout Bond) -> Void) throws(BondError) {
         guard let index = indices[identifier] else { throw .unknown(identifier) }
         var next = state
         change(&next.bonds[index])
@@ -135,7 +135,7 @@ public final class BondStore {
     /// Forgets a bond.
     ///
     /// - Throws: ``BondError/unknown(_:)``, or why it cannot be saved; then the bond is still there.
-    public func remove(_ identifier: BondIdentifier) throws(BondError) {
+    package func remove(_ identifier: BondIdentifier) throws(BondError) {
         guard let index = indices[identifier] else { throw .unknown(identifier) }
         var next = state
         next.bonds.remove(at: index)
@@ -144,7 +144,7 @@ public final class BondStore {
 
     /// Notes that the peer is in use, so that others give way before it does. It is saved with the next change: nothing
     /// else depends on it.
-    public func use(_ identifier: BondIdentifier) {
+    package func use(_ identifier: BondIdentifier) {
         guard let index = indices[identifier] else { return }
         state.uses &+= 1
         state.bonds[index].lastUse = state.uses

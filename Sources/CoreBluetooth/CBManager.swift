@@ -1,4 +1,5 @@
 import BluetoothService
+import EmbeddedService
 import Foundation
 import Synchronization
 
@@ -21,7 +22,7 @@ open class CBManager: NSObject, @unchecked Sendable {
                 role,
                 options: options,
                 queue: queue ?? .main,
-                connection: ServiceLocator.connect()
+                connection: ServiceLocator.connect(otherwise: EmbeddedService.connection)
             ) { [weak self] event in
                 self?.receive(event)
             }

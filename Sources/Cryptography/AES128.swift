@@ -2,16 +2,16 @@ import Crypto
 import CryptoExtras
 
 /// AES with a key of 128 bits, one block at a time: the security function e of the specification (Core Vol 3 Part H 2.2.1).
-public struct AES128: Sendable {
+package struct AES128: Sendable {
     private let key: SymmetricKey
 
     /// The cipher under `key`.
-    public init(_ key: Key128) {
+    package init(_ key: Key128) {
         self.key = SymmetricKey(data: key.bytes)
     }
 
     /// The block, encrypted.
-    public func encrypt(_ block: Block128) -> Block128 {
+    package func encrypt(_ block: Block128) -> Block128 {
         var bytes = block.bytes
         do {
             try AES.permute(&bytes, key: key)
@@ -24,9 +24,9 @@ public struct AES128: Sendable {
 }
 
 /// AES-CMAC (RFC 4493), on which LE Secure Connections and the database hash are built (Core Vol 3 Part H 2.2.5).
-public enum AESCMAC {
+package enum AESCMAC {
     /// The whole code of 128 bits for `message`, the most significant octet first.
-    public static func code(for message: [UInt8], key: Key128) -> Block128 {
+    package static func code(for message: [UInt8], key: Key128) -> Block128 {
         do {
             var code = try AES.CMAC(key: SymmetricKey(data: key.bytes))
             code.update(data: message)

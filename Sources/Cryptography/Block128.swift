@@ -1,18 +1,18 @@
 /// 16 octets, the most significant first: what the cipher takes and gives.
-public struct Block128: Hashable, Sendable {
+package struct Block128: Hashable, Sendable {
     /// The more significant half.
-    public var high: UInt64
+    package var high: UInt64
     /// The less significant half.
-    public var low: UInt64
+    package var low: UInt64
 
     /// From its two halves.
-    public init(high: UInt64, low: UInt64) {
+    package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
     /// From 16 octets, the most significant first; nil for another number of octets.
-    public init?(_ bytes: some Collection<UInt8>) {
+    package init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == 16 else { return nil }
         self.init(padding: bytes)
     }
@@ -24,10 +24,10 @@ public struct Block128: Hashable, Sendable {
     }
 
     /// All bits clear.
-    public static let zero = Block128(high: 0, low: 0)
+    package static let zero = Block128(high: 0, low: 0)
 
     /// The octet at `index`, 0 to 15 from the most significant.
-    public subscript(index: Int) -> UInt8 {
+    package subscript(index: Int) -> UInt8 {
         get { UInt8(truncatingIfNeeded: (index < 8 ? high : low) >> (56 - 8 * UInt64(index & 7))) }
         set {
             let shift = 56 - 8 * UInt64(index & 7)
@@ -40,10 +40,10 @@ public struct Block128: Hashable, Sendable {
     }
 
     /// The 16 octets, the most significant first.
-    public var bytes: [UInt8] { (0..<16).map { self[$0] } }
+    package var bytes: [UInt8] { (0..<16).map { self[$0] } }
 
     /// Bit by bit, either but not both.
-    public static func ^ (a: Block128, b: Block128) -> Block128 {
+    package static func ^ (a: Block128, b: Block128) -> Block128 {
         Block128(high: a.high ^ b.high, low: a.low ^ b.low)
     }
 }

@@ -5,22 +5,22 @@ import CryptoExtras
 /// encrypted (Core Vol 6 Part E 2; RFC 3610 with M = 4, L = 2).
 ///
 /// Two calls of the library for each payload, whatever its length: a key schedule costs more than a block.
-public struct CCM: Sendable {
+package struct CCM: Sendable {
     /// Octets that the message integrity code adds to a payload.
-    public static let codeLength = 4
+    package static let codeLength = 4
     /// Octets of a nonce.
-    public static let nonceLength = 13
+    package static let nonceLength = 13
 
     private static let blockLength = 16
 
     private let key: SymmetricKey
 
     /// Encryption under `key`, which is a session's.
-    public init(_ key: Key128) { self.key = SymmetricKey(data: key.bytes) }
+    package init(_ key: Key128) { self.key = SymmetricKey(data: key.bytes) }
 
     /// The payload, encrypted, with its code behind it. `nonce` has ``nonceLength`` octets; others are cut or padded
     /// with zeroes.
-    public func encrypt(_ payload: some Collection<UInt8>, nonce: [UInt8], header: UInt8) -> [UInt8] {
+    package func encrypt(_ payload: some Collection<UInt8>, nonce: [UInt8], header: UInt8) -> [UInt8] {
         let code = code(of: payload, nonce: nonce, header: header)
         var (mask, sealed) = crypt(payload, nonce: nonce)
         for index in 0..<Self.codeLength { sealed.append(code[index] ^ mask[index]) }
@@ -29,7 +29,7 @@ public struct CCM: Sendable {
 
     /// The payload of what ``encrypt(_:nonce:header:)`` made; nil when its code is wrong: it was not made with this key,
     /// nonce and header, or has been changed since.
-    public func decrypt(_ sealed: some Collection<UInt8>, nonce: [UInt8], header: UInt8) -> [UInt8]? {
+    package func decrypt(_ sealed: some Collection<UInt8>, nonce: [UInt8], header: UInt8) -> [UInt8]? {
         guard sealed.count >= Self.codeLength else { return nil }
         let (mask, payload) = crypt(sealed.dropLast(Self.codeLength), nonce: nonce)
         let code = code(of: payload, nonce: nonce, header: header)

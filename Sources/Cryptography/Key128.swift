@@ -1,32 +1,32 @@
 /// 128 bits that stay secret: a key, or a value that a key is made from. It never prints what it holds.
-public struct Key128: Hashable, Sendable {
+package struct Key128: Hashable, Sendable {
     /// The bits.
-    public let block: Block128
+    package let block: Block128
 
     /// A key from its 16 octets, the most significant first; nil for another length.
-    public init?(_ bytes: some Collection<UInt8>) {
+    package init?(_ bytes: some Collection<UInt8>) {
         guard let block = Block128(bytes) else { return nil }
         self.block = block
     }
 
     /// A key from its 16 octets as they go over the air, the least significant first; nil for another length.
-    public init?(littleEndian bytes: some BidirectionalCollection<UInt8>) {
+    package init?(littleEndian bytes: some BidirectionalCollection<UInt8>) {
         self.init(bytes.reversed())
     }
 
     /// The key that a block holds.
-    public init(_ block: Block128) { self.block = block }
+    package init(_ block: Block128) { self.block = block }
 
     /// All bits clear: what stands for no key (Core Vol 3 Part H 2.4.2.2, AB-S11).
-    public static let zero = Key128(.zero)
+    package static let zero = Key128(.zero)
 
     /// The 16 octets, the most significant first.
-    public var bytes: [UInt8] { block.bytes }
+    package var bytes: [UInt8] { block.bytes }
     /// The 16 octets as they go over the air, the least significant first.
-    public var littleEndianBytes: [UInt8] { block.bytes.reversed() }
+    package var littleEndianBytes: [UInt8] { block.bytes.reversed() }
 
     /// The key cut to `size` octets, 7 to 16: the most significant ones become zero (Core Vol 3 Part H 2.3.4).
-    public func shortened(to size: Int) -> Key128 {
+    package func shortened(to size: Int) -> Key128 {
         guard size < 16 else { return self }
         let kept = bytes.suffix(max(size, 0))
         var cut = [UInt8](repeating: 0, count: 16 - kept.count)
@@ -37,9 +37,9 @@ public struct Key128: Hashable, Sendable {
 
 extension Key128: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The same, whatever the key is: secrets do not go into logs.
-    public var description: String { "secret" }
+    package var description: String { "secret" }
     /// The same, whatever the key is.
-    public var debugDescription: String { "secret" }
+    package var debugDescription: String { "secret" }
     /// Without parts: `dump` does not show them either.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+    package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

@@ -2,16 +2,16 @@ import BluetoothTypes
 
 /// The Security Manager's cryptographic functions (Core Vol 3 Part H 2.2). Octets are in the order that the
 /// specification prints: the most significant first; on the air they go the other way round.
-public enum Toolbox {
+package enum Toolbox {
     /// ah: the hash of a resolvable private address: 24 bits from an identity resolving key and the address' random part
     /// (2.2.2).
-    public static func ah(_ key: Key128, _ random: UInt32) -> UInt32 {
+    package static func ah(_ key: Key128, _ random: UInt32) -> UInt32 {
         let hash = AES128(key).encrypt(Block128(high: 0, low: UInt64(random & 0xFF_FFFF)))
         return UInt32(truncatingIfNeeded: hash.low & 0xFF_FFFF)
     }
 
     /// c1: the confirm value of legacy pairing (2.2.3). `request` and `response` are the whole commands, as on the air.
-    public static func c1(
+    package static func c1(
         _ key: Key128,
         random: Block128,
         request: [UInt8],
@@ -28,17 +28,17 @@ public enum Toolbox {
     }
 
     /// s1: the short-term key of legacy pairing, from the low halves of both random values (2.2.4).
-    public static func s1(_ key: Key128, responder: Block128, initiator: Block128) -> Key128 {
+    package static func s1(_ key: Key128, responder: Block128, initiator: Block128) -> Key128 {
         Key128(AES128(key).encrypt(Block128(high: responder.low, low: initiator.low)))
     }
 
     /// f4: the confirm value of LE Secure Connections (2.2.6), over x coordinates.
-    public static func f4(_ u: [UInt8], _ v: [UInt8], _ key: Block128, _ z: UInt8) -> Block128 {
+    package static func f4(_ u: [UInt8], _ v: [UInt8], _ key: Block128, _ z: UInt8) -> Block128 {
         AESCMAC.code(for: u + v + [z], key: Key128(key))
     }
 
     /// f5: from what both sides share, the key that checks the exchange and the long-term key (2.2.7).
-    public static func f5(
+    package static func f5(
         _ secret: [UInt8],
         _ n1: Block128,
         _ n2: Block128,
@@ -55,7 +55,7 @@ public enum Toolbox {
 
     /// f6: the check that the exchange was seen alike by both (2.2.8). `capabilities` are AuthReq, OOB flag and IO
     /// capability, in this order.
-    public static func f6(
+    package static func f6(
         _ macKey: Key128,
         _ n1: Block128,
         _ n2: Block128,
@@ -68,19 +68,19 @@ public enum Toolbox {
     }
 
     /// g2: the number that two persons compare, 0 to 999,999 (2.2.9).
-    public static func g2(_ u: [UInt8], _ v: [UInt8], _ x: Block128, _ y: Block128) -> UInt32 {
+    package static func g2(_ u: [UInt8], _ v: [UInt8], _ x: Block128, _ y: Block128) -> UInt32 {
         let code = AESCMAC.code(for: u + v + y.bytes, key: Key128(x))
         return UInt32(truncatingIfNeeded: code.low) % 1_000_000
     }
 
     /// h6: one key from another, for a purpose that `identifier` names (2.2.10).
-    public static func h6(_ key: Key128, identifier: UInt32) -> Key128 {
+    package static func h6(_ key: Key128, identifier: UInt32) -> Key128 {
         let octets = (0..<4).map { UInt8(truncatingIfNeeded: identifier >> (24 - 8 * $0)) }
         return Key128(AESCMAC.code(for: octets, key: key))
     }
 
     /// h7: one key from another, salted (2.2.11).
-    public static func h7(salt: Key128, _ key: Key128) -> Key128 {
+    package static func h7(salt: Key128, _ key: Key128) -> Key128 {
         Key128(AESCMAC.code(for: key.bytes, key: salt))
     }
 

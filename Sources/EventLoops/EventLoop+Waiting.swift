@@ -4,7 +4,7 @@ extension EventLoop {
     /// Runs `body` on the loop and waits for what it returns. From any thread; at once on the loop.
     ///
     /// - Precondition: the loop has not been shut down.
-    public func waitFor<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> Value {
+    package func waitFor<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> Value {
         if isCurrent { return body() }
         let box = Box<Value>()
         submitAndWait { box.value.withLock { $0 = body() } }
@@ -15,7 +15,7 @@ extension EventLoop {
     }
 
     /// Makes something that lives on the loop, there.
-    public func make<Value>(_ body: @escaping @Sendable () -> Value) -> LoopBound<Value> {
+    package func make<Value>(_ body: @escaping @Sendable () -> Value) -> LoopBound<Value> {
         waitFor { LoopBound(body(), loop: self) }
     }
 }
@@ -23,7 +23,7 @@ extension EventLoop {
 extension LoopBound {
     /// Runs `body` with the value on the loop and waits for what it returns. From any thread.
     @discardableResult
-    public func with<Result: Sendable>(_ body: @escaping @Sendable (Value) -> Result) -> Result {
+    package func with<Result: Sendable>(_ body: @escaping @Sendable (Value) -> Result) -> Result {
         loop.waitFor { body(self.value) }
     }
 }

@@ -2,15 +2,15 @@
 ///
 /// The value may be of any type: it is only handed out on the loop, and let go of there, wherever the last holder of the
 /// box is.
-public final class LoopBound<Value>: @unchecked Sendable {
+package final class LoopBound<Value>: @unchecked Sendable {
     // Safe: `parcel` is private, and its value is reached on the loop only, by the accessor, which traps elsewhere, and
     // by the release, which is submitted there.
     private let parcel: Parcel<Value>
     /// The loop that the value lives on.
-    public let loop: any EventLoop
+    package let loop: any EventLoop
 
     /// Binds `value` to `loop`. On the loop only.
-    public init(_ value: Value, loop: any EventLoop) {
+    package init(_ value: Value, loop: any EventLoop) {
         precondition(loop.isCurrent, "a value is bound to a loop on that loop")
         parcel = Parcel(value)
         self.loop = loop
@@ -25,7 +25,7 @@ public final class LoopBound<Value>: @unchecked Sendable {
     }
 
     /// The value. On the loop only.
-    public var value: Value {
+    package var value: Value {
         precondition(loop.isCurrent, "this value lives on its event loop; use submit(_:) to get there")
         guard let value = parcel.value else { preconditionFailure("the value stays until the box is gone") }
         return value

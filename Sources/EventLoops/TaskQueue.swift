@@ -1,7 +1,7 @@
 import HeapModule
 
 /// The timers of a loop: a heap by deadline, and by order of scheduling among equal deadlines.
-public struct TaskQueue {
+package struct TaskQueue {
     private struct Entry: Comparable {
         var deadline: Instant
         /// How many tasks were scheduled before.
@@ -15,11 +15,11 @@ public struct TaskQueue {
 
     /// A task with its time. A struct: a closure within an optional, a tuple or a collection is wrapped into another one, at
     /// the cost of an allocation.
-    public struct WaitingTask {
+    package struct WaitingTask {
         /// When it is due.
-        public let deadline: Instant
+        package let deadline: Instant
         /// What is to be done.
-        public let run: () -> Void
+        package let run: () -> Void
     }
 
     /// A place for a task. The generation tells those that have it one after the other apart.
@@ -38,13 +38,13 @@ public struct TaskQueue {
     private var scheduled: UInt64 = 0
 
     /// An empty queue.
-    public init() {}
+    package init() {}
 
     /// Tasks that wait.
-    public var count: Int { slots.count - freeSlots.count }
+    package var count: Int { slots.count - freeSlots.count }
 
     /// Adds a task.
-    public mutating func add(at deadline: Instant, _ task: @escaping () -> Void) -> ScheduledTask {
+    package mutating func add(at deadline: Instant, _ task: @escaping () -> Void) -> ScheduledTask {
         let slot = freeSlots.popLast() ?? slots.count
         precondition(slot >> Self.slotBits == 0, "sixteen million timers are a loop that never ends")
         if slot == slots.count { slots.append(Slot()) }
@@ -60,7 +60,7 @@ public struct TaskQueue {
     /// - Returns: The task. With it goes what it held, whose end may cancel other tasks: let go of it when the queue is
     ///   free for that.
     @discardableResult
-    public mutating func cancel(_ task: ScheduledTask) -> WaitingTask? {
+    package mutating func cancel(_ task: ScheduledTask) -> WaitingTask? {
         guard let body = take(task) else { return nil }
         // Long timers that are set and cancelled all the time (ATT's 30 s) must not pile up in the heap.
         if heap.count > 64, heap.count > count * 4 {
@@ -70,7 +70,7 @@ public struct TaskQueue {
     }
 
     /// When the next task is due.
-    public mutating func nextDeadline() -> Instant? {
+    package mutating func nextDeadline() -> Instant? {
         while let entry = heap.min {
             if slot(of: entry.task) != nil { return entry.deadline }
             heap.removeMin()
@@ -79,7 +79,7 @@ public struct TaskQueue {
     }
 
     /// Takes the next task if it is due at `limit` or before.
-    public mutating func popNext(dueBy limit: Instant) -> WaitingTask? {
+    package mutating func popNext(dueBy limit: Instant) -> WaitingTask? {
         guard let deadline = nextDeadline(), deadline <= limit, let entry = heap.popMin() else { return nil }
         return take(entry.task)
     }

@@ -7,12 +7,12 @@
 #endif
 
 /// Which thread this is, to tell whether a caller is on a loop's thread.
-public struct ThreadIdentity: Hashable, Sendable {
+package struct ThreadIdentity: Hashable, Sendable {
     /// Not 0: it is an address.
     let number: UInt
 
     /// The calling thread.
-    public static var current: ThreadIdentity {
+    package static var current: ThreadIdentity {
         #if canImport(Glibc)
             ThreadIdentity(number: UInt(pthread_self()))
         #else

@@ -2,9 +2,12 @@ import BluetoothTypes
 import Bonds
 import EventLoops
 import HCI
+import HCIHost
 import L2CAP
 import Logging
+import Privacy
 import SMP
+import Security
 
 /// The Generic Access Profile of one device for users of the host stack: a controller with its advertiser, scanner and
 /// connector, and the links that come of them (Core Vol 3 Part C). ``Broadcaster``, ``Observer``, ``Peripheral`` and
@@ -12,9 +15,9 @@ import SMP
 ///
 /// Everything follows the specification here; what Apple's systems do otherwise is the business of those above. Lives on its
 /// loop; everything is called there.
-public final class GenericAccess {
+package final class GenericAccess {
     /// How far the device is.
-    public enum State: Hashable, Sendable {
+    package enum State: Hashable, Sendable {
         /// Not started, or stopped.
         case off
         /// The controller is being brought up.
@@ -26,28 +29,28 @@ public final class GenericAccess {
     }
 
     /// How far the device is.
-    public private(set) var state = State.off
+    package private(set) var state = State.off
     /// Called after each change of ``state``. With the controller all links, modes and procedures are gone.
-    public var onStateChange: ((State) -> Void)?
+    package var onStateChange: ((State) -> Void)?
     /// Called with each link that is made, in either role, before anything is received on it.
-    public var onLink: ((AccessLink) -> Void)?
+    package var onLink: ((AccessLink) -> Void)?
     /// The links, the oldest first.
-    public private(set) var links: [AccessLink] = []
+    package private(set) var links: [AccessLink] = []
     /// The loop of the device.
-    public let loop: any EventLoop
+    package let loop: any EventLoop
     /// The advertising sets.
-    public let advertiser: Advertiser
+    package let advertiser: Advertiser
     /// Makes and ends links; ``Central`` is more comfortable.
-    public let connector: Connector
+    package let connector: Connector
     /// The private addresses; tell it of the bonds.
-    public let privacy: DevicePrivacy
+    package let privacy: DevicePrivacy
     /// The services that take credit-based channels of peers.
-    public let channels = ChannelServers()
+    package let channels = ChannelServers()
     /// The security of all links: bonds, prompts, and how the device pairs.
-    public let security: DeviceSecurity
+    package let security: DeviceSecurity
     /// Opens the bonds that belong to a controller, which is ready and has shown nothing yet (AB-H08); nil when there are
     /// none. Without it the bonds stay those that the device was made with.
-    public var openBonds: ((ControllerInformation) -> BondStore?)?
+    package var openBonds: ((ControllerInformation) -> BondStore?)?
 
     let host: HCIHost
     private let scanner: Scanner
@@ -76,7 +79,7 @@ public final class GenericAccess {
     ///   - bonds: Where bonds are kept, and who this device is behind private addresses; without it, no pairing makes a bond.
     ///   - pairing: How the device pairs.
     ///   - interval: After how long a private address gives way to another one.
-    public convenience init(
+    package convenience init(
         host: HCIHost,
         loop: any EventLoop,
         random: RandomSource,
@@ -113,7 +116,7 @@ public final class GenericAccess {
     ///   - identity: Who the device is.
     ///   - security: Its bonds, and how it pairs; it belongs to this controller until the next device is made of it.
     ///   - interval: After how long a private address gives way to another one.
-    public init(
+    package init(
         host: HCIHost,
         loop: any EventLoop,
         random: RandomSource,
@@ -136,7 +139,7 @@ public final class GenericAccess {
         )
         advertiser = Advertiser(host: host, loop: loop, random: random, logger: logger, privacy: privacy)
         scanner = Scanner(host: host, loop: loop, logger: logger, privacy: privacy)
-        connector = Connector(host: host, loop: loop, logger: logger, privacy: privacy)
+        connector = Connector(host: host, loop: loop, logger: logger, privacy: privacy, scanner: scanner)
         security.begin(on: host, privacy)
         listen()
     }
@@ -164,12 +167,12 @@ public final class GenericAccess {
     }
 
     /// Brings the controller up.
-    public func start() {
+    package func start() {
         host.start()
     }
 
     /// Ends everything.
-    public func stop() {
+    package func stop() {
         host.stop()
     }
 }
@@ -178,7 +181,7 @@ public final class GenericAccess {
 
 extension GenericAccess {
     /// What the controller can do; nil before it is ready.
-    public var controllerInformation: ControllerInformation? { controller }
+    package var controllerInformation: ControllerInformation? { controller }
 
     private func hostChanged(_ new: HCIHost.State) {
         switch new {

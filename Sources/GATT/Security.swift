@@ -2,7 +2,7 @@ import ATT
 import L2CAP
 
 /// What an attribute asks of the link before it is read or written (Core Vol 3 Part C 10.2.1).
-public enum SecurityRequirement: Int, Hashable, Sendable, Comparable {
+package enum SecurityRequirement: Int, Hashable, Sendable, Comparable {
     /// Nothing: security mode 1 level 1.
     case none
     /// Encryption: level 2.
@@ -13,35 +13,35 @@ public enum SecurityRequirement: Int, Hashable, Sendable, Comparable {
     case secureConnections
 
     /// Weaker first.
-    public static func < (a: SecurityRequirement, b: SecurityRequirement) -> Bool { a.rawValue < b.rawValue }
+    package static func < (a: SecurityRequirement, b: SecurityRequirement) -> Bool { a.rawValue < b.rawValue }
 }
 
 /// The security of a link at this moment.
-public struct LinkSecurity: LinkRights, Hashable, Sendable {
+package struct LinkSecurity: LinkRights, Hashable, Sendable {
     /// The shortest key that protects anything, in octets (AB-A13).
-    public static let minimumKeySize = 16
+    package static let minimumKeySize = 16
 
     /// Whether the link is encrypted.
-    public var isEncrypted = false
+    package var isEncrypted = false
     /// Whether the key that it is encrypted with is an authenticated one.
-    public var isAuthenticated = false
+    package var isAuthenticated = false
     /// Whether that key was made by LE Secure Connections.
-    public var isSecureConnections = false
+    package var isSecureConnections = false
     /// The length of that key, in octets.
-    public var keySize = 16
+    package var keySize = 16
     /// Whether there is a key for this peer, in use or not.
-    public var hasKey = false
+    package var hasKey = false
     /// Whether the user of this system lets the peer have what asks for that (Core Vol 3 Part C 10.5).
-    public var isAuthorized = false
+    package var isAuthorized = false
     /// Whether this system is in Secure Connections Only mode: whatever asks for anything asks for level 4 (Core Vol 3
     /// Part C 10.2.4).
-    public var isSecureConnectionsOnly = false
+    package var isSecureConnectionsOnly = false
 
     /// No security.
-    public init() {}
+    package init() {}
 
     /// The given security.
-    public init(
+    package init(
         isEncrypted: Bool,
         isAuthenticated: Bool = false,
         isSecureConnections: Bool = false,
@@ -64,7 +64,7 @@ public struct LinkSecurity: LinkRights, Hashable, Sendable {
 
     /// The security that both give. What is not the link's but this system's is as it is later: whether there is a key for the
     /// peer, and what the user and the mode of the system say.
-    public func limited(by later: LinkSecurity) -> LinkSecurity {
+    package func limited(by later: LinkSecurity) -> LinkSecurity {
         var security = later
         security.isEncrypted = isEncrypted && later.isEncrypted
         security.isAuthenticated = isAuthenticated && later.isAuthenticated
@@ -75,7 +75,7 @@ public struct LinkSecurity: LinkRights, Hashable, Sendable {
 
     /// Why the link does not meet `requirement`; nil when it does (Core Vol 3 Part C 10.3.1, table 10.2). As long as it is
     /// not encrypted, how good the key is does not matter.
-    public func refusal(of requirement: SecurityRequirement) -> ATTErrorCode? {
+    package func refusal(of requirement: SecurityRequirement) -> ATTErrorCode? {
         guard requirement > .none else { return nil }
         guard isEncrypted else { return hasKey ? .insufficientEncryption : .insufficientAuthentication }
         let requirement = isSecureConnectionsOnly ? .secureConnections : requirement

@@ -1,10 +1,10 @@
 /// Where a controller is, as it is written on a command line or in `HARALD_CONTROLLER`.
-public enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
+package enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
     /// H4 over TCP: `tcp:HOST:PORT`.
     case tcp(host: String, port: Int)
 
     /// Why a text names no controller.
-    public enum ParseError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum ParseError: Error, Hashable, Sendable, CustomStringConvertible {
         /// Not one of the known forms.
         case unknownForm(String)
         /// A form that this version cannot open.
@@ -13,7 +13,7 @@ public enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
         case port(String)
 
         /// One sentence for a person.
-        public var description: String {
+        package var description: String {
             switch self {
             case .unknownForm(let text):
                 "\"\(text)\" is not the address of a controller; write tcp:HOST:PORT"
@@ -28,7 +28,7 @@ public enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
     /// Reads an address.
     ///
     /// - Throws: ``ParseError``, which says what to write.
-    public init(_ text: String) throws(ParseError) {
+    package init(_ text: String) throws(ParseError) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         switch parts.first.map(String.init) ?? "" {
         case "tcp":
@@ -51,7 +51,7 @@ public enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The address as it is written.
-    public var description: String {
+    package var description: String {
         switch self {
         case .tcp(let host, let port): host.contains(":") ? "tcp:[\(host)]:\(port)" : "tcp:\(host):\(port)"
         }

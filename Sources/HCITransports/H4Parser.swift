@@ -7,25 +7,25 @@ import HCI
 /// The stream has no marks to find the next packet by, and whatever is taken for one after a wrong octet is the other end's
 /// choice. So octets that cannot be a packet end it, which is the policy for AB-H02: ``failure`` is set, nothing is found any
 /// more, the transport closes, and the host reports the error. A new line begins with a reset.
-public struct H4Parser {
+package struct H4Parser {
     /// The longest packet with its type octet: ACL data with 65,535 octets. No more than this is ever kept.
-    public static let maximumPacketLength = 1 + 4 + 65_535
+    package static let maximumPacketLength = 1 + 4 + 65_535
 
     /// The octet that was no packet type.
-    public private(set) var failure: PacketError?
+    package private(set) var failure: PacketError?
     private var incomplete: [UInt8] = []
     // Octets that `incomplete` needs before a look at it is worth while: a packet that drips in is not copied each time.
     private var needed = 0
 
     /// A parser at the front of a stream.
-    public init() {}
+    package init() {}
 
     /// Octets of a packet that is not complete yet.
-    public var pendingLength: Int { incomplete.count }
+    package var pendingLength: Int { incomplete.count }
 
     /// Takes octets in whatever pieces they come and returns the packets that they complete, in order. The packets share
     /// the storage of `octets` where they can.
-    public mutating func take(_ octets: [UInt8]) -> [HCIPacket] {
+    package mutating func take(_ octets: [UInt8]) -> [HCIPacket] {
         guard failure == nil else { return [] }
         var octets = octets
         if !incomplete.isEmpty {

@@ -3,9 +3,9 @@ import NIOCore
 import NIOPosix
 
 /// A loop in real time: one thread of swift-nio, which also waits on the sockets of its transports.
-public final class NIOEventLoop: EventLoops.EventLoop {
+package final class NIOEventLoop: EventLoops.EventLoop {
     /// The loop and the thread of swift-nio.
-    public let nio: any NIOCore.EventLoop
+    package let nio: any NIOCore.EventLoop
 
     // Safe: `pacing` and `alarm` are touched on the thread of `nio` only; every access goes through `onLoop()`.
     nonisolated(unsafe) private var pacing = Pacing()
@@ -15,31 +15,31 @@ public final class NIOEventLoop: EventLoops.EventLoop {
     private let start: NIODeadline
 
     /// Starts the thread.
-    public init() {
+    package init() {
         group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         nio = group.next()
         start = .now()
     }
 
     /// Ends the thread after what is under way. Not from the loop itself.
-    public func shutDown() {
+    package func shutDown() {
         precondition(!nio.inEventLoop, "a loop cannot wait for its own end")
         // The only error is that it has been shut down before.
         try? group.syncShutdownGracefully()
     }
 
     /// The instant of the running task.
-    public var now: Instant {
+    package var now: Instant {
         onLoop()
         return pacing.now
     }
 
     /// Whether this is the loop's thread.
-    public var isCurrent: Bool { nio.inEventLoop }
+    package var isCurrent: Bool { nio.inEventLoop }
 
     /// Adds a task. On the loop only.
     @discardableResult
-    public func schedule(at deadline: Instant, _ task: @escaping () -> Void) -> ScheduledTask {
+    package func schedule(at deadline: Instant, _ task: @escaping () -> Void) -> ScheduledTask {
         onLoop()
         let scheduled = pacing.add(at: deadline, task)
         if !isRunning { setAlarm(for: deadline) }
@@ -47,27 +47,27 @@ public final class NIOEventLoop: EventLoops.EventLoop {
     }
 
     /// Drops a task. On the loop only.
-    public func cancel(_ task: ScheduledTask) {
+    package func cancel(_ task: ScheduledTask) {
         onLoop()
         let dropped = pacing.cancel(task)
         withExtendedLifetime(dropped) {}
     }
 
     /// Runs `task` on the loop's thread, after all that is due by then.
-    public func submit(_ task: @escaping @Sendable () -> Void) {
+    package func submit(_ task: @escaping @Sendable () -> Void) {
         nio.execute { [self] in arrive(task) }
     }
 
     /// Runs `task` on the loop's thread and waits for it; at once when this is the loop's thread. On a loop that has been
     /// shut down nothing happens.
-    public func submitAndWait(_ task: @escaping @Sendable () -> Void) {
+    package func submitAndWait(_ task: @escaping @Sendable () -> Void) {
         if nio.inEventLoop { return task() }
         // The only error is that the loop has been shut down: then there is nothing to wait for.
         try? nio.submit { [self] in arrive(task) }.wait()
     }
 
     /// Calls an app back on its queue.
-    public func deliver(on queue: any CallbackQueue, _ callback: @escaping @Sendable () -> Void) {
+    package func deliver(on queue: any CallbackQueue, _ callback: @escaping @Sendable () -> Void) {
         queue.async(callback)
     }
 

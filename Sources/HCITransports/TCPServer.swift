@@ -4,12 +4,12 @@ import NIOCore
 import NIOPosix
 
 /// Waits for connections and gives a transport for each.
-public final class TCPServer {
+package final class TCPServer {
     /// Connections that are open at a time; one more is closed at once.
-    public static let maximumConnections = 64
+    package static let maximumConnections = 64
 
     /// The port, also when the system chose it.
-    public let port: Int
+    package let port: Int
     private let channel: any Channel
 
     private init(channel: any Channel, port: Int) {
@@ -21,7 +21,7 @@ public final class TCPServer {
     /// `completion` are called on the loop.
     ///
     /// On the loop only.
-    public static func listen(
+    package static func listen(
         host: String = "127.0.0.1",
         port: Int,
         loop: NIOEventLoop,
@@ -49,7 +49,7 @@ public final class TCPServer {
     }
 
     /// Listens no more. Connections stay.
-    public func close() {
+    package func close() {
         channel.close(promise: nil)
     }
 

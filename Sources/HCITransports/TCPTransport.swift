@@ -13,18 +13,18 @@ import NIOPosix
 #endif
 
 /// H4 over TCP. Which end is the host and which the controller is up to those who hold the ends.
-public final class TCPTransport: HCITransport {
+package final class TCPTransport: HCITransport {
     /// How long a connection attempt may take.
-    public static let connectTimeout = TimeAmount.seconds(5)
+    package static let connectTimeout = TimeAmount.seconds(5)
     /// Octets that may wait for an end that does not read. It is taken for dead when there are more.
-    public static let maximumUnsent = 4 << 20
+    package static let maximumUnsent = 4 << 20
 
     /// Takes each packet that arrives.
-    public var onReceive: ((HCIPacket) -> Void)?
+    package var onReceive: ((HCIPacket) -> Void)?
     /// Called once when the line is gone.
-    public var onClose: ((HCITransportError) -> Void)?
+    package var onClose: ((HCITransportError) -> Void)?
     /// Host and port: whoever answers there.
-    public let place: String
+    package let place: String
 
     private let channel: any Channel
     private let loop: NIOEventLoop
@@ -39,7 +39,7 @@ public final class TCPTransport: HCITransport {
     /// Connects to a controller, or to a host that waits for one. `completion` is called on the loop, once.
     ///
     /// On the loop only.
-    public static func connect(
+    package static func connect(
         host: String,
         port: Int,
         loop: NIOEventLoop,
@@ -84,7 +84,7 @@ public final class TCPTransport: HCITransport {
     }
 
     /// Sends a packet.
-    public func send(_ packet: HCIPacket) {
+    package func send(_ packet: HCIPacket) {
         guard isOpen else { return }
         guard channel.isWritable else {
             return loop.execute { [self] in lost(.failed(reason: "the other end does not read")) }
@@ -93,7 +93,7 @@ public final class TCPTransport: HCITransport {
     }
 
     /// Closes the line.
-    public func close() {
+    package func close() {
         guard isOpen else { return }
         isOpen = false
         channel.close(promise: nil)

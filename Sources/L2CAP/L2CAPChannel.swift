@@ -3,7 +3,7 @@ import BluetoothTypes
 /// A channel as the protocols above see it: whole payloads in order both ways.
 ///
 /// Lives on the loop; everything is called there.
-public protocol L2CAPChannel: AnyObject {
+package protocol L2CAPChannel: AnyObject {
     /// Takes each payload that arrives, and the moment at which it began to.
     var onReceive: ((_ payload: PacketBuffer, _ moment: LinkMoment) -> Void)? { get set }
 
@@ -25,21 +25,21 @@ public protocol L2CAPChannel: AnyObject {
 }
 
 /// A channel that exists as long as its link does (Core Vol 3 Part A 2.1).
-public final class L2CAPFixedChannel: L2CAPChannel {
+package final class L2CAPFixedChannel: L2CAPChannel {
     /// The channel's number.
-    public let identifier: ChannelIdentifier
+    package let identifier: ChannelIdentifier
     /// The longest payload that is taken from the peer, in octets.
-    public let maximumPayload: Int
+    package let maximumPayload: Int
 
     /// Takes each payload that arrives, and the moment at which it began to.
-    public var onReceive: ((_ payload: PacketBuffer, _ moment: LinkMoment) -> Void)?
+    package var onReceive: ((_ payload: PacketBuffer, _ moment: LinkMoment) -> Void)?
     /// Hears of each payload that is longer than ``maximumPayload`` and thrown away: its first octets, one at least, its
     /// length, and the moment at which it began to arrive.
-    public var onOversized: ((_ beginning: PacketBuffer, _ length: Int, _ moment: LinkMoment) -> Void)?
+    package var onOversized: ((_ beginning: PacketBuffer, _ length: Int, _ moment: LinkMoment) -> Void)?
     /// Called once when the link is gone.
-    public var onClose: (() -> Void)?
+    package var onClose: (() -> Void)?
     /// Called when a PDU has left the link's queue.
-    public var onDrain: (() -> Void)?
+    package var onDrain: (() -> Void)?
 
     // The connection owns its channels; a channel does not keep the connection.
     private weak var connection: L2CAPConnection?
@@ -51,13 +51,13 @@ public final class L2CAPFixedChannel: L2CAPChannel {
     }
 
     /// PDUs of all channels of the link that wait for the controller; 0 when the link is gone.
-    public var queuedPDUs: Int { connection?.queuedPDUs ?? 0 }
+    package var queuedPDUs: Int { connection?.queuedPDUs ?? 0 }
 
     /// The present moment of the link.
-    public var moment: LinkMoment { connection?.moment ?? .first }
+    package var moment: LinkMoment { connection?.moment ?? .first }
 
     /// Queues a payload.
-    public func send(_ payload: consuming PacketBuffer) {
+    package func send(_ payload: consuming PacketBuffer) {
         connection?.send(payload, on: identifier)
     }
 

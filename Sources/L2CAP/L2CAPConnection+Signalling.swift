@@ -6,7 +6,7 @@ import EventLoops
 extension L2CAPConnection {
     /// As peripheral: asks the central for connection parameters (Core Vol 3 Part A 4.20). One request at a time;
     /// `completion` is called exactly once.
-    public func requestParameterUpdate(
+    package func requestParameterUpdate(
         _ parameters: ConnectionParameters,
         completion: @escaping (ParameterUpdateOutcome) -> Void
     ) {
@@ -19,7 +19,7 @@ extension L2CAPConnection {
 
     /// Opens a channel in LE Credit Based Flow Control mode (Vol 3 Part A 4.22). `completion` is called exactly once;
     /// nothing has been received on the channel by then.
-    public func openChannel(
+    package func openChannel(
         on spsm: SPSM,
         parameters: ChannelParameters = ChannelParameters(),
         completion: @escaping (Result<L2CAPCreditBasedChannel, ChannelOpenError>) -> Void
@@ -31,7 +31,7 @@ extension L2CAPConnection {
 
     /// Opens one to five channels in Enhanced Credit Based Flow Control mode (Vol 3 Part A 4.25). `completion` is called
     /// exactly once: with at least one channel, and the reason why others were refused, or with an error.
-    public func openEnhancedChannels(
+    package func openEnhancedChannels(
         _ count: Int,
         on spsm: SPSM,
         parameters: ChannelParameters = ChannelParameters(),
@@ -41,17 +41,17 @@ extension L2CAPConnection {
     }
 
     /// Channels that were opened together.
-    public struct EnhancedChannels {
+    package struct EnhancedChannels {
         /// Those that are open.
-        public let channels: [L2CAPCreditBasedChannel]
+        package let channels: [L2CAPCreditBasedChannel]
         /// Why there are not as many as were asked for; nil when there are.
-        public let refusal: ChannelResult?
+        package let refusal: ChannelResult?
     }
 
     /// Takes other sizes on one to five enhanced channels from now on (Vol 3 Part A 4.27): an MTU that is not less than
     /// any now, and an MPS of 64 to 65,533 octets that may be less on a single channel. `completion` is called exactly
     /// once, with nil when the peer has agreed.
-    public func reconfigure(
+    package func reconfigure(
         _ channels: [L2CAPCreditBasedChannel],
         mtu: Int,
         mps: Int,

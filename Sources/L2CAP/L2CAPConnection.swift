@@ -1,13 +1,14 @@
 import BluetoothTypes
 import EventLoops
 import HCI
+import HCIHost
 
 /// L2CAP on one LE link: the fixed channels and the signalling channel.
 ///
 /// The owner creates it when the link comes up and calls ``close()`` when the link is gone.
-public final class L2CAPConnection {
+package final class L2CAPConnection {
     /// Which end of the link this is.
-    public enum Role: Sendable {
+    package enum Role: Sendable {
         /// The end that decides on connection parameters.
         case central
         /// The end that may ask for them.
@@ -15,39 +16,38 @@ public final class L2CAPConnection {
     }
 
     /// How long the rest of a PDU may take after its first octet, however steadily octets come (AB-C11).
-    public static let recombinationTimeout = Duration.seconds(30)
+    package static let recombinationTimeout = Duration.seconds(30)
     /// How long a request on the signalling channel waits for its answer: the Response Timeout of 1 to 60 s (Core Vol 3
     /// Part A 6.2.1), for connection parameters TGAP(conn_param_timeout) (Vol 3 Part C Appendix A).
-    public static let responseTimeout = Duration.seconds(30)
+    package static let responseTimeout = Duration.seconds(30)
     /// How long a request waits when the peer has said that the answer follows: the Extended Response Timeout of 60 to
     /// 300 s (Vol 3 Part A 6.2.2).
-    public static let extendedResponseTimeout = Duration.seconds(60)
+    package static let extendedResponseTimeout = Duration.seconds(60)
     /// Most credit-based channels on one link, those included that are being opened or closed.
-    public static let maximumDynamicChannels = 32
+    package static let maximumDynamicChannels = 32
     /// PDUs that may wait for the controller when the peer asks for one more answer. A peer that keeps to the protocols
     /// waits for its answers; one that sends and takes nothing gets no more of them (AB-A06, AB-C09).
-    public static let maximumQueuedAnswers = 64
+    package static let maximumQueuedAnswers = 64
     /// Most octets of a payload that the signalling channel takes in order to refuse it; the specification's limit is
     /// ``SignallingPacket/maximumLength``.
     static let maximumSignallingPayload = 255
 
     /// Which end of the link this is.
-    public let role: Role
+    package let role: Role
 
-    /// As central: whether to follow a peripheral's request, which is legal whatever this says. Apple's rules at
-    /// first (behaviour 3.27).
-    public var parameterPolicy: (ConnectionParameters) -> Bool = { AppleConnectionParameterRules().accept($0) }
+    /// As central: whether to follow a peripheral's request. Asked about legal ones only; at first it follows them all.
+    package var parameterPolicy: (ConnectionParameters) -> Bool = { _ in true }
     /// As central: a request that was accepted, to be passed to the controller.
-    public var onParametersAccepted: ((ConnectionParameters) -> Void)?
+    package var onParametersAccepted: ((ConnectionParameters) -> Void)?
     /// How the link is protected, kept up to date by the owner; services may ask for more (``ChannelRequirement``).
-    public var protection: LinkProtection {
+    package var protection: LinkProtection {
         get { protections.now }
         set { protections.change(to: newValue, at: moment) }
     }
     /// The present moment of the link. It is also that of the PDU which is arriving: a link has one at a time.
-    public private(set) var moment = LinkMoment.first
+    package private(set) var moment = LinkMoment.first
     /// Hears of everything that was thrown away.
-    public var onDiscard: ((L2CAPDiscard) -> Void)?
+    package var onDiscard: ((L2CAPDiscard) -> Void)?
 
     /// The services that take credit-based channels of the peer.
     let servers: ChannelServers
@@ -74,7 +74,7 @@ public final class L2CAPConnection {
     /// has registered the channels, and what the peer sent in the link's first moments finds them.
     ///
     /// - Parameter servers: the services of the system; without it, the peer can open no channels.
-    public init(link: any ACLLink, role: Role, loop: any EventLoop, servers: ChannelServers = ChannelServers()) {
+    package init(link: any ACLLink, role: Role, loop: any EventLoop, servers: ChannelServers = ChannelServers()) {
         self.link = link
         self.role = role
         self.loop = loop
@@ -85,11 +85,11 @@ public final class L2CAPConnection {
     }
 
     /// PDUs of all channels that wait for the controller; 0 when the link is gone.
-    public var queuedPDUs: Int { isOpen ? link.queuedPDUs : 0 }
+    package var queuedPDUs: Int { isOpen ? link.queuedPDUs : 0 }
 
     /// Opens a fixed channel that takes payloads of up to `maximumPayload` octets. A second call for a channel
     /// replaces the first.
-    public func register(_ identifier: ChannelIdentifier, maximumPayload: Int) -> L2CAPFixedChannel {
+    package func register(_ identifier: ChannelIdentifier, maximumPayload: Int) -> L2CAPFixedChannel {
         let channel = L2CAPFixedChannel(identifier, maximumPayload: maximumPayload, connection: self)
         channels.removeAll { $0.identifier == identifier }
         channels.append(channel)
@@ -100,7 +100,7 @@ public final class L2CAPConnection {
     /// headroom (Core Vol 3 Part A 3.1).
     ///
     /// - Precondition: `payload` has at most 65,535 octets.
-    public func send(_ payload: consuming PacketBuffer, on channel: ChannelIdentifier) {
+    package func send(_ payload: consuming PacketBuffer, on channel: ChannelIdentifier) {
         guard isOpen else { return }
         let length = UInt16(payload.count)
         payload.prepend(integer: channel.rawValue)
@@ -109,7 +109,7 @@ public final class L2CAPConnection {
     }
 
     /// Ends everything: the link is gone, or is to be forgotten. Every channel hears of it once.
-    public func close() {
+    package func close() {
         guard isOpen else { return }
         isOpen = false
         link.onReceive = nil
@@ -145,7 +145,7 @@ extension L2CAPConnection {
     }
 
     /// The credit-based channels that are open, in the order of their numbers.
-    public var creditBasedChannels: [L2CAPCreditBasedChannel] { dynamicChannels.compactMap(\.self) }
+    package var creditBasedChannels: [L2CAPCreditBasedChannel] { dynamicChannels.compactMap(\.self) }
 }
 
 // MARK: - Receiving

@@ -1,7 +1,7 @@
 import BluetoothTypes
 
 /// Something that arrived and was thrown away, for a log and for counting. None of it ends the link.
-public enum L2CAPDiscard: Hashable, Sendable {
+package enum L2CAPDiscard: Hashable, Sendable {
     /// A fragment that continues nothing.
     case continuationWithoutStart
     /// A PDU began while another one was incomplete; the older one is gone.

@@ -2,17 +2,17 @@
 ///
 /// A PDU has the moment at which it began, however long the rest of it took. Whoever knows the security of the link notes
 /// the moment of each change (``SecurityHistory``); nobody has to tell anybody else.
-public struct LinkMoment: Hashable, Sendable, Comparable {
+package struct LinkMoment: Hashable, Sendable, Comparable {
     private var begun: UInt64 = 0
 
     /// Before anything has arrived.
-    public static let first = LinkMoment()
+    package static let first = LinkMoment()
 
     /// Another PDU begins.
-    public mutating func advance() {
+    package mutating func advance() {
         begun += 1
     }
 
     /// Earlier first.
-    public static func < (a: LinkMoment, b: LinkMoment) -> Bool { a.begun < b.begun }
+    package static func < (a: LinkMoment, b: LinkMoment) -> Bool { a.begun < b.begun }
 }

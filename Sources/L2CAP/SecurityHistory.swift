@@ -1,5 +1,5 @@
 /// How well a link is protected, in the words of one layer.
-public protocol LinkRights: Equatable {
+package protocol LinkRights: Equatable {
     /// The rights of what arrived under this and is dealt with under `later`: those that both give.
     func limited(by later: Self) -> Self
 }
@@ -9,28 +9,28 @@ public protocol LinkRights: Equatable {
 /// What arrives has the rights of the weakest security that the link has had since it began to arrive: octets that came in
 /// the clear may come from anybody, and no encryption that follows makes them the peer's (AB-L08); and what was allowed then
 /// may be so no longer (AB-A02).
-public struct SecurityHistory<Security: LinkRights> {
+package struct SecurityHistory<Security: LinkRights> {
     /// Changes that are told apart. Of what came before all of them the weakest counts, so that forgetting gives no rights.
-    public static var maximumChanges: Int { 8 }
+    package static var maximumChanges: Int { 8 }
 
     /// The security now.
-    public private(set) var now: Security
+    package private(set) var now: Security
     // Until when each earlier security held, and the weakest since, oldest first.
     private var past: [(until: LinkMoment, weakest: Security)] = []
 
     /// A link with the given security from its beginning.
-    public init(_ now: Security) {
+    package init(_ now: Security) {
         self.now = now
     }
 
     /// A link with the given security from a moment on, and with `before` until then.
-    public init(_ now: Security, before: Security, until moment: LinkMoment) {
+    package init(_ now: Security, before: Security, until moment: LinkMoment) {
         self.now = now
         past = [(moment, before.limited(by: now))]
     }
 
     /// The security is `new` for whatever begins to arrive after `moment`, which is the present one.
-    public mutating func change(to new: Security, at moment: LinkMoment) {
+    package mutating func change(to new: Security, at moment: LinkMoment) {
         guard new != now else { return }
         for index in past.indices { past[index].weakest = past[index].weakest.limited(by: new) }
         // Nothing has arrived under a security that changed again at once.
@@ -42,12 +42,12 @@ public struct SecurityHistory<Security: LinkRights> {
     }
 
     /// Whether the security is the same as at `moment`.
-    public func isUnchanged(since moment: LinkMoment) -> Bool {
+    package func isUnchanged(since moment: LinkMoment) -> Bool {
         past.last.map { $0.until < moment } ?? true
     }
 
     /// The weakest security since `moment`.
-    public func weakest(since moment: LinkMoment) -> Security {
+    package func weakest(since moment: LinkMoment) -> Security {
         if isUnchanged(since: moment) { return now }
         return past.first { moment <= $0.until }?.weakest ?? now
     }

@@ -7,18 +7,18 @@ import Radio
 ///
 /// It lives on the loop of its radio, and works as long as somebody holds it; letting go of it, on the loop, switches it
 /// off in the middle of whatever it does.
-public final class VirtualController {
+package final class VirtualController {
     /// What the link layer can do, as LE Read Local Supported Features tells it.
-    public static let supportedFeatures: LEFeatures = [
+    package static let supportedFeatures: LEFeatures = [
         .encryption, .connectionParametersRequest, .extendedReject, .peripheralInitiatedFeaturesExchange, .ping,
         .dataLengthExtension, .phy2M, .phyCoded, .extendedAdvertising, .channelSelectionAlgorithm2,
         .minimumUsedChannels, .sleepClockAccuracyUpdates, .privacy, .extendedScannerFilterPolicies,
     ]
 
     /// What the controller is like.
-    public let configuration: VirtualControllerConfiguration
+    package let configuration: VirtualControllerConfiguration
     /// Its antenna: the position, and the account of its air time.
-    public let node: RadioNode
+    package let node: RadioNode
 
     let loop: any EventLoop
     let random: RandomSource
@@ -61,7 +61,7 @@ public final class VirtualController {
     ///   - loop: the loop of the radio.
     ///   - random: for addresses, delays and backoff; `split` one off for each controller.
     ///   - configuration: what it is like.
-    public init(
+    package init(
         transport: any HCITransport,
         node: RadioNode,
         loop: any EventLoop,

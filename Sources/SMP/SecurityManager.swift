@@ -5,13 +5,13 @@ import L2CAP
 
 /// The Security Manager of one link (Core Vol 3 Part H): the shell around the machines. It has the channel and the timer;
 /// the controller, persons and the store of bonds are its delegate's.
-public final class SecurityManager {
+package final class SecurityManager {
     /// Octets of the longest command: a public key (Core Vol 3 Part H 3.2). Shorter ones go over links without LE Secure
     /// Connections too.
-    public static let maximumPayload = 1 + SMPCommand.longest
+    package static let maximumPayload = 1 + SMPCommand.longest
 
     /// Who performs what the manager cannot. Without one pairing is refused.
-    public weak var delegate: (any SecurityManagerDelegate)? {
+    package weak var delegate: (any SecurityManagerDelegate)? {
         didSet { updatePairable() }
     }
 
@@ -37,7 +37,7 @@ public final class SecurityManager {
     ///   - peerAddress: the peer's address on the air, likewise.
     ///   - identity: what the peer learns when it pairs; nil when there is nothing behind the address.
     ///   - keys: keys that nobody keeps, for this link alone. Those of a bond are the delegate's.
-    public init(
+    package init(
         channel: any L2CAPChannel,
         role: PairingRole,
         ownAddress: BluetoothAddress,
@@ -65,18 +65,18 @@ public final class SecurityManager {
     }
 
     /// How this device pairs. What is under way is not changed.
-    public var configuration: PairingConfiguration {
+    package var configuration: PairingConfiguration {
         didSet { updatePairable() }
     }
 
     /// Who agrees to a pairing in which nothing is compared or entered.
-    public var consent: PairingConsent {
+    package var consent: PairingConsent {
         get { machine.pairing.context.consent }
         set { machine.pairing.context.consent = newValue }
     }
 
     /// What has come another way than over the link.
-    public var outOfBand: OutOfBand {
+    package var outOfBand: OutOfBand {
         get { OutOfBand(peer: machine.pairing.context.peerData, own: machine.pairing.context.ownData) }
         set {
             machine.pairing.context.peerData = newValue.peer
@@ -85,16 +85,16 @@ public final class SecurityManager {
     }
 
     /// The keys that the two have, kept or for this link alone.
-    public var keys: PeerKeys? { machine.keys }
+    package var keys: PeerKeys? { machine.keys }
 
     /// Whether the link is encrypted, and how well.
-    public var encryption: LinkEncryption { machine.encryption }
+    package var encryption: LinkEncryption { machine.encryption }
 
     /// Whether a pairing is under way.
-    public var isPairing: Bool { machine.pairing.isUnderWay }
+    package var isPairing: Bool { machine.pairing.isUnderWay }
 
     /// Which side of a pairing this device is.
-    public var role: PairingRole { machine.role }
+    package var role: PairingRole { machine.role }
 
     private func updatePairable() {
         machine.pairing.configuration = configuration
@@ -109,7 +109,7 @@ extension SecurityManager {
     ///
     /// As central it is encrypted with the key of the bond, and paired if that key is not good enough or there is none. As
     /// peripheral the central is asked to. Several callers wait for the same procedure.
-    public func secure(
+    package func secure(
         _ level: SecurityLevel,
         completion: @escaping (Result<Void, SecurityError>) -> Void = { _ in }
     ) {
@@ -118,16 +118,16 @@ extension SecurityManager {
 
     /// Pairs, whatever keys there are. As peripheral the central is asked to, which may do no more than encrypt: then the
     /// caller waits until ``PairingMachine/timeout`` has passed.
-    public func pair(completion: @escaping (Result<Void, SecurityError>) -> Void = { _ in }) {
+    package func pair(completion: @escaping (Result<Void, SecurityError>) -> Void = { _ in }) {
         handle(.wanted(waiter(nil, completion)))
     }
 
     /// Ends a pairing that is under way. Who waits is told.
-    public func cancel() { handle(.cancel) }
+    package func cancel() { handle(.cancel) }
 
     /// The bond with the peer was removed. Whatever the link is encrypted with, on its way there, or pairs for, is not worth
     /// anything any more, and the link ends.
-    public func forget() { handle(.forgotten) }
+    package func forget() { handle(.forgotten) }
 
     private func waiter(
         _ level: SecurityLevel?,
@@ -143,18 +143,18 @@ extension SecurityManager {
 
 extension SecurityManager {
     /// Octets of a signature.
-    public static let signatureLength = Signature.length
+    package static let signatureLength = Signature.length
 
     /// The signature under `message`, of ``signatureLength`` octets as on the air (Core Vol 3 Part H 2.4.5); nil when the
     /// peer has no key of ours, or the number that it takes could not be kept.
-    public func sign(_ message: PacketBuffer) -> PacketBuffer? {
+    package func sign(_ message: PacketBuffer) -> PacketBuffer? {
         guard var keys = machine.keys, let signature = keys.sign(message), keep(keys) else { return nil }
         return signature
     }
 
     /// Whether the peer has signed `message`: with its key, and for the first time. A signature counts once, and only when it
     /// is kept that it was there: otherwise it would count again on another link.
-    public func verify(_ message: PacketBuffer, signature: PacketBuffer) -> Bool {
+    package func verify(_ message: PacketBuffer, signature: PacketBuffer) -> Bool {
         guard var keys = machine.keys, keys.verify(message, signature: signature) else { return false }
         return keep(keys)
     }
@@ -174,18 +174,18 @@ extension SecurityManager {
 
 extension SecurityManager {
     /// As peripheral: the key for what the central has shown; nil when there is none, and the controller is to be told so.
-    public func longTermKey(random: UInt64, diversifier: UInt16) -> Key128? {
+    package func longTermKey(random: UInt64, diversifier: UInt16) -> Key128? {
         machine.longTermKey(random: random, diversifier: diversifier)
     }
 
     /// Encryption is another one, or could not be had.
-    public func encryptionChanged(_ report: EncryptionChangeReport) {
+    package func encryptionChanged(_ report: EncryptionChangeReport) {
         if case .failed = report {} else { encryptionMoment = channel.moment }
         handle(.encryption(report))
     }
 
     /// The link is gone. Who waits is told.
-    public func linkLost() { handle(.linkLost) }
+    package func linkLost() { handle(.linkLost) }
 }
 
 // MARK: - Events and actions

@@ -3,9 +3,11 @@ import Bonds
 import Cryptography
 import EventLoops
 import GAP
-import HCITransports
+import HCI
 import Logging
+import Privacy
 import SMP
+import Security
 import ServiceMessages
 import Testing
 

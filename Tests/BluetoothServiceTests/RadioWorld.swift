@@ -2,7 +2,7 @@ import BluetoothTypes
 import EventLoops
 import GAP
 import HCI
-import HCITransports
+import HCIHost
 import LinkLayer
 import Logging
 import Radio

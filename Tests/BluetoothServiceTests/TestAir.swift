@@ -1,7 +1,6 @@
 import BluetoothTypes
 import EventLoops
 import HCI
-import HCITransports
 
 /// Controllers that hear each other at once and lose nothing: what the service needs of a controller and no more, so that
 /// its tests can also make a controller misbehave.

@@ -3,6 +3,7 @@ import EventLoops
 import Foundation
 import GAP
 import Logging
+import Privacy
 import ServiceMessages
 import Synchronization
 import Testing

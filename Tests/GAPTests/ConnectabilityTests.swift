@@ -1,9 +1,11 @@
 import BluetoothTypes
 import EventLoops
 import HCI
+import HCIHost
 import Testing
 
 @testable import GAP
+@testable import Security
 
 /// Connectability modes and connection establishment procedures (Core Vol 3 Part C 9.3), between two whole stacks.
 @Suite struct ConnectabilityTests {

@@ -4,6 +4,7 @@ import EventLoops
 import Testing
 
 @testable import GAP
+@testable import Security
 
 /// Encrypted advertising data (Core Vol 3 Part C 10.10; Core Specification Supplement Part A 1.23 and 2.3).
 @Suite struct EncryptedDataTests {

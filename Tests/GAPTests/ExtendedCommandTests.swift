@@ -1,9 +1,11 @@
 import BluetoothTypes
 import EventLoops
 import HCI
+import HCIHost
 import Testing
 
 @testable import GAP
+@testable import Privacy
 
 /// The commands that a controller with extended advertising gets, and what becomes of those that it refuses.
 @Suite struct ExtendedCommandTests {
@@ -43,11 +45,12 @@ import Testing
         )
     }
 
-    @Test func behaviour_7_18_theAdvertisementOfAppsGoesOutInLegacyPackets() throws {
+    @Test func aLegacyAdvertisementGoesOutInLegacyPackets() throws {
         let bench = try Bench()
         let set = bench.advertiser.addSet()
-        let plan = AdvertisingPlanner.plan(for: [AdvertisingContent(localName: "Phone", services: [0x180D])])
-        set.want(Advertisement(plan))
+        let data = AdvertisingData([.flags([.generalDiscoverable]), .localName(AdvertisingData.LocalName("Phone"))])
+        let response = AdvertisingData([.services([0x180D], width: .bits16, isComplete: true)])
+        set.want(Advertisement(.connectable, data: data, scanResponse: response))
         bench.peer.run()
         #expect(
             bench.peer.names == [
@@ -57,9 +60,9 @@ import Testing
             ]
         )
         let parameters = try #require(bench.peer.commands.first as? LESetExtendedAdvertisingParameters)
-        #expect(parameters.properties == [.legacy, .connectable, .scannable] && parameters.intervalMin == 32)
-        let data = try #require(bench.peer.commands[2] as? LESetExtendedAdvertisingData)
-        #expect(data.operation == .complete && data.data == plan.advertisement.encoded)
+        #expect(parameters.properties == [.legacy, .connectable, .scannable] && parameters.intervalMin == 48)
+        let sent = try #require(bench.peer.commands[2] as? LESetExtendedAdvertisingData)
+        #expect(sent.operation == .complete && sent.data == data.encoded)
         bench.peer.commands = []
         set.want(nil)
         bench.peer.run()
@@ -207,12 +210,11 @@ import Testing
     @Test func aConnectionIsAskedForOnThePHYsThatThereAre() throws {
         let bench = try Bench()
         let peer = BluetoothAddress(5, kind: .publicDevice)
-        bench.connector.settings = .apple
         bench.connector.want(peer)
         bench.peer.run()
         let command = try #require(bench.peer.commands.last as? LEExtendedCreateConnection)
         #expect(command.peerAddress == peer && command.filterPolicy == .peerAddress)
-        #expect(command.le1M?.intervalMin == 24 && command.le1M?.supervisionTimeout == 72)
+        #expect(command.le1M?.intervalMin == 24 && command.le1M?.supervisionTimeout == 400)
         #expect(command.le2M == command.le1M && command.coded == nil)
     }
 

@@ -6,6 +6,7 @@ import L2CAP
 import Testing
 
 @testable import GAP
+@testable import Security
 
 /// A device that serves its Generic Access service.
 private final class Served: GATTServerDelegate {

@@ -93,8 +93,15 @@ import Testing
 }
 
 @Suite struct AdvertiserMachineTests {
-    private static let one = Advertisement(AdvertisingPlanner.plan(for: [AdvertisingContent(localName: "One")]))
-    private static let two = Advertisement(AdvertisingPlanner.plan(for: [AdvertisingContent(localName: "Two")]))
+    private static let one = advertisement("One")
+    private static let two = advertisement("Two")
+    private static func advertisement(_ name: String) -> Advertisement {
+        var made = Advertisement(.connectable, data: AdvertisingData([.localName(AdvertisingData.LocalName(name))]))
+        (made.tempo, made.outlastsConnections) = (tempo, true)
+        return made
+    }
+
+    private static let tempo = AdvertisingTempo(fast: 32...32, slow: 244...244)
     private static let refused = GAPError.refused(LESetAdvertisingEnable.opcode, .connectionLimitExceeded)
 
     private func advertising(_ advertisement: Advertisement = Self.one) -> AdvertiserMachine {
@@ -125,8 +132,8 @@ import Testing
         var machine = advertising()
         #expect(machine.handle(.fastPhaseOver) == [.stop])
         #expect(machine.handle(.stopped) == [.start(Self.one, .slow)])
-        #expect(AdvertisingTempo.accessory.interval(.fast) == 32...32)
-        #expect(AdvertisingTempo.accessory.interval(.slow) == 244...244)
+        #expect(Self.tempo.interval(.fast) == 32...32)
+        #expect(Self.tempo.interval(.slow) == 244...244)
     }
 
     @Test func aChangeStopsAndStartsAnew() {

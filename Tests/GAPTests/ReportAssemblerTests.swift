@@ -4,6 +4,7 @@ import HCI
 import Testing
 
 @testable import GAP
+@testable import Privacy
 
 @Suite struct ReportAssemblerTests {
     private static let advertiser = BluetoothAddress(0xC0_0000_0000_01, kind: .randomDevice)

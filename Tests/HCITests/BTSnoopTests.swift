@@ -76,25 +76,40 @@ import Testing
     @Test func bothDirectionsAreSeenFromEitherEnd() {
         for end in [SnoopingTransport.End.host, .controller] {
             let loop = VirtualEventLoop()
-            let inner = TestTransport(loop: loop)
+            let line = InMemoryTransport.pair(loop: loop)
             var seen: [HCIDirection] = []
             var received = 0
+            var arrived = 0
             var closed = 0
-            let transport = SnoopingTransport(inner, end: end, loop: loop) { _, direction, _ in seen.append(direction) }
+            let transport = SnoopingTransport(line.host, end: end, loop: loop) { _, direction, _ in
+                seen.append(direction)
+            }
             transport.onReceive = { _ in received += 1 }
             transport.onClose = { _ in closed += 1 }
+            line.controller.onReceive = { _ in arrived += 1 }
             transport.send(HCIPacket(Reset()))
-            inner.inject(Self.acl)
-            inner.onClose?(.closedByPeer)
+            loop.run(for: .seconds(1))
+            line.controller.send(Self.acl)
+            loop.run(for: .seconds(1))
+            line.controller.close()
             loop.run(for: .seconds(1))
             #expect(
                 seen
                     == (end == .host
                         ? [.hostToController, .controllerToHost] : [.controllerToHost, .hostToController])
             )
-            #expect(received == 1 && inner.sent.count == 1 && closed == 1)
-            transport.close()
-            #expect(inner.isClosed)
+            #expect(received == 1 && arrived == 1 && closed == 1)
         }
+    }
+
+    @Test func closingGoesThrough() {
+        let loop = VirtualEventLoop()
+        let line = InMemoryTransport.pair(loop: loop)
+        let transport = SnoopingTransport(line.host, end: .host, loop: loop) { _, _, _ in }
+        var isClosed = false
+        line.controller.onClose = { _ in isClosed = true }
+        transport.close()
+        loop.run(for: .seconds(1))
+        #expect(isClosed)
     }
 }

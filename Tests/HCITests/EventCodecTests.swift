@@ -1,5 +1,6 @@
 import BluetoothTypes
 import EventLoops
+import RandomPackets
 import Testing
 
 @testable import HCI

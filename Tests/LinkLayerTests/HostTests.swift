@@ -1,6 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import HCI
+import HCIHost
 import Logging
 import Radio
 import Testing

@@ -1,13 +1,14 @@
 import BluetoothTypes
 import EventLoops
 import HCI
+import HCIHost
 
 /// One end of an ACL link in memory: what is sent here arrives at the other end, cut into fragments, through the loop.
-public final class LoopbackLink: ACLLink {
+package final class LoopbackLink: ACLLink {
     /// The same at both ends; nobody looks at it.
-    public let handle = ConnectionHandle(rawValue: 1)
+    package let handle = ConnectionHandle(rawValue: 1)
     /// Takes each fragment that arrives. What came before somebody set this is handed over at once.
-    public var onReceive: ((PacketBuffer, Bool) -> Void)? {
+    package var onReceive: ((PacketBuffer, Bool) -> Void)? {
         didSet {
             guard let onReceive else { return }
             let fragments = unclaimed
@@ -16,21 +17,21 @@ public final class LoopbackLink: ACLLink {
         }
     }
     /// Called when a PDU has left the queue.
-    public var onDrain: (() -> Void)?
+    package var onDrain: (() -> Void)?
     /// PDUs that wait while the link is held.
-    public var queuedPDUs: Int { queue.count }
+    package var queuedPDUs: Int { queue.count }
     /// Every PDU that has left the queue, basic header included.
-    public private(set) var sent: [PacketBuffer] = []
+    package private(set) var sent: [PacketBuffer] = []
 
     /// Octets in a fragment.
-    public var fragmentLength = 251
+    package var fragmentLength = 251
     /// Whether nothing leaves the queue, as when the controller has no buffers.
-    public var isHeld = false {
+    package var isHeld = false {
         didSet { if !isHeld { release(.max) } }
     }
 
     /// PDUs that still leave before the link is held; nil for all.
-    public var allowance: Int? {
+    package var allowance: Int? {
         didSet { if allowance == 0 { isHeld = true } }
     }
 
@@ -44,7 +45,7 @@ public final class LoopbackLink: ACLLink {
     }
 
     /// Two ends of one link.
-    public static func pair(loop: any EventLoop) -> (LoopbackLink, LoopbackLink) {
+    package static func pair(loop: any EventLoop) -> (LoopbackLink, LoopbackLink) {
         let first = LoopbackLink(loop: loop)
         let second = LoopbackLink(loop: loop)
         first.peer = second
@@ -53,14 +54,14 @@ public final class LoopbackLink: ACLLink {
     }
 
     /// Queues a PDU.
-    public func send(_ pdu: PacketBuffer) {
+    package func send(_ pdu: PacketBuffer) {
         guard !isHeld else { return queue.append(pdu) }
         allowance = allowance.map { $0 - 1 }
         transmit(pdu)
     }
 
     /// Lets up to `count` PDUs go, those that come meanwhile among them.
-    public func release(_ count: Int) {
+    package func release(_ count: Int) {
         var rest = count
         while rest > 0, !queue.isEmpty {
             rest -= 1
@@ -70,7 +71,7 @@ public final class LoopbackLink: ACLLink {
     }
 
     /// Puts a whole PDU on `channel` into the other end's hands.
-    public func inject(_ payload: [UInt8], on channel: UInt16) {
+    package func inject(_ payload: [UInt8], on channel: UInt16) {
         var pdu = PacketBuffer(copying: payload)
         pdu.prepend(integer: channel)
         pdu.prepend(integer: UInt16(payload.count))
@@ -94,14 +95,14 @@ public final class LoopbackLink: ACLLink {
     }
 
     /// What has been sent since the last call, with the channels and without basic headers.
-    public func takeSent() -> [(channel: UInt16, payload: [UInt8])] {
+    package func takeSent() -> [(channel: UInt16, payload: [UInt8])] {
         defer { sent = [] }
         return sent.filter { $0.count >= 4 }
             .map { (UInt16($0[2]) | UInt16($0[3]) << 8, $0.suffix(after: 4).bytes) }
     }
 
     /// What has been sent on `channel` since the last call, without basic headers.
-    public func takeSent(on channel: UInt16) -> [[UInt8]] {
+    package func takeSent(on channel: UInt16) -> [[UInt8]] {
         defer { sent = [] }
         return sent.filter { $0.count >= 4 && UInt16($0[2]) | UInt16($0[3]) << 8 == channel }
             .map { $0.suffix(after: 4).bytes }

@@ -4,7 +4,6 @@ import CoreBluetooth
 import EventLoops
 import Foundation
 import HCI
-import HCITransports
 import LinkLayer
 import Logging
 import Radio

@@ -3,6 +3,7 @@ import BluetoothTypes
 import EventLoops
 import GATT
 import HCI
+import HCIHost
 import L2CAP
 import Logging
 

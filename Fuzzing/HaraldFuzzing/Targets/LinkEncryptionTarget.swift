@@ -2,6 +2,7 @@ import BluetoothTypes
 import Cryptography
 import EventLoops
 import HCI
+import HCIHost
 import L2CAP
 
 @testable import LinkLayer

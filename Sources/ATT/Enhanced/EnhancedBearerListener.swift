@@ -1,7 +1,7 @@
 import L2CAP
 
 /// Takes the enhanced bearers that peers open, for all links of a system.
-public final class EnhancedBearerListener {
+package final class EnhancedBearerListener {
     private struct Link {
         weak var bearers: EnhancedBearers?
     }
@@ -9,7 +9,7 @@ public final class EnhancedBearerListener {
     private var links: [ObjectIdentifier: Link] = [:]
 
     /// Listens at the number of EATT (Core Vol 3 Part G 5.3).
-    public init(servers: ChannelServers) throws(ChannelListenError) {
+    package init(servers: ChannelServers) throws(ChannelListenError) {
         let server = try servers.listen(
             on: .enhancedAttribute,
             parameters: EnhancedBearers.parameters,

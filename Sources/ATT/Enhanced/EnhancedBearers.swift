@@ -6,20 +6,20 @@ import L2CAP
 ///
 /// The specification wants the link encrypted. What ``L2CAPConnection/protection`` says decides: before that, nothing
 /// is opened, and what the peer opens is refused.
-public final class EnhancedBearers {
+package final class EnhancedBearers {
     /// Most bearers of one link, whoever opened them: as many as one request may open (Vol 3 Part A 4.25).
-    public static let maximumBearers = 5
+    package static let maximumBearers = 5
     /// What the link has to fulfil.
-    public static let requirement = ChannelRequirement(.encrypted)
+    package static let requirement = ChannelRequirement(.encrypted)
     /// What this end takes on each channel: a value of full length in one PDU, a few of them ahead.
-    public static let parameters = ChannelParameters(mtu: 517, mps: 247, window: 8)
+    package static let parameters = ChannelParameters(mtu: 517, mps: 247, window: 8)
 
     /// Called with each bearer that is open; nothing has been received on it yet.
-    public var onOpen: ((ATTBearer) -> Void)?
+    package var onOpen: ((ATTBearer) -> Void)?
     /// Called once with each bearer that is closed, except when this object closed it.
-    public var onClose: ((ATTBearer, ATTBearerClosure) -> Void)?
+    package var onClose: ((ATTBearer, ATTBearerClosure) -> Void)?
     /// The bearers that are open, in the order of their opening.
-    public var bearers: [ATTBearer] { known.filter { $0.closure == nil } }
+    package var bearers: [ATTBearer] { known.filter { $0.closure == nil } }
 
     let connection: L2CAPConnection
     // Whoever closes a bearer need not say so here.
@@ -34,7 +34,7 @@ public final class EnhancedBearers {
     /// The enhanced bearers of `connection`.
     ///
     /// - Parameter listener: where those that the peer opens come in; without it the peer opens none.
-    public init(connection: L2CAPConnection, loop: any EventLoop, listener: EnhancedBearerListener? = nil) {
+    package init(connection: L2CAPConnection, loop: any EventLoop, listener: EnhancedBearerListener? = nil) {
         self.connection = connection
         self.loop = loop
         self.listener = listener
@@ -47,7 +47,7 @@ public final class EnhancedBearers {
     /// - Parameters:
     ///   - interval: the connection interval.
     ///   - latency: connection events that the peripheral may leave out.
-    public func linkTiming(interval: Duration, latency: Int) {
+    package func linkTiming(interval: Duration, latency: Int) {
         machine.linkDelay = interval * 2 * (latency + 1)
     }
 
@@ -55,7 +55,7 @@ public final class EnhancedBearers {
     /// once: with nil when there are as many, or some and the peer has no room for more, else with the reason.
     ///
     /// A wish while another is under way is `noResources`, one on a link that is not encrypted `notAllowed`.
-    public func open(_ count: Int, completion: @escaping (ChannelOpenError?) -> Void) {
+    package func open(_ count: Int, completion: @escaping (ChannelOpenError?) -> Void) {
         guard !isClosed else { return completion(.closed) }
         guard connection.protection.refusal(of: Self.requirement) == nil else { return completion(.notAllowed) }
         guard !machine.isBusy else { return completion(.noResources) }
@@ -64,7 +64,7 @@ public final class EnhancedBearers {
     }
 
     /// Closes all bearers and takes no more.
-    public func close() {
+    package func close() {
         isClosed = true
         listener?.remove(self)
         listener = nil

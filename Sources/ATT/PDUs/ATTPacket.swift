@@ -1,7 +1,7 @@
 import BluetoothTypes
 
 /// The fields of an ATT PDU after its opcode, described once (Core Vol 3 Part F 3.4).
-public protocol ATTPacket: PacketFields, Hashable, Sendable {
+package protocol ATTPacket: PacketFields, Hashable, Sendable {
     /// The PDU's first octet.
     static var opcode: ATTOpcode { get }
 }
@@ -17,28 +17,28 @@ extension ATTPacket {
 }
 
 /// A range of handles at the front of a request.
-public struct ATTHandleRange: PacketFields, Hashable, Sendable {
+package struct ATTHandleRange: PacketFields, Hashable, Sendable {
     /// The first handle.
-    public var start: UInt16 = 0
+    package var start: UInt16 = 0
     /// The last handle, included.
-    public var end: UInt16 = 0
+    package var end: UInt16 = 0
 
     /// All zero.
-    public init() {}
+    package init() {}
 
     /// From `start` to `end`, both included.
-    public init(_ start: UInt16, _ end: UInt16) {
+    package init(_ start: UInt16, _ end: UInt16) {
         self.start = start
         self.end = end
     }
 
     /// The range with the bounds in order; nil when it is empty or begins at 0 (Core Vol 3 Part F 3.4.3.1).
-    public var closed: ClosedRange<UInt16>? {
+    package var closed: ClosedRange<UInt16>? {
         start > 0 && start <= end ? start...end : nil
     }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Starting Handle", &start)
         try coder.field("Ending Handle", &end)
     }

@@ -1,28 +1,28 @@
 import BluetoothTypes
 
 /// ATT_ERROR_RSP (Core Vol 3 Part F 3.4.1.1).
-public struct ATTErrorResponse: ATTPacket, Error {
+package struct ATTErrorResponse: ATTPacket, Error {
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.errorResponse
+    package static let opcode = ATTOpcode.errorResponse
     /// The request that failed.
-    public var request = ATTOpcode(rawValue: 0)
+    package var request = ATTOpcode(rawValue: 0)
     /// The attribute that it failed at; 0 when there is none.
-    public var handle: UInt16 = 0
+    package var handle: UInt16 = 0
     /// Why it failed.
-    public var code = ATTErrorCode(rawValue: 0)
+    package var code = ATTErrorCode(rawValue: 0)
 
     /// All zero.
-    public init() {}
+    package init() {}
 
     /// An error for `request` at `handle`.
-    public init(_ code: ATTErrorCode, to request: ATTOpcode, at handle: UInt16 = 0) {
+    package init(_ code: ATTErrorCode, to request: ATTOpcode, at handle: UInt16 = 0) {
         self.request = request
         self.handle = handle
         self.code = code
     }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Request Opcode In Error", &request)
         try coder.field("Attribute Handle In Error", &handle)
         try coder.field("Error Code", &code)
@@ -30,39 +30,39 @@ public struct ATTErrorResponse: ATTPacket, Error {
 }
 
 /// ATT_EXCHANGE_MTU_REQ (Core Vol 3 Part F 3.4.2.1).
-public struct ATTExchangeMTURequest: ATTPacket {
+package struct ATTExchangeMTURequest: ATTPacket {
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.exchangeMTURequest
+    package static let opcode = ATTOpcode.exchangeMTURequest
     /// The longest PDU that the client takes.
-    public var mtu: UInt16 = 0
+    package var mtu: UInt16 = 0
 
     /// All zero.
-    public init() {}
+    package init() {}
 
     /// The given size.
-    public init(mtu: UInt16) { self.mtu = mtu }
+    package init(mtu: UInt16) { self.mtu = mtu }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Client Rx MTU", &mtu)
     }
 }
 
 /// ATT_EXCHANGE_MTU_RSP (Core Vol 3 Part F 3.4.2.2).
-public struct ATTExchangeMTUResponse: ATTPacket {
+package struct ATTExchangeMTUResponse: ATTPacket {
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.exchangeMTUResponse
+    package static let opcode = ATTOpcode.exchangeMTUResponse
     /// The longest PDU that the server takes.
-    public var mtu: UInt16 = 0
+    package var mtu: UInt16 = 0
 
     /// All zero.
-    public init() {}
+    package init() {}
 
     /// The given size.
-    public init(mtu: UInt16) { self.mtu = mtu }
+    package init(mtu: UInt16) { self.mtu = mtu }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Server Rx MTU", &mtu)
     }
 }

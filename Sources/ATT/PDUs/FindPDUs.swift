@@ -1,58 +1,58 @@
 import BluetoothTypes
 
 /// ATT_FIND_INFORMATION_REQ (Core Vol 3 Part F 3.4.3.1).
-public struct ATTFindInformationRequest: ATTPacket {
+package struct ATTFindInformationRequest: ATTPacket {
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.findInformationRequest
+    package static let opcode = ATTOpcode.findInformationRequest
     /// Where to look.
-    public var range = ATTHandleRange()
+    package var range = ATTHandleRange()
 
     /// All zero.
-    public init() {}
+    package init() {}
 
     /// A search in `range`.
-    public init(_ range: ATTHandleRange) { self.range = range }
+    package init(_ range: ATTHandleRange) { self.range = range }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try range.code(&coder)
     }
 }
 
 /// ATT_FIND_INFORMATION_RSP (Core Vol 3 Part F 3.4.3.2).
-public struct ATTFindInformationResponse: ATTPacket {
+package struct ATTFindInformationResponse: ATTPacket {
     /// An attribute and its type.
-    public struct Entry: Hashable, Sendable {
+    package struct Entry: Hashable, Sendable {
         /// The attribute.
-        public var handle: UInt16
+        package var handle: UInt16
         /// Its type.
-        public var type: BluetoothUUID
+        package var type: BluetoothUUID
 
         /// An attribute and its type.
-        public init(handle: UInt16, type: BluetoothUUID) {
+        package init(handle: UInt16, type: BluetoothUUID) {
             self.handle = handle
             self.type = type
         }
     }
 
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.findInformationResponse
+    package static let opcode = ATTOpcode.findInformationResponse
     /// 1 when the types are 16 bits wide, 2 when they are 128 bits wide.
-    public var format: UInt8 = 1
+    package var format: UInt8 = 1
     /// The attributes found, at least one.
-    public var entries: [Entry] = []
+    package var entries: [Entry] = []
 
     /// Nothing found.
-    public init() {}
+    package init() {}
 
     /// Attributes whose types are all as wide as the first.
-    public init(_ entries: [Entry]) {
+    package init(_ entries: [Entry]) {
         self.entries = entries
         format = entries.first?.type.uint16 == nil ? 2 : 1
     }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Format", &format)
         guard format == 1 || format == 2 else { throw PacketError(.value(UInt64(format)), at: "Format") }
         let width = format == 1 ? 2 : 16
@@ -71,28 +71,28 @@ public struct ATTFindInformationResponse: ATTPacket {
 }
 
 /// ATT_FIND_BY_TYPE_VALUE_REQ (Core Vol 3 Part F 3.4.3.3).
-public struct ATTFindByTypeValueRequest: ATTPacket {
+package struct ATTFindByTypeValueRequest: ATTPacket {
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.findByTypeValueRequest
+    package static let opcode = ATTOpcode.findByTypeValueRequest
     /// Where to look.
-    public var range = ATTHandleRange()
+    package var range = ATTHandleRange()
     /// The type, 16 bits wide.
-    public var type: UInt16 = 0
+    package var type: UInt16 = 0
     /// The value.
-    public var value = PacketBuffer(headroom: 0)
+    package var value = PacketBuffer(headroom: 0)
 
     /// All zero and empty.
-    public init() {}
+    package init() {}
 
     /// A search for a value.
-    public init(_ range: ATTHandleRange, type: UInt16, value: PacketBuffer) {
+    package init(_ range: ATTHandleRange, type: UInt16, value: PacketBuffer) {
         self.range = range
         self.type = type
         self.value = value
     }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try range.code(&coder)
         try coder.field("Attribute Type", &type)
         try coder.rest("Attribute Value", &value)
@@ -100,20 +100,20 @@ public struct ATTFindByTypeValueRequest: ATTPacket {
 }
 
 /// ATT_FIND_BY_TYPE_VALUE_RSP (Core Vol 3 Part F 3.4.3.4).
-public struct ATTFindByTypeValueResponse: ATTPacket {
+package struct ATTFindByTypeValueResponse: ATTPacket {
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.findByTypeValueResponse
+    package static let opcode = ATTOpcode.findByTypeValueResponse
     /// The attributes found, each with the end of its group; at least one.
-    public var groups: [ATTHandleRange] = []
+    package var groups: [ATTHandleRange] = []
 
     /// Nothing found.
-    public init() {}
+    package init() {}
 
     /// Attributes with the ends of their groups.
-    public init(_ groups: [ATTHandleRange]) { self.groups = groups }
+    package init(_ groups: [ATTHandleRange]) { self.groups = groups }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.elementsToEnd("Handles Information", &groups, size: 4)
     }
 }

@@ -1,64 +1,64 @@
 import BluetoothTypes
 
 /// ATT_READ_BY_TYPE_REQ (Core Vol 3 Part F 3.4.4.1).
-public struct ATTReadByTypeRequest: ATTPacket {
+package struct ATTReadByTypeRequest: ATTPacket {
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.readByTypeRequest
+    package static let opcode = ATTOpcode.readByTypeRequest
     /// Where to look.
-    public var range = ATTHandleRange()
+    package var range = ATTHandleRange()
     /// The type.
-    public var type: BluetoothUUID = 0
+    package var type: BluetoothUUID = 0
 
     /// All zero.
-    public init() {}
+    package init() {}
 
     /// A search for attributes of a type.
-    public init(_ range: ATTHandleRange, type: BluetoothUUID) {
+    package init(_ range: ATTHandleRange, type: BluetoothUUID) {
         self.range = range
         self.type = type
     }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try range.code(&coder)
         try coder.attributeType("Attribute Type", &type)
     }
 }
 
 /// ATT_READ_BY_TYPE_RSP (Core Vol 3 Part F 3.4.4.2).
-public struct ATTReadByTypeResponse: ATTPacket {
+package struct ATTReadByTypeResponse: ATTPacket {
     /// An attribute and its value.
-    public struct Entry: Hashable, Sendable {
+    package struct Entry: Hashable, Sendable {
         /// The attribute.
-        public var handle: UInt16
+        package var handle: UInt16
         /// Its value, or the first part.
-        public var value: PacketBuffer
+        package var value: PacketBuffer
 
         /// An attribute and its value.
-        public init(handle: UInt16, value: PacketBuffer) {
+        package init(handle: UInt16, value: PacketBuffer) {
             self.handle = handle
             self.value = value
         }
     }
 
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.readByTypeResponse
+    package static let opcode = ATTOpcode.readByTypeResponse
     /// Octets of each entry: two more than its value has.
-    public var length: UInt8 = 2
+    package var length: UInt8 = 2
     /// The attributes found, at least one.
-    public var entries: [Entry] = []
+    package var entries: [Entry] = []
 
     /// Nothing found.
-    public init() {}
+    package init() {}
 
     /// Attributes whose values are all as long as the first, up to 253 octets.
-    public init(_ entries: [Entry]) {
+    package init(_ entries: [Entry]) {
         self.entries = entries
         length = UInt8(clamping: 2 + (entries.first?.value.count ?? 0))
     }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Length", &length)
         // AB-A08: a length that does not even hold the handle would make no progress.
         guard length >= 2 else { throw PacketError(.length(Int(length)), at: "Length") }
@@ -78,64 +78,64 @@ public struct ATTReadByTypeResponse: ATTPacket {
 }
 
 /// ATT_READ_BY_GROUP_TYPE_REQ (Core Vol 3 Part F 3.4.4.9).
-public struct ATTReadByGroupTypeRequest: ATTPacket {
+package struct ATTReadByGroupTypeRequest: ATTPacket {
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.readByGroupTypeRequest
+    package static let opcode = ATTOpcode.readByGroupTypeRequest
     /// Where to look.
-    public var range = ATTHandleRange()
+    package var range = ATTHandleRange()
     /// The type of the attribute that begins a group.
-    public var type: BluetoothUUID = 0
+    package var type: BluetoothUUID = 0
 
     /// All zero.
-    public init() {}
+    package init() {}
 
     /// A search for groups of a type.
-    public init(_ range: ATTHandleRange, type: BluetoothUUID) {
+    package init(_ range: ATTHandleRange, type: BluetoothUUID) {
         self.range = range
         self.type = type
     }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try range.code(&coder)
         try coder.attributeType("Attribute Group Type", &type)
     }
 }
 
 /// ATT_READ_BY_GROUP_TYPE_RSP (Core Vol 3 Part F 3.4.4.10).
-public struct ATTReadByGroupTypeResponse: ATTPacket {
+package struct ATTReadByGroupTypeResponse: ATTPacket {
     /// A group and the value of the attribute that begins it.
-    public struct Entry: Hashable, Sendable {
+    package struct Entry: Hashable, Sendable {
         /// The group.
-        public var group: ATTHandleRange
+        package var group: ATTHandleRange
         /// The value of its first attribute.
-        public var value: PacketBuffer
+        package var value: PacketBuffer
 
         /// A group and the value of the attribute that begins it.
-        public init(group: ATTHandleRange, value: PacketBuffer) {
+        package init(group: ATTHandleRange, value: PacketBuffer) {
             self.group = group
             self.value = value
         }
     }
 
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.readByGroupTypeResponse
+    package static let opcode = ATTOpcode.readByGroupTypeResponse
     /// Octets of each entry: four more than its value has.
-    public var length: UInt8 = 4
+    package var length: UInt8 = 4
     /// The groups found, at least one.
-    public var entries: [Entry] = []
+    package var entries: [Entry] = []
 
     /// Nothing found.
-    public init() {}
+    package init() {}
 
     /// Groups whose values are all as long as the first, up to 251 octets.
-    public init(_ entries: [Entry]) {
+    package init(_ entries: [Entry]) {
         self.entries = entries
         length = UInt8(clamping: 4 + (entries.first?.value.count ?? 0))
     }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Length", &length)
         guard length >= 4 else { throw PacketError(.length(Int(length)), at: "Length") }
         if coder.isReading {

@@ -1,97 +1,97 @@
 import BluetoothTypes
 
 /// ATT_READ_REQ (Core Vol 3 Part F 3.4.4.3).
-public struct ATTReadRequest: ATTPacket {
+package struct ATTReadRequest: ATTPacket {
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.readRequest
+    package static let opcode = ATTOpcode.readRequest
     /// The attribute.
-    public var handle: UInt16 = 0
+    package var handle: UInt16 = 0
 
     /// All zero.
-    public init() {}
+    package init() {}
 
     /// A read of `handle`.
-    public init(handle: UInt16) { self.handle = handle }
+    package init(handle: UInt16) { self.handle = handle }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Attribute Handle", &handle)
     }
 }
 
 /// ATT_READ_RSP (Core Vol 3 Part F 3.4.4.4).
-public struct ATTReadResponse: ATTPacket {
+package struct ATTReadResponse: ATTPacket {
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.readResponse
+    package static let opcode = ATTOpcode.readResponse
     /// The value, or its first part.
-    public var value = PacketBuffer(headroom: 0)
+    package var value = PacketBuffer(headroom: 0)
 
     /// An empty value.
-    public init() {}
+    package init() {}
 
     /// The given value.
-    public init(value: PacketBuffer) { self.value = value }
+    package init(value: PacketBuffer) { self.value = value }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.rest("Attribute Value", &value)
     }
 }
 
 /// ATT_READ_BLOB_REQ (Core Vol 3 Part F 3.4.4.5).
-public struct ATTReadBlobRequest: ATTPacket {
+package struct ATTReadBlobRequest: ATTPacket {
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.readBlobRequest
+    package static let opcode = ATTOpcode.readBlobRequest
     /// The attribute.
-    public var handle: UInt16 = 0
+    package var handle: UInt16 = 0
     /// The first octet wanted.
-    public var offset: UInt16 = 0
+    package var offset: UInt16 = 0
 
     /// All zero.
-    public init() {}
+    package init() {}
 
     /// A read of `handle` from `offset` on.
-    public init(handle: UInt16, offset: UInt16) {
+    package init(handle: UInt16, offset: UInt16) {
         self.handle = handle
         self.offset = offset
     }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Attribute Handle", &handle)
         try coder.field("Value Offset", &offset)
     }
 }
 
 /// ATT_READ_BLOB_RSP (Core Vol 3 Part F 3.4.4.6).
-public struct ATTReadBlobResponse: ATTPacket {
+package struct ATTReadBlobResponse: ATTPacket {
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.readBlobResponse
+    package static let opcode = ATTOpcode.readBlobResponse
     /// A part of the value.
-    public var value = PacketBuffer(headroom: 0)
+    package var value = PacketBuffer(headroom: 0)
 
     /// An empty part.
-    public init() {}
+    package init() {}
 
     /// The given part.
-    public init(value: PacketBuffer) { self.value = value }
+    package init(value: PacketBuffer) { self.value = value }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.rest("Part Attribute Value", &value)
     }
 }
 
 /// Two handles or more, as many as there are octets.
-public struct ATTHandleSet: PacketFields, Hashable, Sendable {
+package struct ATTHandleSet: PacketFields, Hashable, Sendable {
     /// The handles.
-    public var handles: [UInt16] = []
+    package var handles: [UInt16] = []
 
     /// No handles.
-    public init() {}
+    package init() {}
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         if coder.isReading {
             let octets = coder.remaining
             guard octets >= 4, octets % 2 == 0 else { throw PacketError(.length(octets), at: "Set Of Handles") }
@@ -102,91 +102,91 @@ public struct ATTHandleSet: PacketFields, Hashable, Sendable {
 }
 
 /// ATT_READ_MULTIPLE_REQ (Core Vol 3 Part F 3.4.4.7).
-public struct ATTReadMultipleRequest: ATTPacket {
+package struct ATTReadMultipleRequest: ATTPacket {
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.readMultipleRequest
+    package static let opcode = ATTOpcode.readMultipleRequest
     /// The attributes, two or more.
-    public var set = ATTHandleSet()
+    package var set = ATTHandleSet()
 
     /// No attributes.
-    public init() {}
+    package init() {}
 
     /// A read of several attributes.
-    public init(handles: [UInt16]) { set.handles = handles }
+    package init(handles: [UInt16]) { set.handles = handles }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try set.code(&coder)
     }
 }
 
 /// ATT_READ_MULTIPLE_RSP (Core Vol 3 Part F 3.4.4.8).
-public struct ATTReadMultipleResponse: ATTPacket {
+package struct ATTReadMultipleResponse: ATTPacket {
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.readMultipleResponse
+    package static let opcode = ATTOpcode.readMultipleResponse
     /// The values one behind the other, cut where the PDU ends.
-    public var values = PacketBuffer(headroom: 0)
+    package var values = PacketBuffer(headroom: 0)
 
     /// No values.
-    public init() {}
+    package init() {}
 
     /// The given values.
-    public init(values: PacketBuffer) { self.values = values }
+    package init(values: PacketBuffer) { self.values = values }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.rest("Set Of Values", &values)
     }
 }
 
 /// ATT_READ_MULTIPLE_VARIABLE_REQ (Core Vol 3 Part F 3.4.4.11).
-public struct ATTReadMultipleVariableRequest: ATTPacket {
+package struct ATTReadMultipleVariableRequest: ATTPacket {
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.readMultipleVariableRequest
+    package static let opcode = ATTOpcode.readMultipleVariableRequest
     /// The attributes, two or more.
-    public var set = ATTHandleSet()
+    package var set = ATTHandleSet()
 
     /// No attributes.
-    public init() {}
+    package init() {}
 
     /// A read of several attributes.
-    public init(handles: [UInt16]) { set.handles = handles }
+    package init(handles: [UInt16]) { set.handles = handles }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try set.code(&coder)
     }
 }
 
 /// ATT_READ_MULTIPLE_VARIABLE_RSP (Core Vol 3 Part F 3.4.4.12).
-public struct ATTReadMultipleVariableResponse: ATTPacket {
+package struct ATTReadMultipleVariableResponse: ATTPacket {
     /// A value with its length.
-    public struct Entry: Hashable, Sendable {
+    package struct Entry: Hashable, Sendable {
         /// The length of the whole value.
-        public var length: UInt16
+        package var length: UInt16
         /// The value; the last one may be cut where the PDU ends.
-        public var value: PacketBuffer
+        package var value: PacketBuffer
 
         /// A value that is cut or whole.
-        public init(length: UInt16, value: PacketBuffer) {
+        package init(length: UInt16, value: PacketBuffer) {
             self.length = length
             self.value = value
         }
     }
 
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.readMultipleVariableResponse
+    package static let opcode = ATTOpcode.readMultipleVariableResponse
     /// The values.
-    public var entries: [Entry] = []
+    package var entries: [Entry] = []
 
     /// No values.
-    public init() {}
+    package init() {}
 
     /// The given values.
-    public init(_ entries: [Entry]) { self.entries = entries }
+    package init(_ entries: [Entry]) { self.entries = entries }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         if coder.isReading {
             entries = []
             repeat {

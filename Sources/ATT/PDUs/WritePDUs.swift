@@ -1,96 +1,96 @@
 import BluetoothTypes
 
 /// ATT_WRITE_REQ (Core Vol 3 Part F 3.4.5.1).
-public struct ATTWriteRequest: ATTPacket {
+package struct ATTWriteRequest: ATTPacket {
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.writeRequest
+    package static let opcode = ATTOpcode.writeRequest
     /// The attribute.
-    public var handle: UInt16 = 0
+    package var handle: UInt16 = 0
     /// The new value.
-    public var value = PacketBuffer(headroom: 0)
+    package var value = PacketBuffer(headroom: 0)
 
     /// All zero and empty.
-    public init() {}
+    package init() {}
 
     /// A write of a whole value.
-    public init(handle: UInt16, value: PacketBuffer) {
+    package init(handle: UInt16, value: PacketBuffer) {
         self.handle = handle
         self.value = value
     }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Attribute Handle", &handle)
         try coder.rest("Attribute Value", &value)
     }
 }
 
 /// ATT_WRITE_RSP (Core Vol 3 Part F 3.4.5.2).
-public struct ATTWriteResponse: ATTPacket {
+package struct ATTWriteResponse: ATTPacket {
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.writeResponse
+    package static let opcode = ATTOpcode.writeResponse
 
     /// Success.
-    public init() {}
+    package init() {}
 
     /// There are no fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// ATT_WRITE_CMD (Core Vol 3 Part F 3.4.5.3).
-public struct ATTWriteCommand: ATTPacket {
+package struct ATTWriteCommand: ATTPacket {
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.writeCommand
+    package static let opcode = ATTOpcode.writeCommand
     /// The attribute.
-    public var handle: UInt16 = 0
+    package var handle: UInt16 = 0
     /// The new value.
-    public var value = PacketBuffer(headroom: 0)
+    package var value = PacketBuffer(headroom: 0)
 
     /// All zero and empty.
-    public init() {}
+    package init() {}
 
     /// A write of a whole value that nobody answers.
-    public init(handle: UInt16, value: PacketBuffer) {
+    package init(handle: UInt16, value: PacketBuffer) {
         self.handle = handle
         self.value = value
     }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Attribute Handle", &handle)
         try coder.rest("Attribute Value", &value)
     }
 }
 
 /// ATT_SIGNED_WRITE_CMD (Core Vol 3 Part F 3.4.5.4).
-public struct ATTSignedWriteCommand: ATTPacket {
+package struct ATTSignedWriteCommand: ATTPacket {
     /// Octets of the signature: four of a counter, eight of a code (Vol 3 Part F 3.3.1).
-    public static let signatureLength = 12
+    package static let signatureLength = 12
 
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.signedWriteCommand
+    package static let opcode = ATTOpcode.signedWriteCommand
     /// The attribute.
-    public var handle: UInt16 = 0
+    package var handle: UInt16 = 0
     /// The new value.
-    public var value = PacketBuffer(headroom: 0)
+    package var value = PacketBuffer(headroom: 0)
     /// The signature over all before it.
-    public var signature = PacketBuffer(headroom: 0)
+    package var signature = PacketBuffer(headroom: 0)
 
     /// All zero and empty.
-    public init() {}
+    package init() {}
 
     /// A write of a whole value, and what shows who made it.
-    public init(handle: UInt16, value: PacketBuffer, signature: PacketBuffer) {
+    package init(handle: UInt16, value: PacketBuffer, signature: PacketBuffer) {
         self.handle = handle
         self.value = value
         self.signature = signature
     }
 
     /// What is signed: the PDU up to the signature (Vol 3 Part F 3.3.1).
-    public var message: PacketBuffer { ATTPDU.frame(Self.opcode, handle, value) }
+    package var message: PacketBuffer { ATTPDU.frame(Self.opcode, handle, value) }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Attribute Handle", &handle)
         let length = coder.isReading ? coder.remaining - Self.signatureLength : value.count
         try coder.bytes("Attribute Value", &value, count: length)
@@ -99,28 +99,28 @@ public struct ATTSignedWriteCommand: ATTPacket {
 }
 
 /// ATT_PREPARE_WRITE_REQ (Core Vol 3 Part F 3.4.6.1).
-public struct ATTPrepareWriteRequest: ATTPacket {
+package struct ATTPrepareWriteRequest: ATTPacket {
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.prepareWriteRequest
+    package static let opcode = ATTOpcode.prepareWriteRequest
     /// The attribute.
-    public var handle: UInt16 = 0
+    package var handle: UInt16 = 0
     /// Where the part begins in the value.
-    public var offset: UInt16 = 0
+    package var offset: UInt16 = 0
     /// A part of the value.
-    public var value = PacketBuffer(headroom: 0)
+    package var value = PacketBuffer(headroom: 0)
 
     /// All zero and empty.
-    public init() {}
+    package init() {}
 
     /// A part to be written when the queue is executed.
-    public init(handle: UInt16, offset: UInt16, value: PacketBuffer) {
+    package init(handle: UInt16, offset: UInt16, value: PacketBuffer) {
         self.handle = handle
         self.offset = offset
         self.value = value
     }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Attribute Handle", &handle)
         try coder.field("Value Offset", &offset)
         try coder.rest("Part Attribute Value", &value)
@@ -128,28 +128,28 @@ public struct ATTPrepareWriteRequest: ATTPacket {
 }
 
 /// ATT_PREPARE_WRITE_RSP: the request as the server understood it (Core Vol 3 Part F 3.4.6.2).
-public struct ATTPrepareWriteResponse: ATTPacket {
+package struct ATTPrepareWriteResponse: ATTPacket {
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.prepareWriteResponse
+    package static let opcode = ATTOpcode.prepareWriteResponse
     /// The attribute.
-    public var handle: UInt16 = 0
+    package var handle: UInt16 = 0
     /// Where the part begins in the value.
-    public var offset: UInt16 = 0
+    package var offset: UInt16 = 0
     /// A part of the value.
-    public var value = PacketBuffer(headroom: 0)
+    package var value = PacketBuffer(headroom: 0)
 
     /// All zero and empty.
-    public init() {}
+    package init() {}
 
     /// The echo of `request`.
-    public init(_ request: ATTPrepareWriteRequest) {
+    package init(_ request: ATTPrepareWriteRequest) {
         handle = request.handle
         offset = request.offset
         value = request.value
     }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Attribute Handle", &handle)
         try coder.field("Value Offset", &offset)
         try coder.rest("Part Attribute Value", &value)
@@ -157,45 +157,45 @@ public struct ATTPrepareWriteResponse: ATTPacket {
 }
 
 /// ATT_EXECUTE_WRITE_REQ (Core Vol 3 Part F 3.4.6.3).
-public struct ATTExecuteWriteRequest: ATTPacket {
+package struct ATTExecuteWriteRequest: ATTPacket {
     /// What becomes of the queue.
-    public struct Flags: WireValue {
+    package struct Flags: WireValue {
         /// The number on the wire.
-        public var rawValue: UInt8
+        package var rawValue: UInt8
         /// Any number, known or not.
-        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// Forget everything that was prepared.
-        public static let cancel = Flags(rawValue: 0)
+        package static let cancel = Flags(rawValue: 0)
         /// Write everything that was prepared.
-        public static let write = Flags(rawValue: 1)
+        package static let write = Flags(rawValue: 1)
     }
 
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.executeWriteRequest
+    package static let opcode = ATTOpcode.executeWriteRequest
     /// What becomes of the queue.
-    public var flags = Flags.cancel
+    package var flags = Flags.cancel
 
     /// A cancellation.
-    public init() {}
+    package init() {}
 
     /// The given flags.
-    public init(_ flags: Flags) { self.flags = flags }
+    package init(_ flags: Flags) { self.flags = flags }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Flags", &flags)
     }
 }
 
 /// ATT_EXECUTE_WRITE_RSP (Core Vol 3 Part F 3.4.6.4).
-public struct ATTExecuteWriteResponse: ATTPacket {
+package struct ATTExecuteWriteResponse: ATTPacket {
     /// The PDU's first octet.
-    public static let opcode = ATTOpcode.executeWriteResponse
+    package static let opcode = ATTOpcode.executeWriteResponse
 
     /// Success.
-    public init() {}
+    package init() {}
 
     /// There are no fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }

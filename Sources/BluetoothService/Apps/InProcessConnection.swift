@@ -2,7 +2,7 @@ import EventLoops
 import Synchronization
 
 /// The line of an app that runs in the process of the service.
-public final class InProcessConnection: ServiceConnection {
+package final class InProcessConnection: ServiceConnection {
     let app: LoopBound<App>
     private let lastManager = Atomic<UInt32>(0)
     private let crossing = MessageCrossing.chosen
@@ -19,7 +19,7 @@ public final class InProcessConnection: ServiceConnection {
     }
 
     /// Registers a manager.
-    public func openManager(
+    package func openManager(
         _ role: ManagerRole,
         options: ManagerOptions,
         queue: any CallbackQueue,
@@ -35,20 +35,20 @@ public final class InProcessConnection: ServiceConnection {
     }
 
     /// Ends everything that the manager has going on.
-    public func closeManager(_ manager: ManagerID) {
+    package func closeManager(_ manager: ManagerID) {
         let outlet = outlets.withLock { $0.removeValue(forKey: manager) }
         outlet?.close()
         app.loop.submit { [app] in app.value.closeManager(manager) }
     }
 
     /// Sends a request.
-    public func send(_ request: Request, from manager: ManagerID) {
+    package func send(_ request: Request, from manager: ManagerID) {
         let request = crossing.pass(request, of: manager)
         app.loop.submit { [app] in app.value.handle(request, from: manager) }
     }
 
     /// Asks, and waits for the answer.
-    public func ask(_ query: Query, from manager: ManagerID) -> Result<Reply, ServiceError> {
+    package func ask(_ query: Query, from manager: ManagerID) -> Result<Reply, ServiceError> {
         let reply = Box()
         let query = crossing.pass(query, of: manager)
         app.loop.submitAndWait { [app] in

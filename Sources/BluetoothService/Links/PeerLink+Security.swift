@@ -5,6 +5,7 @@ import Foundation
 import GAP
 import GATT
 import SMP
+import Security
 
 // MARK: - Trust
 

@@ -6,9 +6,11 @@ import Foundation
 import GAP
 import GATT
 import HCI
+import HCIHost
 import L2CAP
 import Logging
 import SMP
+import Security
 
 /// A link to a peer as the managers see it that share it (behaviours 3.9, 3.10).
 final class PeerLink {

@@ -1,6 +1,7 @@
 import EventLoops
 import GAP
 import HCI
+import HCIHost
 import Logging
 
 /// A controller with all that the host stack makes of it. It is made anew for each controller, and nothing of it is kept.

@@ -2,6 +2,7 @@ import BluetoothTypes
 import Foundation
 import GAP
 import HCI
+import HCIHost
 import Logging
 import SMP
 

@@ -4,33 +4,36 @@ import EventLoops
 import Foundation
 import GAP
 import HCI
+import HCIHost
 import Logging
+import Privacy
 import SMP
+import Security
 
 /// One Bluetooth system: all apps that share a controller, and what is kept of peers. What the system daemon of an Apple device
 /// does. It outlasts its controllers: one after the other may be attached to it.
 ///
 /// Lives on its loop; everything is called there. Apps come in through ``openApp(_:)``, whose result may be used from any
 /// thread.
-public final class BluetoothSystem {
+package final class BluetoothSystem {
     /// The loop of the system.
-    public let loop: any EventLoop
+    package let loop: any EventLoop
     /// How the system presents itself.
-    public let configuration: SystemConfiguration
+    package let configuration: SystemConfiguration
     /// The state of the radio, as managers see it.
-    public internal(set) var state = ManagerState.unknown
+    package internal(set) var state = ManagerState.unknown
     /// Called when there is no controller that works, with what the last one failed of; managers are unsupported then. The
     /// system goes on when there is one again.
-    public var onFailure: ((HCIHostError) -> Void)?
+    package var onFailure: ((HCIHostError) -> Void)?
     /// Whether a controller has worked so far.
-    public internal(set) var hasWorked = false
+    package internal(set) var hasWorked = false
     /// Asks the person whether and how to pair; without it, every answer is no (AB-A14). Not kept alive.
-    public var prompter: (any PairingPrompter)? {
+    package var prompter: (any PairingPrompter)? {
         get { security.prompter }
         set { security.prompter = newValue }
     }
     /// Takes what the person is to be told besides.
-    public var onNotice: ((SystemNotice) -> Void)?
+    package var onNotice: ((SystemNotice) -> Void)?
 
     // What lasts.
     let logger: Logger
@@ -64,7 +67,7 @@ public final class BluetoothSystem {
     /// - Parameters:
     ///   - random: For identifiers, addresses and keys.
     ///   - bonds: Where bonds are, in place of what the configuration says.
-    public init(
+    package init(
         controllers: ControllerSource,
         loop: any EventLoop,
         random: RandomSource,
@@ -92,7 +95,7 @@ public final class BluetoothSystem {
     }
 
     /// A system on the controller behind `transport`, and on no other after it.
-    public convenience init(
+    package convenience init(
         transport: any HCITransport,
         loop: any EventLoop,
         random: RandomSource,
@@ -122,26 +125,26 @@ public final class BluetoothSystem {
     }
 
     /// Brings the controller up.
-    public func start() {
+    package func start() {
         handle(.start)
     }
 
     /// Ends everything, for good.
-    public func stop() {
+    package func stop() {
         handle(.stop)
         closeBonds()
     }
 
     /// The user's switch for Bluetooth (behaviours 1.9 to 1.14).
-    public func setPower(_ isOn: Bool) {
+    package func setPower(_ isOn: Bool) {
         handle(.switched(isOn: isOn))
     }
 
     /// The address that centrals see; nil while nothing is advertised.
-    public var advertisedAddress: BluetoothAddress? { attached?.device.advertiser.connectableAddress }
+    package var advertisedAddress: BluetoothAddress? { attached?.device.advertiser.connectableAddress }
 
     /// Lets an app in.
-    public func openApp(_ identity: AppIdentity) -> InProcessConnection {
+    package func openApp(_ identity: AppIdentity) -> InProcessConnection {
         InProcessConnection(App(identity, system: self), loop: loop)
     }
 

@@ -1,7 +1,7 @@
 import HCI
 
 /// Where a system gets its controllers, one after the other. Lives on the system's loop.
-public final class ControllerSource {
+package final class ControllerSource {
     private let open: () -> (any HCITransport)?
     var onArrival: (() -> Void)?
 
@@ -10,12 +10,12 @@ public final class ControllerSource {
     /// - Parameter open: Opens the line to the controller that is there, each time anew; nil when there is none, and then
     ///   ``arrived()`` says when there is one. A line that turns out to lead nowhere may be handed out too: it closes, and the
     ///   system tries again by itself.
-    public init(open: @escaping () -> (any HCITransport)?) {
+    package init(open: @escaping () -> (any HCITransport)?) {
         self.open = open
     }
 
     /// One controller, and no other after it.
-    public convenience init(_ transport: any HCITransport) {
+    package convenience init(_ transport: any HCITransport) {
         var left: (any HCITransport)? = transport
         self.init {
             defer { left = nil }
@@ -24,7 +24,7 @@ public final class ControllerSource {
     }
 
     /// Says that there is a controller now.
-    public func arrived() {
+    package func arrived() {
         onArrival?()
     }
 

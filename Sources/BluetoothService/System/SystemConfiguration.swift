@@ -1,12 +1,13 @@
 import Bonds
 import GAP
 import GATT
+import Privacy
 import SMP
 
 /// How a Bluetooth system presents itself and behaves.
-public struct SystemConfiguration: Sendable {
+package struct SystemConfiguration: Sendable {
     /// Where bonds are kept, and with them the identity of the system.
-    public enum Store: Hashable, Sendable {
+    package enum Store: Hashable, Sendable {
         /// Nowhere: they are gone with the system.
         case memory
         /// In this directory, which is made if there is none.
@@ -14,33 +15,33 @@ public struct SystemConfiguration: Sendable {
     }
 
     /// The name in the Generic Access service, up to 248 octets of UTF-8.
-    public var deviceName = "Harald"
+    package var deviceName = "Harald"
     /// What the device looks like, a number from Bluetooth Assigned Numbers 2.6; 0 for unknown.
-    public var appearance: UInt16 = 0
+    package var appearance: UInt16 = 0
     /// The address on the air.
-    public var address = OwnAddressPolicy.resolvablePrivate
+    package var address = OwnAddressPolicy.resolvablePrivate
     /// How long an address is shown that changes from time to time (behaviour 6.17).
-    public var privacyInterval = Duration.seconds(900)
+    package var privacyInterval = Duration.seconds(900)
     /// The ATT MTU that is offered, 23 to 517. An iPhone offers 185: seven packets of 27 octets (behaviour 14.6).
-    public var preferredMTU = 185
+    package var preferredMTU = 185
     /// How long a link stays up after its last user has let go. Apple's systems wait about five seconds (behaviour 3.11); here
     /// it ends at once unless told otherwise.
-    public var linger = Duration.zero
+    package var linger = Duration.zero
     /// How the system pairs; what it can show and take in above all (behaviour 6.7).
-    public var pairing = PairingConfiguration()
+    package var pairing = PairingConfiguration()
     /// Whether values that apps protect are for centrals alone that paired with a code, so that nobody can have been in the
     /// middle (behaviour 6.9). A system that can neither show nor take in a code cannot ask for it.
-    public var demandsAuthenticatedCentrals = true
+    package var demandsAuthenticatedCentrals = true
     /// Where bonds are kept.
-    public var store = Store.memory
+    package var store = Store.memory
     /// Most bonds. The unauthenticated one that was used longest ago gives way to a new one (AB-S14).
-    public var maximumBonds = BondStore.maximumBonds
+    package var maximumBonds = BondStore.maximumBonds
 
     /// When the system's loop began, in seconds since the beginning of 2001, UTC; nil for a system without a calendar.
-    public var loopStart: Double?
+    package var loopStart: Double?
 
     /// The configuration of an ordinary system.
-    public init() {}
+    package init() {}
 
     /// What attributes that require encryption ask of the link.
     var protectedValuesRequirement: SecurityRequirement {

@@ -4,20 +4,23 @@ import Foundation
 import GAP
 import GATT
 import HCI
+import HCIHost
+import Privacy
 import SMP
+import Security
 
 // MARK: - What the person's settings show
 
 extension BluetoothSystem {
     /// The peers that this system is bonded with, for the person's settings; apps cannot see them (behaviour 6.10).
-    public var bondedPeers: [BondedPeer] {
+    package var bondedPeers: [BondedPeer] {
         keeper.store?.bonds.map { BondedPeer($0) } ?? []
     }
 
     /// Forgets a bonded peer: its link ends, and it has to pair anew (behaviours 6.12, 6.14).
     ///
     /// - Throws: When the bonds cannot be changed; then it is still bonded.
-    public func forget(_ peer: UUID) throws(BondError) {
+    package func forget(_ peer: UUID) throws(BondError) {
         guard keeper.store?.bond(BondIdentifier(peer)) != nil else { throw .unknown(BondIdentifier(peer)) }
         try security.forget(BondIdentifier(peer))
     }

@@ -5,7 +5,9 @@ import EventLoops
 import Foundation
 import GAP
 import HCI
+import HCIHost
 import SMP
+import Security
 
 /// The bonds of a system: opened when there is a controller, since they belong to one (AB-H08).
 final class BondKeeper {

@@ -2,7 +2,7 @@ import SMP
 
 extension PairingError {
     /// What the person can do about it; nil where the error itself says so.
-    public var advice: String? {
+    package var advice: String? {
         switch self {
         case .refused(let failure), .refusedByPeer(let failure): failure.advice
         case .timedOut: nil

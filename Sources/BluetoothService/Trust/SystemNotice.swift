@@ -3,7 +3,7 @@ import Foundation
 import SMP
 
 /// What the system tells the person who uses it, without a question.
-public enum SystemNotice: Hashable, Sendable {
+package enum SystemNotice: Hashable, Sendable {
     /// A peer has removed its pairing information, or somebody else uses its address. It stays refused until the person
     /// forgets it here (behaviour 6.12), or agrees to pair anew where the system asks that at once (behaviour 6.14).
     case peerForgotUs(BondedPeer, isAsked: Bool)
@@ -22,7 +22,7 @@ public enum SystemNotice: Hashable, Sendable {
 
 extension SystemNotice: CustomStringConvertible {
     /// What happened, and what to do.
-    public var description: String {
+    package var description: String {
         switch self {
         case .peerForgotUs(let peer, isAsked: false):
             "\(peer.label) has removed its pairing information; forget it here to pair again"
@@ -40,15 +40,15 @@ extension SystemNotice: CustomStringConvertible {
 }
 
 /// A peer that this system is bonded with, as the person sees it in the settings (behaviour 6.10). Apps do not.
-public struct BondedPeer: Hashable, Sendable {
+package struct BondedPeer: Hashable, Sendable {
     /// What apps call it.
-    public let identifier: UUID
+    package let identifier: UUID
     /// Its name, if it is known.
-    public let name: String?
+    package let name: String?
     /// Whether its keys are authenticated: nobody can have been in the middle when they were made.
-    public let isAuthenticated: Bool
+    package let isAuthenticated: Bool
     /// Whether it has removed its pairing information, so that it is refused until it is forgotten here too (behaviour 6.12).
-    public let hasForgottenUs: Bool
+    package let hasForgottenUs: Bool
 
     /// Its name, or else its identifier.
     var label: String { name?.quotedName ?? "\(identifier)" }

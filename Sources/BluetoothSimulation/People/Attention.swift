@@ -1,6 +1,7 @@
 import EventLoops
 import GAP
 import SMP
+import Security
 
 /// What is on a device's screen, and the person in front of it. On the loop.
 final class Attention {

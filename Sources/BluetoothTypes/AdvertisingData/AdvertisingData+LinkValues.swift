@@ -2,14 +2,14 @@
 /// and 1.13 to 1.19). Those of a wrong length are not there; values outside their range are left as they are.
 extension AdvertisingData {
     /// The connection intervals that a peripheral prefers (Core Specification Supplement Part A 1.9).
-    public struct ConnectionIntervalRange: Hashable, Sendable {
+    package struct ConnectionIntervalRange: Hashable, Sendable {
         /// The shortest, in units of 1.25 ms, 6 to 3,200; nil for no wish.
-        public var minimum: UInt16?
+        package var minimum: UInt16?
         /// The longest, in units of 1.25 ms, 6 to 3,200 and not below ``minimum``; nil for no wish.
-        public var maximum: UInt16?
+        package var maximum: UInt16?
 
         /// A range in units of 1.25 ms.
-        public init(minimum: UInt16?, maximum: UInt16?) {
+        package init(minimum: UInt16?, maximum: UInt16?) {
             self.minimum = minimum
             self.maximum = maximum
         }
@@ -27,7 +27,7 @@ extension AdvertisingData {
     }
 
     /// The connection intervals that the advertiser prefers.
-    public var connectionIntervalRange: ConnectionIntervalRange? {
+    package var connectionIntervalRange: ConnectionIntervalRange? {
         guard let octets = first(.peripheralConnectionIntervalRange), octets.count == 4 else { return nil }
         func wish(_ value: UInt32) -> UInt16? {
             value == UInt32(ConnectionIntervalRange.noWish) ? nil : UInt16(truncatingIfNeeded: value)
@@ -39,7 +39,7 @@ extension AdvertisingData {
     }
 
     /// The devices that the advertisement is for, those with public addresses first.
-    public var targetAddresses: [BluetoothAddress] {
+    package var targetAddresses: [BluetoothAddress] {
         addresses(in: .publicTargetAddress, .publicDevice) + addresses(in: .randomTargetAddress, .randomDevice)
     }
 
@@ -61,14 +61,14 @@ extension AdvertisingData {
     }
 
     /// How often the advertiser advertises, in units of 625 µs, in whichever of the two structures it says so.
-    public var advertisingInterval: UInt32? {
+    package var advertisingInterval: UInt32? {
         if let octets = first(.advertisingInterval), octets.count == 2 { return octets.littleEndianValue }
         guard let octets = first(.longAdvertisingInterval), (3...4).contains(octets.count) else { return nil }
         return octets.littleEndianValue
     }
 
     /// Where more is to be found, with its scheme in full. A URI whose scheme has a number that nobody knows is not there.
-    public var uri: String? {
+    package var uri: String? {
         guard let octets = first(.uri) else { return nil }
         let text = String(decoding: octets, as: UTF8.self).unicodeScalars
         guard let number = text.first, let scheme = URISchemes.scheme(number.value) else { return nil }
@@ -76,7 +76,7 @@ extension AdvertisingData {
     }
 
     /// The features of the advertiser's link layer, feature bit 0 in the lowest bit; features from 64 on are left out.
-    public var supportedFeatures: UInt64? {
+    package var supportedFeatures: UInt64? {
         first(.supportedFeatures).map { octets in
             octets.prefix(upTo: 8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
         }
@@ -87,7 +87,7 @@ extension AdvertisingData {
 
 extension AdvertisingStructure {
     /// The connection intervals that this device prefers.
-    public static func connectionIntervalRange(
+    package static func connectionIntervalRange(
         _ range: AdvertisingData.ConnectionIntervalRange
     ) -> AdvertisingStructure {
         let noWish = AdvertisingData.ConnectionIntervalRange.noWish
@@ -98,12 +98,12 @@ extension AdvertisingStructure {
     }
 
     /// The devices with public addresses that the advertisement is for. Random addresses are left out.
-    public static func publicTargetAddresses(_ addresses: [BluetoothAddress]) -> AdvertisingStructure {
+    package static func publicTargetAddresses(_ addresses: [BluetoothAddress]) -> AdvertisingStructure {
         targets(.publicTargetAddress, addresses.filter { !$0.kind.isRandom })
     }
 
     /// The devices with random addresses that the advertisement is for. Public addresses are left out.
-    public static func randomTargetAddresses(_ addresses: [BluetoothAddress]) -> AdvertisingStructure {
+    package static func randomTargetAddresses(_ addresses: [BluetoothAddress]) -> AdvertisingStructure {
         targets(.randomTargetAddress, addresses.filter(\.kind.isRandom))
     }
 
@@ -115,7 +115,7 @@ extension AdvertisingStructure {
     }
 
     /// How often this device advertises, in units of 625 µs: in the long form where the short one has too few bits.
-    public static func advertisingInterval(_ interval: UInt32) -> AdvertisingStructure {
+    package static func advertisingInterval(_ interval: UInt32) -> AdvertisingStructure {
         var payload = PacketBuffer(headroom: 0)
         if let short = UInt16(exactly: interval) {
             payload.append(integer: short)
@@ -130,7 +130,7 @@ extension AdvertisingStructure {
     }
 
     /// Where more is to be found.
-    public static func uri(_ uri: String) -> AdvertisingStructure {
+    package static func uri(_ uri: String) -> AdvertisingStructure {
         let (number, length) = URISchemes.number(of: uri) ?? (URISchemes.none, 0)
         var text = String.UnicodeScalarView()
         if let scheme = UnicodeScalar(number) { text.append(scheme) }
@@ -138,7 +138,7 @@ extension AdvertisingStructure {
     }
 
     /// The features of this device's link layer, in as few octets as hold them (Core Specification Supplement Part A 1.19).
-    public static func supportedFeatures(_ features: UInt64) -> AdvertisingStructure {
+    package static func supportedFeatures(_ features: UInt64) -> AdvertisingStructure {
         var octets: [UInt8] = []
         var rest = features
         while rest != 0 {

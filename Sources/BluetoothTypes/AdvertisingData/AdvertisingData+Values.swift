@@ -4,32 +4,32 @@
 /// there.
 extension AdvertisingData {
     /// A local name and whether it is all of it.
-    public struct LocalName: Hashable, Sendable {
+    package struct LocalName: Hashable, Sendable {
         /// The text. Octets that are no UTF-8 are replaced by U+FFFD.
-        public var text: String
+        package var text: String
         /// Whether the device's name goes on.
-        public var isShortened: Bool
+        package var isShortened: Bool
 
         /// A name.
-        public init(_ text: String, isShortened: Bool = false) {
+        package init(_ text: String, isShortened: Bool = false) {
             self.text = text
             self.isShortened = isShortened
         }
     }
 
     /// The flags, if there are any.
-    public var flags: AdvertisingFlags? {
+    package var flags: AdvertisingFlags? {
         first(.flags)?.first.map { AdvertisingFlags(rawValue: $0) }
     }
 
     /// The name; a complete one before a shortened one.
-    public var localName: LocalName? {
+    package var localName: LocalName? {
         if let octets = first(.completeLocalName) { return LocalName(String(decoding: octets, as: UTF8.self)) }
         return first(.shortenedLocalName).map { LocalName(String(decoding: $0, as: UTF8.self), isShortened: true) }
     }
 
     /// The services of all lists, complete or not, each once, in the order of their first appearance.
-    public var serviceUUIDs: [BluetoothUUID] {
+    package var serviceUUIDs: [BluetoothUUID] {
         uuids([
             .incompleteServices16: 2, .completeServices16: 2, .incompleteServices32: 4, .completeServices32: 4,
             .incompleteServices128: 16, .completeServices128: 16,
@@ -37,12 +37,12 @@ extension AdvertisingData {
     }
 
     /// The services that the advertiser looks for.
-    public var solicitedServiceUUIDs: [BluetoothUUID] {
+    package var solicitedServiceUUIDs: [BluetoothUUID] {
         uuids([.solicitedServices16: 2, .solicitedServices32: 4, .solicitedServices128: 16])
     }
 
     /// The data of services; of several for one service the first.
-    public var serviceData: [(service: BluetoothUUID, data: PacketBuffer)] {
+    package var serviceData: [(service: BluetoothUUID, data: PacketBuffer)] {
         let widths: [AdvertisingDataType: Int] = [.serviceData16: 2, .serviceData32: 4, .serviceData128: 16]
         var result: [(service: BluetoothUUID, data: PacketBuffer)] = []
         for structure in structures {
@@ -56,12 +56,12 @@ extension AdvertisingData {
     }
 
     /// Manufacturer data, company identifier included; see ``manufacturerData(of:)``.
-    public var manufacturerData: PacketBuffer? {
+    package var manufacturerData: PacketBuffer? {
         structures.first { $0.type == .manufacturerData && $0.payload.count >= 2 }?.payload
     }
 
     /// What one company put into its structures, each without the company identifier.
-    public func manufacturerData(of company: CompanyIdentifier) -> [PacketBuffer] {
+    package func manufacturerData(of company: CompanyIdentifier) -> [PacketBuffer] {
         let identifier = [UInt8(truncatingIfNeeded: company.rawValue), UInt8(company.rawValue >> 8)]
         return structures.compactMap { structure in
             guard structure.type == .manufacturerData, structure.payload.starts(with: identifier) else { return nil }
@@ -70,13 +70,13 @@ extension AdvertisingData {
     }
 
     /// The transmit power in dBm.
-    public var txPowerLevel: Int? {
+    package var txPowerLevel: Int? {
         guard let octets = first(.txPowerLevel), octets.count == 1 else { return nil }
         return Int(Int8(bitPattern: octets[0]))
     }
 
     /// The appearance, a number from Bluetooth Assigned Numbers 2.6.
-    public var appearance: UInt16? {
+    package var appearance: UInt16? {
         guard let octets = first(.appearance), octets.count == 2 else { return nil }
         return UInt16(octets[0]) | UInt16(octets[1]) << 8
     }
@@ -107,12 +107,12 @@ extension AdvertisingData {
 
 extension AdvertisingStructure {
     /// Flags.
-    public static func flags(_ flags: AdvertisingFlags) -> AdvertisingStructure {
+    package static func flags(_ flags: AdvertisingFlags) -> AdvertisingStructure {
         AdvertisingStructure(.flags, [flags.rawValue])
     }
 
     /// A local name in UTF-8.
-    public static func localName(_ name: AdvertisingData.LocalName) -> AdvertisingStructure {
+    package static func localName(_ name: AdvertisingData.LocalName) -> AdvertisingStructure {
         AdvertisingStructure(
             name.isShortened ? .shortenedLocalName : .completeLocalName,
             PacketBuffer(Array(name.text.utf8))
@@ -120,7 +120,7 @@ extension AdvertisingStructure {
     }
 
     /// The UUIDs of one width. Those of another width are left out.
-    public static func services(
+    package static func services(
         _ uuids: [BluetoothUUID],
         width: BluetoothUUID.Width,
         isComplete: Bool
@@ -135,7 +135,8 @@ extension AdvertisingStructure {
     }
 
     /// The services that the advertiser looks for, of one width. Those of another width are left out.
-    public static func solicitedServices(_ uuids: [BluetoothUUID], width: BluetoothUUID.Width) -> AdvertisingStructure {
+    package static func solicitedServices(_ uuids: [BluetoothUUID], width: BluetoothUUID.Width) -> AdvertisingStructure
+    {
         let type: AdvertisingDataType =
             switch width {
             case .bits16: .solicitedServices16
@@ -146,7 +147,7 @@ extension AdvertisingStructure {
     }
 
     /// Data of a service.
-    public static func serviceData(_ service: BluetoothUUID, _ data: PacketBuffer) -> AdvertisingStructure {
+    package static func serviceData(_ service: BluetoothUUID, _ data: PacketBuffer) -> AdvertisingStructure {
         let type: AdvertisingDataType =
             switch service.width {
             case .bits16: .serviceData16
@@ -159,7 +160,7 @@ extension AdvertisingStructure {
     }
 
     /// Data of a company.
-    public static func manufacturerData(_ company: CompanyIdentifier, _ data: PacketBuffer) -> AdvertisingStructure {
+    package static func manufacturerData(_ company: CompanyIdentifier, _ data: PacketBuffer) -> AdvertisingStructure {
         var payload = PacketBuffer(headroom: 0)
         payload.append(integer: company.rawValue)
         payload.append(contentsOf: data)
@@ -167,12 +168,12 @@ extension AdvertisingStructure {
     }
 
     /// The transmit power in dBm, -127 to 127; others are clamped.
-    public static func txPowerLevel(_ dBm: Int) -> AdvertisingStructure {
+    package static func txPowerLevel(_ dBm: Int) -> AdvertisingStructure {
         AdvertisingStructure(.txPowerLevel, [UInt8(bitPattern: Int8(max(-127, min(127, dBm))))])
     }
 
     /// The appearance, a number from Bluetooth Assigned Numbers 2.6.
-    public static func appearance(_ appearance: UInt16) -> AdvertisingStructure {
+    package static func appearance(_ appearance: UInt16) -> AdvertisingStructure {
         var payload = PacketBuffer(headroom: 0)
         payload.append(integer: appearance)
         return AdvertisingStructure(.appearance, payload)

@@ -1,7 +1,7 @@
 /// What the specification does not allow in advertising data that this device sends.
 ///
 /// What others send is read as far as it can be; nothing is sent that others might be unable to read.
-public enum AdvertisingDataFault: Error, Hashable, Sendable {
+package enum AdvertisingDataFault: Error, Hashable, Sendable {
     /// The data are longer than the packet holds.
     case tooLong(octets: Int, limit: Int)
     /// A structure whose value has a length, or a number, that its type does not allow.
@@ -14,7 +14,7 @@ public enum AdvertisingDataFault: Error, Hashable, Sendable {
 
 extension AdvertisingDataFault: CustomStringConvertible {
     /// What is wrong, and what to do.
-    public var description: String {
+    package var description: String {
         switch self {
         case .tooLong(let octets, let limit):
             "the data have \(octets) octets where \(limit) have room; leave something out, or use extended advertising"
@@ -27,7 +27,7 @@ extension AdvertisingDataFault: CustomStringConvertible {
 
 extension AdvertisingData {
     /// Which of the two places the data are for.
-    public enum Place: Sendable {
+    package enum Place: Sendable {
         /// The advertisement itself.
         case advertisement
         /// What those who ask are told.
@@ -37,7 +37,7 @@ extension AdvertisingData {
     /// Finds the first thing that the specification does not allow (Core Specification Supplement Part A).
     ///
     /// - Parameter limit: The octets that there is room for.
-    public func check(for place: Place, limit: Int) throws(AdvertisingDataFault) {
+    package func check(for place: Place, limit: Int) throws(AdvertisingDataFault) {
         var seen: Set<AdvertisingDataType> = []
         for structure in structures {
             guard structure.isLegal else { throw .illegalValue(structure.type) }

@@ -1,65 +1,65 @@
 /// The type of an advertising structure (Bluetooth Assigned Numbers 2.3, "Common Data Types").
-public struct AdvertisingDataType: WireValue, CustomStringConvertible {
+package struct AdvertisingDataType: WireValue, CustomStringConvertible {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
     /// Any number, known or not.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// What the device can do and how it can be found.
-    public static let flags = AdvertisingDataType(rawValue: 0x01)
+    package static let flags = AdvertisingDataType(rawValue: 0x01)
     /// Some of the services with 16-bit UUIDs.
-    public static let incompleteServices16 = AdvertisingDataType(rawValue: 0x02)
+    package static let incompleteServices16 = AdvertisingDataType(rawValue: 0x02)
     /// All services with 16-bit UUIDs.
-    public static let completeServices16 = AdvertisingDataType(rawValue: 0x03)
+    package static let completeServices16 = AdvertisingDataType(rawValue: 0x03)
     /// Some of the services with 32-bit UUIDs.
-    public static let incompleteServices32 = AdvertisingDataType(rawValue: 0x04)
+    package static let incompleteServices32 = AdvertisingDataType(rawValue: 0x04)
     /// All services with 32-bit UUIDs.
-    public static let completeServices32 = AdvertisingDataType(rawValue: 0x05)
+    package static let completeServices32 = AdvertisingDataType(rawValue: 0x05)
     /// Some of the services with 128-bit UUIDs.
-    public static let incompleteServices128 = AdvertisingDataType(rawValue: 0x06)
+    package static let incompleteServices128 = AdvertisingDataType(rawValue: 0x06)
     /// All services with 128-bit UUIDs.
-    public static let completeServices128 = AdvertisingDataType(rawValue: 0x07)
+    package static let completeServices128 = AdvertisingDataType(rawValue: 0x07)
     /// The beginning of the name.
-    public static let shortenedLocalName = AdvertisingDataType(rawValue: 0x08)
+    package static let shortenedLocalName = AdvertisingDataType(rawValue: 0x08)
     /// The name.
-    public static let completeLocalName = AdvertisingDataType(rawValue: 0x09)
+    package static let completeLocalName = AdvertisingDataType(rawValue: 0x09)
     /// The transmit power in dBm.
-    public static let txPowerLevel = AdvertisingDataType(rawValue: 0x0A)
+    package static let txPowerLevel = AdvertisingDataType(rawValue: 0x0A)
     /// The connection intervals that the device prefers.
-    public static let peripheralConnectionIntervalRange = AdvertisingDataType(rawValue: 0x12)
+    package static let peripheralConnectionIntervalRange = AdvertisingDataType(rawValue: 0x12)
     /// Services with 16-bit UUIDs that the device looks for.
-    public static let solicitedServices16 = AdvertisingDataType(rawValue: 0x14)
+    package static let solicitedServices16 = AdvertisingDataType(rawValue: 0x14)
     /// Services with 128-bit UUIDs that the device looks for.
-    public static let solicitedServices128 = AdvertisingDataType(rawValue: 0x15)
+    package static let solicitedServices128 = AdvertisingDataType(rawValue: 0x15)
     /// Data of a service with a 16-bit UUID.
-    public static let serviceData16 = AdvertisingDataType(rawValue: 0x16)
+    package static let serviceData16 = AdvertisingDataType(rawValue: 0x16)
     /// The public addresses of the devices that the advertisement is for.
-    public static let publicTargetAddress = AdvertisingDataType(rawValue: 0x17)
+    package static let publicTargetAddress = AdvertisingDataType(rawValue: 0x17)
     /// The random addresses of the devices that the advertisement is for.
-    public static let randomTargetAddress = AdvertisingDataType(rawValue: 0x18)
+    package static let randomTargetAddress = AdvertisingDataType(rawValue: 0x18)
     /// What the device looks like.
-    public static let appearance = AdvertisingDataType(rawValue: 0x19)
+    package static let appearance = AdvertisingDataType(rawValue: 0x19)
     /// How often the device advertises.
-    public static let advertisingInterval = AdvertisingDataType(rawValue: 0x1A)
+    package static let advertisingInterval = AdvertisingDataType(rawValue: 0x1A)
     /// Services with 32-bit UUIDs that the device looks for.
-    public static let solicitedServices32 = AdvertisingDataType(rawValue: 0x1F)
+    package static let solicitedServices32 = AdvertisingDataType(rawValue: 0x1F)
     /// Data of a service with a 32-bit UUID.
-    public static let serviceData32 = AdvertisingDataType(rawValue: 0x20)
+    package static let serviceData32 = AdvertisingDataType(rawValue: 0x20)
     /// Data of a service with a 128-bit UUID.
-    public static let serviceData128 = AdvertisingDataType(rawValue: 0x21)
+    package static let serviceData128 = AdvertisingDataType(rawValue: 0x21)
     /// Where more is to be found.
-    public static let uri = AdvertisingDataType(rawValue: 0x24)
+    package static let uri = AdvertisingDataType(rawValue: 0x24)
     /// What the device's link layer can do.
-    public static let supportedFeatures = AdvertisingDataType(rawValue: 0x27)
+    package static let supportedFeatures = AdvertisingDataType(rawValue: 0x27)
     /// How often the device advertises, when that is seldom.
-    public static let longAdvertisingInterval = AdvertisingDataType(rawValue: 0x2F)
+    package static let longAdvertisingInterval = AdvertisingDataType(rawValue: 0x2F)
     /// Other structures, encrypted.
-    public static let encryptedData = AdvertisingDataType(rawValue: 0x31)
+    package static let encryptedData = AdvertisingDataType(rawValue: 0x31)
     /// Data in the format of a company.
-    public static let manufacturerData = AdvertisingDataType(rawValue: 0xFF)
+    package static let manufacturerData = AdvertisingDataType(rawValue: 0xFF)
 
     /// The name for a log; the number of a type that has none here.
-    public var description: String {
+    package var description: String {
         Self.names[rawValue] ?? "type 0x" + hexadecimal([rawValue])
     }
 
@@ -76,36 +76,36 @@ public struct AdvertisingDataType: WireValue, CustomStringConvertible {
 }
 
 /// The bits of the flags structure (Core Specification Supplement Part A 1.3).
-public struct AdvertisingFlags: OptionSet, Hashable, Sendable {
+package struct AdvertisingFlags: OptionSet, Hashable, Sendable {
     /// The first octet on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
     /// Any bits, known or not.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Can be found for a short time.
-    public static let limitedDiscoverable = AdvertisingFlags(rawValue: 1 << 0)
+    package static let limitedDiscoverable = AdvertisingFlags(rawValue: 1 << 0)
     /// Can be found at any time.
-    public static let generalDiscoverable = AdvertisingFlags(rawValue: 1 << 1)
+    package static let generalDiscoverable = AdvertisingFlags(rawValue: 1 << 1)
     /// Has no Bluetooth Classic.
-    public static let classicNotSupported = AdvertisingFlags(rawValue: 1 << 2)
+    package static let classicNotSupported = AdvertisingFlags(rawValue: 1 << 2)
     /// The controller can do LE and Bluetooth Classic to one device at a time.
-    public static let simultaneousController = AdvertisingFlags(rawValue: 1 << 3)
+    package static let simultaneousController = AdvertisingFlags(rawValue: 1 << 3)
     /// So can the host. The bit is reserved since Core 5; Apple devices go on setting it.
-    public static let simultaneousHost = AdvertisingFlags(rawValue: 1 << 4)
+    package static let simultaneousHost = AdvertisingFlags(rawValue: 1 << 4)
 }
 
 /// The number of a company in manufacturer data (Bluetooth Assigned Numbers 7).
-public struct CompanyIdentifier: WireValue, CustomStringConvertible {
+package struct CompanyIdentifier: WireValue, CustomStringConvertible {
     /// The number on the wire.
-    public var rawValue: UInt16
+    package var rawValue: UInt16
     /// Any number, known or not.
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// Whose structures carry the overflow area.
-    public static let apple = CompanyIdentifier(rawValue: 0x004C)
+    package static let apple = CompanyIdentifier(rawValue: 0x004C)
 
     /// The name for a log, or the number.
-    public var description: String {
+    package var description: String {
         self == .apple ? "Apple" : "0x" + hexadecimal([UInt8(rawValue >> 8), UInt8(rawValue & 0xFF)])
     }
 }

@@ -8,7 +8,7 @@ import EventLoops
 /// not used and not touched (AB-G06).
 ///
 /// The name goes from file to file, so a key that is forgotten is gone from the store, but a disk may still hold it.
-public final class FileBondStorage: BondStorage {
+package final class FileBondStorage: BondStorage {
     /// Second names for damaged files, at most.
     static let maximumBackups = 9
 
@@ -30,7 +30,7 @@ public final class FileBondStorage: BondStorage {
     /// - Parameter random: makes the secret of this host, once.
     /// - Throws: ``BondError/inUse(place:)`` while another process has it, ``BondError/exposed(place:_:)`` when others
     ///   may enter it, or why it cannot be opened.
-    public convenience init(directory path: String, random: RandomSource) throws(BondError) {
+    package convenience init(directory path: String, random: RandomSource) throws(BondError) {
         self.init(directory: try PosixBondDirectory(path), random: random)
     }
 
@@ -42,16 +42,16 @@ public final class FileBondStorage: BondStorage {
 
     /// What is kept in a directory at this moment, whoever has it open, to be looked at: nothing is changed there. Files are
     /// replaced as a whole, so it is a state that was saved. Nil when nothing was.
-    public static func look(into path: String) throws(BondError) -> StoredBonds? {
+    package static func look(into path: String) throws(BondError) -> StoredBonds? {
         let directory = try PosixBondDirectory(path, isToChange: false)
         return try FileBondStorage(directory: directory, random: RandomSource()).readState(keepsDamaged: false)
     }
 
     /// The file.
-    public var place: String { path(of: File.bonds.name) }
+    package var place: String { path(of: File.bonds.name) }
 
     /// What was saved last; nil when nothing was.
-    public func load() throws(BondError) -> StoredBonds? {
+    package func load() throws(BondError) -> StoredBonds? {
         // Whoever was writing them is gone.
         for file in [File.bonds, .secret] {
             try perform("removed", file.newName) { () throws(SystemError) in try removeIfThere(file.newName) }
@@ -60,7 +60,7 @@ public final class FileBondStorage: BondStorage {
     }
 
     /// Replaces the file. The new one is durable when this returns.
-    public func save(_ state: StoredBonds) throws(BondError) {
+    package func save(_ state: StoredBonds) throws(BondError) {
         let secret = try secret()
         let octets = BondFile.encode(state, secret).bytes
         guard octets.count <= BondFile.maximumSize else { throw .tooLarge(place: place) }
@@ -72,7 +72,7 @@ public final class FileBondStorage: BondStorage {
     }
 
     /// Octets that follow from the secret of this host, which is made if there is none.
-    public func derive(_ purpose: String) throws(BondError) -> [UInt8]? {
+    package func derive(_ purpose: String) throws(BondError) -> [UInt8]? {
         // Whatever the purpose, nothing that the secret is used for here.
         try secret().derive("derive \(purpose)")
     }

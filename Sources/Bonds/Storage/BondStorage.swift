@@ -1,5 +1,5 @@
 /// Where bonds are kept.
-public protocol BondStorage: AnyObject {
+package protocol BondStorage: AnyObject {
     /// Where that is, for a person.
     var place: String { get }
 
@@ -18,29 +18,29 @@ public protocol BondStorage: AnyObject {
 }
 
 /// Bonds that last as long as this object: for tests, for simulated worlds, and for whoever wants nothing on the disk.
-public final class MemoryBondStorage: BondStorage {
+package final class MemoryBondStorage: BondStorage {
     /// What was saved last.
-    public private(set) var state: StoredBonds?
+    package private(set) var state: StoredBonds?
     /// Thrown by ``save(_:)`` in place of saving, to see what becomes of a full disk.
-    public var failure: BondError?
+    package var failure: BondError?
 
     /// Nothing is kept, or `state`.
-    public init(_ state: StoredBonds? = nil) {
+    package init(_ state: StoredBonds? = nil) {
         self.state = state
     }
 
     /// Says that it is memory.
-    public var place: String { "memory" }
+    package var place: String { "memory" }
 
     /// What was saved last.
-    public func load() -> StoredBonds? { state }
+    package func load() -> StoredBonds? { state }
 
     /// Keeps `state`.
-    public func save(_ state: StoredBonds) throws(BondError) {
+    package func save(_ state: StoredBonds) throws(BondError) {
         if let failure { throw failure }
         self.state = state
     }
 
     /// Nothing lasts.
-    public func derive(_ purpose: String) -> [UInt8]? { nil }
+    package func derive(_ purpose: String) -> [UInt8]? { nil }
 }

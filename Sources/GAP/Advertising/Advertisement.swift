@@ -3,9 +3,9 @@ import EventLoops
 import HCI
 
 /// What one advertising set puts on the air, and how.
-public struct Advertisement: Hashable, Sendable {
+package struct Advertisement: Hashable, Sendable {
     /// Whom it is for, and what they may do.
-    public enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// Everybody may connect; with legacy packets also ask for the scan response.
         case connectable
         /// One device may connect. A high duty cycle ends by itself after 1.28 s (Core Vol 6 Part B 4.4.2.4.3).
@@ -30,7 +30,7 @@ public struct Advertisement: Hashable, Sendable {
     }
 
     /// What is sent on the air.
-    public enum Packets: Hashable, Sendable {
+    package enum Packets: Hashable, Sendable {
         /// The packets that every device hears, with up to 31 octets.
         case legacy
         /// The packets of version 5.0, with up to 1,650 octets.
@@ -38,22 +38,22 @@ public struct Advertisement: Hashable, Sendable {
     }
 
     /// The options of extended packets.
-    public struct ExtendedPackets: Hashable, Sendable {
+    package struct ExtendedPackets: Hashable, Sendable {
         /// The PHY that announces: 1M or Coded.
-        public var primaryPHY = LEPHY.le1M
+        package var primaryPHY = LEPHY.le1M
         /// The PHY of the data.
-        public var secondaryPHY = LEPHY.le1M
+        package var secondaryPHY = LEPHY.le1M
         /// Whether the address is left out, of what nobody can connect to or ask.
-        public var isAnonymous = false
+        package var isAnonymous = false
         /// Whether the packet tells the transmit power.
-        public var includesTxPower = false
+        package var includesTxPower = false
 
         /// Packets on 1M with an address.
-        public init() {}
+        package init() {}
     }
 
     /// Which address is shown.
-    public enum Address: Hashable, Sendable {
+    package enum Address: Hashable, Sendable {
         /// That of the device.
         case device
         /// One that says nothing about the device, and changes every ``GAPTimer/privateAddressInterval``. For what nobody can
@@ -62,24 +62,24 @@ public struct Advertisement: Hashable, Sendable {
     }
 
     /// Whom it is for.
-    public var kind: Kind
+    package var kind: Kind
     /// The data.
-    public var data: AdvertisingData
+    package var data: AdvertisingData
     /// What those who ask are told besides.
-    public var scanResponse: AdvertisingData
+    package var scanResponse: AdvertisingData
     /// What is sent.
-    public var packets = Packets.legacy
+    package var packets = Packets.legacy
     /// How often.
-    public var tempo = AdvertisingTempo.specification
+    package var tempo = AdvertisingTempo.specification
     /// Which address is shown.
-    public var address = Address.device
+    package var address = Address.device
     /// For how long; nil until told otherwise.
-    public var limit: Duration?
+    package var limit: Duration?
     /// Whether advertising goes on when somebody has connected.
-    public var outlastsConnections = false
+    package var outlastsConnections = false
 
     /// An advertisement with legacy packets and without a limit.
-    public init(
+    package init(
         _ kind: Kind,
         data: AdvertisingData = AdvertisingData(),
         scanResponse: AdvertisingData = AdvertisingData()
@@ -87,14 +87,6 @@ public struct Advertisement: Hashable, Sendable {
         self.kind = kind
         self.data = data
         self.scanResponse = scanResponse
-    }
-
-    /// What Apple's systems put on the air for their apps: legacy packets, since every device is to hear them, that go on
-    /// while centrals are connected (behaviours 7.18, 7.28, 14.1).
-    public init(_ plan: AdvertisingPlan) {
-        self.init(.connectable, data: plan.advertisement, scanResponse: plan.scanResponse)
-        tempo = .accessory
-        outlastsConnections = true
     }
 }
 

@@ -1,13 +1,15 @@
 import BluetoothTypes
 import EventLoops
 import HCI
+import HCIHost
 import Logging
+import Privacy
 
 /// Advertises with whichever commands the controller is to be driven with (Core Vol 4 Part E 7.8.5 to 7.8.9, 7.8.52 to
 /// 7.8.60): a set for each purpose.
-public final class Advertiser {
+package final class Advertiser: AdvertisingUser {
     /// Sets at a time, whatever the controller can hold. The numbers go up to 0xEF (Core Vol 4 Part E 7.8.53).
-    public static let maximumSets = 64
+    package static let maximumSets = 64
 
     let host: HCIHost
     let loop: any EventLoop
@@ -28,7 +30,7 @@ public final class Advertiser {
     /// - Parameters:
     ///   - random: For private addresses.
     ///   - privacy: What gives the sets their addresses; nil for those of ``begin(_:on:)``.
-    public init(
+    package init(
         host: HCIHost,
         loop: any EventLoop,
         random: RandomSource,
@@ -45,7 +47,7 @@ public final class Advertiser {
     }
 
     /// Adds a set, which is off. It lasts as long as the caller keeps it.
-    public func addSet() -> AdvertisingSet {
+    package func addSet() -> AdvertisingSet {
         sets.removeAll { $0.set == nil }
         let taken = Set(activeSets.map(\.number))
         let number = (0..<UInt8(Self.maximumSets)).first { !taken.contains($0) }
@@ -56,13 +58,13 @@ public final class Advertiser {
     }
 
     /// The controller is ready.
-    public func begin(_ address: OwnAddress, on controller: ControllerInformation) {
+    package func begin(_ address: OwnAddress, on controller: ControllerInformation) {
         ownAddress = address
         self.controller = controller
     }
 
     /// The controller is gone; nothing is wanted any more.
-    public func reset() {
+    package func reset() {
         ownAddress = nil
         controller = nil
         isPaused = false
@@ -70,26 +72,26 @@ public final class Advertiser {
     }
 
     /// A central has connected. The legacy commands have no event of their own for what this ends.
-    public func centralConnected() {
+    package func centralConnected() {
         guard generation == .legacy else { return }
         for set in activeSets where set.isConnectable { set.handle(.terminated(.connected)) }
     }
 
     /// Directed advertising with a high duty cycle has ended without a connection. The legacy commands tell it as a
     /// connection that failed (Core Vol 4 Part E 7.8.9).
-    public func directedAdvertisingTimedOut() {
+    package func directedAdvertisingTimedOut() {
         guard generation == .legacy else { return }
         for set in activeSets where set.isConnectable { set.handle(.terminated(.timeOver)) }
     }
 
     /// A link has ended, so there may be room to advertise.
-    public func linkEnded() {
+    package func linkEnded() {
         for set in activeSets { set.handle(.tryAgain) }
     }
 
     /// What the connectable set shows that is on the air, or was last. Without extended advertising all who use the radio show
     /// one address.
-    public var connectableAddress: BluetoothAddress? {
+    package var connectableAddress: BluetoothAddress? {
         generation == .extended
             ? activeSets.first { $0.isConnectable }?.address : privacy?.sharedAddress?.address
     }
@@ -109,14 +111,14 @@ public final class Advertiser {
 
 extension Advertiser {
     /// Takes all sets off the air for a while, and tells the privacy when that is done.
-    func pause() {
+    package func pause() {
         isPaused = true
         for set in activeSets { set.handle(.pause) }
         reviewPause()
     }
 
     /// Puts them on the air again.
-    func resume() {
+    package func resume() {
         isPaused = false
         for set in activeSets { set.handle(.resume) }
     }

@@ -1,4 +1,5 @@
 import HCI
+import HCIHost
 
 /// Keeps one advertising set going the way it is wanted: through changes of the data, through connections, which end it at
 /// the controller (Core Vol 6 Part B 4.4.2.3), from the fast interval to the slow one, and to the end of its time.
@@ -213,7 +214,7 @@ struct AdvertiserMachine {
 }
 
 /// Why advertising has ended by itself.
-public enum AdvertisingEnd: Hashable, Sendable {
+package enum AdvertisingEnd: Hashable, Sendable {
     /// A central has connected.
     case connected
     /// The time for it is over.

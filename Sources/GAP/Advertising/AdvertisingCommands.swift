@@ -1,6 +1,8 @@
 import BluetoothTypes
 import EventLoops
 import HCI
+import HCIHost
+import Privacy
 
 /// The commands that put an advertisement on the air and take it off again, in the order of sending.
 struct AdvertisingCommands {

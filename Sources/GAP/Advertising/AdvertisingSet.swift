@@ -1,19 +1,21 @@
 import BluetoothTypes
 import EventLoops
 import HCI
+import HCIHost
 import Logging
+import Privacy
 
 /// One thing that this device advertises, for one purpose. Made by ``Advertiser/addSet()``.
 ///
 /// On a controller with extended advertising it is one of the controller's sets; on another one, the only advertisement that
 /// there can be at a time. Letting go of it, on the loop, takes it off the air.
-public final class AdvertisingSet {
+package final class AdvertisingSet {
     /// Called when what was wanted is on the air.
-    public var onStarted: (() -> Void)?
+    package var onStarted: (() -> Void)?
     /// Called when it is not and will not be; then nothing is wanted any more.
-    public var onFailed: ((GAPError) -> Void)?
+    package var onFailed: ((GAPError) -> Void)?
     /// Called when it has ended by itself; then nothing is wanted any more.
-    public var onEnded: ((AdvertisingEnd) -> Void)?
+    package var onEnded: ((AdvertisingEnd) -> Void)?
 
     let number: UInt8
     private let advertiser: Advertiser
@@ -53,7 +55,7 @@ public final class AdvertisingSet {
     }
 
     /// What is wanted on the air.
-    public var wanted: Advertisement? { machine.wanted }
+    package var wanted: Advertisement? { machine.wanted }
 
     /// Whether the controller advertises, or is about to, perhaps after a pause.
     var isActive: Bool { isOnAir || machine.isPaused && machine.wanted != nil }
@@ -75,7 +77,7 @@ public final class AdvertisingSet {
 
     /// Puts something on the air in the place of what was there before; nil for nothing. What the specification or the
     /// controller does not allow fails at once. Without a controller nothing happens but ``onFailed``.
-    public func want(_ advertisement: Advertisement?) {
+    package func want(_ advertisement: Advertisement?) {
         if let advertisement {
             do throws(GAPError) {
                 try advertiser.check(advertisement, for: self)

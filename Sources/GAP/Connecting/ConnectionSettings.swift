@@ -1,32 +1,28 @@
 import BluetoothTypes
 import HCI
 import L2CAP
+import Privacy
 
 /// How to look for peers to connect to, and what new connections are like.
-public struct ConnectionSettings: Hashable, Sendable {
+package struct ConnectionSettings: Hashable, Sendable {
     /// From one time of listening to the next, in units of 625 µs, 4 to 16,384.
-    public var scanInterval: UInt16 = 96
+    package var scanInterval: UInt16 = 96
     /// How long the radio listens each time, in units of 625 µs, 4 to ``scanInterval``.
-    public var scanWindow: UInt16 = 48
+    package var scanWindow: UInt16 = 48
     /// The first connection parameters.
-    public var parameters: ConnectionParameters
+    package var parameters: ConnectionParameters
     /// Where to look: 1M, Coded, or both. Without extended advertising only on 1M.
-    public var phys: LEPHYs = .le1M
+    package var phys: LEPHYs = .le1M
 
     /// Half of the time, on 1M.
-    public init(parameters: ConnectionParameters) {
+    package init(parameters: ConnectionParameters) {
         self.parameters = parameters
     }
 
     /// What the specification proposes: an interval of 30 to 50 ms (TGAP(initial_conn_interval), Core Vol 3 Part C Appendix
     /// A), no latency, and a supervision timeout of 4 s.
-    public static let specification = ConnectionSettings(
+    package static let specification = ConnectionSettings(
         parameters: ConnectionParameters(intervalMinimum: 24, intervalMaximum: 40, latency: 0, timeout: 400)
-    )
-
-    /// What Apple's centrals do: an interval of 30 ms, no latency, a supervision timeout of 720 ms (behaviour 3.26).
-    public static let apple = ConnectionSettings(
-        parameters: ConnectionParameters(intervalMinimum: 24, intervalMaximum: 24, latency: 0, timeout: 72)
     )
 }
 

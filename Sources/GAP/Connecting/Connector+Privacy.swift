@@ -1,6 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import HCI
+import Privacy
 
 /// Connections to peers whose addresses change.
 extension Connector {
@@ -11,21 +12,25 @@ extension Connector {
 
     /// Begins to look for a peer: the controller does when it knows it by the address that it will show, the host otherwise.
     func begin(_ peer: BluetoothAddress) {
-        guard let privacy, privacy.scanner != nil, privacy.isResolvedByHost(peer) else { return handle(.want(peer)) }
+        guard let privacy, isResolvedByHost(peer) else { return handle(.want(peer)) }
         seek(.want(peer))
         // It may have been picked from a scan just now.
         if let address = privacy.recentAddress(of: peer) { seek(.heard(peer, at: address)) }
     }
 
     /// The resolving list or the bonds are others: whoever was looked for in one way may have to be in the other one.
-    func reviewRoutes() {
+    package func reviewRoutes() {
         for peer in wanted {
             let isSought = seeker.peers[peer] != nil
-            guard let privacy, isSought != (privacy.scanner != nil && privacy.isResolvedByHost(peer)) else { continue }
+            guard isSought != isResolvedByHost(peer) else { continue }
             seek(.unwant(peer))
             handle(.unwant(peer))
             begin(peer)
         }
+    }
+
+    private func isResolvedByHost(_ peer: BluetoothAddress) -> Bool {
+        scanner != nil && privacy?.isResolvedByHost(peer) == true
     }
 
     /// While somebody is wanted, connections are made from the address that bonded devices recognise.
@@ -37,7 +42,7 @@ extension Connector {
         for action in seeker.handle(event) {
             switch action {
             case .listen: listen()
-            case .endListening: privacy?.scanner?.seek(nil)
+            case .endListening: scanner?.seek(nil)
             case .connect(let address): handle(.want(address))
             case .giveUp(let address): handle(.unwant(address))
             case .startTimer(let peer):
@@ -52,7 +57,7 @@ extension Connector {
     }
 
     private func listen() {
-        guard let scanner = privacy?.scanner else { return }
+        guard let scanner else { return }
         scanner.onHeard = { [weak self] in self?.seek(.heard($0, at: $1)) }
         scanner.onSeekFailed = { [weak self] error in
             guard let self else { return }
@@ -64,12 +69,12 @@ extension Connector {
     }
 
     /// Lets the controller stop looking for a while, and tells the privacy when it has.
-    func pause() {
+    package func pause() {
         handle(.pause)
     }
 
     /// Lets it go on.
-    func resume() {
+    package func resume() {
         handle(.resume)
     }
 }

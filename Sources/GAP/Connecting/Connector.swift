@@ -1,24 +1,27 @@
 import BluetoothTypes
 import EventLoops
 import HCI
+import HCIHost
 import L2CAP
 import Logging
+import Privacy
 
 /// Makes connections with whichever commands the controller is to be driven with, changes their parameters and ends them.
-public final class Connector {
+package final class Connector: ConnectingUser {
     /// What new connections are like.
-    public var settings = ConnectionSettings.specification
+    package var settings = ConnectionSettings.specification
     /// Whether to follow a peer that asks for other parameters by the link layer's way, which are legal whatever this says.
-    public var parameterPolicy: (HCIConnection, ConnectionParameters) -> Bool = { _, _ in true }
+    package var parameterPolicy: (HCIConnection, ConnectionParameters) -> Bool = { _, _ in true }
     /// Called for a wanted peer that the controller cannot connect to; it is not wanted any more.
-    public var onFailure: ((BluetoothAddress, HCIStatus) -> Void)?
+    package var onFailure: ((BluetoothAddress, HCIStatus) -> Void)?
     /// Called when an attempt to change the parameters of a link has ended, whoever has begun it.
-    public var onParametersUpdated: ((LEConnectionUpdateComplete) -> Void)?
+    package var onParametersUpdated: ((LEConnectionUpdateComplete) -> Void)?
 
     private let host: HCIHost
     let loop: any EventLoop
     private let logger: Logger
     let privacy: DevicePrivacy?
+    let scanner: Scanner?
     private var machine = ConnectorMachine()
     var seeker = SeekMachine()
     var tries: [BluetoothAddress: ScheduledTask] = [:]
@@ -28,30 +31,38 @@ public final class Connector {
 
     /// A connector that wants nobody.
     ///
-    /// - Parameter privacy: What gives it its address and knows bonded peers behind theirs; nil for the address of
-    ///   ``begin(_:on:)``.
-    public init(host: HCIHost, loop: any EventLoop, logger: Logger, privacy: DevicePrivacy? = nil) {
+    /// - Parameters:
+    ///   - privacy: What gives it its address and knows bonded peers behind theirs; nil for the address of ``begin(_:on:)``.
+    ///   - scanner: What listens for peers whose addresses the controller cannot resolve; nil for a device without.
+    package init(
+        host: HCIHost,
+        loop: any EventLoop,
+        logger: Logger,
+        privacy: DevicePrivacy? = nil,
+        scanner: Scanner? = nil
+    ) {
         self.host = host
         self.loop = loop
         self.logger = logger
         self.privacy = privacy
+        self.scanner = scanner
         privacy?.connector = self
         host.onEvent(LERemoteConnectionParameterRequest.self) { [weak self] in self?.answer($0) }
         host.onEvent(LEConnectionUpdateComplete.self) { [weak self] in self?.onParametersUpdated?($0) }
     }
 
     /// The peers that a connection is wanted to; bonded ones by their identity addresses.
-    public private(set) var wanted: [BluetoothAddress] = []
+    package private(set) var wanted: [BluetoothAddress] = []
 
     /// The controller is ready.
-    public func begin(_ address: OwnAddress, on controller: ControllerInformation) {
+    package func begin(_ address: OwnAddress, on controller: ControllerInformation) {
         ownAddress = address
         self.controller = controller
         handle(.ready(acceptListSize: controller.acceptListSize))
     }
 
     /// The controller is gone; nobody is wanted any more.
-    public func reset() {
+    package func reset() {
         ownAddress = nil
         controller = nil
         wanted = []
@@ -61,7 +72,7 @@ public final class Connector {
 
     /// Connects to a peer as soon as it is heard, without a time limit (behaviour 3.1). Before ``begin(_:on:)`` the wish waits.
     /// A bonded peer is meant whatever address it shows, by whichever of them it is named.
-    public func want(_ peer: BluetoothAddress) {
+    package func want(_ peer: BluetoothAddress) {
         let peer = identity(of: peer)
         guard !wanted.contains(peer) else { return }
         guard wanted.count < ConnectorMachine.maximumWanted else {
@@ -74,7 +85,7 @@ public final class Connector {
     }
 
     /// Gives a wish up. A connection may come nevertheless, if it was on its way.
-    public func unwant(_ peer: BluetoothAddress) {
+    package func unwant(_ peer: BluetoothAddress) {
         let peer = identity(of: peer)
         guard let index = wanted.firstIndex(of: peer) else { return }
         wanted.remove(at: index)
@@ -84,7 +95,7 @@ public final class Connector {
     }
 
     /// The controller's attempt has led to a connection.
-    public func connected(_ peer: BluetoothAddress) {
+    package func connected(_ peer: BluetoothAddress) {
         let identity = identity(of: peer)
         let address = seeker.address(of: identity) ?? (machine.wanted.contains(identity) ? identity : peer.plain)
         wanted.removeAll { $0 == identity }
@@ -94,12 +105,12 @@ public final class Connector {
     }
 
     /// The controller's attempt has ended without one.
-    public func ended(_ status: HCIStatus) {
+    package func ended(_ status: HCIStatus) {
         handle(.ended(status))
     }
 
     /// Ends a link.
-    public func disconnect(_ connection: HCIConnection, reason: HCIStatus = .remoteUserTerminated) {
+    package func disconnect(_ connection: HCIConnection, reason: HCIStatus = .remoteUserTerminated) {
         host.send(Disconnect(handle: connection.handle, reason: reason)) { [logger] result in
             if case .failure(let error) = result { logger.debug("cannot disconnect: \(error)") }
         }
@@ -108,7 +119,7 @@ public final class Connector {
     /// Gives a link other parameters, as central, or asks the central for them by the link layer's way, as peripheral (Core
     /// Vol 4 Part E 7.8.18). `refused` is called when the controller does not even begin; how it ends otherwise
     /// ``onParametersUpdated`` tells.
-    public func update(
+    package func update(
         _ connection: HCIConnection,
         _ parameters: ConnectionParameters,
         refused: @escaping (GAPError) -> Void = { _ in }
@@ -161,7 +172,7 @@ public final class Connector {
     }
 
     /// Reads the signal strength of a link in dBm.
-    public func readRSSI(
+    package func readRSSI(
         _ connection: HCIConnection,
         _ completion: @escaping (Result<Int, HCICommandError>) -> Void
     ) {

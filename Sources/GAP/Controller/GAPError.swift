@@ -1,8 +1,9 @@
 import BluetoothTypes
 import HCI
+import HCIHost
 
 /// Why a mode could not be entered, or a procedure did not come to its end.
-public enum GAPError: Error, Hashable, Sendable {
+package enum GAPError: Error, Hashable, Sendable {
     /// There is no controller that is ready; what was asked for is to be asked for again when there is one.
     case notReady
     /// The controller refused a command.
@@ -40,7 +41,7 @@ public enum GAPError: Error, Hashable, Sendable {
     }
 
     /// The error code of the controller or of the peer, when one stands behind the error.
-    public var status: HCIStatus? {
+    package var status: HCIStatus? {
         switch self {
         case .refused(_, let status), .rejected(let status), .linkLost(let status): status
         case .command(let error): error.status
@@ -51,7 +52,7 @@ public enum GAPError: Error, Hashable, Sendable {
 
 extension GAPError: CustomStringConvertible {
     /// What is wrong, and what to do about it.
-    public var description: String {
+    package var description: String {
         switch self {
         case .notReady: "the controller is not ready; ask again when it is"
         case .refused(let opcode, let status):
@@ -82,13 +83,6 @@ extension GAPError: CustomStringConvertible {
         case .invalidParameters: "one of the values is outside the range that it allows"
         default: "ask again later"
         }
-    }
-}
-
-extension HCICommandError {
-    /// Whether there is no controller to refuse anything.
-    var isOfHost: Bool {
-        if case .host = self { true } else { false }
     }
 }
 

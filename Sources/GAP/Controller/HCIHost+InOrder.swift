@@ -1,4 +1,5 @@
 import HCI
+import HCIHost
 
 extension HCIHost {
     /// Sends commands one after the other, each when the one before has succeeded. `completion` is called once: after the

@@ -3,12 +3,15 @@ import BluetoothTypes
 import EventLoops
 import GATT
 import HCI
+import HCIHost
 import L2CAP
+import Privacy
+import Security
 
 /// One link of a device, with L2CAP on it, and the attribute protocol once somebody wants it.
-public final class AccessLink {
+package final class AccessLink {
     /// How a link came to its end.
-    public enum End: Hashable, Sendable {
+    package enum End: Hashable, Sendable {
         /// It was ended by one of the two devices, or lost.
         case disconnected(HCIStatus)
         /// Another link to the peer counts from now on; that this one ends on the air may take a while.
@@ -17,7 +20,7 @@ public final class AccessLink {
         case controllerGone(HCIStatus)
 
         /// The error code for it (Core Vol 1 Part F).
-        public var reason: HCIStatus {
+        package var reason: HCIStatus {
             switch self {
             case .disconnected(let reason), .controllerGone(let reason): reason
             case .replaced: .localHostTerminated
@@ -26,30 +29,30 @@ public final class AccessLink {
     }
 
     /// The link as HCI knows it.
-    public let connection: HCIConnection
+    package let connection: HCIConnection
     /// The channels on it. Whoever wants one registers it in ``GenericAccess/onLink``; that of the Security Manager is there.
-    public let l2cap: L2CAPConnection
+    package let l2cap: L2CAPConnection
     /// How well the link is protected, and how it becomes so.
-    public let security: SecureLink
+    package let security: SecureLink
     /// Whether to follow a peer that asks for other parameters, in whichever way. What is not legal is refused whatever this
     /// says (AB-C10).
-    public var parameterPolicy: (ConnectionParameters) -> Bool = { _ in true }
+    package var parameterPolicy: (ConnectionParameters) -> Bool = { _ in true }
     /// Called once when the link has ended.
-    public var onEnd: ((End) -> Void)?
+    package var onEnd: ((End) -> Void)?
     /// Called when the parameters have changed, whoever asked for it.
-    public var onParametersChanged: (() -> Void)?
+    package var onParametersChanged: (() -> Void)?
 
     private weak var access: GenericAccess?
     private var update = ParameterUpdateMachine()
     private var updateTimer: ScheduledTask?
     private var updateCompletion: ((Result<Void, GAPError>) -> Void)?
     /// Whether the link is there.
-    public private(set) var isOpen = true
+    package private(set) var isOpen = true
     /// The attribute protocol on the link, once it is opened.
-    public private(set) var attributes: LinkAttributes?
+    package private(set) var attributes: LinkAttributes?
 
     /// How a peripheral asks for parameters.
-    public enum ParameterRequest: Sendable {
+    package enum ParameterRequest: Sendable {
         /// By the link layer where both ends can, by L2CAP otherwise.
         case automatic
         /// By the link layer (Core Vol 6 Part B 5.1.7).
@@ -82,7 +85,7 @@ public final class AccessLink {
     }
 
     /// The peer: by its identity address when it is bonded.
-    public var peer: BluetoothAddress {
+    package var peer: BluetoothAddress {
         access?.privacy.identity(of: connection.peerAddress) ?? connection.peerAddress.plain
     }
 
@@ -91,7 +94,7 @@ public final class AccessLink {
     ///
     /// - Parameter mtu: The MTU that is offered, 23 to 517.
     @discardableResult
-    public func openAttributes(mtu: Int, server: GATTServer? = nil) -> LinkAttributes {
+    package func openAttributes(mtu: Int, server: GATTServer? = nil) -> LinkAttributes {
         if let attributes { return attributes }
         let bearer = ATTBearer(
             channel: l2cap.register(.attribute, maximumPayload: mtu),
@@ -104,13 +107,13 @@ public final class AccessLink {
     }
 
     /// Ends the link (Core Vol 3 Part C 9.3.10).
-    public func terminate() {
+    package func terminate() {
         guard isOpen else { return }
         access?.connector.disconnect(connection)
     }
 
     /// Reads the signal strength of the link in dBm.
-    public func readRSSI(_ completion: @escaping (Result<Int, HCICommandError>) -> Void) {
+    package func readRSSI(_ completion: @escaping (Result<Int, HCICommandError>) -> Void) {
         guard let access, isOpen else { return completion(.failure(.host(.notRunning))) }
         access.connector.readRSSI(connection, completion)
     }
@@ -119,7 +122,7 @@ public final class AccessLink {
     /// attempt at a time. `completion` is called once: when the new parameters are in effect, or with why they are not.
     ///
     /// - Parameter request: How a peripheral asks.
-    public func updateParameters(
+    package func updateParameters(
         _ parameters: ConnectionParameters,
         by request: ParameterRequest = .automatic,
         completion: @escaping (Result<Void, GAPError>) -> Void

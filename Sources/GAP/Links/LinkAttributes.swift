@@ -1,16 +1,17 @@
 import ATT
 import GATT
 import SMP
+import Security
 
 /// The attribute protocol on a link: a client of the peer, and a server's session for it. Both know at every moment how well
 /// the link is protected.
-public final class LinkAttributes {
+package final class LinkAttributes {
     /// The bearer on the fixed channel.
-    public let bearer: ATTBearer
+    package let bearer: ATTBearer
     /// Asks the peer.
-    public let client: GATTClient
+    package let client: GATTClient
     /// Serves the peer, if there is a server.
-    public let session: GATTServerSession?
+    package let session: GATTServerSession?
 
     private weak var server: GATTServer?
 
@@ -25,14 +26,14 @@ public final class LinkAttributes {
     /// GATT knows no keys; it is connected to them here.
     private func follow(_ security: SecureLink) {
         client.security = security.linkSecurity
-        security.attributes = self
+        security.tellAttributes = { [weak self] in self?.changed(to: $0) }
         client.sign = { [weak security] in security?.manager.sign($0) }
         session?.verifySignature = { [weak security] in security?.manager.verify($0, signature: $1) ?? false }
         session?.onSecurityNeeded = { [weak security] in security?.secure(SecurityLevel($0)) { _ in } }
     }
 
     /// The link is protected in another way.
-    func changed(to security: LinkSecurity) {
+    private func changed(to security: LinkSecurity) {
         client.security = security
         session?.security = security
     }

@@ -1,18 +1,18 @@
 import BluetoothTypes
 
 /// Sends data to whoever listens; nobody can connect (Core Vol 3 Part C 9.1.1).
-public final class Broadcaster {
+package final class Broadcaster {
     /// Called when the data are on the air.
-    public var onStarted: (() -> Void)?
+    package var onStarted: (() -> Void)?
     /// Called when they are not and will not be.
-    public var onFailed: ((GAPError) -> Void)?
+    package var onFailed: ((GAPError) -> Void)?
     /// Called when the time for them is over.
-    public var onEnded: (() -> Void)?
+    package var onEnded: (() -> Void)?
 
     private let advertising: AdvertisingSet
 
     /// A broadcaster that is silent, with an advertising set of its own.
-    public init(_ access: GenericAccess) {
+    package init(_ access: GenericAccess) {
         advertising = access.advertiser.addSet()
         advertising.onStarted = { [weak self] in self?.onStarted?() }
         advertising.onFailed = { [weak self] in self?.onFailed?($0) }
@@ -20,13 +20,13 @@ public final class Broadcaster {
     }
 
     /// What is broadcast; nil for nothing.
-    public var broadcast: Advertisement? { advertising.wanted }
+    package var broadcast: Advertisement? { advertising.wanted }
 
     /// Broadcasts, in the place of what was broadcast before.
     ///
     /// - Parameter advertisement: Non-connectable or scannable. Its flags, if it has any, must not call the device
     ///   discoverable (9.1.1.2).
-    public func send(_ advertisement: Advertisement) {
+    package func send(_ advertisement: Advertisement) {
         guard !advertisement.kind.isConnectable else {
             onFailed?(.impossible("nobody can connect to a broadcaster; be a peripheral for that"))
             return
@@ -39,7 +39,7 @@ public final class Broadcaster {
     }
 
     /// Ends the broadcast.
-    public func stop() {
+    package func stop() {
         advertising.want(nil)
     }
 }

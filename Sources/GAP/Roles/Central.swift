@@ -3,15 +3,17 @@ import BluetoothTypes
 import EventLoops
 import GATT
 import HCI
+import Privacy
+import Security
 
 /// Connects to others: the connection establishment procedures and name discovery (Core Vol 3 Part C 9.3.5 to 9.3.8, 9.2.7).
 /// One procedure at a time; a device may have several centrals.
-public final class Central {
+package final class Central {
     /// How a procedure ends.
-    public typealias Completion = (Result<AccessLink, GAPError>) -> Void
+    package typealias Completion = (Result<AccessLink, GAPError>) -> Void
 
     /// How the general and the selective procedure listen.
-    public var scanSettings = ScanSettings.attentive
+    package var scanSettings = ScanSettings.attentive
 
     private let access: GenericAccess
     private var machine = EstablishmentMachine()
@@ -21,7 +23,7 @@ public final class Central {
     private var made: AccessLink?
 
     /// A central that wants nobody.
-    public init(_ access: GenericAccess) {
+    package init(_ access: GenericAccess) {
         self.access = access
     }
 
@@ -31,12 +33,12 @@ public final class Central {
     /// - Parameters:
     ///   - time: For how long to try; nil until ``cancel()``.
     ///   - completion: Called once.
-    public func connect(to peer: BluetoothAddress, within time: Duration? = nil, completion: @escaping Completion) {
+    package func connect(to peer: BluetoothAddress, within time: Duration? = nil, completion: @escaping Completion) {
         begin(.direct(peer), within: time, completion)
     }
 
     /// Connects to the first of these devices that is heard: the auto connection establishment procedure (9.3.5).
-    public func autoConnect(
+    package func autoConnect(
         to peers: [BluetoothAddress],
         within time: Duration? = nil,
         completion: @escaping Completion
@@ -45,7 +47,7 @@ public final class Central {
     }
 
     /// Connects to the first connectable device that `pick` wants: the general connection establishment procedure (9.3.6).
-    public func generalConnect(
+    package func generalConnect(
         within time: Duration? = nil,
         pick: @escaping (Sighting) -> Bool,
         completion: @escaping Completion
@@ -55,7 +57,7 @@ public final class Central {
 
     /// Connects to the first connectable one of these devices that `pick` wants: the selective connection establishment
     /// procedure (9.3.7).
-    public func selectiveConnect(
+    package func selectiveConnect(
         to peers: [BluetoothAddress],
         within time: Duration? = nil,
         pick: @escaping (Sighting) -> Bool = { _ in true },
@@ -65,7 +67,7 @@ public final class Central {
     }
 
     /// Gives the procedure up. A link may come nevertheless, if it was on its way; ``GenericAccess/onLink`` tells of it.
-    public func cancel() {
+    package func cancel() {
         handle(.cancel)
     }
 
@@ -152,7 +154,7 @@ public final class Central {
 
 extension Central {
     /// Connects to a device, reads its name and disconnects: the name discovery procedure (9.2.7).
-    public func discoverName(
+    package func discoverName(
         of peer: BluetoothAddress,
         within time: Duration? = nil,
         completion: @escaping (Result<String, GAPError>) -> Void
@@ -172,7 +174,7 @@ extension Central {
 
 extension GATTClient {
     /// Reads the name in the peer's Generic Access service (Core Vol 3 Part C 12.1), in parts if it is long.
-    public func readDeviceName(_ completion: @escaping (Result<String, GAPError>) -> Void) {
+    package func readDeviceName(_ completion: @escaping (Result<String, GAPError>) -> Void) {
         readValues(of: GATTUUID.deviceName) { [weak self] result in
             guard let self, case .success(let values) = result, let found = values.first else {
                 return completion(.failure(Self.nameError(result)))
@@ -193,7 +195,7 @@ extension GATTClient {
 
     /// Reads whether the peer resolves the addresses that it is advertised to by (Core Vol 3 Part C 12.4). One without the
     /// characteristic does not.
-    public func readCentralAddressResolution(_ completion: @escaping (Result<Bool, GAPError>) -> Void) {
+    package func readCentralAddressResolution(_ completion: @escaping (Result<Bool, GAPError>) -> Void) {
         readValues(of: GATTUUID.centralAddressResolution) { result in
             switch result {
             case .success(let values): completion(.success(values.first?.value == [1]))

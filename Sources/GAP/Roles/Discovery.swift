@@ -2,9 +2,9 @@ import BluetoothTypes
 import HCI
 
 /// Looks for devices that want to be found (Core Vol 3 Part C 9.2.5, 9.2.6).
-public final class Discovery {
+package final class Discovery {
     /// Which devices count.
-    public enum Procedure: Hashable, Sendable {
+    package enum Procedure: Hashable, Sendable {
         /// Those in limited discoverable mode.
         case limited
         /// Those in limited and in general discoverable mode.
@@ -22,7 +22,7 @@ public final class Discovery {
     }
 
     /// Devices that a discovery remembers having told of. Beyond that the oldest may be told of again (AB-G02).
-    public static let maximumDevices = 1_024
+    package static let maximumDevices = 1_024
 
     private enum Stage {
         case advertisement
@@ -33,7 +33,7 @@ public final class Discovery {
     private var told = RecencyTable<AdvertiserKey, Stage>(limit: maximumDevices)
 
     /// A discovery that is not under way.
-    public init(_ access: GenericAccess) {
+    package init(_ access: GenericAccess) {
         self.access = access
     }
 
@@ -44,7 +44,7 @@ public final class Discovery {
     ///   - onFound: Called with each device, and once more with its scan response.
     ///   - onEnd: Called when it ends by itself: with nil when its time is over.
     /// - Throws: ``GAPError/busy`` while another role scans, ``GAPError/notReady`` without a controller.
-    public func run(
+    package func run(
         _ procedure: Procedure,
         _ settings: ScanSettings = .attentive,
         onFound: @escaping (Sighting) -> Void,
@@ -65,7 +65,7 @@ public final class Discovery {
     }
 
     /// Looks no longer.
-    public func stop() {
+    package func stop() {
         access.endScan(for: self)
     }
 

@@ -1,9 +1,9 @@
 /// Listens to what others advertise (Core Vol 3 Part C 9.1.2).
-public final class Observer {
+package final class Observer {
     private let access: GenericAccess
 
     /// An observer that does not listen.
-    public init(_ access: GenericAccess) {
+    package init(_ access: GenericAccess) {
         self.access = access
     }
 
@@ -14,7 +14,7 @@ public final class Observer {
     ///   - onSighting: Called with everything that is heard.
     ///   - onEnd: Called when it ends by itself: with nil when its time is over.
     /// - Throws: ``GAPError/busy`` while another role scans, ``GAPError/notReady`` without a controller.
-    public func observe(
+    package func observe(
         _ settings: ScanSettings,
         onSighting: @escaping (Sighting) -> Void,
         onEnd: @escaping (GAPError?) -> Void = { _ in }
@@ -23,7 +23,7 @@ public final class Observer {
     }
 
     /// Listens no longer.
-    public func stop() {
+    package func stop() {
         access.endScan(for: self)
     }
 }

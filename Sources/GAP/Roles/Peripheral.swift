@@ -2,9 +2,9 @@ import BluetoothTypes
 
 /// Lets others find this device and connect to it: the discoverability and connectability modes (Core Vol 3 Part C 9.2.2 to
 /// 9.2.4, 9.3.2 to 9.3.4).
-public final class Peripheral {
+package final class Peripheral {
     /// Whether others find the device when they look for devices.
-    public enum Discoverability: Hashable, Sendable {
+    package enum Discoverability: Hashable, Sendable {
         /// They do not.
         case none
         /// They do for a limited time, ``GAPTimer/limitedDiscoverable`` at most; then advertising ends.
@@ -14,7 +14,7 @@ public final class Peripheral {
     }
 
     /// Whether others can connect.
-    public enum Connectability: Hashable, Sendable {
+    package enum Connectability: Hashable, Sendable {
         /// They cannot.
         case none
         /// One of them can.
@@ -24,22 +24,22 @@ public final class Peripheral {
     }
 
     /// A mode of each kind, and what is advertised in them.
-    public struct Mode: Hashable, Sendable {
+    package struct Mode: Hashable, Sendable {
         /// Whether others find the device.
-        public var discoverability: Discoverability
+        package var discoverability: Discoverability
         /// Whether others can connect.
-        public var connectability: Connectability
+        package var connectability: Connectability
         /// The data without flags, which follow from ``discoverability``.
-        public var data: AdvertisingData
+        package var data: AdvertisingData
         /// What those who ask are told besides.
-        public var scanResponse: AdvertisingData
+        package var scanResponse: AdvertisingData
         /// What is sent.
-        public var packets = Advertisement.Packets.legacy
+        package var packets = Advertisement.Packets.legacy
         /// How often.
-        public var tempo = AdvertisingTempo.specification
+        package var tempo = AdvertisingTempo.specification
 
         /// Modes with legacy packets.
-        public init(
+        package init(
             _ discoverability: Discoverability,
             _ connectability: Connectability,
             data: AdvertisingData = AdvertisingData(),
@@ -53,16 +53,16 @@ public final class Peripheral {
     }
 
     /// Called when the mode has been entered.
-    public var onStarted: (() -> Void)?
+    package var onStarted: (() -> Void)?
     /// Called when it cannot be.
-    public var onFailed: ((GAPError) -> Void)?
+    package var onFailed: ((GAPError) -> Void)?
     /// Called when it has ended by itself: somebody connected, or its time is over.
-    public var onEnded: ((AdvertisingEnd) -> Void)?
+    package var onEnded: ((AdvertisingEnd) -> Void)?
 
     private let advertising: AdvertisingSet
 
     /// A peripheral that is silent, with an advertising set of its own.
-    public init(_ access: GenericAccess) {
+    package init(_ access: GenericAccess) {
         advertising = access.advertiser.addSet()
         advertising.onStarted = { [weak self] in self?.onStarted?() }
         advertising.onFailed = { [weak self] in self?.onFailed?($0) }
@@ -70,7 +70,7 @@ public final class Peripheral {
     }
 
     /// Enters modes, in the place of those before.
-    public func enter(_ mode: Mode) {
+    package func enter(_ mode: Mode) {
         do throws(GAPError) {
             advertising.want(try mode.advertisement())
         } catch {
@@ -80,7 +80,7 @@ public final class Peripheral {
     }
 
     /// Is neither found nor connected to any more.
-    public func leave() {
+    package func leave() {
         advertising.want(nil)
     }
 }

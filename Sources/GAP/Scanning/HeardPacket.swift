@@ -1,5 +1,6 @@
 import BluetoothTypes
 import HCI
+import Privacy
 
 /// One advertisement or scan response as a report tells of it, whichever of the three reports that is.
 struct HeardPacket: Hashable {

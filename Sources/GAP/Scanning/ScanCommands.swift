@@ -1,4 +1,5 @@
 import HCI
+import Privacy
 
 /// The commands that begin and end a scan, in the order of sending. The controller is told to report every packet: what is
 /// a duplicate is decided for each scan of each app.

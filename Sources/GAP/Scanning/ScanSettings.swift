@@ -2,25 +2,25 @@ import BluetoothTypes
 import HCI
 
 /// How to listen for advertisements.
-public struct ScanSettings: Hashable, Sendable {
+package struct ScanSettings: Hashable, Sendable {
     /// Whether to ask advertisers for their scan responses.
-    public var isActive: Bool
+    package var isActive: Bool
     /// From one time of listening to the next, in units of 625 µs, 4 to 16,384.
-    public var interval: UInt16
+    package var interval: UInt16
     /// How long the radio listens each time, in units of 625 µs, 4 to ``interval``.
-    public var window: UInt16
+    package var window: UInt16
     /// Where to listen: 1M, Coded, or both. Without extended advertising only on 1M.
-    public var phys: LEPHYs = .le1M
+    package var phys: LEPHYs = .le1M
     /// Whom to listen to; nil for everybody. As many as the controller's filter accept list holds.
-    public var advertisers: [BluetoothAddress]?
+    package var advertisers: [BluetoothAddress]?
     /// For how long; nil until told otherwise.
-    public var limit: Duration?
+    package var limit: Duration?
     /// Which address is shown to those who are asked for their scan responses. One that says nothing needs a
     /// ``DevicePrivacy``, and gives way to that of the device while a connection is being made.
-    public var address = Advertisement.Address.device
+    package var address = Advertisement.Address.device
 
     /// How to listen, on 1M and to everybody.
-    public init(isActive: Bool, interval: UInt16 = 96, window: UInt16 = 48) {
+    package init(isActive: Bool, interval: UInt16 = 96, window: UInt16 = 48) {
         self.isActive = isActive
         self.interval = interval
         self.window = window
@@ -28,7 +28,7 @@ public struct ScanSettings: Hashable, Sendable {
 
     /// Half of the time, asking: what a person waits for (behaviour 2.14; TGAP(scan_fast_interval) and
     /// TGAP(scan_fast_window) of Core Vol 3 Part C Appendix A).
-    public static let attentive = ScanSettings(isActive: true)
+    package static let attentive = ScanSettings(isActive: true)
 
     /// Finds what a controller would refuse.
     func check(for generation: CommandGeneration, acceptListSize: Int) throws(GAPError) {

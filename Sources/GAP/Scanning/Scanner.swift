@@ -1,18 +1,20 @@
 import BluetoothTypes
 import EventLoops
 import HCI
+import HCIHost
 import Logging
+import Privacy
 
 /// Listens for advertisements with whichever commands the controller is to be driven with.
-public final class Scanner {
+package final class Scanner: RadioUser {
     /// Takes what is heard.
-    public var onSighting: ((Sighting) -> Void)?
+    package var onSighting: ((Sighting) -> Void)?
     /// Called when the controller scans as it is wanted to.
-    public var onStarted: (() -> Void)?
+    package var onStarted: (() -> Void)?
     /// Called when the time of a scan is over; nobody listens any more.
-    public var onEnded: (() -> Void)?
+    package var onEnded: (() -> Void)?
     /// Called when the controller will not scan; nobody listens any more.
-    public var onFailed: ((GAPError) -> Void)?
+    package var onFailed: ((GAPError) -> Void)?
 
     private let host: HCIHost
     private let loop: any EventLoop
@@ -42,7 +44,7 @@ public final class Scanner {
     ///
     /// - Parameter privacy: What gives it its address and recognises bonded peers; nil for the address of ``begin(_:on:)``
     ///   and none to be recognised.
-    public init(host: HCIHost, loop: any EventLoop, logger: Logger, privacy: DevicePrivacy? = nil) {
+    package init(host: HCIHost, loop: any EventLoop, logger: Logger, privacy: DevicePrivacy? = nil) {
         self.host = host
         self.loop = loop
         self.logger = logger
@@ -58,17 +60,17 @@ public final class Scanner {
     }
 
     /// How the controller is wanted to listen.
-    public var wanted: ScanSettings? { asked }
+    package var wanted: ScanSettings? { asked }
 
     /// The controller is ready.
-    public func begin(_ address: OwnAddress, on controller: ControllerInformation) {
+    package func begin(_ address: OwnAddress, on controller: ControllerInformation) {
         ownAddress = address
         self.controller = controller
         update()
     }
 
     /// The controller is gone; nobody listens any more.
-    public func reset() {
+    package func reset() {
         ownAddress = nil
         controller = nil
         life += 1
@@ -80,7 +82,7 @@ public final class Scanner {
 
     /// Listens like this, in the place of what was wanted before; nil when nobody wants to. What the specification or the
     /// controller does not allow fails at once. Without a controller nothing happens but ``onFailed``.
-    public func want(_ settings: ScanSettings?) {
+    package func want(_ settings: ScanSettings?) {
         guard settings != asked else { return }
         deadline = nil
         if let settings {
@@ -106,12 +108,12 @@ public final class Scanner {
     }
 
     /// Remembers what a device advertises, however many others there are, until ``release(_:)`` (AB-G02).
-    public func keep(_ address: BluetoothAddress) {
+    package func keep(_ address: BluetoothAddress) {
         devices.keep(address)
     }
 
     /// Takes one ``keep(_:)`` back.
-    public func release(_ address: BluetoothAddress) {
+    package func release(_ address: BluetoothAddress) {
         devices.release(address)
     }
 
@@ -168,12 +170,12 @@ extension Scanner {
     }
 
     /// Stops for a while, and tells the privacy when it has.
-    func pause() {
+    package func pause() {
         handle(.pause)
     }
 
     /// Goes on.
-    func resume() {
+    package func resume() {
         handle(.resume)
     }
 }

@@ -2,100 +2,100 @@ import BluetoothTypes
 import HCI
 
 /// What an advertising packet says about its sender (Core Vol 6 Part B 2.3.1, Vol 4 Part E 7.7.65.13).
-public struct AdvertisingKind: OptionSet, Hashable, Sendable {
+package struct AdvertisingKind: OptionSet, Hashable, Sendable {
     /// The bits, as the extended report has them.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// Any bits.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// A connection request would be listened to.
-    public static let isConnectable = AdvertisingKind(rawValue: 1 << 0)
+    package static let isConnectable = AdvertisingKind(rawValue: 1 << 0)
     /// A scan request would be answered.
-    public static let isScannable = AdvertisingKind(rawValue: 1 << 1)
+    package static let isScannable = AdvertisingKind(rawValue: 1 << 1)
     /// It is for one device.
-    public static let isDirected = AdvertisingKind(rawValue: 1 << 2)
+    package static let isDirected = AdvertisingKind(rawValue: 1 << 2)
     /// It is the answer to a scan request.
-    public static let isScanResponse = AdvertisingKind(rawValue: 1 << 3)
+    package static let isScanResponse = AdvertisingKind(rawValue: 1 << 3)
 
     /// Everyone may connect and ask for more (ADV_IND).
-    public static let connectable: AdvertisingKind = [.isConnectable, .isScannable]
+    package static let connectable: AdvertisingKind = [.isConnectable, .isScannable]
     /// One device may connect (ADV_DIRECT_IND).
-    public static let directed: AdvertisingKind = [.isConnectable, .isDirected]
+    package static let directed: AdvertisingKind = [.isConnectable, .isDirected]
     /// Everyone may ask for more (ADV_SCAN_IND).
-    public static let scannable: AdvertisingKind = [.isScannable]
+    package static let scannable: AdvertisingKind = [.isScannable]
     /// Nobody may do anything (ADV_NONCONN_IND).
-    public static let nonConnectable: AdvertisingKind = []
+    package static let nonConnectable: AdvertisingKind = []
     /// The answer to somebody who asked for more (SCAN_RSP).
-    public static let scanResponse: AdvertisingKind = [.isScanResponse]
+    package static let scanResponse: AdvertisingKind = [.isScanResponse]
 }
 
 /// Which advertiser a packet is of. One device may be several: each of its advertising sets has a number of its own.
-public struct AdvertiserKey: Hashable, Sendable {
+package struct AdvertiserKey: Hashable, Sendable {
     /// The address; all bits zero for an anonymous advertiser.
-    public var address: BluetoothAddress
+    package var address: BluetoothAddress
     /// Which set it is, 0 to 15; nil for legacy packets.
-    public var sid: UInt8?
+    package var sid: UInt8?
 
     /// A set of a device.
-    public init(_ address: BluetoothAddress, sid: UInt8? = nil) {
+    package init(_ address: BluetoothAddress, sid: UInt8? = nil) {
         self.address = address
         self.sid = sid
     }
 }
 
 /// One advertisement, with what the other packets of its advertiser said.
-public struct Sighting: Hashable, Sendable {
+package struct Sighting: Hashable, Sendable {
     /// Who sent it: the identity address of a bonded device, whatever address it shows, and the address on the air of
     /// another one; ``BluetoothAddress/none`` when ``isAnonymous``.
-    public var address: BluetoothAddress
+    package var address: BluetoothAddress
     /// The data of the advertisement, and of the scan response once there was one.
-    public var data: AdvertisingData
+    package var data: AdvertisingData
     /// Whether the advertisement was of a connectable kind (behaviour 2.12).
-    public var isConnectable: Bool
+    package var isConnectable: Bool
     /// Whether ``data`` holds a scan response.
-    public var hasScanResponse: Bool
+    package var hasScanResponse: Bool
     /// Signal strength in dBm, -127 to 20; 127 when it is not known (behaviour 2.13).
-    public var rssi: Int
+    package var rssi: Int
     /// What kind of packet it was.
-    public var kind = AdvertisingKind.nonConnectable
+    package var kind = AdvertisingKind.nonConnectable
     /// Which of the device's sets it is; nil for legacy packets.
-    public var sid: UInt8?
+    package var sid: UInt8?
     /// Whom it is for, when it is directed.
-    public var target: BluetoothAddress?
+    package var target: BluetoothAddress?
     /// The PHYs of extended packets; nil for legacy ones.
-    public var phys: PHYs?
+    package var phys: PHYs?
     /// The transmit power that the packet tells in dBm, if it does.
-    public var txPower: Int?
+    package var txPower: Int?
     /// Whether the controller lost the end of the data; what is there may be read.
-    public var isTruncated = false
+    package var isTruncated = false
     /// Whether ``address`` is the identity behind a private address. The address may have been copied from a packet of that
     /// device: who it is is certain once a link is encrypted (AB-G03).
-    public var isResolved = false
+    package var isResolved = false
     /// The private address on the air, when it was resolved by the host and not by the controller.
-    public var privateAddress: BluetoothAddress?
+    package var privateAddress: BluetoothAddress?
 
     /// Where extended packets were heard.
-    public struct PHYs: Hashable, Sendable {
+    package struct PHYs: Hashable, Sendable {
         /// On which PHY the advertisement was announced: 1M or Coded.
-        public var primary: LEPHY
+        package var primary: LEPHY
         /// On which PHY the data came; none for an advertisement without any.
-        public var secondary: LEPHY
+        package var secondary: LEPHY
 
         /// A pair of PHYs.
-        public init(primary: LEPHY, secondary: LEPHY) {
+        package init(primary: LEPHY, secondary: LEPHY) {
             self.primary = primary
             self.secondary = secondary
         }
     }
 
     /// Whether the sender keeps its address to itself.
-    public var isAnonymous: Bool { address == .none }
+    package var isAnonymous: Bool { address == .none }
 
     /// A sighting by legacy packets.
-    public init(
+    package init(
         address: BluetoothAddress,
         data: AdvertisingData,
         isConnectable: Bool,

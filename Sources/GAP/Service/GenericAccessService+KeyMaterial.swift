@@ -1,13 +1,14 @@
 import ATT
 import BluetoothTypes
 import GATT
+import Security
 
 /// The key material of the encrypted data that the device advertises (Core Vol 3 Part C 12.6). Clients get it over links that
 /// are authenticated and authorized, and cannot write it.
 extension GenericAccessService {
     /// Changes the key material, and indicates it to the clients that have asked for that and whose links are authenticated
     /// and authorized. Nothing happens when the characteristic is left out. What is advertised is not encrypted anew by this.
-    public func change(_ material: EncryptedDataKeyMaterial, on server: GATTServer) {
+    package func change(_ material: EncryptedDataKeyMaterial, on server: GATTServer) {
         guard keyMaterialHandle != nil, material != keyMaterial else { return }
         keyMaterial = material
         reader = nil
@@ -16,7 +17,7 @@ extension GenericAccessService {
     }
 
     /// Indicates a change for which there was no room. The owner of the server calls it when there is room again.
-    public func indicateKeyMaterial(on server: GATTServer) {
+    package func indicateKeyMaterial(on server: GATTServer) {
         guard owesIndication, let keyMaterialHandle, let keyMaterial else { return }
         let clients = server.sessions.filter(\.security.isAuthorized)
         owesIndication = !server.update(keyMaterial.octets, of: keyMaterialHandle, for: clients)

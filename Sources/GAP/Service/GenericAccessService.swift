@@ -2,57 +2,59 @@ import ATT
 import BluetoothTypes
 import GATT
 import HCI
+import HCIHost
 import L2CAP
+import Security
 
 /// The Generic Access service of a device (Core Vol 3 Part C 12).
 ///
 /// The owner of the server asks it first about each read and write: ``answer(_:)-(GATTReadRequest)``.
-public final class GenericAccessService {
+package final class GenericAccessService {
     /// What the service holds and allows.
-    public struct Configuration: Hashable, Sendable {
+    package struct Configuration: Hashable, Sendable {
         /// The name, up to ``GenericAccessService/maximumNameLength`` octets of UTF-8.
-        public var deviceName: String
+        package var deviceName: String
         /// Whether clients may change the name.
-        public var isNameWritable = false
+        package var isNameWritable = false
         /// What the device looks like, a number from Bluetooth Assigned Numbers 2.6; 0 for unknown.
-        public var appearance: UInt16 = 0
+        package var appearance: UInt16 = 0
         /// Whether clients may change the appearance.
-        public var isAppearanceWritable = false
+        package var isAppearanceWritable = false
         /// The connection parameters that the device prefers as peripheral; nil to leave the characteristic out.
-        public var preferredParameters: PreferredParameters?
+        package var preferredParameters: PreferredParameters?
         /// Whether the device can resolve private addresses as central; nil to leave the characteristic out.
-        public var resolvesAddresses: Bool?
+        package var resolvesAddresses: Bool?
         /// Whether the device shows nothing but resolvable private addresses to those who are bonded with it. The
         /// characteristic is there only if so (12.5).
-        public var usesOnlyResolvableAddresses = false
+        package var usesOnlyResolvableAddresses = false
         /// The highest security that the services of the device require, for clients that want to see to it at once; empty
         /// to leave the characteristic out (12.7). What the specification does not know is left out.
-        public var securityLevels: [LESecurity] = []
+        package var securityLevels: [LESecurity] = []
         /// What opens the encrypted data that the device advertises; nil to leave the characteristic out (12.6).
-        public var keyMaterial: EncryptedDataKeyMaterial?
+        package var keyMaterial: EncryptedDataKeyMaterial?
 
         /// A name that nobody can change, and an appearance.
-        public init(deviceName: String) {
+        package init(deviceName: String) {
             self.deviceName = deviceName
         }
     }
 
     /// The connection parameters that a peripheral prefers (12.3).
-    public struct PreferredParameters: PacketFields, Hashable, Sendable {
+    package struct PreferredParameters: PacketFields, Hashable, Sendable {
         /// The shortest connection interval, in units of 1.25 ms; 0xFFFF for no wish.
-        public var intervalMinimum: UInt16 = 0xFFFF
+        package var intervalMinimum: UInt16 = 0xFFFF
         /// The longest connection interval, in units of 1.25 ms; 0xFFFF for no wish.
-        public var intervalMaximum: UInt16 = 0xFFFF
+        package var intervalMaximum: UInt16 = 0xFFFF
         /// Connection events that the peripheral wants to leave out, 0 to 499.
-        public var latency: UInt16 = 0
+        package var latency: UInt16 = 0
         /// The supervision timeout, in units of 10 ms; 0xFFFF for no wish.
-        public var timeout: UInt16 = 0xFFFF
+        package var timeout: UInt16 = 0xFFFF
 
         /// No wish.
-        public init() {}
+        package init() {}
 
         /// These parameters.
-        public init(_ parameters: ConnectionParameters) {
+        package init(_ parameters: ConnectionParameters) {
             intervalMinimum = parameters.intervalMinimum
             intervalMaximum = parameters.intervalMaximum
             latency = parameters.latency
@@ -60,7 +62,7 @@ public final class GenericAccessService {
         }
 
         /// Names the fields.
-        public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Interval_Min", &intervalMinimum)
             try coder.field("Interval_Max", &intervalMaximum)
             try coder.field("Latency", &latency)
@@ -69,22 +71,22 @@ public final class GenericAccessService {
     }
 
     /// The longest name in octets (12.1).
-    public static let maximumNameLength = 248
+    package static let maximumNameLength = 248
 
     /// The name as it is now.
-    public private(set) var deviceName: String
+    package private(set) var deviceName: String
     /// The appearance as it is now.
-    public private(set) var appearance: UInt16
+    package private(set) var appearance: UInt16
     /// Called when a client has changed the name.
-    public var onNameChange: ((String) -> Void)?
+    package var onNameChange: ((String) -> Void)?
     /// Called when a client has changed the appearance.
-    public var onAppearanceChange: ((UInt16) -> Void)?
+    package var onAppearanceChange: ((UInt16) -> Void)?
     /// What opens the encrypted data that the device advertises, as it is now; nil when the characteristic is left out.
-    public internal(set) var keyMaterial: EncryptedDataKeyMaterial?
+    package internal(set) var keyMaterial: EncryptedDataKeyMaterial?
     /// Asked when a client whose link is authenticated, but not authorized, reads the key material: whether it may have it
     /// this time (10.5). Who is to be indicated changes as well is authorized by ``SecureLink/isAuthorized``. Without it
     /// the read is refused.
-    public var authorize: ((GATTServerSession, _ answer: @escaping (_ isAllowed: Bool) -> Void) -> Void)?
+    package var authorize: ((GATTServerSession, _ answer: @escaping (_ isAllowed: Bool) -> Void) -> Void)?
 
     /// Where the key material is, if it is anywhere.
     let keyMaterialHandle: UInt16?
@@ -97,7 +99,7 @@ public final class GenericAccessService {
     private let appearanceHandle: UInt16
 
     /// Publishes the service.
-    public init(_ configuration: Configuration, in database: GATTDatabase) throws(GATTDatabaseError) {
+    package init(_ configuration: Configuration, in database: GATTDatabase) throws(GATTDatabaseError) {
         guard configuration.deviceName.utf8.count <= Self.maximumNameLength else {
             throw .valueTooLong(GATTUUID.deviceName)
         }
@@ -115,7 +117,7 @@ public final class GenericAccessService {
     /// Answers a read of one of its values.
     ///
     /// - Returns: Whether it was one; if not, somebody else has to answer.
-    public func answer(_ request: GATTReadRequest) -> Bool {
+    package func answer(_ request: GATTReadRequest) -> Bool {
         switch request.handle {
         case nameHandle: request.respond(with: PacketBuffer(Array(deviceName.utf8)))
         case appearanceHandle: request.respond(with: [UInt8(truncatingIfNeeded: appearance), UInt8(appearance >> 8)])
@@ -128,7 +130,7 @@ public final class GenericAccessService {
     /// Answers a write of one of its values, whole or in parts, each over what is there by then (Core Vol 3 Part F 3.4.6.3).
     ///
     /// - Returns: Whether it was one; if not, somebody else has to answer.
-    public func answer(_ request: GATTWriteRequest) -> Bool {
+    package func answer(_ request: GATTWriteRequest) -> Bool {
         guard let handle = request.writes.first?.handle, handle == nameHandle || handle == appearanceHandle,
             request.writes.allSatisfy({ $0.handle == handle })
         else { return false }
@@ -192,13 +194,13 @@ extension GenericAccessService.Configuration {
 
 extension GATTUUID {
     /// The connection parameters that a peripheral prefers.
-    public static let preferredParameters: BluetoothUUID = 0x2A04
+    package static let preferredParameters: BluetoothUUID = 0x2A04
     /// Whether a central can resolve private addresses.
-    public static let centralAddressResolution: BluetoothUUID = 0x2AA6
+    package static let centralAddressResolution: BluetoothUUID = 0x2AA6
     /// That a device uses nothing but resolvable private addresses.
-    public static let resolvablePrivateAddressOnly: BluetoothUUID = 0x2AC9
+    package static let resolvablePrivateAddressOnly: BluetoothUUID = 0x2AC9
     /// The security that the services of a device require.
-    public static let securityLevels: BluetoothUUID = 0x2BF5
+    package static let securityLevels: BluetoothUUID = 0x2BF5
     /// What opens the encrypted data that a device advertises.
-    public static let encryptedDataKeyMaterial: BluetoothUUID = 0x2B88
+    package static let encryptedDataKeyMaterial: BluetoothUUID = 0x2B88
 }

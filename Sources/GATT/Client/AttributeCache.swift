@@ -2,26 +2,26 @@ import BluetoothTypes
 
 /// What has been found in a peer's database, to be kept for as long as the database stays as it is: within a connection
 /// until Service Changed, and beyond it if the hash is still the same (Core Vol 3 Part G 2.5.2).
-public struct AttributeCache: Hashable, Sendable {
+package struct AttributeCache: Hashable, Sendable {
     /// The hash of the database that all of this was found in; nil when the peer has none, or it was not read.
-    public var hash: DatabaseHash?
+    package var hash: DatabaseHash?
     /// All primary services; nil before they were discovered.
-    public var services: [RemoteService]?
+    package var services: [RemoteService]?
     /// The services that a service includes, by its first handle.
-    public var includes: [UInt16: [RemoteService]] = [:]
+    package var includes: [UInt16: [RemoteService]] = [:]
     /// All characteristics of a service, by its first handle.
-    public var characteristics: [UInt16: [RemoteCharacteristic]] = [:]
+    package var characteristics: [UInt16: [RemoteCharacteristic]] = [:]
     /// The descriptors of a characteristic, by the handle of its value.
-    public var descriptors: [UInt16: [RemoteDescriptor]] = [:]
+    package var descriptors: [UInt16: [RemoteDescriptor]] = [:]
 
     /// Nothing has been found.
-    public init(hash: DatabaseHash? = nil) {
+    package init(hash: DatabaseHash? = nil) {
         self.hash = hash
     }
 
     /// Forgets what lies in `range`, and nothing else: services that reach into it as a whole, and the list of services,
     /// which may have become longer. The hash is another one now.
-    public mutating func invalidate(_ range: ClosedRange<UInt16>) {
+    package mutating func invalidate(_ range: ClosedRange<UInt16>) {
         let gone = touched(by: range)
         hash = nil
         services = nil

@@ -6,7 +6,7 @@ import BluetoothTypes
 extension GATTClient {
     /// Reads the Database Hash (Core Vol 3 Part G 7.3), when no other request waits for its answer on any bearer (2.5.2.1).
     /// Nil when the server has none. A hash other than that of ``cache`` empties the cache.
-    public func readDatabaseHash(completion: @escaping (Result<DatabaseHash?, GATTError>) -> Void) {
+    package func readDatabaseHash(completion: @escaping (Result<DatabaseHash?, GATTError>) -> Void) {
         run(DatabaseHashProcedure()) { [weak self] result in
             if case .success(let hash) = result { self?.compare(hash) }
             completion(result)
@@ -23,7 +23,7 @@ extension GATTClient {
     /// empty cache. From then on discovery goes on the air only for what the cache does not have.
     ///
     /// - Parameter completion: whether the cache was good.
-    public func adopt(_ old: AttributeCache, completion: @escaping (Result<Bool, GATTError>) -> Void) {
+    package func adopt(_ old: AttributeCache, completion: @escaping (Result<Bool, GATTError>) -> Void) {
         cache = AttributeCache()
         readDatabaseHash { [weak self] result in
             let isSame = result.map { $0 != nil && $0 == old.hash }
@@ -36,7 +36,7 @@ extension GATTClient {
     /// takes a hash, enhanced bearers take the server's own word. What was announced before stays.
     ///
     /// - Parameter completion: what the server knows now; nothing when it does not ask.
-    public func announce(
+    package func announce(
         _ wanted: ClientFeatures,
         completion: @escaping (Result<ClientFeatures, GATTError>) -> Void
     ) {

@@ -5,7 +5,7 @@ import BluetoothTypes
 
 extension GATTClient {
     /// What becomes of a request that the server refuses because this client holds old handles.
-    public enum OutOfSyncPolicy: Sendable {
+    package enum OutOfSyncPolicy: Sendable {
         /// It fails, and all that is known of the database is forgotten.
         case fail
         /// It is repeated if the Database Hash shows that nothing has changed since ``GATTClient/cache`` was filled; else

@@ -5,7 +5,7 @@ import BluetoothTypes
 
 extension GATTClient {
     /// Finds all primary services, or those with a UUID (Core Vol 3 Part G 4.4).
-    public func discoverServices(
+    package func discoverServices(
         _ uuid: BluetoothUUID? = nil,
         completion: @escaping (Result<[RemoteService], GATTError>) -> Void
     ) {
@@ -15,7 +15,7 @@ extension GATTClient {
     }
 
     /// Finds the services that a service includes (Vol 3 Part G 4.5.1).
-    public func discoverIncludedServices(
+    package func discoverIncludedServices(
         of service: RemoteService,
         completion: @escaping (Result<[RemoteService], GATTError>) -> Void
     ) {
@@ -23,7 +23,7 @@ extension GATTClient {
     }
 
     /// Finds all characteristics of a service, or those with a UUID (Vol 3 Part G 4.6).
-    public func discoverCharacteristics(
+    package func discoverCharacteristics(
         _ uuid: BluetoothUUID? = nil,
         of service: RemoteService,
         completion: @escaping (Result<[RemoteCharacteristic], GATTError>) -> Void
@@ -37,7 +37,7 @@ extension GATTClient {
     }
 
     /// Finds all descriptors of a characteristic (Vol 3 Part G 4.7.1).
-    public func discoverDescriptors(
+    package func discoverDescriptors(
         of characteristic: RemoteCharacteristic,
         completion: @escaping (Result<[RemoteDescriptor], GATTError>) -> Void
     ) {
@@ -53,17 +53,17 @@ extension GATTClient {
 
 extension GATTClient {
     /// Agrees with the peer on an MTU; see ``ATTBearer/exchangeMTU(completion:)``.
-    public func exchangeMTU(completion: @escaping (Result<Int, GATTError>) -> Void) {
+    package func exchangeMTU(completion: @escaping (Result<Int, GATTError>) -> Void) {
         bearer.exchangeMTU { completion($0.mapError(GATTError.init)) }
     }
 
     /// Reads the whole value of a characteristic or descriptor, however long it is.
-    public func read(_ handle: UInt16, completion: @escaping (Result<PacketBuffer, GATTError>) -> Void) {
+    package func read(_ handle: UInt16, completion: @escaping (Result<PacketBuffer, GATTError>) -> Void) {
         run(ReadProcedure(handle), completion: completion)
     }
 
     /// Reads a value from an octet on, which is an error when the value ends before it (Vol 3 Part G 4.8.3).
-    public func read(
+    package func read(
         _ handle: UInt16,
         from offset: UInt16,
         completion: @escaping (Result<PacketBuffer, GATTError>) -> Void
@@ -72,7 +72,7 @@ extension GATTClient {
     }
 
     /// Reads the values of a type in a range of handles; long ones only their first part.
-    public func readValues(
+    package func readValues(
         of uuid: BluetoothUUID,
         in handles: ClosedRange<UInt16> = 1...0xFFFF,
         completion: @escaping (Result<[RemoteValue], GATTError>) -> Void
@@ -81,7 +81,7 @@ extension GATTClient {
     }
 
     /// Reads two values or more whose lengths the caller knows; they come one behind the other.
-    public func readMultiple(
+    package func readMultiple(
         _ handles: [UInt16],
         completion: @escaping (Result<PacketBuffer, GATTError>) -> Void
     ) {
@@ -89,7 +89,7 @@ extension GATTClient {
     }
 
     /// Reads two values or more of any lengths. The last one may be cut, and some may be missing at the end.
-    public func readMultipleVariable(
+    package func readMultipleVariable(
         _ handles: [UInt16],
         completion: @escaping (Result<[PacketBuffer], GATTError>) -> Void
     ) {
@@ -97,7 +97,7 @@ extension GATTClient {
     }
 
     /// Writes a value of up to 512 octets; a long one in parts (behaviour 5.9).
-    public func write(
+    package func write(
         _ value: PacketBuffer,
         to handle: UInt16,
         completion: @escaping (Result<Void, GATTError>) -> Void
@@ -109,7 +109,7 @@ extension GATTClient {
     }
 
     /// Writes several values, all or none, and checks what the server understood of them (Vol 3 Part G 4.9.5).
-    public func writeReliably(
+    package func writeReliably(
         _ writes: [(handle: UInt16, value: PacketBuffer)],
         completion: @escaping (Result<Void, GATTError>) -> Void
     ) {
@@ -123,7 +123,7 @@ extension GATTClient {
     ///
     /// - Returns: false when there is no room, see ``ATTBearer/write(_:withoutResponseTo:)``, or the link is not secure
     ///   enough. The bearer's ``ATTBearer/onCommandRoom`` follows in both cases, unless the link never gets secure.
-    public func write(_ value: consuming PacketBuffer, withoutResponseTo handle: UInt16) -> Bool {
+    package func write(_ value: consuming PacketBuffer, withoutResponseTo handle: UInt16) -> Bool {
         if let refusal, !isClosed {
             wantsSecurityForCommands = true
             askForSecurity(refusal)
@@ -136,7 +136,7 @@ extension GATTClient {
     /// characteristics whose properties allow signed writes. A signed value has at most the MTU less 15 octets.
     ///
     /// - Returns: false when there is no room; then nothing is sent, and ``ATTBearer/onCommandRoom`` follows.
-    public func writeSigned(_ value: consuming PacketBuffer, to handle: UInt16) throws(GATTError) -> Bool {
+    package func writeSigned(_ value: consuming PacketBuffer, to handle: UInt16) throws(GATTError) -> Bool {
         if security.isEncrypted { return write(value, withoutResponseTo: handle) }
         guard value.count <= bearer.mtu - 3 - ATTSignedWriteCommand.signatureLength else {
             throw .valueTooLong(value.count)

@@ -12,20 +12,20 @@ import L2CAP
 /// A procedure that the server refuses because the link is not secure enough is held while the owner does something about
 /// it, and then repeated once (behaviour 6.1); others go on meanwhile. Nothing is asked of a bonded peer, and no value taken
 /// from it, before the link is encrypted (AB-A10).
-public final class GATTClient {
+package final class GATTClient {
     /// Most services of a peer.
-    public static let maximumServices = 256
+    package static let maximumServices = 256
     /// Most services that one service includes.
-    public static let maximumIncludes = 64
+    package static let maximumIncludes = 64
     /// Most characteristics of a service, and most values found by their type.
-    public static let maximumCharacteristics = 512
+    package static let maximumCharacteristics = 512
     /// Most descriptors of a characteristic.
-    public static let maximumDescriptors = 64
+    package static let maximumDescriptors = 64
     /// Most procedures that wait.
-    public static let maximumWaitingProcedures = 256
+    package static let maximumWaitingProcedures = 256
 
     /// How a value arrived.
-    public enum Arrival: Sendable {
+    package enum Arrival: Sendable {
         /// Notified, which nobody confirms.
         case notification
         /// Indicated, and confirmed.
@@ -33,25 +33,25 @@ public final class GATTClient {
     }
 
     /// The peer's first bearer: the one on the fixed channel.
-    public let bearer: ATTBearer
+    package let bearer: ATTBearer
     /// The bearers that procedures may use, the first one first.
-    public private(set) var bearers: [ATTBearer] = []
+    package private(set) var bearers: [ATTBearer] = []
     /// Takes each value that the server sends by itself, except Service Changed. Whether anybody asked for it is for
     /// the owner to know.
-    public var onValue: ((_ handle: UInt16, _ value: PacketBuffer, Arrival) -> Void)?
+    package var onValue: ((_ handle: UInt16, _ value: PacketBuffer, Arrival) -> Void)?
     /// Called with the handles of which nothing may be believed any more.
-    public var onServiceChanged: ((ClosedRange<UInt16>) -> Void)?
+    package var onServiceChanged: ((ClosedRange<UInt16>) -> Void)?
     /// What has been found, when it is to be kept: discovery then goes on the air only for what is not in here. Nil at
     /// first: nothing is kept.
-    public var cache: AttributeCache?
+    package var cache: AttributeCache?
     /// What becomes of a request that the server refuses because this client holds old handles.
-    public var outOfSyncPolicy = OutOfSyncPolicy.fail
+    package var outOfSyncPolicy = OutOfSyncPolicy.fail
     /// Where the peer's Service Changed is. Set by ``watchServices(completion:)``, or by an owner who remembers it.
-    public var serviceChanged: UInt16?
+    package var serviceChanged: UInt16?
 
     /// The security of the link, kept up to date by the owner. What has arrived before a change is judged by what held then
     /// too.
-    public var security: LinkSecurity {
+    package var security: LinkSecurity {
         get { securities.now }
         set {
             guard newValue != security else { return }
@@ -61,16 +61,16 @@ public final class GATTClient {
     }
     /// What the link has to be before anything is asked of the peer, and any value taken from it. A peer that there is a key
     /// for asks for encryption at least.
-    public var requirement = SecurityRequirement.none {
+    package var requirement = SecurityRequirement.none {
         didSet { if requirement != oldValue { securityChanged() } }
     }
     /// Called when the link is not secure enough: for a request that the server refused, which is held meanwhile, or for all
     /// that is to be asked of the peer, when ``requirement`` is not met. The owner secures the link and says how that ended,
     /// once, also when the link is lost meanwhile: then what was held is repeated once, or fails for the first reason. Without
     /// it everything fails at once.
-    public var onInsufficientSecurity: ((ATTErrorCode, _ retry: @escaping (_ isSecured: Bool) -> Void) -> Void)?
+    package var onInsufficientSecurity: ((ATTErrorCode, _ retry: @escaping (_ isSecured: Bool) -> Void) -> Void)?
     /// Signs a message with twelve octets, and uses up a value of the counter; nil when there is no key to do it with.
-    public var sign: ((_ message: PacketBuffer) -> PacketBuffer?)?
+    package var sign: ((_ message: PacketBuffer) -> PacketBuffer?)?
 
     private(set) var securities = SecurityHistory(LinkSecurity())
     private var waiting = Deque<WaitingProcedure>()
@@ -90,14 +90,14 @@ public final class GATTClient {
     var refused: [(_ isUnchanged: Bool) -> Void] = []
 
     /// A client on `bearer`, whose client callbacks it takes over.
-    public init(bearer: ATTBearer) {
+    package init(bearer: ATTBearer) {
         self.bearer = bearer
         add(bearer)
     }
 
     /// Lets procedures use one more bearer of the same link, whose client callbacks the client takes over. Call
     /// ``remove(_:)`` when it is closed.
-    public func add(_ bearer: ATTBearer) {
+    package func add(_ bearer: ATTBearer) {
         bearers.append(bearer)
         bearer.onNotification = { [weak self] in self?.receiveNotification($0, $1, $2) }
         bearer.onIndication = { [weak self] in self?.receiveIndication($0, $1, $2) }
@@ -106,7 +106,7 @@ public final class GATTClient {
     }
 
     /// One of several bearers is closed. The procedure that was under way on it has failed.
-    public func remove(_ bearer: ATTBearer) {
+    package func remove(_ bearer: ATTBearer) {
         bearers.removeAll { $0 === bearer }
         bearer.onNotification = nil
         bearer.onIndication = nil
@@ -245,7 +245,7 @@ extension GATTClient {
     ///
     /// - Parameter descriptor: where the Client Characteristic Configuration is, when that is remembered; else it is
     ///   looked for once.
-    public func setNotifying(
+    package func setNotifying(
         _ isNotifying: Bool,
         _ characteristic: RemoteCharacteristic,
         descriptor: UInt16? = nil,
@@ -277,7 +277,7 @@ extension GATTClient {
     /// Asks to be told of changes to the server's database.
     ///
     /// - Parameter completion: false when the server has no Service Changed, so that what is found stays for good.
-    public func watchServices(completion: @escaping (Result<Bool, GATTError>) -> Void) {
+    package func watchServices(completion: @escaping (Result<Bool, GATTError>) -> Void) {
         discoverServices(GATTUUID.genericAttribute) { [weak self] result in
             guard let self, case .success(let services) = result, let service = services.first else {
                 return completion(result.map { _ in false })

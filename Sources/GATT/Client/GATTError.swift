@@ -2,7 +2,7 @@ import ATT
 import BluetoothTypes
 
 /// Why a procedure of the client failed, by the layer that it failed at.
-public enum GATTError: Error, Hashable, Sendable {
+package enum GATTError: Error, Hashable, Sendable {
     /// The server answered with an error: its code, and the attribute.
     case att(ATTErrorResponse)
     /// The bearer failed: a timeout, a lost link, an answer that is no PDU.
@@ -30,7 +30,7 @@ public enum GATTError: Error, Hashable, Sendable {
 }
 
 /// What a server did that no server may do (AB-A07, AB-A08).
-public enum GATTServerFault: Error, Hashable, Sendable {
+package enum GATTServerFault: Error, Hashable, Sendable {
     /// A handle outside of the range asked for, or not behind the one before: going on might never end.
     case handleOutOfOrder(UInt16)
     /// A group that ends before it begins.

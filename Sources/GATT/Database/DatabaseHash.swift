@@ -2,18 +2,18 @@ import BluetoothTypes
 import Cryptography
 
 /// Sixteen octets that stand for the definitions of a database (Core Vol 3 Part G 7.3).
-public struct DatabaseHash: Hashable, Sendable, CustomStringConvertible {
+package struct DatabaseHash: Hashable, Sendable, CustomStringConvertible {
     /// The hash as it is on the air, least significant octet first.
-    public let octets: [UInt8]
+    package let octets: [UInt8]
 
     /// A hash that was read; nil when there are not sixteen octets.
-    public init?(_ octets: some Collection<UInt8>) {
+    package init?(_ octets: some Collection<UInt8>) {
         guard octets.count == 16 else { return nil }
         self.octets = Array(octets)
     }
 
     /// The hash in hexadecimal, most significant octet first.
-    public var description: String { hexadecimal(octets.reversed()) }
+    package var description: String { hexadecimal(octets.reversed()) }
 }
 
 extension DatabaseHash {

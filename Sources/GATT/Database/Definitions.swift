@@ -1,19 +1,19 @@
 import BluetoothTypes
 
 /// Who may read and write an attribute.
-public struct AttributePermissions: Hashable, Sendable {
+package struct AttributePermissions: Hashable, Sendable {
     /// What reading asks of the link; nil when nobody reads.
-    public var read: SecurityRequirement?
+    package var read: SecurityRequirement?
     /// What writing asks of the link; nil when nobody writes.
-    public var write: SecurityRequirement?
+    package var write: SecurityRequirement?
     /// Whether writing asks for a signature as long as the link is not encrypted: LE security mode 2 (Core Vol 3 Part C
     /// 10.2.2). The characteristic's properties have to allow signed writes.
-    public var needsSignature: Bool
+    package var needsSignature: Bool
     /// Whether both ask for the word of this system's user besides.
-    public var needsAuthorization: Bool
+    package var needsAuthorization: Bool
 
     /// The given permissions.
-    public init(
+    package init(
         read: SecurityRequirement? = nil,
         write: SecurityRequirement? = nil,
         needsSignature: Bool = false,
@@ -26,11 +26,11 @@ public struct AttributePermissions: Hashable, Sendable {
     }
 
     /// Everybody reads, nobody writes.
-    public static let readable = AttributePermissions(read: SecurityRequirement.none)
+    package static let readable = AttributePermissions(read: SecurityRequirement.none)
 }
 
 /// Where an attribute's value comes from.
-public enum AttributeSource: Hashable, Sendable {
+package enum AttributeSource: Hashable, Sendable {
     /// The database has it, and answers by itself (behaviour 7.3).
     case fixed(PacketBuffer)
     /// The server's delegate is asked each time (behaviour 7.5).
@@ -38,18 +38,18 @@ public enum AttributeSource: Hashable, Sendable {
 }
 
 /// A service to be published.
-public struct ServiceDefinition: Hashable, Sendable {
+package struct ServiceDefinition: Hashable, Sendable {
     /// The service's UUID.
-    public var uuid: BluetoothUUID
+    package var uuid: BluetoothUUID
     /// Whether it stands for itself; otherwise others include it.
-    public var isPrimary: Bool
+    package var isPrimary: Bool
     /// The services that it includes, by their first handles; they have been published before (behaviour 7.9).
-    public var includedServices: [UInt16]
+    package var includedServices: [UInt16]
     /// Its characteristics, in order.
-    public var characteristics: [CharacteristicDefinition]
+    package var characteristics: [CharacteristicDefinition]
 
     /// A service.
-    public init(
+    package init(
         _ uuid: BluetoothUUID,
         isPrimary: Bool = true,
         includedServices: [UInt16] = [],
@@ -63,28 +63,28 @@ public struct ServiceDefinition: Hashable, Sendable {
 }
 
 /// A characteristic to be published.
-public struct CharacteristicDefinition: Hashable, Sendable {
+package struct CharacteristicDefinition: Hashable, Sendable {
     /// The characteristic's UUID.
-    public var uuid: BluetoothUUID
+    package var uuid: BluetoothUUID
     /// What may be done with its value. Notify and indicate bring a Client Characteristic Configuration descriptor.
-    public var properties: CharacteristicProperties
+    package var properties: CharacteristicProperties
     /// Who may read and write its value.
-    public var permissions: AttributePermissions
+    package var permissions: AttributePermissions
     /// What notifications ask of the link, to be chosen and to be sent (behaviour 6.15).
-    public var notification: SecurityRequirement
+    package var notification: SecurityRequirement
     /// What indications ask of the link, to be chosen and to be sent.
-    public var indication: SecurityRequirement
+    package var indication: SecurityRequirement
     /// Where its value comes from.
-    public var source: AttributeSource
+    package var source: AttributeSource
     /// Properties beyond the eight, which bring an Extended Properties descriptor (Core Vol 3 Part G 3.3.3.1). A name for
     /// people that may be written adds its own.
-    public var extendedProperties: ExtendedProperties
+    package var extendedProperties: ExtendedProperties
     /// Its descriptors, in order, without those that come by themselves: Extended Properties, Client Characteristic
     /// Configuration, and Aggregate Format when there are several presentation formats.
-    public var descriptors: [DescriptorDefinition]
+    package var descriptors: [DescriptorDefinition]
 
     /// A characteristic.
-    public init(
+    package init(
         _ uuid: BluetoothUUID,
         properties: CharacteristicProperties,
         permissions: AttributePermissions,
@@ -106,28 +106,28 @@ public struct CharacteristicDefinition: Hashable, Sendable {
 }
 
 /// A descriptor to be published.
-public struct DescriptorDefinition: Hashable, Sendable {
+package struct DescriptorDefinition: Hashable, Sendable {
     /// The descriptor's UUID.
-    public var uuid: BluetoothUUID
+    package var uuid: BluetoothUUID
     /// Who may read and write its value.
-    public var permissions: AttributePermissions
+    package var permissions: AttributePermissions
     /// Where its value comes from.
-    public var source: AttributeSource
+    package var source: AttributeSource
 
     /// A descriptor.
-    public init(_ uuid: BluetoothUUID, permissions: AttributePermissions = .readable, source: AttributeSource) {
+    package init(_ uuid: BluetoothUUID, permissions: AttributePermissions = .readable, source: AttributeSource) {
         self.uuid = uuid
         self.permissions = permissions
         self.source = source
     }
 
     /// A name for people (Core Vol 3 Part G 3.3.3.2).
-    public static func userDescription(_ text: String) -> DescriptorDefinition {
+    package static func userDescription(_ text: String) -> DescriptorDefinition {
         DescriptorDefinition(GATTUUID.userDescription, source: .fixed(PacketBuffer(Array(text.utf8))))
     }
 
     /// How the value is to be shown (Core Vol 3 Part G 3.3.3.5). Several are the formats of the value's parts, in order.
-    public static func presentationFormat(_ format: PresentationFormat) -> DescriptorDefinition {
+    package static func presentationFormat(_ format: PresentationFormat) -> DescriptorDefinition {
         var value = PacketBuffer(headroom: 0, capacity: 7)
         format.write(to: &value)
         return DescriptorDefinition(GATTUUID.presentationFormat, source: .fixed(value))
@@ -135,30 +135,30 @@ public struct DescriptorDefinition: Hashable, Sendable {
 }
 
 /// Where a service was published.
-public struct PublishedService: Hashable, Sendable {
+package struct PublishedService: Hashable, Sendable {
     /// From the service's declaration to its last attribute.
-    public var handles: ClosedRange<UInt16>
+    package var handles: ClosedRange<UInt16>
     /// Its characteristics, in the order of the definition.
-    public var characteristics: [PublishedCharacteristic]
+    package var characteristics: [PublishedCharacteristic]
 
     /// A service's handles.
-    public init(handles: ClosedRange<UInt16>, characteristics: [PublishedCharacteristic]) {
+    package init(handles: ClosedRange<UInt16>, characteristics: [PublishedCharacteristic]) {
         self.handles = handles
         self.characteristics = characteristics
     }
 }
 
 /// Where a characteristic was published.
-public struct PublishedCharacteristic: Hashable, Sendable {
+package struct PublishedCharacteristic: Hashable, Sendable {
     /// The value.
-    public var value: UInt16
+    package var value: UInt16
     /// The Client Characteristic Configuration descriptor, when there is one.
-    public var configuration: UInt16?
+    package var configuration: UInt16?
     /// The descriptors, in the order of the definition.
-    public var descriptors: [UInt16]
+    package var descriptors: [UInt16]
 
     /// A characteristic's handles.
-    public init(value: UInt16, configuration: UInt16?, descriptors: [UInt16]) {
+    package init(value: UInt16, configuration: UInt16?, descriptors: [UInt16]) {
         self.value = value
         self.configuration = configuration
         self.descriptors = descriptors
@@ -166,7 +166,7 @@ public struct PublishedCharacteristic: Hashable, Sendable {
 }
 
 /// Why a service could not be published or removed.
-public enum GATTDatabaseError: Error, Hashable, Sendable {
+package enum GATTDatabaseError: Error, Hashable, Sendable {
     /// There are as many attributes as there may be, or no handles are left.
     case full
     /// A fixed value has more than 512 octets.

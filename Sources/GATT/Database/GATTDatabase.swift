@@ -5,9 +5,9 @@ import BluetoothTypes
 ///
 /// A service keeps its handles as long as it is published, and they are given to another one only when no fresh ones
 /// are left.
-public final class GATTDatabase {
+package final class GATTDatabase {
     /// Most attributes at a time.
-    public static let maximumAttributes = 4096
+    package static let maximumAttributes = 4096
 
     private(set) var attributes: [Attribute] = []
     private var firstFreshHandle = 1
@@ -18,10 +18,10 @@ public final class GATTDatabase {
     var onChange: ((ClosedRange<UInt16>) -> Void)?
 
     /// An empty database.
-    public init() {}
+    package init() {}
 
     /// Publishes a service.
-    public func add(_ definition: ServiceDefinition) throws(GATTDatabaseError) -> PublishedService {
+    package func add(_ definition: ServiceDefinition) throws(GATTDatabaseError) -> PublishedService {
         try check(definition)
         let layout = try ServiceLayout(definition, includedServices: includedServices(of: definition))
         let count = layout.attributes.count
@@ -36,7 +36,7 @@ public final class GATTDatabase {
     }
 
     /// Removes the service whose declaration has the handle `start`.
-    public func remove(_ start: UInt16) throws(GATTDatabaseError) {
+    package func remove(_ start: UInt16) throws(GATTDatabaseError) {
         guard let service = service(at: start) else { throw .unknownService(start) }
         if let other = includes.first(where: { $0.value.contains(start) }) { throw .included(by: other.key) }
         let handles = start...service.groupEnd
@@ -46,7 +46,7 @@ public final class GATTDatabase {
     }
 
     /// Gives an attribute with a fixed value another one.
-    public func setValue(_ value: PacketBuffer, of handle: UInt16) throws(GATTDatabaseError) {
+    package func setValue(_ value: PacketBuffer, of handle: UInt16) throws(GATTDatabaseError) {
         guard let index = index(of: handle), case .fixed = attributes[index].source else { throw .noFixedValue(handle) }
         guard value.count <= ATTBearer.maximumAttributeLength else { throw .valueTooLong(attributes[index].type) }
         attributes[index].source = .fixed(value)
@@ -58,7 +58,7 @@ public final class GATTDatabase {
 extension GATTDatabase {
     /// What stands for the definitions as they are now. It is computed when somebody asks for the first time after a
     /// change.
-    public var hash: DatabaseHash {
+    package var hash: DatabaseHash {
         if let knownHash { return knownHash }
         let hash = DatabaseHash(of: attributes)
         knownHash = hash

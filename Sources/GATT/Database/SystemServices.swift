@@ -3,7 +3,7 @@ import BluetoothTypes
 extension ServiceDefinition {
     /// The Generic Access service (Core Vol 3 Part C 12): the characteristics are the name, up to 248 octets of it, and
     /// the appearance, in this order.
-    public static func genericAccess(deviceName: String, appearance: UInt16) -> ServiceDefinition {
+    package static func genericAccess(deviceName: String, appearance: UInt16) -> ServiceDefinition {
         let shown = [UInt8(truncatingIfNeeded: appearance), UInt8(appearance >> 8)]
         return ServiceDefinition(
             GATTUUID.genericAccess,
@@ -26,7 +26,7 @@ extension ServiceDefinition {
 
     /// The Generic Attribute service (Core Vol 3 Part G 7): Service Changed, Client Supported Features, Database Hash and,
     /// if there is anything to say in it, Server Supported Features.
-    public static func genericAttribute(features: ServerFeatures = []) -> ServiceDefinition {
+    package static func genericAttribute(features: ServerFeatures = []) -> ServiceDefinition {
         var characteristics = [
             CharacteristicDefinition(
                 GATTUUID.serviceChanged,

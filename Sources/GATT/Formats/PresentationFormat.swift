@@ -1,41 +1,41 @@
 import BluetoothTypes
 
 /// How a value is to be shown: the Characteristic Presentation Format descriptor (Core Vol 3 Part G 3.3.3.5).
-public struct PresentationFormat: PacketFields, Hashable, Sendable {
+package struct PresentationFormat: PacketFields, Hashable, Sendable {
     /// What the octets of a value are (Bluetooth Assigned Numbers 2.4.1).
-    public struct Format: WireValue {
+    package struct Format: WireValue {
         /// The number on the wire.
-        public var rawValue: UInt8
+        package var rawValue: UInt8
 
         /// Any number, assigned or not.
-        public init(rawValue: UInt8) {
+        package init(rawValue: UInt8) {
             self.rawValue = rawValue
         }
 
         /// False or true.
-        public static let boolean = Format(rawValue: 0x01)
+        package static let boolean = Format(rawValue: 0x01)
         /// Unsigned, 8 bits.
-        public static let uint8 = Format(rawValue: 0x04)
+        package static let uint8 = Format(rawValue: 0x04)
         /// Unsigned, 16 bits.
-        public static let uint16 = Format(rawValue: 0x06)
+        package static let uint16 = Format(rawValue: 0x06)
         /// Signed, 16 bits.
-        public static let sint16 = Format(rawValue: 0x0E)
+        package static let sint16 = Format(rawValue: 0x0E)
         /// IEEE 754, 32 bits.
-        public static let float32 = Format(rawValue: 0x14)
+        package static let float32 = Format(rawValue: 0x14)
         /// IEEE 754, 64 bits.
-        public static let float64 = Format(rawValue: 0x15)
+        package static let float64 = Format(rawValue: 0x15)
         /// IEEE 11073-20601, 16 bits.
-        public static let medfloat16 = Format(rawValue: 0x16)
+        package static let medfloat16 = Format(rawValue: 0x16)
         /// IEEE 11073-20601, 32 bits.
-        public static let medfloat32 = Format(rawValue: 0x17)
+        package static let medfloat32 = Format(rawValue: 0x17)
         /// Two unsigned values of 16 bits.
-        public static let duint16 = Format(rawValue: 0x18)
+        package static let duint16 = Format(rawValue: 0x18)
         /// Text in UTF-8.
-        public static let utf8 = Format(rawValue: 0x19)
+        package static let utf8 = Format(rawValue: 0x19)
         /// Text in UTF-16.
-        public static let utf16 = Format(rawValue: 0x1A)
+        package static let utf16 = Format(rawValue: 0x1A)
         /// A structure that only its service knows.
-        public static let structure = Format(rawValue: 0x1B)
+        package static let structure = Format(rawValue: 0x1B)
 
         private static let unsigned: [UInt8: Int] = [
             1: 1, 2: 2, 3: 4, 4: 8, 5: 12, 6: 16, 7: 24, 8: 32, 9: 48, 10: 64, 11: 128,
@@ -49,7 +49,7 @@ public struct PresentationFormat: PacketFields, Hashable, Sendable {
         var isSigned: Bool { Self.signed[rawValue] != nil }
 
         /// The octets that a value takes; nil when that differs from value to value, or nobody knows.
-        public var octets: Int? {
+        package var octets: Int? {
             if let integerBits { return (integerBits + 7) / 8 }
             return switch self {
             case .medfloat16: 2
@@ -61,21 +61,21 @@ public struct PresentationFormat: PacketFields, Hashable, Sendable {
     }
 
     /// What the octets are.
-    public var format = Format(rawValue: 0)
+    package var format = Format(rawValue: 0)
     /// The power of ten that an integer is multiplied with.
-    public var exponent: Int8 = 0
+    package var exponent: Int8 = 0
     /// The unit, a UUID of 16 bits (Bluetooth Assigned Numbers 3.5).
-    public var unit: UInt16 = 0
+    package var unit: UInt16 = 0
     /// Who has given ``detail`` its meaning; 1 is the Bluetooth SIG.
-    public var namespace: UInt8 = 1
+    package var namespace: UInt8 = 1
     /// What the value describes, in the name space.
-    public var detail: UInt16 = 0
+    package var detail: UInt16 = 0
 
     /// All zero.
-    public init() {}
+    package init() {}
 
     /// A format with its unit.
-    public init(_ format: Format, exponent: Int8 = 0, unit: UInt16, namespace: UInt8 = 1, detail: UInt16 = 0) {
+    package init(_ format: Format, exponent: Int8 = 0, unit: UInt16, namespace: UInt8 = 1, detail: UInt16 = 0) {
         self.format = format
         self.exponent = exponent
         self.unit = unit
@@ -84,7 +84,7 @@ public struct PresentationFormat: PacketFields, Hashable, Sendable {
     }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Format", &format)
         var bits = UInt8(bitPattern: exponent)
         try coder.field("Exponent", &bits)
@@ -97,7 +97,7 @@ public struct PresentationFormat: PacketFields, Hashable, Sendable {
 
 extension PresentationFormat {
     /// A value in words, without its unit; nil when it is not of this format.
-    public func text(of value: PacketBuffer) -> String? {
+    package func text(of value: PacketBuffer) -> String? {
         if let bits = format.integerBits { return integer(value, bits: bits) }
         if let octets = format.octets, value.count != octets { return nil }
         return switch format {
@@ -114,7 +114,7 @@ extension PresentationFormat {
 
     /// The parts of a value whose formats an aggregate names, in order (Core Vol 3 Part G 3.3.3.6); nil when it is shorter
     /// or longer than they are together.
-    public static func split(_ value: PacketBuffer, by formats: [PresentationFormat]) -> [PacketBuffer]? {
+    package static func split(_ value: PacketBuffer, by formats: [PresentationFormat]) -> [PacketBuffer]? {
         var parts: [PacketBuffer] = []
         var offset = 0
         for (index, format) in formats.enumerated() {

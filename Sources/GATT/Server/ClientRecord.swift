@@ -2,20 +2,20 @@
 ///
 /// Whoever stores bonds stores it with them: ``GATTServerSession/restore(_:)`` takes it up, and
 /// ``GATTServerDelegate/server(_:didChangeRecordOf:)`` tells when ``GATTServerSession/record`` is another one.
-public struct ClientRecord: Hashable, Sendable {
+package struct ClientRecord: Hashable, Sendable {
     /// What the client has chosen, by the handles of the values.
-    public var configurations: [UInt16: ClientConfiguration]
+    package var configurations: [UInt16: ClientConfiguration]
     /// What the client has announced.
-    public var features: ClientFeatures
+    package var features: ClientFeatures
     /// The database that the handles belong to; nil when that is not known.
-    public var databaseHash: DatabaseHash?
+    package var databaseHash: DatabaseHash?
     /// Whether the client knows that database. When it does not, it is told of all that has changed.
-    public var isChangeAware: Bool
+    package var isChangeAware: Bool
     /// The changes that the client has not confirmed.
     var missed = HandleRanges()
 
     /// A client that has chosen nothing, or what is known of one.
-    public init(
+    package init(
         configurations: [UInt16: ClientConfiguration] = [:],
         features: ClientFeatures = [],
         databaseHash: DatabaseHash? = nil,
@@ -30,11 +30,11 @@ public struct ClientRecord: Hashable, Sendable {
     }
 
     /// The ranges of handles whose change the client has not confirmed, in order.
-    public var missedChanges: [ClosedRange<UInt16>] { missed.ranges }
+    package var missedChanges: [ClosedRange<UInt16>] { missed.ranges }
 
     /// Takes note of a change that the client has missed: nothing may be believed of `handles`, and choices about
     /// values there are gone.
-    public mutating func databaseChanged(_ handles: ClosedRange<UInt16>, hash: DatabaseHash) {
+    package mutating func databaseChanged(_ handles: ClosedRange<UInt16>, hash: DatabaseHash) {
         configurations = configurations.filter { !handles.contains($0.key) }
         missed.insert(handles)
         isChangeAware = false
@@ -43,7 +43,7 @@ public struct ClientRecord: Hashable, Sendable {
 }
 
 /// The records of bonded clients that are not connected, wherever they are kept.
-public protocol GATTClientStore: AnyObject {
+package protocol GATTClientStore: AnyObject {
     /// The database has changed: `change` is to be applied to each record.
     func updateRecords(_ change: (inout ClientRecord) -> Void)
 }

@@ -4,21 +4,21 @@ import BluetoothTypes
 /// Serves one database to any number of clients.
 ///
 /// Permissions and the link's security are checked before the delegate is asked (behaviour 7.38).
-public final class GATTServer {
+package final class GATTServer {
     /// What is served.
-    public let database: GATTDatabase
+    package let database: GATTDatabase
     /// Has the values that the database does not have.
-    public weak var delegate: (any GATTServerDelegate)?
+    package weak var delegate: (any GATTServerDelegate)?
     /// Where the records of bonded clients are that are not connected.
-    public weak var store: (any GATTClientStore)?
+    package weak var store: (any GATTClientStore)?
     /// The clients.
-    public private(set) var sessions: [GATTServerSession] = []
+    package private(set) var sessions: [GATTServerSession] = []
 
     /// Where Service Changed is, when the database has it.
     private(set) var serviceChanged: UInt16?
 
     /// A server of `database`.
-    public init(database: GATTDatabase) {
+    package init(database: GATTDatabase) {
         self.database = database
         findServiceChanged()
         database.onChange = { [weak self] handles in self?.databaseChanged(handles) }
@@ -26,14 +26,14 @@ public final class GATTServer {
 
     /// Begins to serve the client behind `bearer`, whose server callbacks the session takes over. Call
     /// ``detach(_:)`` when the link is gone. Further bearers of the same client are added to the session.
-    public func attach(_ bearer: ATTBearer, security: LinkSecurity = LinkSecurity()) -> GATTServerSession {
+    package func attach(_ bearer: ATTBearer, security: LinkSecurity = LinkSecurity()) -> GATTServerSession {
         let session = GATTServerSession(server: self, bearer: bearer, security: security)
         sessions.append(session)
         return session
     }
 
     /// Ends a client's session: it is subscribed to nothing any more, and what it prepared is forgotten.
-    public func detach(_ session: GATTServerSession) {
+    package func detach(_ session: GATTServerSession) {
         guard let index = sessions.firstIndex(where: { $0 === session }) else { return }
         sessions.remove(at: index)
         session.end()
@@ -44,7 +44,7 @@ public final class GATTServer {
     /// - Parameter targets: the clients meant, nil for all; those that have not subscribed are left out.
     /// - Returns: false when a queue is full. Then nothing is sent to anybody, and the delegate is told when there is
     ///   room again.
-    public func update(
+    package func update(
         _ value: consuming PacketBuffer,
         of handle: UInt16,
         for targets: [GATTServerSession]? = nil
@@ -66,7 +66,7 @@ public final class GATTServer {
     /// Sends several values to subscribers, together to those that know how to take them (Core Vol 3 Part G 4.10.2).
     ///
     /// - Returns: false when a queue is full; see ``update(_:of:for:)``.
-    public func update(
+    package func update(
         _ values: [(handle: UInt16, value: PacketBuffer)],
         for targets: [GATTServerSession]? = nil
     ) -> Bool {

@@ -2,7 +2,7 @@ import ATT
 import BluetoothTypes
 
 /// What the server asks whoever has the values. Everything is called on the loop.
-public protocol GATTServerDelegate: AnyObject {
+package protocol GATTServerDelegate: AnyObject {
     /// A client reads a value. Answer the request once, now or later; until then the client's next request waits
     /// (behaviour 7.33).
     func server(_ server: GATTServer, didReceiveRead request: GATTReadRequest)
@@ -30,36 +30,36 @@ public protocol GATTServerDelegate: AnyObject {
 
 extension GATTServerDelegate {
     /// Nothing is remembered.
-    public func server(_ server: GATTServer, didChangeRecordOf session: GATTServerSession) {}
+    package func server(_ server: GATTServer, didChangeRecordOf session: GATTServerSession) {}
 }
 
 /// A client wants a value, or the part from an offset on.
-public struct GATTReadRequest {
+package struct GATTReadRequest {
     /// The client.
-    public let session: GATTServerSession
+    package let session: GATTServerSession
     /// The attribute.
-    public let handle: UInt16
+    package let handle: UInt16
     /// The first octet wanted. An offset past the end is answered with invalid offset (behaviour 7.31).
-    public let offset: Int
+    package let offset: Int
     let completion: (Result<PacketBuffer, ATTErrorCode>) -> Void
 
     /// Answers with the octets from the offset on, or with an error. Only the first answer counts.
-    public func respond(_ result: Result<PacketBuffer, ATTErrorCode>) {
+    package func respond(_ result: Result<PacketBuffer, ATTErrorCode>) {
         completion(result)
     }
 }
 
 /// A part of a value to be written.
-public struct GATTWrite: Hashable, Sendable {
+package struct GATTWrite: Hashable, Sendable {
     /// The attribute.
-    public var handle: UInt16
+    package var handle: UInt16
     /// Where the part begins in the value.
-    public var offset: Int
+    package var offset: Int
     /// The octets.
-    public var value: PacketBuffer
+    package var value: PacketBuffer
 
     /// A part of a value.
-    public init(handle: UInt16, offset: Int = 0, value: PacketBuffer) {
+    package init(handle: UInt16, offset: Int = 0, value: PacketBuffer) {
         self.handle = handle
         self.offset = offset
         self.value = value
@@ -67,18 +67,18 @@ public struct GATTWrite: Hashable, Sendable {
 }
 
 /// A client writes: one value, or everything that it had prepared (behaviour 7.34). All or nothing (behaviour 7.35).
-public struct GATTWriteRequest {
+package struct GATTWriteRequest {
     /// The client.
-    public let session: GATTServerSession
+    package let session: GATTServerSession
     /// The parts, in order; at least one.
-    public let writes: [GATTWrite]
+    package let writes: [GATTWrite]
     /// Whether the client waits for the answer; otherwise answering does nothing (behaviour 7.36).
-    public let expectsResponse: Bool
+    package let expectsResponse: Bool
     let completion: (ATTErrorCode?, UInt16?) -> Void
 
     /// Answers that all parts were taken, or none, for the given reason and at the given attribute, which is the first
     /// one if it is left out. Only the first answer counts.
-    public func respond(_ error: ATTErrorCode? = nil, at handle: UInt16? = nil) {
+    package func respond(_ error: ATTErrorCode? = nil, at handle: UInt16? = nil) {
         completion(error, handle)
     }
 }

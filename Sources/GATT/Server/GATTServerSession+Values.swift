@@ -7,7 +7,7 @@ import L2CAP
 extension GATTServerSession {
     /// Whether the client is to be told of the value at `handle`: it has asked for it, its link is as secure as that asks
     /// for, and it does not hold old handles.
-    public func wants(_ handle: UInt16) -> Bool {
+    package func wants(_ handle: UInt16) -> Bool {
         !ways(of: handle).isEmpty && !isHeldBack
     }
 

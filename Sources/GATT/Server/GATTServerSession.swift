@@ -9,20 +9,20 @@ import L2CAP
 /// are shared by them (Core Vol 3 Part G 3.3.3.3 and Part F 3.4.6); MTU, the order of requests and indications that wait
 /// belong to each bearer. Values go over the first bearer that is open, so that they arrive in order and one indication
 /// at a time is under way to the client (Part F 3.4.7.2).
-public final class GATTServerSession {
+package final class GATTServerSession {
     /// Most bearers of a client: the fixed channel, and as many enhanced ones as one request may open (Core Vol 3 Part A
     /// 4.25) three times over.
-    public static let maximumBearers = 16
+    package static let maximumBearers = 16
     /// How long the changes of a client's record are gathered before the delegate is told (AB-A11).
-    public static let recordInterval = Duration.seconds(1)
+    package static let recordInterval = Duration.seconds(1)
 
     /// The client's first bearer: the one on the fixed channel.
-    public let bearer: ATTBearer
+    package let bearer: ATTBearer
     /// The bearers that are open, the first one first.
-    public private(set) var bearers: [ATTBearer] = []
+    package private(set) var bearers: [ATTBearer] = []
     /// The security of its link, kept up to date by the owner. With each change the client's choices are looked at again. What
     /// has arrived before a change is judged by what held then too.
-    public var security: LinkSecurity {
+    package var security: LinkSecurity {
         get { securities.now }
         set {
             guard newValue != security else { return }
@@ -36,14 +36,14 @@ public final class GATTServerSession {
     /// Called when a value should go to the client that asks for more security than its link has, at most once for a level
     /// until ``security`` changes: the owner encrypts the link, or asks for it (Core Vol 3 Part C 10.3.1.1). Set before
     /// ``restore(_:)``, which calls it too.
-    public var onSecurityNeeded: ((SecurityRequirement) -> Void)?
+    package var onSecurityNeeded: ((SecurityRequirement) -> Void)?
     /// Whether a signature of twelve octets is right for a message, and has not been seen before. Without an answer no signed
     /// write is taken.
-    public var verifySignature: ((_ message: PacketBuffer, _ signature: PacketBuffer) -> Bool)?
+    package var verifySignature: ((_ message: PacketBuffer, _ signature: PacketBuffer) -> Bool)?
     /// What the client has chosen, by the handles of the values.
-    public internal(set) var configurations: [UInt16: ClientConfiguration] = [:]
+    package internal(set) var configurations: [UInt16: ClientConfiguration] = [:]
     /// What the client has announced (Core Vol 3 Part G 7.2).
-    public internal(set) var features: ClientFeatures = []
+    package internal(set) var features: ClientFeatures = []
 
     weak var server: GATTServer?
     private(set) var securities: SecurityHistory<LinkSecurity>
@@ -108,7 +108,7 @@ extension GATTServerSession {
     ///
     /// - Returns: false when the client has as many as it may have.
     @discardableResult
-    public func add(_ bearer: ATTBearer) -> Bool {
+    package func add(_ bearer: ATTBearer) -> Bool {
         guard bearers.count < Self.maximumBearers else { return false }
         bearers.append(bearer)
         bearer.onRequest = { [weak self] pdu, reply in self?.serve(pdu, reply) }
@@ -119,7 +119,7 @@ extension GATTServerSession {
 
     /// One of several bearers is closed. What was prepared on it stays prepared as long as there is another (Core Vol 3
     /// Part F 3.4.6.1).
-    public func remove(_ bearer: ATTBearer) {
+    package func remove(_ bearer: ATTBearer) {
         bearers.removeAll { $0 === bearer }
         Self.release(bearer)
         awareness.bearerIsGone(ObjectIdentifier(bearer))
@@ -133,7 +133,7 @@ extension GATTServerSession {
     }
 
     /// Whether nothing can reach the client any more.
-    public var isClosed: Bool { bearers.allSatisfy { $0.closure != nil } }
+    package var isClosed: Bool { bearers.allSatisfy { $0.closure != nil } }
 
     /// Where values go: the first bearer that is open.
     var valueBearer: ATTBearer { bearers.first { $0.closure == nil } ?? bearer }
@@ -171,7 +171,7 @@ extension GATTServerSession {
     /// What is to be remembered if the client is bonded. After the session's end, what it was then. A client that has not
     /// shown that it is the bonded one changes nothing of it; nor does what has come in the clear, whoever encrypts the link
     /// afterwards (AB-L08). It holds as long as the link. A client that has no bond yet takes its choices into it.
-    public var record: ClientRecord {
+    package var record: ClientRecord {
         if let lastRecord { return lastRecord }
         guard isProven else { return kept ?? ClientRecord(databaseHash: database?.hash) }
         var record = ClientRecord(
@@ -191,7 +191,7 @@ extension GATTServerSession {
     /// Takes up what a bonded client was when it left, at any time in the session once it is known which client this is.
     /// What it has chosen since it came counts more on this link. The delegate hears of its choices as soon as the link is as secure as
     /// they ask for, and the client of what has changed since.
-    public func restore(_ record: ClientRecord) {
+    package func restore(_ record: ClientRecord) {
         guard let server else { return }
         toldRecord = record
         let record = server.upToDate(record)

@@ -1,7 +1,7 @@
 import BluetoothTypes
 
 /// A command, described once: ``PacketFields/code(_:)`` names its parameters in wire order.
-public protocol HCICommand: PacketFields, Hashable, Sendable {
+package protocol HCICommand: PacketFields, Hashable, Sendable {
     /// What the Command Complete event returns. Commands that are answered by Command Status have ``StatusOnly``.
     associatedtype Response: HCIResponse = StatusOnly
 
@@ -19,13 +19,13 @@ public protocol HCICommand: PacketFields, Hashable, Sendable {
 
 extension HCICommand {
     /// Most commands are answered by Command Complete.
-    public static var isAnsweredByStatus: Bool { false }
+    package static var isAnsweredByStatus: Bool { false }
     /// Something answers nearly every command.
-    public static var isUnanswered: Bool { false }
+    package static var isUnanswered: Bool { false }
 }
 
 /// The return parameters of a command. The first is a status in every command of this stack.
-public protocol HCIResponse: PacketFields, Hashable, Sendable {
+package protocol HCIResponse: PacketFields, Hashable, Sendable {
     /// Whether and why the command failed. With an error a controller may leave out all that follows.
     var status: HCIStatus { get set }
 }
@@ -33,7 +33,7 @@ public protocol HCIResponse: PacketFields, Hashable, Sendable {
 extension HCIResponse {
     /// A response that says why the command failed, all else zero.
     @inlinable
-    public init(failure status: HCIStatus) {
+    package init(failure status: HCIStatus) {
         self.init()
         self.status = status
     }
@@ -43,7 +43,7 @@ extension HCIResponse {
     ///
     /// - Throws: ``PacketError`` when octets are missing or wrong.
     @inlinable
-    public static func reading(_ parameters: PacketBuffer) throws(PacketError) -> Self {
+    package static func reading(_ parameters: PacketBuffer) throws(PacketError) -> Self {
         var response = Self()
         var reader = FieldReader(parameters)
         do throws(PacketError) {
@@ -57,40 +57,40 @@ extension HCIResponse {
 }
 
 /// Return parameters that are a status and nothing else.
-public struct StatusOnly: HCIResponse {
+package struct StatusOnly: HCIResponse {
     /// Whether and why the command failed.
-    public var status = HCIStatus.success
+    package var status = HCIStatus.success
 
     /// Success.
-    public init() {}
+    package init() {}
 
     /// The given status.
-    public init(_ status: HCIStatus) { self.status = status }
+    package init(_ status: HCIStatus) { self.status = status }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
     }
 }
 
 /// Return parameters that are a status and the connection that the command was about.
-public struct StatusAndHandle: HCIResponse {
+package struct StatusAndHandle: HCIResponse {
     /// Whether and why the command failed.
-    public var status = HCIStatus.success
+    package var status = HCIStatus.success
     /// The connection.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
 
     /// Success for connection 0.
-    public init() {}
+    package init() {}
 
     /// The given status for a connection.
-    public init(_ status: HCIStatus, handle: ConnectionHandle) {
+    package init(_ status: HCIStatus, handle: ConnectionHandle) {
         self.status = status
         self.handle = handle
     }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Connection_Handle", &handle)
     }

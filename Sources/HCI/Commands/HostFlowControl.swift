@@ -1,54 +1,54 @@
 import BluetoothTypes
 
 /// Set Controller To Host Flow Control (Core Vol 4 Part E 7.3.38): whether the controller waits for room at the host.
-public struct SetControllerToHostFlowControl: HCICommand {
+package struct SetControllerToHostFlowControl: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x03, command: 0x0031) }
+    package static var opcode: Opcode { Opcode(group: 0x03, command: 0x0031) }
     /// The command's name.
-    public static var name: String { "Set Controller To Host Flow Control" }
+    package static var name: String { "Set Controller To Host Flow Control" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 10, bit: 5) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 10, bit: 5) }
 
     /// For what: bit 0 for ACL data, bit 1 for synchronous data.
-    public var kinds: UInt8 = 0
+    package var kinds: UInt8 = 0
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(kinds: UInt8) {
+    package init(kinds: UInt8) {
         self.kinds = kinds
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Flow_Control_Enable", &kinds)
     }
 }
 
 /// Host Buffer Size (Core Vol 4 Part E 7.3.39): what the host has room for.
-public struct HostBufferSize: HCICommand {
+package struct HostBufferSize: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x03, command: 0x0033) }
+    package static var opcode: Opcode { Opcode(group: 0x03, command: 0x0033) }
     /// The command's name.
-    public static var name: String { "Host Buffer Size" }
+    package static var name: String { "Host Buffer Size" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 10, bit: 6) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 10, bit: 6) }
 
     /// The longest data of an ACL packet, in octets.
-    public var aclLength: UInt16 = 0
+    package var aclLength: UInt16 = 0
     /// The longest data of a synchronous packet, in octets.
-    public var synchronousLength: UInt8 = 0
+    package var synchronousLength: UInt8 = 0
     /// ACL packets that have room.
-    public var aclCount: UInt16 = 0
+    package var aclCount: UInt16 = 0
     /// Synchronous packets that have room.
-    public var synchronousCount: UInt16 = 0
+    package var synchronousCount: UInt16 = 0
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(aclLength: UInt16, synchronousLength: UInt8 = 0, aclCount: UInt16, synchronousCount: UInt16 = 0) {
+    package init(aclLength: UInt16, synchronousLength: UInt8 = 0, aclCount: UInt16, synchronousCount: UInt16 = 0) {
         self.aclLength = aclLength
         self.synchronousLength = synchronousLength
         self.aclCount = aclCount
@@ -56,7 +56,7 @@ public struct HostBufferSize: HCICommand {
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Host_ACL_Data_Packet_Length", &aclLength)
         try coder.field("Host_Synchronous_Data_Packet_Length", &synchronousLength)
         try coder.field("Host_Total_Num_ACL_Data_Packets", &aclCount)
@@ -66,29 +66,29 @@ public struct HostBufferSize: HCICommand {
 
 /// Host Number Of Completed Packets (Core Vol 4 Part E 7.3.40): packets that the host has done with. It is answered only
 /// when something is wrong with it, and needs no credit.
-public struct HostNumberOfCompletedPackets: HCICommand {
+package struct HostNumberOfCompletedPackets: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x03, command: 0x0035) }
+    package static var opcode: Opcode { Opcode(group: 0x03, command: 0x0035) }
     /// The command's name.
-    public static var name: String { "Host Number Of Completed Packets" }
+    package static var name: String { "Host Number Of Completed Packets" }
     /// Nothing answers it, unless it is wrong.
-    public static var isUnanswered: Bool { true }
+    package static var isUnanswered: Bool { true }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 10, bit: 7) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 10, bit: 7) }
 
     /// Packets of each connection.
-    public var entries: [CompletedPackets] = []
+    package var entries: [CompletedPackets] = []
 
     /// A command about no connection.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(entries: [CompletedPackets]) {
+    package init(entries: [CompletedPackets]) {
         self.entries = entries
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.list("Num_Handles", "Connection", &entries)
     }
 }

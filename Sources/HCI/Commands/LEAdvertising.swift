@@ -1,34 +1,34 @@
 import BluetoothTypes
 
 /// LE Set Advertising Parameters (Core Vol 4 Part E 7.8.5): tells how to advertise.
-public struct LESetAdvertisingParameters: HCICommand {
+package struct LESetAdvertisingParameters: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0006) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0006) }
     /// The command's name.
-    public static var name: String { "LE Set Advertising Parameters" }
+    package static var name: String { "LE Set Advertising Parameters" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 5) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 5) }
 
     /// The shortest time between two advertising events, in units of 0.625 ms, 0x0020 to 0x4000.
-    public var intervalMin: UInt16 = 0
+    package var intervalMin: UInt16 = 0
     /// The longest time between two advertising events, in units of 0.625 ms, 0x0020 to 0x4000.
-    public var intervalMax: UInt16 = 0
+    package var intervalMax: UInt16 = 0
     /// What kind of advertising.
-    public var kind = LEAdvertisingKind(rawValue: 0)
+    package var kind = LEAdvertisingKind(rawValue: 0)
     /// The address that is used on the air.
-    public var ownAddressKind = OwnAddressKind(rawValue: 0)
+    package var ownAddressKind = OwnAddressKind(rawValue: 0)
     /// For directed advertising, whom it is for; also selects the entry of the resolving list.
-    public var peerAddress = BluetoothAddress.none
+    package var peerAddress = BluetoothAddress.none
     /// The channels, one at least.
-    public var channels: LEAdvertisingChannels = []
+    package var channels: LEAdvertisingChannels = []
     /// Whom to answer.
-    public var filterPolicy = LEAdvertisingFilterPolicy(rawValue: 0)
+    package var filterPolicy = LEAdvertisingFilterPolicy(rawValue: 0)
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(
+    package init(
         intervalMin: UInt16,
         intervalMax: UInt16,
         kind: LEAdvertisingKind,
@@ -47,7 +47,7 @@ public struct LESetAdvertisingParameters: HCICommand {
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Interval_Min", &intervalMin)
         try coder.field("Advertising_Interval_Max", &intervalMax)
         try coder.field("Advertising_Type", &kind)
@@ -60,118 +60,118 @@ public struct LESetAdvertisingParameters: HCICommand {
 
 /// LE Read Advertising Physical Channel Tx Power (Core Vol 4 Part E 7.8.6): reads the transmit power of legacy
 /// advertising.
-public struct LEReadAdvertisingPhysicalChannelTxPower: HCICommand {
+package struct LEReadAdvertisingPhysicalChannelTxPower: HCICommand {
     /// The return parameters.
-    public struct Response: HCIResponse {
+    package struct Response: HCIResponse {
         /// Whether and why the command failed.
-        public var status = HCIStatus.success
+        package var status = HCIStatus.success
         /// The power in dBm, -127 to 20.
-        public var level: Int8 = 0
+        package var level: Int8 = 0
 
         /// Success, all else zero.
-        public init() {}
+        package init() {}
 
         /// These return parameters.
-        public init(status: HCIStatus = HCIStatus.success, level: Int8) {
+        package init(status: HCIStatus = HCIStatus.success, level: Int8) {
             self.status = status
             self.level = level
         }
 
         /// Names the fields.
-        public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("TX_Power_Level", &level)
         }
     }
 
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0007) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0007) }
     /// The command's name.
-    public static var name: String { "LE Read Advertising Physical Channel Tx Power" }
+    package static var name: String { "LE Read Advertising Physical Channel Tx Power" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 6) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 6) }
 
     /// The command; it has no parameters.
-    public init() {}
+    package init() {}
 
     /// Nothing to name.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Set Advertising Data (Core Vol 4 Part E 7.8.7): sets the data that are advertised.
-public struct LESetAdvertisingData: HCICommand {
+package struct LESetAdvertisingData: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0008) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0008) }
     /// The command's name.
-    public static var name: String { "LE Set Advertising Data" }
+    package static var name: String { "LE Set Advertising Data" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 7) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 7) }
 
     /// The data, 31 octets at most.
-    public var data: PacketBuffer = []
+    package var data: PacketBuffer = []
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(data: PacketBuffer) {
+    package init(data: PacketBuffer) {
         self.data = data
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.advertisingData("Advertising_Data", &data)
     }
 }
 
 /// LE Set Scan Response Data (Core Vol 4 Part E 7.8.8): sets the data that answer a scan request.
-public struct LESetScanResponseData: HCICommand {
+package struct LESetScanResponseData: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0009) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0009) }
     /// The command's name.
-    public static var name: String { "LE Set Scan Response Data" }
+    package static var name: String { "LE Set Scan Response Data" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 0) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 0) }
 
     /// The data, 31 octets at most.
-    public var data: PacketBuffer = []
+    package var data: PacketBuffer = []
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(data: PacketBuffer) {
+    package init(data: PacketBuffer) {
         self.data = data
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.advertisingData("Scan_Response_Data", &data)
     }
 }
 
 /// LE Set Advertising Enable (Core Vol 4 Part E 7.8.9): begins or ends advertising.
-public struct LESetAdvertisingEnable: HCICommand {
+package struct LESetAdvertisingEnable: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x000A) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x000A) }
     /// The command's name.
-    public static var name: String { "LE Set Advertising Enable" }
+    package static var name: String { "LE Set Advertising Enable" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 1) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 1) }
 
     /// Whether to advertise.
-    public var isEnabled = false
+    package var isEnabled = false
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(isEnabled: Bool) {
+    package init(isEnabled: Bool) {
         self.isEnabled = isEnabled
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Enable", &isEnabled)
     }
 }

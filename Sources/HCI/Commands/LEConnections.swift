@@ -1,44 +1,44 @@
 import BluetoothTypes
 
 /// LE Create Connection (Core Vol 4 Part E 7.8.12): connects to a peer. LE Connection Complete follows.
-public struct LECreateConnection: HCICommand {
+package struct LECreateConnection: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x000D) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x000D) }
     /// The command's name.
-    public static var name: String { "LE Create Connection" }
+    package static var name: String { "LE Create Connection" }
     /// Command Status answers.
-    public static var isAnsweredByStatus: Bool { true }
+    package static var isAnsweredByStatus: Bool { true }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 4) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 4) }
 
     /// From one scan window to the next, in units of 0.625 ms, 0x0004 to 0x4000.
-    public var scanInterval: UInt16 = 0
+    package var scanInterval: UInt16 = 0
     /// How long the radio listens, in units of 0.625 ms, 0x0004 to 0x4000.
-    public var scanWindow: UInt16 = 0
+    package var scanWindow: UInt16 = 0
     /// Whom to connect to.
-    public var filterPolicy = LEInitiatorFilterPolicy(rawValue: 0)
+    package var filterPolicy = LEInitiatorFilterPolicy(rawValue: 0)
     /// Whom to connect to, when no accept list is used.
-    public var peerAddress = BluetoothAddress.none
+    package var peerAddress = BluetoothAddress.none
     /// The address that is used on the air.
-    public var ownAddressKind = OwnAddressKind(rawValue: 0)
+    package var ownAddressKind = OwnAddressKind(rawValue: 0)
     /// The shortest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
-    public var intervalMin: UInt16 = 0
+    package var intervalMin: UInt16 = 0
     /// The longest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
-    public var intervalMax: UInt16 = 0
+    package var intervalMax: UInt16 = 0
     /// How many connection events in a row the peripheral may leave out, 0 to 0x01F3.
-    public var maxLatency: UInt16 = 0
+    package var maxLatency: UInt16 = 0
     /// How long silence is borne, in units of 10 ms, 0x000A to 0x0C80.
-    public var supervisionTimeout: UInt16 = 0
+    package var supervisionTimeout: UInt16 = 0
     /// The least length of a connection event that is wished for, in units of 0.625 ms.
-    public var minCELength: UInt16 = 0
+    package var minCELength: UInt16 = 0
     /// The greatest length of a connection event that is wished for, in units of 0.625 ms.
-    public var maxCELength: UInt16 = 0
+    package var maxCELength: UInt16 = 0
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(
+    package init(
         scanInterval: UInt16,
         scanWindow: UInt16,
         filterPolicy: LEInitiatorFilterPolicy,
@@ -65,7 +65,7 @@ public struct LECreateConnection: HCICommand {
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("LE_Scan_Interval", &scanInterval)
         try coder.field("LE_Scan_Window", &scanWindow)
         try coder.field("Initiator_Filter_Policy", &filterPolicy)
@@ -82,53 +82,53 @@ public struct LECreateConnection: HCICommand {
 
 /// LE Create Connection Cancel (Core Vol 4 Part E 7.8.13): stops connecting. LE Connection Complete with status 0x02
 /// follows.
-public struct LECreateConnectionCancel: HCICommand {
+package struct LECreateConnectionCancel: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x000E) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x000E) }
     /// The command's name.
-    public static var name: String { "LE Create Connection Cancel" }
+    package static var name: String { "LE Create Connection Cancel" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 5) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 5) }
 
     /// The command; it has no parameters.
-    public init() {}
+    package init() {}
 
     /// Nothing to name.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Connection Update (Core Vol 4 Part E 7.8.18): changes the parameters of a connection. LE Connection Update
 /// Complete follows.
-public struct LEConnectionUpdate: HCICommand {
+package struct LEConnectionUpdate: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0013) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0013) }
     /// The command's name.
-    public static var name: String { "LE Connection Update" }
+    package static var name: String { "LE Connection Update" }
     /// Command Status answers.
-    public static var isAnsweredByStatus: Bool { true }
+    package static var isAnsweredByStatus: Bool { true }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 2) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 2) }
 
     /// The connection.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
     /// The shortest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
-    public var intervalMin: UInt16 = 0
+    package var intervalMin: UInt16 = 0
     /// The longest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
-    public var intervalMax: UInt16 = 0
+    package var intervalMax: UInt16 = 0
     /// How many connection events in a row the peripheral may leave out, 0 to 0x01F3.
-    public var maxLatency: UInt16 = 0
+    package var maxLatency: UInt16 = 0
     /// How long silence is borne, in units of 10 ms, 0x000A to 0x0C80.
-    public var supervisionTimeout: UInt16 = 0
+    package var supervisionTimeout: UInt16 = 0
     /// The least length of a connection event that is wished for, in units of 0.625 ms.
-    public var minCELength: UInt16 = 0
+    package var minCELength: UInt16 = 0
     /// The greatest length of a connection event that is wished for, in units of 0.625 ms.
-    public var maxCELength: UInt16 = 0
+    package var maxCELength: UInt16 = 0
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(
+    package init(
         handle: ConnectionHandle,
         intervalMin: UInt16,
         intervalMax: UInt16,
@@ -147,7 +147,7 @@ public struct LEConnectionUpdate: HCICommand {
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
         try coder.field("Connection_Interval_Min", &intervalMin)
         try coder.field("Connection_Interval_Max", &intervalMax)
@@ -159,54 +159,54 @@ public struct LEConnectionUpdate: HCICommand {
 }
 
 /// LE Set Host Channel Classification (Core Vol 4 Part E 7.8.19): tells which channels are bad.
-public struct LESetHostChannelClassification: HCICommand {
+package struct LESetHostChannelClassification: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0014) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0014) }
     /// The command's name.
-    public static var name: String { "LE Set Host Channel Classification" }
+    package static var name: String { "LE Set Host Channel Classification" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 3) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 3) }
 
     /// 37 bits in 5 octets, channel 0 first: 0 for a bad channel.
-    public var channelMap: PacketBuffer = []
+    package var channelMap: PacketBuffer = []
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(channelMap: PacketBuffer) {
+    package init(channelMap: PacketBuffer) {
         self.channelMap = channelMap
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.bytes("Channel_Map", &channelMap, count: 5)
     }
 }
 
 /// LE Read Channel Map (Core Vol 4 Part E 7.8.20): reads which channels a connection uses.
-public struct LEReadChannelMap: HCICommand {
+package struct LEReadChannelMap: HCICommand {
     /// The return parameters.
-    public struct Response: HCIResponse {
+    package struct Response: HCIResponse {
         /// Whether and why the command failed.
-        public var status = HCIStatus.success
+        package var status = HCIStatus.success
         /// The connection.
-        public var handle = ConnectionHandle(rawValue: 0)
+        package var handle = ConnectionHandle(rawValue: 0)
         /// 37 bits in 5 octets, channel 0 first: 1 for a channel in use.
-        public var channelMap: PacketBuffer = []
+        package var channelMap: PacketBuffer = []
 
         /// Success, all else zero.
-        public init() {}
+        package init() {}
 
         /// These return parameters.
-        public init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, channelMap: PacketBuffer) {
+        package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, channelMap: PacketBuffer) {
             self.status = status
             self.handle = handle
             self.channelMap = channelMap
         }
 
         /// Names the fields.
-        public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("Connection_Handle", &handle)
             try coder.bytes("Channel_Map", &channelMap, count: 5)
@@ -214,91 +214,91 @@ public struct LEReadChannelMap: HCICommand {
     }
 
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0015) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0015) }
     /// The command's name.
-    public static var name: String { "LE Read Channel Map" }
+    package static var name: String { "LE Read Channel Map" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 4) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 4) }
 
     /// The connection.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(handle: ConnectionHandle) {
+    package init(handle: ConnectionHandle) {
         self.handle = handle
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
     }
 }
 
 /// LE Read Remote Features Page 0 (Core Vol 4 Part E 7.8.21): asks a peer for the features in use. LE Read Remote
 /// Features Complete follows.
-public struct LEReadRemoteFeatures: HCICommand {
+package struct LEReadRemoteFeatures: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0016) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0016) }
     /// The command's name.
-    public static var name: String { "LE Read Remote Features Page 0" }
+    package static var name: String { "LE Read Remote Features Page 0" }
     /// Command Status answers.
-    public static var isAnsweredByStatus: Bool { true }
+    package static var isAnsweredByStatus: Bool { true }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 5) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 5) }
 
     /// The connection.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(handle: ConnectionHandle) {
+    package init(handle: ConnectionHandle) {
         self.handle = handle
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
     }
 }
 
 /// LE Remote Connection Parameter Request Reply (Core Vol 4 Part E 7.8.31): accepts the parameters that a peer asks
 /// for.
-public struct LERemoteConnectionParameterRequestReply: HCICommand {
+package struct LERemoteConnectionParameterRequestReply: HCICommand {
     /// A status and the connection.
-    public typealias Response = StatusAndHandle
+    package typealias Response = StatusAndHandle
 
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0020) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0020) }
     /// The command's name.
-    public static var name: String { "LE Remote Connection Parameter Request Reply" }
+    package static var name: String { "LE Remote Connection Parameter Request Reply" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 33, bit: 4) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 33, bit: 4) }
 
     /// The connection.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
     /// The shortest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
-    public var intervalMin: UInt16 = 0
+    package var intervalMin: UInt16 = 0
     /// The longest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
-    public var intervalMax: UInt16 = 0
+    package var intervalMax: UInt16 = 0
     /// How many connection events in a row the peripheral may leave out, 0 to 0x01F3.
-    public var maxLatency: UInt16 = 0
+    package var maxLatency: UInt16 = 0
     /// How long silence is borne, in units of 10 ms, 0x000A to 0x0C80.
-    public var supervisionTimeout: UInt16 = 0
+    package var supervisionTimeout: UInt16 = 0
     /// The least length of a connection event that is wished for, in units of 0.625 ms.
-    public var minCELength: UInt16 = 0
+    package var minCELength: UInt16 = 0
     /// The greatest length of a connection event that is wished for, in units of 0.625 ms.
-    public var maxCELength: UInt16 = 0
+    package var maxCELength: UInt16 = 0
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(
+    package init(
         handle: ConnectionHandle,
         intervalMin: UInt16,
         intervalMax: UInt16,
@@ -317,7 +317,7 @@ public struct LERemoteConnectionParameterRequestReply: HCICommand {
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
         try coder.field("Interval_Min", &intervalMin)
         try coder.field("Interval_Max", &intervalMax)
@@ -330,33 +330,33 @@ public struct LERemoteConnectionParameterRequestReply: HCICommand {
 
 /// LE Remote Connection Parameter Request Negative Reply (Core Vol 4 Part E 7.8.32): refuses the parameters that a
 /// peer asks for.
-public struct LERemoteConnectionParameterRequestNegativeReply: HCICommand {
+package struct LERemoteConnectionParameterRequestNegativeReply: HCICommand {
     /// A status and the connection.
-    public typealias Response = StatusAndHandle
+    package typealias Response = StatusAndHandle
 
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0021) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0021) }
     /// The command's name.
-    public static var name: String { "LE Remote Connection Parameter Request Negative Reply" }
+    package static var name: String { "LE Remote Connection Parameter Request Negative Reply" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 33, bit: 5) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 33, bit: 5) }
 
     /// The connection.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
     /// Why.
-    public var reason = HCIStatus.success
+    package var reason = HCIStatus.success
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(handle: ConnectionHandle, reason: HCIStatus) {
+    package init(handle: ConnectionHandle, reason: HCIStatus) {
         self.handle = handle
         self.reason = reason
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
         try coder.field("Reason", &reason)
     }

@@ -1,54 +1,54 @@
 import BluetoothTypes
 
 /// LE Set Event Mask (Core Vol 4 Part E 7.8.1): tells which LE events the host wants.
-public struct LESetEventMask: HCICommand {
+package struct LESetEventMask: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0001) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0001) }
     /// The command's name.
-    public static var name: String { "LE Set Event Mask" }
+    package static var name: String { "LE Set Event Mask" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 0) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 0) }
 
     /// The events that are wanted.
-    public var mask: LEEventMask = []
+    package var mask: LEEventMask = []
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(mask: LEEventMask) {
+    package init(mask: LEEventMask) {
         self.mask = mask
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("LE_Event_Mask", &mask)
     }
 }
 
 /// LE Read Buffer Size (Core Vol 4 Part E 7.8.2): reads the buffers for LE data, version 1.
-public struct LEReadBufferSize: HCICommand {
+package struct LEReadBufferSize: HCICommand {
     /// The return parameters.
-    public struct Response: HCIResponse {
+    package struct Response: HCIResponse {
         /// Whether and why the command failed.
-        public var status = HCIStatus.success
+        package var status = HCIStatus.success
         /// The longest ACL payload that a buffer takes, in octets, 27 at least; 0 when LE shares the buffers of BR/EDR.
-        public var aclDataPacketLength: UInt16 = 0
+        package var aclDataPacketLength: UInt16 = 0
         /// How many ACL packets the controller holds; 0 when LE shares the buffers of BR/EDR.
-        public var totalACLDataPackets: UInt8 = 0
+        package var totalACLDataPackets: UInt8 = 0
 
         /// Success, all else zero.
-        public init() {}
+        package init() {}
 
         /// These return parameters.
-        public init(status: HCIStatus = HCIStatus.success, aclDataPacketLength: UInt16, totalACLDataPackets: UInt8) {
+        package init(status: HCIStatus = HCIStatus.success, aclDataPacketLength: UInt16, totalACLDataPackets: UInt8) {
             self.status = status
             self.aclDataPacketLength = aclDataPacketLength
             self.totalACLDataPackets = totalACLDataPackets
         }
 
         /// Names the fields.
-        public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("LE_ACL_Data_Packet_Length", &aclDataPacketLength)
             try coder.field("Total_Num_LE_ACL_Data_Packets", &totalACLDataPackets)
@@ -56,39 +56,39 @@ public struct LEReadBufferSize: HCICommand {
     }
 
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0002) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0002) }
     /// The command's name.
-    public static var name: String { "LE Read Buffer Size" }
+    package static var name: String { "LE Read Buffer Size" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 1) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 1) }
 
     /// The command; it has no parameters.
-    public init() {}
+    package init() {}
 
     /// Nothing to name.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Read Buffer Size [v2] (Core Vol 4 Part E 7.8.2): reads the buffers for LE data and for isochronous data.
-public struct LEReadBufferSizeV2: HCICommand {
+package struct LEReadBufferSizeV2: HCICommand {
     /// The return parameters.
-    public struct Response: HCIResponse {
+    package struct Response: HCIResponse {
         /// Whether and why the command failed.
-        public var status = HCIStatus.success
+        package var status = HCIStatus.success
         /// The longest ACL payload that a buffer takes, in octets, 27 at least; 0 when LE shares the buffers of BR/EDR.
-        public var aclDataPacketLength: UInt16 = 0
+        package var aclDataPacketLength: UInt16 = 0
         /// How many ACL packets the controller holds; 0 when LE shares the buffers of BR/EDR.
-        public var totalACLDataPackets: UInt8 = 0
+        package var totalACLDataPackets: UInt8 = 0
         /// The longest isochronous payload that a buffer takes, in octets; 0 for none.
-        public var isoDataPacketLength: UInt16 = 0
+        package var isoDataPacketLength: UInt16 = 0
         /// How many isochronous packets the controller holds; 0 for none.
-        public var totalISODataPackets: UInt8 = 0
+        package var totalISODataPackets: UInt8 = 0
 
         /// Success, all else zero.
-        public init() {}
+        package init() {}
 
         /// These return parameters.
-        public init(
+        package init(
             status: HCIStatus = HCIStatus.success,
             aclDataPacketLength: UInt16,
             totalACLDataPackets: UInt8,
@@ -103,7 +103,7 @@ public struct LEReadBufferSizeV2: HCICommand {
         }
 
         /// Names the fields.
-        public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("LE_ACL_Data_Packet_Length", &aclDataPacketLength)
             try coder.field("Total_Num_LE_ACL_Data_Packets", &totalACLDataPackets)
@@ -113,148 +113,148 @@ public struct LEReadBufferSizeV2: HCICommand {
     }
 
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0060) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0060) }
     /// The command's name.
-    public static var name: String { "LE Read Buffer Size [v2]" }
+    package static var name: String { "LE Read Buffer Size [v2]" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 41, bit: 5) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 41, bit: 5) }
 
     /// The command; it has no parameters.
-    public init() {}
+    package init() {}
 
     /// Nothing to name.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Read Local Supported Features Page 0 (Core Vol 4 Part E 7.8.3): reads what the link layer can do.
-public struct LEReadLocalSupportedFeatures: HCICommand {
+package struct LEReadLocalSupportedFeatures: HCICommand {
     /// The return parameters.
-    public struct Response: HCIResponse {
+    package struct Response: HCIResponse {
         /// Whether and why the command failed.
-        public var status = HCIStatus.success
+        package var status = HCIStatus.success
         /// The features.
-        public var features: LEFeatures = []
+        package var features: LEFeatures = []
 
         /// Success, all else zero.
-        public init() {}
+        package init() {}
 
         /// These return parameters.
-        public init(status: HCIStatus = HCIStatus.success, features: LEFeatures) {
+        package init(status: HCIStatus = HCIStatus.success, features: LEFeatures) {
             self.status = status
             self.features = features
         }
 
         /// Names the fields.
-        public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("LE_Features", &features)
         }
     }
 
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0003) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0003) }
     /// The command's name.
-    public static var name: String { "LE Read Local Supported Features Page 0" }
+    package static var name: String { "LE Read Local Supported Features Page 0" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 2) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 2) }
 
     /// The command; it has no parameters.
-    public init() {}
+    package init() {}
 
     /// Nothing to name.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Set Random Address (Core Vol 4 Part E 7.8.4): sets the random address for legacy advertising, scanning and
 /// initiating.
-public struct LESetRandomAddress: HCICommand {
+package struct LESetRandomAddress: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0005) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0005) }
     /// The command's name.
-    public static var name: String { "LE Set Random Address" }
+    package static var name: String { "LE Set Random Address" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 4) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 4) }
 
     /// The random address.
-    public var address = BluetoothAddress(0, kind: .randomDevice)
+    package var address = BluetoothAddress(0, kind: .randomDevice)
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(address: BluetoothAddress = BluetoothAddress(0, kind: .randomDevice)) {
+    package init(address: BluetoothAddress = BluetoothAddress(0, kind: .randomDevice)) {
         self.address = address
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.address("Random_Address", &address)
     }
 }
 
 /// LE Read Supported States (Core Vol 4 Part E 7.8.27): reads which states the link layer can be in, and in which at
 /// once.
-public struct LEReadSupportedStates: HCICommand {
+package struct LEReadSupportedStates: HCICommand {
     /// The return parameters.
-    public struct Response: HCIResponse {
+    package struct Response: HCIResponse {
         /// Whether and why the command failed.
-        public var status = HCIStatus.success
+        package var status = HCIStatus.success
         /// The states.
-        public var states: LEStates = []
+        package var states: LEStates = []
 
         /// Success, all else zero.
-        public init() {}
+        package init() {}
 
         /// These return parameters.
-        public init(status: HCIStatus = HCIStatus.success, states: LEStates) {
+        package init(status: HCIStatus = HCIStatus.success, states: LEStates) {
             self.status = status
             self.states = states
         }
 
         /// Names the fields.
-        public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("LE_States", &states)
         }
     }
 
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x001C) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x001C) }
     /// The command's name.
-    public static var name: String { "LE Read Supported States" }
+    package static var name: String { "LE Read Supported States" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 28, bit: 3) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 28, bit: 3) }
 
     /// The command; it has no parameters.
-    public init() {}
+    package init() {}
 
     /// Nothing to name.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Read Transmit Power (Core Vol 4 Part E 7.8.74): reads the range of the transmit power.
-public struct LEReadTransmitPower: HCICommand {
+package struct LEReadTransmitPower: HCICommand {
     /// The return parameters.
-    public struct Response: HCIResponse {
+    package struct Response: HCIResponse {
         /// Whether and why the command failed.
-        public var status = HCIStatus.success
+        package var status = HCIStatus.success
         /// The lowest power in dBm, -127 to 20.
-        public var minimum: Int8 = 0
+        package var minimum: Int8 = 0
         /// The highest power in dBm, -127 to 20.
-        public var maximum: Int8 = 0
+        package var maximum: Int8 = 0
 
         /// Success, all else zero.
-        public init() {}
+        package init() {}
 
         /// These return parameters.
-        public init(status: HCIStatus = HCIStatus.success, minimum: Int8, maximum: Int8) {
+        package init(status: HCIStatus = HCIStatus.success, minimum: Int8, maximum: Int8) {
             self.status = status
             self.minimum = minimum
             self.maximum = maximum
         }
 
         /// Names the fields.
-        public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("Min_TX_Power", &minimum)
             try coder.field("Max_TX_Power", &maximum)
@@ -262,44 +262,44 @@ public struct LEReadTransmitPower: HCICommand {
     }
 
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x004B) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x004B) }
     /// The command's name.
-    public static var name: String { "LE Read Transmit Power" }
+    package static var name: String { "LE Read Transmit Power" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 38, bit: 7) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 38, bit: 7) }
 
     /// The command; it has no parameters.
-    public init() {}
+    package init() {}
 
     /// Nothing to name.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Set Host Feature [v1] (Core Vol 4 Part E 7.8.115): tells the controller of a feature of the host.
-public struct LESetHostFeature: HCICommand {
+package struct LESetHostFeature: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0074) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0074) }
     /// The command's name.
-    public static var name: String { "LE Set Host Feature [v1]" }
+    package static var name: String { "LE Set Host Feature [v1]" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 44, bit: 1) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 44, bit: 1) }
 
     /// The number of the feature's bit among the LE features.
-    public var bitNumber: UInt8 = 0
+    package var bitNumber: UInt8 = 0
     /// Whether the host has the feature.
-    public var isSupported = false
+    package var isSupported = false
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(bitNumber: UInt8, isSupported: Bool) {
+    package init(bitNumber: UInt8, isSupported: Bool) {
         self.bitNumber = bitNumber
         self.isSupported = isSupported
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Bit_Number", &bitNumber)
         try coder.field("Bit_Value", &isSupported)
     }

@@ -1,101 +1,101 @@
 import BluetoothTypes
 
 /// LE Set Advertising Set Random Address (Core Vol 4 Part E 7.8.52): sets the random address of a set.
-public struct LESetAdvertisingSetRandomAddress: HCICommand {
+package struct LESetAdvertisingSetRandomAddress: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0035) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0035) }
     /// The command's name.
-    public static var name: String { "LE Set Advertising Set Random Address" }
+    package static var name: String { "LE Set Advertising Set Random Address" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 1) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 1) }
 
     /// The advertising set, 0x00 to 0xEF.
-    public var set: UInt8 = 0
+    package var set: UInt8 = 0
     /// The random address.
-    public var address = BluetoothAddress(0, kind: .randomDevice)
+    package var address = BluetoothAddress(0, kind: .randomDevice)
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(set: UInt8, address: BluetoothAddress = BluetoothAddress(0, kind: .randomDevice)) {
+    package init(set: UInt8, address: BluetoothAddress = BluetoothAddress(0, kind: .randomDevice)) {
         self.set = set
         self.address = address
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Handle", &set)
         try coder.address("Random_Address", &address)
     }
 }
 
 /// LE Set Extended Advertising Parameters [v1] (Core Vol 4 Part E 7.8.53): makes a set, or tells how it advertises.
-public struct LESetExtendedAdvertisingParameters: HCICommand {
+package struct LESetExtendedAdvertisingParameters: HCICommand {
     /// The return parameters.
-    public struct Response: HCIResponse {
+    package struct Response: HCIResponse {
         /// Whether and why the command failed.
-        public var status = HCIStatus.success
+        package var status = HCIStatus.success
         /// The power that the controller took, in dBm, -127 to 20.
-        public var selectedTxPower: Int8 = 0
+        package var selectedTxPower: Int8 = 0
 
         /// Success, all else zero.
-        public init() {}
+        package init() {}
 
         /// These return parameters.
-        public init(status: HCIStatus = HCIStatus.success, selectedTxPower: Int8) {
+        package init(status: HCIStatus = HCIStatus.success, selectedTxPower: Int8) {
             self.status = status
             self.selectedTxPower = selectedTxPower
         }
 
         /// Names the fields.
-        public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("Selected_TX_Power", &selectedTxPower)
         }
     }
 
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0036) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0036) }
     /// The command's name.
-    public static var name: String { "LE Set Extended Advertising Parameters [v1]" }
+    package static var name: String { "LE Set Extended Advertising Parameters [v1]" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 2) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 2) }
 
     /// The advertising set, 0x00 to 0xEF.
-    public var set: UInt8 = 0
+    package var set: UInt8 = 0
     /// What the set does.
-    public var properties: LEAdvertisingProperties = []
+    package var properties: LEAdvertisingProperties = []
     /// The shortest time between two events, in units of 0.625 ms, 0x000020 to 0xFFFFFF.
-    public var intervalMin: UInt32 = 0
+    package var intervalMin: UInt32 = 0
     /// The longest time between two events, in units of 0.625 ms, 0x000020 to 0xFFFFFF.
-    public var intervalMax: UInt32 = 0
+    package var intervalMax: UInt32 = 0
     /// The primary channels, one at least.
-    public var channels: LEAdvertisingChannels = []
+    package var channels: LEAdvertisingChannels = []
     /// The address that is used on the air.
-    public var ownAddressKind = OwnAddressKind(rawValue: 0)
+    package var ownAddressKind = OwnAddressKind(rawValue: 0)
     /// For directed advertising, whom it is for; also selects the entry of the resolving list.
-    public var peerAddress = BluetoothAddress.none
+    package var peerAddress = BluetoothAddress.none
     /// Whom to answer.
-    public var filterPolicy = LEAdvertisingFilterPolicy(rawValue: 0)
+    package var filterPolicy = LEAdvertisingFilterPolicy(rawValue: 0)
     /// The wished transmit power in dBm, -127 to 20; 127 for no wish.
-    public var txPower: Int8 = 0
+    package var txPower: Int8 = 0
     /// The PHY of the primary channels: 1M or Coded.
-    public var primaryPHY = LEPHY(rawValue: 0)
+    package var primaryPHY = LEPHY(rawValue: 0)
     /// How many events may pass before the auxiliary packet is sent.
-    public var secondaryMaxSkip: UInt8 = 0
+    package var secondaryMaxSkip: UInt8 = 0
     /// The PHY of the secondary channels.
-    public var secondaryPHY = LEPHY(rawValue: 0)
+    package var secondaryPHY = LEPHY(rawValue: 0)
     /// What tells this device's sets apart on the air, 0x00 to 0x0F.
-    public var sid: UInt8 = 0
+    package var sid: UInt8 = 0
     /// Whether scan requests are reported.
-    public var notifiesScanRequests = false
+    package var notifiesScanRequests = false
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(
+    package init(
         set: UInt8,
         properties: LEAdvertisingProperties,
         intervalMin: UInt32,
@@ -128,7 +128,7 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Handle", &set)
         try coder.field("Advertising_Event_Properties", &properties)
         try coder.uint24("Primary_Advertising_Interval_Min", &intervalMin)
@@ -148,28 +148,28 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
 
 /// LE Set Extended Advertising Data (Core Vol 4 Part E 7.8.54): sets the data that a set advertises, or a part of
 /// them.
-public struct LESetExtendedAdvertisingData: HCICommand {
+package struct LESetExtendedAdvertisingData: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0037) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0037) }
     /// The command's name.
-    public static var name: String { "LE Set Extended Advertising Data" }
+    package static var name: String { "LE Set Extended Advertising Data" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 3) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 3) }
 
     /// The advertising set, 0x00 to 0xEF.
-    public var set: UInt8 = 0
+    package var set: UInt8 = 0
     /// Which part of the data this is.
-    public var operation = LEDataOperation(rawValue: 0)
+    package var operation = LEDataOperation(rawValue: 0)
     /// 0 when the controller may cut the data up, 1 when it should not.
-    public var fragmentPreference: UInt8 = 0
+    package var fragmentPreference: UInt8 = 0
     /// The part, 251 octets at most.
-    public var data: PacketBuffer = []
+    package var data: PacketBuffer = []
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(set: UInt8, operation: LEDataOperation, fragmentPreference: UInt8, data: PacketBuffer) {
+    package init(set: UInt8, operation: LEDataOperation, fragmentPreference: UInt8, data: PacketBuffer) {
         self.set = set
         self.operation = operation
         self.fragmentPreference = fragmentPreference
@@ -177,7 +177,7 @@ public struct LESetExtendedAdvertisingData: HCICommand {
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Handle", &set)
         try coder.field("Operation", &operation)
         try coder.field("Fragment_Preference", &fragmentPreference)
@@ -187,28 +187,28 @@ public struct LESetExtendedAdvertisingData: HCICommand {
 
 /// LE Set Extended Scan Response Data (Core Vol 4 Part E 7.8.55): sets the data that answer a scan request, or a part
 /// of them.
-public struct LESetExtendedScanResponseData: HCICommand {
+package struct LESetExtendedScanResponseData: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0038) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0038) }
     /// The command's name.
-    public static var name: String { "LE Set Extended Scan Response Data" }
+    package static var name: String { "LE Set Extended Scan Response Data" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 4) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 4) }
 
     /// The advertising set, 0x00 to 0xEF.
-    public var set: UInt8 = 0
+    package var set: UInt8 = 0
     /// Which part of the data this is.
-    public var operation = LEDataOperation(rawValue: 0)
+    package var operation = LEDataOperation(rawValue: 0)
     /// 0 when the controller may cut the data up, 1 when it should not.
-    public var fragmentPreference: UInt8 = 0
+    package var fragmentPreference: UInt8 = 0
     /// The part, 251 octets at most.
-    public var data: PacketBuffer = []
+    package var data: PacketBuffer = []
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(set: UInt8, operation: LEDataOperation, fragmentPreference: UInt8, data: PacketBuffer) {
+    package init(set: UInt8, operation: LEDataOperation, fragmentPreference: UInt8, data: PacketBuffer) {
         self.set = set
         self.operation = operation
         self.fragmentPreference = fragmentPreference
@@ -216,7 +216,7 @@ public struct LESetExtendedScanResponseData: HCICommand {
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Handle", &set)
         try coder.field("Operation", &operation)
         try coder.field("Fragment_Preference", &fragmentPreference)
@@ -226,56 +226,56 @@ public struct LESetExtendedScanResponseData: HCICommand {
 
 /// LE Set Extended Advertising Enable (Core Vol 4 Part E 7.8.56): begins or ends the advertising of sets. Disabling
 /// no set by name disables all.
-public struct LESetExtendedAdvertisingEnable: HCICommand {
+package struct LESetExtendedAdvertisingEnable: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0039) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0039) }
     /// The command's name.
-    public static var name: String { "LE Set Extended Advertising Enable" }
+    package static var name: String { "LE Set Extended Advertising Enable" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 5) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 5) }
 
     /// Whether to advertise.
-    public var isEnabled = false
+    package var isEnabled = false
     /// The sets, 63 at most.
-    public var sets: [AdvertisingSetEnable] = []
+    package var sets: [AdvertisingSetEnable] = []
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(isEnabled: Bool, sets: [AdvertisingSetEnable]) {
+    package init(isEnabled: Bool, sets: [AdvertisingSetEnable]) {
         self.isEnabled = isEnabled
         self.sets = sets
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Enable", &isEnabled)
         try coder.list("Num_Sets", "Set", &sets)
     }
 }
 
 /// For how long a set advertises, in LE Set Extended Advertising Enable.
-public struct AdvertisingSetEnable: PacketFields, Hashable, Sendable {
+package struct AdvertisingSetEnable: PacketFields, Hashable, Sendable {
     /// The advertising set, 0x00 to 0xEF.
-    public var set: UInt8 = 0
+    package var set: UInt8 = 0
     /// For how long, in units of 10 ms; 0 for ever.
-    public var duration: UInt16 = 0
+    package var duration: UInt16 = 0
     /// How many events; 0 for no limit.
-    public var maxEvents: UInt8 = 0
+    package var maxEvents: UInt8 = 0
 
     /// Every value zero.
-    public init() {}
+    package init() {}
 
     /// A part with these values.
-    public init(set: UInt8, duration: UInt16, maxEvents: UInt8) {
+    package init(set: UInt8, duration: UInt16, maxEvents: UInt8) {
         self.set = set
         self.duration = duration
         self.maxEvents = maxEvents
     }
 
     /// Names the values.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Handle", &set)
         try coder.field("Duration", &duration)
         try coder.field("Max_Extended_Advertising_Events", &maxEvents)
@@ -283,121 +283,121 @@ public struct AdvertisingSetEnable: PacketFields, Hashable, Sendable {
 }
 
 /// LE Read Maximum Advertising Data Length (Core Vol 4 Part E 7.8.57): reads how many octets a set can advertise.
-public struct LEReadMaximumAdvertisingDataLength: HCICommand {
+package struct LEReadMaximumAdvertisingDataLength: HCICommand {
     /// The return parameters.
-    public struct Response: HCIResponse {
+    package struct Response: HCIResponse {
         /// Whether and why the command failed.
-        public var status = HCIStatus.success
+        package var status = HCIStatus.success
         /// The number of octets, 0x001F to 0x0672.
-        public var length: UInt16 = 0
+        package var length: UInt16 = 0
 
         /// Success, all else zero.
-        public init() {}
+        package init() {}
 
         /// These return parameters.
-        public init(status: HCIStatus = HCIStatus.success, length: UInt16) {
+        package init(status: HCIStatus = HCIStatus.success, length: UInt16) {
             self.status = status
             self.length = length
         }
 
         /// Names the fields.
-        public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("Max_Advertising_Data_Length", &length)
         }
     }
 
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x003A) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x003A) }
     /// The command's name.
-    public static var name: String { "LE Read Maximum Advertising Data Length" }
+    package static var name: String { "LE Read Maximum Advertising Data Length" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 6) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 6) }
 
     /// The command; it has no parameters.
-    public init() {}
+    package init() {}
 
     /// Nothing to name.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Read Number of Supported Advertising Sets (Core Vol 4 Part E 7.8.58): reads how many sets there can be now.
-public struct LEReadNumberOfSupportedAdvertisingSets: HCICommand {
+package struct LEReadNumberOfSupportedAdvertisingSets: HCICommand {
     /// The return parameters.
-    public struct Response: HCIResponse {
+    package struct Response: HCIResponse {
         /// Whether and why the command failed.
-        public var status = HCIStatus.success
+        package var status = HCIStatus.success
         /// The number of sets, 1 to 240.
-        public var count: UInt8 = 0
+        package var count: UInt8 = 0
 
         /// Success, all else zero.
-        public init() {}
+        package init() {}
 
         /// These return parameters.
-        public init(status: HCIStatus = HCIStatus.success, count: UInt8) {
+        package init(status: HCIStatus = HCIStatus.success, count: UInt8) {
             self.status = status
             self.count = count
         }
 
         /// Names the fields.
-        public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("Num_Supported_Advertising_Sets", &count)
         }
     }
 
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x003B) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x003B) }
     /// The command's name.
-    public static var name: String { "LE Read Number of Supported Advertising Sets" }
+    package static var name: String { "LE Read Number of Supported Advertising Sets" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 7) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 7) }
 
     /// The command; it has no parameters.
-    public init() {}
+    package init() {}
 
     /// Nothing to name.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Remove Advertising Set (Core Vol 4 Part E 7.8.59): removes a set.
-public struct LERemoveAdvertisingSet: HCICommand {
+package struct LERemoveAdvertisingSet: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x003C) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x003C) }
     /// The command's name.
-    public static var name: String { "LE Remove Advertising Set" }
+    package static var name: String { "LE Remove Advertising Set" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 0) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 0) }
 
     /// The advertising set, 0x00 to 0xEF.
-    public var set: UInt8 = 0
+    package var set: UInt8 = 0
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(set: UInt8) {
+    package init(set: UInt8) {
         self.set = set
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Handle", &set)
     }
 }
 
 /// LE Clear Advertising Sets (Core Vol 4 Part E 7.8.60): removes all sets.
-public struct LEClearAdvertisingSets: HCICommand {
+package struct LEClearAdvertisingSets: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x003D) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x003D) }
     /// The command's name.
-    public static var name: String { "LE Clear Advertising Sets" }
+    package static var name: String { "LE Clear Advertising Sets" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 1) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 1) }
 
     /// The command; it has no parameters.
-    public init() {}
+    package init() {}
 
     /// Nothing to name.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }

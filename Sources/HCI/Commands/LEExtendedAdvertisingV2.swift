@@ -2,55 +2,55 @@ import BluetoothTypes
 
 /// LE Set Extended Advertising Parameters [v2] (Core Vol 4 Part E 7.8.53): makes a set, or tells how it
 /// advertises, with the coding of the Coded PHY.
-public struct LESetExtendedAdvertisingParametersV2: HCICommand {
+package struct LESetExtendedAdvertisingParametersV2: HCICommand {
     /// The power that the controller took.
-    public typealias Response = LESetExtendedAdvertisingParameters.Response
+    package typealias Response = LESetExtendedAdvertisingParameters.Response
 
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x007F) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x007F) }
     /// The command's name.
-    public static var name: String { "LE Set Extended Advertising Parameters [v2]" }
+    package static var name: String { "LE Set Extended Advertising Parameters [v2]" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 46, bit: 2) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 46, bit: 2) }
 
     /// The advertising set, 0x00 to 0xEF.
-    public var set: UInt8 = 0
+    package var set: UInt8 = 0
     /// What the set does.
-    public var properties: LEAdvertisingProperties = []
+    package var properties: LEAdvertisingProperties = []
     /// The shortest time between two events, in units of 0.625 ms, 0x000020 to 0xFFFFFF.
-    public var intervalMin: UInt32 = 0
+    package var intervalMin: UInt32 = 0
     /// The longest time between two events, in units of 0.625 ms, 0x000020 to 0xFFFFFF.
-    public var intervalMax: UInt32 = 0
+    package var intervalMax: UInt32 = 0
     /// The primary channels, one at least.
-    public var channels: LEAdvertisingChannels = []
+    package var channels: LEAdvertisingChannels = []
     /// The address that is used on the air.
-    public var ownAddressKind = OwnAddressKind(rawValue: 0)
+    package var ownAddressKind = OwnAddressKind(rawValue: 0)
     /// For directed advertising, whom it is for; also selects the entry of the resolving list.
-    public var peerAddress = BluetoothAddress.none
+    package var peerAddress = BluetoothAddress.none
     /// Whom to answer.
-    public var filterPolicy = LEAdvertisingFilterPolicy(rawValue: 0)
+    package var filterPolicy = LEAdvertisingFilterPolicy(rawValue: 0)
     /// The wished transmit power in dBm, -127 to 20; 127 for no wish.
-    public var txPower: Int8 = 0
+    package var txPower: Int8 = 0
     /// The PHY of the primary channels: 1M or Coded.
-    public var primaryPHY = LEPHY(rawValue: 0)
+    package var primaryPHY = LEPHY(rawValue: 0)
     /// How many events may pass before the auxiliary packet is sent.
-    public var secondaryMaxSkip: UInt8 = 0
+    package var secondaryMaxSkip: UInt8 = 0
     /// The PHY of the secondary channels.
-    public var secondaryPHY = LEPHY(rawValue: 0)
+    package var secondaryPHY = LEPHY(rawValue: 0)
     /// What tells this device's sets apart on the air, 0x00 to 0x0F.
-    public var sid: UInt8 = 0
+    package var sid: UInt8 = 0
     /// Whether scan requests are reported.
-    public var notifiesScanRequests = false
+    package var notifiesScanRequests = false
     /// The coding of the primary channels, when their PHY is Coded.
-    public var primaryPHYOptions = LEAdvertisingPHYOptions(rawValue: 0)
+    package var primaryPHYOptions = LEAdvertisingPHYOptions(rawValue: 0)
     /// The coding of the secondary channels, when their PHY is Coded.
-    public var secondaryPHYOptions = LEAdvertisingPHYOptions(rawValue: 0)
+    package var secondaryPHYOptions = LEAdvertisingPHYOptions(rawValue: 0)
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(
+    package init(
         set: UInt8,
         properties: LEAdvertisingProperties,
         intervalMin: UInt32,
@@ -87,7 +87,7 @@ public struct LESetExtendedAdvertisingParametersV2: HCICommand {
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Handle", &set)
         try coder.field("Advertising_Event_Properties", &properties)
         try coder.uint24("Primary_Advertising_Interval_Min", &intervalMin)

@@ -2,34 +2,34 @@ import BluetoothTypes
 
 /// LE Extended Create Connection [v1] (Core Vol 4 Part E 7.8.66): connects to a peer, on one or several PHYs. LE Enhanced
 /// Connection Complete follows.
-public struct LEExtendedCreateConnection: HCICommand {
+package struct LEExtendedCreateConnection: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0043) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0043) }
     /// The command's name.
-    public static var name: String { "LE Extended Create Connection [v1]" }
+    package static var name: String { "LE Extended Create Connection [v1]" }
     /// Command Status answers.
-    public static var isAnsweredByStatus: Bool { true }
+    package static var isAnsweredByStatus: Bool { true }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 7) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 7) }
 
     /// Whom to connect to.
-    public var filterPolicy = LEInitiatorFilterPolicy(rawValue: 0)
+    package var filterPolicy = LEInitiatorFilterPolicy(rawValue: 0)
     /// The address that is used on the air.
-    public var ownAddressKind = OwnAddressKind(rawValue: 0)
+    package var ownAddressKind = OwnAddressKind(rawValue: 0)
     /// Whom to connect to, when no accept list is used.
-    public var peerAddress = BluetoothAddress.none
+    package var peerAddress = BluetoothAddress.none
     /// Scanning and connection parameters on the 1M PHY; nil when it is not used.
-    public var le1M: PHYConnectionParameters?
+    package var le1M: PHYConnectionParameters?
     /// Connection parameters on the 2M PHY, which is not scanned on; nil when it is not used.
-    public var le2M: PHYConnectionParameters?
+    package var le2M: PHYConnectionParameters?
     /// Scanning and connection parameters on the Coded PHY; nil when it is not used.
-    public var coded: PHYConnectionParameters?
+    package var coded: PHYConnectionParameters?
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(
+    package init(
         filterPolicy: LEInitiatorFilterPolicy,
         ownAddressKind: OwnAddressKind,
         peerAddress: BluetoothAddress,
@@ -46,7 +46,7 @@ public struct LEExtendedCreateConnection: HCICommand {
     }
 
     /// Names the parameters: the mask of PHYs says whose parameters follow.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Initiator_Filter_Policy", &filterPolicy)
         try coder.field("Own_Address_Type", &ownAddressKind)
         try coder.typedAddress("Peer_Address_Type", "Peer_Address", &peerAddress)
@@ -62,29 +62,29 @@ public struct LEExtendedCreateConnection: HCICommand {
 }
 
 /// How to find a peer on one PHY and to be connected on it, in LE Extended Create Connection.
-public struct PHYConnectionParameters: PacketFields, Hashable, Sendable {
+package struct PHYConnectionParameters: PacketFields, Hashable, Sendable {
     /// From one scan window to the next, in units of 0.625 ms, 0x0004 to 0xFFFF.
-    public var scanInterval: UInt16 = 0
+    package var scanInterval: UInt16 = 0
     /// How long the radio listens, in units of 0.625 ms, 0x0004 to 0xFFFF.
-    public var scanWindow: UInt16 = 0
+    package var scanWindow: UInt16 = 0
     /// The shortest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
-    public var intervalMin: UInt16 = 0
+    package var intervalMin: UInt16 = 0
     /// The longest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
-    public var intervalMax: UInt16 = 0
+    package var intervalMax: UInt16 = 0
     /// How many connection events in a row the peripheral may leave out, 0 to 0x01F3.
-    public var maxLatency: UInt16 = 0
+    package var maxLatency: UInt16 = 0
     /// How long silence is borne, in units of 10 ms, 0x000A to 0x0C80.
-    public var supervisionTimeout: UInt16 = 0
+    package var supervisionTimeout: UInt16 = 0
     /// The least length of a connection event that is wished for, in units of 0.625 ms.
-    public var minCELength: UInt16 = 0
+    package var minCELength: UInt16 = 0
     /// The greatest length of a connection event that is wished for, in units of 0.625 ms.
-    public var maxCELength: UInt16 = 0
+    package var maxCELength: UInt16 = 0
 
     /// Every value zero.
-    public init() {}
+    package init() {}
 
     /// A part with these values.
-    public init(
+    package init(
         scanInterval: UInt16,
         scanWindow: UInt16,
         intervalMin: UInt16,
@@ -105,7 +105,7 @@ public struct PHYConnectionParameters: PacketFields, Hashable, Sendable {
     }
 
     /// Names the values.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Scan_Interval", &scanInterval)
         try coder.field("Scan_Window", &scanWindow)
         try coder.field("Connection_Interval_Min", &intervalMin)

@@ -2,38 +2,38 @@ import BluetoothTypes
 
 /// LE Extended Create Connection [v2] (Core Vol 4 Part E 7.8.66): connects to a peer, on one or several PHYs, or
 /// answers to a subevent of periodic advertising. LE Enhanced Connection Complete [v2] follows.
-public struct LEExtendedCreateConnectionV2: HCICommand {
+package struct LEExtendedCreateConnectionV2: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0085) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0085) }
     /// The command's name.
-    public static var name: String { "LE Extended Create Connection [v2]" }
+    package static var name: String { "LE Extended Create Connection [v2]" }
     /// Command Status answers.
-    public static var isAnsweredByStatus: Bool { true }
+    package static var isAnsweredByStatus: Bool { true }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 47, bit: 0) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 47, bit: 0) }
 
     /// The set whose periodic advertising the peer listens to; 0xFF when it is not used.
-    public var set: UInt8 = 0
+    package var set: UInt8 = 0
     /// The subevent that the connection request is sent in; 0xFF when it is not used.
-    public var periodicSubevent: UInt8 = 0
+    package var periodicSubevent: UInt8 = 0
     /// Whom to connect to.
-    public var filterPolicy = LEInitiatorFilterPolicy(rawValue: 0)
+    package var filterPolicy = LEInitiatorFilterPolicy(rawValue: 0)
     /// The address that is used on the air.
-    public var ownAddressKind = OwnAddressKind(rawValue: 0)
+    package var ownAddressKind = OwnAddressKind(rawValue: 0)
     /// Whom to connect to, when no accept list is used.
-    public var peerAddress = BluetoothAddress.none
+    package var peerAddress = BluetoothAddress.none
     /// Scanning and connection parameters on the 1M PHY; nil when it is not used.
-    public var le1M: PHYConnectionParameters?
+    package var le1M: PHYConnectionParameters?
     /// Connection parameters on the 2M PHY, which is not scanned on; nil when it is not used.
-    public var le2M: PHYConnectionParameters?
+    package var le2M: PHYConnectionParameters?
     /// Scanning and connection parameters on the Coded PHY; nil when it is not used.
-    public var coded: PHYConnectionParameters?
+    package var coded: PHYConnectionParameters?
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(
+    package init(
         set: UInt8,
         periodicSubevent: UInt8,
         filterPolicy: LEInitiatorFilterPolicy,
@@ -54,7 +54,7 @@ public struct LEExtendedCreateConnectionV2: HCICommand {
     }
 
     /// Names the parameters: the mask of PHYs says whose parameters follow.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Handle", &set)
         try coder.field("Subevent", &periodicSubevent)
         try coder.field("Initiator_Filter_Policy", &filterPolicy)

@@ -1,28 +1,28 @@
 import BluetoothTypes
 
 /// LE Set Extended Scan Parameters (Core Vol 4 Part E 7.8.64): tells how to scan, on each PHY.
-public struct LESetExtendedScanParameters: HCICommand {
+package struct LESetExtendedScanParameters: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0041) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0041) }
     /// The command's name.
-    public static var name: String { "LE Set Extended Scan Parameters" }
+    package static var name: String { "LE Set Extended Scan Parameters" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 5) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 5) }
 
     /// The address that is used on the air.
-    public var ownAddressKind = OwnAddressKind(rawValue: 0)
+    package var ownAddressKind = OwnAddressKind(rawValue: 0)
     /// Whose advertisements to report.
-    public var filterPolicy = LEScanFilterPolicy(rawValue: 0)
+    package var filterPolicy = LEScanFilterPolicy(rawValue: 0)
     /// How to scan on the 1M PHY; nil for not at all.
-    public var le1M: PHYScanParameters?
+    package var le1M: PHYScanParameters?
     /// How to scan on the Coded PHY; nil for not at all.
-    public var coded: PHYScanParameters?
+    package var coded: PHYScanParameters?
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(
+    package init(
         ownAddressKind: OwnAddressKind,
         filterPolicy: LEScanFilterPolicy,
         le1M: PHYScanParameters? = nil,
@@ -35,7 +35,7 @@ public struct LESetExtendedScanParameters: HCICommand {
     }
 
     /// Names the parameters: the mask of PHYs says whose parameters follow.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Own_Address_Type", &ownAddressKind)
         try coder.field("Scanning_Filter_Policy", &filterPolicy)
         var phys: LEPHYs = []
@@ -48,26 +48,26 @@ public struct LESetExtendedScanParameters: HCICommand {
 }
 
 /// How to scan on one PHY, in LE Set Extended Scan Parameters.
-public struct PHYScanParameters: PacketFields, Hashable, Sendable {
+package struct PHYScanParameters: PacketFields, Hashable, Sendable {
     /// Whether to ask for scan responses.
-    public var kind = LEScanKind(rawValue: 0)
+    package var kind = LEScanKind(rawValue: 0)
     /// From one scan window to the next, in units of 0.625 ms, 0x0004 to 0xFFFF.
-    public var scanInterval: UInt16 = 0
+    package var scanInterval: UInt16 = 0
     /// How long the radio listens, in units of 0.625 ms, 0x0004 to 0xFFFF.
-    public var scanWindow: UInt16 = 0
+    package var scanWindow: UInt16 = 0
 
     /// Every value zero.
-    public init() {}
+    package init() {}
 
     /// A part with these values.
-    public init(kind: LEScanKind, scanInterval: UInt16, scanWindow: UInt16) {
+    package init(kind: LEScanKind, scanInterval: UInt16, scanWindow: UInt16) {
         self.kind = kind
         self.scanInterval = scanInterval
         self.scanWindow = scanWindow
     }
 
     /// Names the values.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Scan_Type", &kind)
         try coder.field("Scan_Interval", &scanInterval)
         try coder.field("Scan_Window", &scanWindow)
@@ -75,28 +75,28 @@ public struct PHYScanParameters: PacketFields, Hashable, Sendable {
 }
 
 /// LE Set Extended Scan Enable (Core Vol 4 Part E 7.8.65): begins or ends scanning.
-public struct LESetExtendedScanEnable: HCICommand {
+package struct LESetExtendedScanEnable: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0042) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0042) }
     /// The command's name.
-    public static var name: String { "LE Set Extended Scan Enable" }
+    package static var name: String { "LE Set Extended Scan Enable" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 6) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 6) }
 
     /// Whether to scan.
-    public var isEnabled = false
+    package var isEnabled = false
     /// Whether to leave duplicates out.
-    public var filterDuplicates = LEDuplicateFilter(rawValue: 0)
+    package var filterDuplicates = LEDuplicateFilter(rawValue: 0)
     /// For how long, in units of 10 ms; 0 for ever.
-    public var duration: UInt16 = 0
+    package var duration: UInt16 = 0
     /// From one duration to the next, in units of 1.28 s; 0 for no repetition.
-    public var period: UInt16 = 0
+    package var period: UInt16 = 0
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(isEnabled: Bool, filterDuplicates: LEDuplicateFilter, duration: UInt16, period: UInt16) {
+    package init(isEnabled: Bool, filterDuplicates: LEDuplicateFilter, duration: UInt16, period: UInt16) {
         self.isEnabled = isEnabled
         self.filterDuplicates = filterDuplicates
         self.duration = duration
@@ -104,7 +104,7 @@ public struct LESetExtendedScanEnable: HCICommand {
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Enable", &isEnabled)
         try coder.field("Filter_Duplicates", &filterDuplicates)
         try coder.field("Duration", &duration)

@@ -1,108 +1,108 @@
 import BluetoothTypes
 
 /// LE Read Filter Accept List Size (Core Vol 4 Part E 7.8.14): reads how many devices the list holds at most.
-public struct LEReadFilterAcceptListSize: HCICommand {
+package struct LEReadFilterAcceptListSize: HCICommand {
     /// The return parameters.
-    public struct Response: HCIResponse {
+    package struct Response: HCIResponse {
         /// Whether and why the command failed.
-        public var status = HCIStatus.success
+        package var status = HCIStatus.success
         /// The number of entries, 1 at least.
-        public var size: UInt8 = 0
+        package var size: UInt8 = 0
 
         /// Success, all else zero.
-        public init() {}
+        package init() {}
 
         /// These return parameters.
-        public init(status: HCIStatus = HCIStatus.success, size: UInt8) {
+        package init(status: HCIStatus = HCIStatus.success, size: UInt8) {
             self.status = status
             self.size = size
         }
 
         /// Names the fields.
-        public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("Filter_Accept_List_Size", &size)
         }
     }
 
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x000F) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x000F) }
     /// The command's name.
-    public static var name: String { "LE Read Filter Accept List Size" }
+    package static var name: String { "LE Read Filter Accept List Size" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 6) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 6) }
 
     /// The command; it has no parameters.
-    public init() {}
+    package init() {}
 
     /// Nothing to name.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Clear Filter Accept List (Core Vol 4 Part E 7.8.15): empties the list.
-public struct LEClearFilterAcceptList: HCICommand {
+package struct LEClearFilterAcceptList: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0010) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0010) }
     /// The command's name.
-    public static var name: String { "LE Clear Filter Accept List" }
+    package static var name: String { "LE Clear Filter Accept List" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 7) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 7) }
 
     /// The command; it has no parameters.
-    public init() {}
+    package init() {}
 
     /// Nothing to name.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Add Device To Filter Accept List (Core Vol 4 Part E 7.8.16): adds a device to the list.
-public struct LEAddDeviceToFilterAcceptList: HCICommand {
+package struct LEAddDeviceToFilterAcceptList: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0011) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0011) }
     /// The command's name.
-    public static var name: String { "LE Add Device To Filter Accept List" }
+    package static var name: String { "LE Add Device To Filter Accept List" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 0) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 0) }
 
     /// The device; type 0xFF stands for all that advertise anonymously.
-    public var address = BluetoothAddress.none
+    package var address = BluetoothAddress.none
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(address: BluetoothAddress) {
+    package init(address: BluetoothAddress) {
         self.address = address
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.typedAddress("Address_Type", "Address", &address)
     }
 }
 
 /// LE Remove Device From Filter Accept List (Core Vol 4 Part E 7.8.17): takes a device off the list.
-public struct LERemoveDeviceFromFilterAcceptList: HCICommand {
+package struct LERemoveDeviceFromFilterAcceptList: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0012) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0012) }
     /// The command's name.
-    public static var name: String { "LE Remove Device From Filter Accept List" }
+    package static var name: String { "LE Remove Device From Filter Accept List" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 1) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 1) }
 
     /// The device; type 0xFF stands for all that advertise anonymously.
-    public var address = BluetoothAddress.none
+    package var address = BluetoothAddress.none
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(address: BluetoothAddress) {
+    package init(address: BluetoothAddress) {
         self.address = address
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.typedAddress("Address_Type", "Address", &address)
     }
 }

@@ -1,23 +1,23 @@
 import BluetoothTypes
 
 /// LE Read PHY (Core Vol 4 Part E 7.8.47): reads the PHYs of a connection.
-public struct LEReadPHY: HCICommand {
+package struct LEReadPHY: HCICommand {
     /// The return parameters.
-    public struct Response: HCIResponse {
+    package struct Response: HCIResponse {
         /// Whether and why the command failed.
-        public var status = HCIStatus.success
+        package var status = HCIStatus.success
         /// The connection.
-        public var handle = ConnectionHandle(rawValue: 0)
+        package var handle = ConnectionHandle(rawValue: 0)
         /// The PHY for sending.
-        public var txPHY = LEPHY(rawValue: 0)
+        package var txPHY = LEPHY(rawValue: 0)
         /// The PHY for receiving.
-        public var rxPHY = LEPHY(rawValue: 0)
+        package var rxPHY = LEPHY(rawValue: 0)
 
         /// Success, all else zero.
-        public init() {}
+        package init() {}
 
         /// These return parameters.
-        public init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, txPHY: LEPHY, rxPHY: LEPHY) {
+        package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, txPHY: LEPHY, rxPHY: LEPHY) {
             self.status = status
             self.handle = handle
             self.txPHY = txPHY
@@ -25,7 +25,7 @@ public struct LEReadPHY: HCICommand {
         }
 
         /// Names the fields.
-        public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("Connection_Handle", &handle)
             try coder.field("TX_PHY", &txPHY)
@@ -34,57 +34,57 @@ public struct LEReadPHY: HCICommand {
     }
 
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0030) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0030) }
     /// The command's name.
-    public static var name: String { "LE Read PHY" }
+    package static var name: String { "LE Read PHY" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 4) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 4) }
 
     /// The connection.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(handle: ConnectionHandle) {
+    package init(handle: ConnectionHandle) {
         self.handle = handle
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
     }
 }
 
 /// LE Set Default PHY (Core Vol 4 Part E 7.8.48): sets the PHYs that new connections prefer.
-public struct LESetDefaultPHY: HCICommand {
+package struct LESetDefaultPHY: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0031) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0031) }
     /// The command's name.
-    public static var name: String { "LE Set Default PHY" }
+    package static var name: String { "LE Set Default PHY" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 5) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 5) }
 
     /// In which directions the host does not care.
-    public var preference: LEPHYPreference = []
+    package var preference: LEPHYPreference = []
     /// The PHYs to send with.
-    public var txPHYs: LEPHYs = []
+    package var txPHYs: LEPHYs = []
     /// The PHYs to receive with.
-    public var rxPHYs: LEPHYs = []
+    package var rxPHYs: LEPHYs = []
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(preference: LEPHYPreference, txPHYs: LEPHYs, rxPHYs: LEPHYs) {
+    package init(preference: LEPHYPreference, txPHYs: LEPHYs, rxPHYs: LEPHYs) {
         self.preference = preference
         self.txPHYs = txPHYs
         self.rxPHYs = rxPHYs
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("All_PHYs", &preference)
         try coder.field("TX_PHYs", &txPHYs)
         try coder.field("RX_PHYs", &rxPHYs)
@@ -92,32 +92,32 @@ public struct LESetDefaultPHY: HCICommand {
 }
 
 /// LE Set PHY (Core Vol 4 Part E 7.8.49): sets the PHYs that a connection prefers. LE PHY Update Complete follows.
-public struct LESetPHY: HCICommand {
+package struct LESetPHY: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0032) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0032) }
     /// The command's name.
-    public static var name: String { "LE Set PHY" }
+    package static var name: String { "LE Set PHY" }
     /// Command Status answers.
-    public static var isAnsweredByStatus: Bool { true }
+    package static var isAnsweredByStatus: Bool { true }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 6) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 6) }
 
     /// The connection.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
     /// In which directions the host does not care.
-    public var preference: LEPHYPreference = []
+    package var preference: LEPHYPreference = []
     /// The PHYs to send with.
-    public var txPHYs: LEPHYs = []
+    package var txPHYs: LEPHYs = []
     /// The PHYs to receive with.
-    public var rxPHYs: LEPHYs = []
+    package var rxPHYs: LEPHYs = []
     /// The coding on the Coded PHY.
-    public var codedOption = LECodedPHYOption(rawValue: 0)
+    package var codedOption = LECodedPHYOption(rawValue: 0)
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(
+    package init(
         handle: ConnectionHandle,
         preference: LEPHYPreference,
         txPHYs: LEPHYs,
@@ -132,7 +132,7 @@ public struct LESetPHY: HCICommand {
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
         try coder.field("All_PHYs", &preference)
         try coder.field("TX_PHYs", &txPHYs)

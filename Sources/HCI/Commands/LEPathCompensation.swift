@@ -1,28 +1,28 @@
 import BluetoothTypes
 
 /// LE Read RF Path Compensation (Core Vol 4 Part E 7.8.75): what lies between the radio and the antenna.
-public struct LEReadRFPathCompensation: HCICommand {
+package struct LEReadRFPathCompensation: HCICommand {
     /// The return parameters.
-    public struct Response: HCIResponse {
+    package struct Response: HCIResponse {
         /// Whether and why the command failed.
-        public var status = HCIStatus.success
+        package var status = HCIStatus.success
         /// What the transmit path adds, in tenths of a dB.
-        public var transmit: Int16 = 0
+        package var transmit: Int16 = 0
         /// What the receive path adds, in tenths of a dB.
-        public var receive: Int16 = 0
+        package var receive: Int16 = 0
 
         /// Success, all else zero.
-        public init() {}
+        package init() {}
 
         /// These return parameters.
-        public init(status: HCIStatus = HCIStatus.success, transmit: Int16, receive: Int16) {
+        package init(status: HCIStatus = HCIStatus.success, transmit: Int16, receive: Int16) {
             self.status = status
             self.transmit = transmit
             self.receive = receive
         }
 
         /// Names the fields.
-        public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("RF_TX_Path_Compensation_Value", &transmit)
             try coder.field("RF_RX_Path_Compensation_Value", &receive)
@@ -30,44 +30,44 @@ public struct LEReadRFPathCompensation: HCICommand {
     }
 
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x004C) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x004C) }
     /// The command's name.
-    public static var name: String { "LE Read RF Path Compensation" }
+    package static var name: String { "LE Read RF Path Compensation" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 39, bit: 0) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 39, bit: 0) }
 
     /// The command; it has no parameters.
-    public init() {}
+    package init() {}
 
     /// Nothing to name.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Write RF Path Compensation (Core Vol 4 Part E 7.8.76): tells what lies between the radio and the antenna.
-public struct LEWriteRFPathCompensation: HCICommand {
+package struct LEWriteRFPathCompensation: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x004D) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x004D) }
     /// The command's name.
-    public static var name: String { "LE Write RF Path Compensation" }
+    package static var name: String { "LE Write RF Path Compensation" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 39, bit: 1) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 39, bit: 1) }
 
     /// What the transmit path adds, in tenths of a dB, -1280 to 1280.
-    public var transmit: Int16 = 0
+    package var transmit: Int16 = 0
     /// What the receive path adds, in tenths of a dB, -1280 to 1280.
-    public var receive: Int16 = 0
+    package var receive: Int16 = 0
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(transmit: Int16, receive: Int16) {
+    package init(transmit: Int16, receive: Int16) {
         self.transmit = transmit
         self.receive = receive
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("RF_TX_Path_Compensation_Value", &transmit)
         try coder.field("RF_RX_Path_Compensation_Value", &receive)
     }

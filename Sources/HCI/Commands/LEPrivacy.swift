@@ -2,33 +2,33 @@ import BluetoothTypes
 
 /// LE Add Device To Resolving List (Core Vol 4 Part E 7.8.38): adds a peer and the keys that private addresses are
 /// made and resolved with.
-public struct LEAddDeviceToResolvingList: HCICommand {
+package struct LEAddDeviceToResolvingList: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0027) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0027) }
     /// The command's name.
-    public static var name: String { "LE Add Device To Resolving List" }
+    package static var name: String { "LE Add Device To Resolving List" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 3) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 3) }
 
     /// The identity of the peer: public or static.
-    public var peerIdentity = BluetoothAddress.none
+    package var peerIdentity = BluetoothAddress.none
     /// The peer's identity resolving key, 16 octets, least significant first; zeros for none.
-    public var peerIRK: PacketBuffer = []
+    package var peerIRK: PacketBuffer = []
     /// The identity resolving key towards this peer, 16 octets, least significant first; zeros for none.
-    public var localIRK: PacketBuffer = []
+    package var localIRK: PacketBuffer = []
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(peerIdentity: BluetoothAddress, peerIRK: PacketBuffer, localIRK: PacketBuffer) {
+    package init(peerIdentity: BluetoothAddress, peerIRK: PacketBuffer, localIRK: PacketBuffer) {
         self.peerIdentity = peerIdentity
         self.peerIRK = peerIRK
         self.localIRK = localIRK
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.typedAddress("Peer_Identity_Address_Type", "Peer_Identity_Address", &peerIdentity)
         try coder.secret("Peer_IRK", &peerIRK, count: 16)
         try coder.secret("Local_IRK", &localIRK, count: 16)
@@ -36,100 +36,100 @@ public struct LEAddDeviceToResolvingList: HCICommand {
 }
 
 /// LE Remove Device From Resolving List (Core Vol 4 Part E 7.8.39): takes a peer off the list.
-public struct LERemoveDeviceFromResolvingList: HCICommand {
+package struct LERemoveDeviceFromResolvingList: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0028) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0028) }
     /// The command's name.
-    public static var name: String { "LE Remove Device From Resolving List" }
+    package static var name: String { "LE Remove Device From Resolving List" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 4) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 4) }
 
     /// The identity of the peer: public or static.
-    public var peerIdentity = BluetoothAddress.none
+    package var peerIdentity = BluetoothAddress.none
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(peerIdentity: BluetoothAddress) {
+    package init(peerIdentity: BluetoothAddress) {
         self.peerIdentity = peerIdentity
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.typedAddress("Peer_Identity_Address_Type", "Peer_Identity_Address", &peerIdentity)
     }
 }
 
 /// LE Clear Resolving List (Core Vol 4 Part E 7.8.40): empties the list.
-public struct LEClearResolvingList: HCICommand {
+package struct LEClearResolvingList: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0029) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0029) }
     /// The command's name.
-    public static var name: String { "LE Clear Resolving List" }
+    package static var name: String { "LE Clear Resolving List" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 5) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 5) }
 
     /// The command; it has no parameters.
-    public init() {}
+    package init() {}
 
     /// Nothing to name.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Read Resolving List Size (Core Vol 4 Part E 7.8.41): reads how many peers the list holds at most.
-public struct LEReadResolvingListSize: HCICommand {
+package struct LEReadResolvingListSize: HCICommand {
     /// The return parameters.
-    public struct Response: HCIResponse {
+    package struct Response: HCIResponse {
         /// Whether and why the command failed.
-        public var status = HCIStatus.success
+        package var status = HCIStatus.success
         /// The number of entries.
-        public var size: UInt8 = 0
+        package var size: UInt8 = 0
 
         /// Success, all else zero.
-        public init() {}
+        package init() {}
 
         /// These return parameters.
-        public init(status: HCIStatus = HCIStatus.success, size: UInt8) {
+        package init(status: HCIStatus = HCIStatus.success, size: UInt8) {
             self.status = status
             self.size = size
         }
 
         /// Names the fields.
-        public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("Resolving_List_Size", &size)
         }
     }
 
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x002A) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x002A) }
     /// The command's name.
-    public static var name: String { "LE Read Resolving List Size" }
+    package static var name: String { "LE Read Resolving List Size" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 6) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 6) }
 
     /// The command; it has no parameters.
-    public init() {}
+    package init() {}
 
     /// Nothing to name.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Read Peer Resolvable Address (Core Vol 4 Part E 7.8.42): reads the private address that a peer uses now.
-public struct LEReadPeerResolvableAddress: HCICommand {
+package struct LEReadPeerResolvableAddress: HCICommand {
     /// The return parameters.
-    public struct Response: HCIResponse {
+    package struct Response: HCIResponse {
         /// Whether and why the command failed.
-        public var status = HCIStatus.success
+        package var status = HCIStatus.success
         /// The address.
-        public var address = BluetoothAddress(0, kind: .randomDevice)
+        package var address = BluetoothAddress(0, kind: .randomDevice)
 
         /// Success, all else zero.
-        public init() {}
+        package init() {}
 
         /// These return parameters.
-        public init(
+        package init(
             status: HCIStatus = HCIStatus.success,
             address: BluetoothAddress = BluetoothAddress(0, kind: .randomDevice)
         ) {
@@ -138,51 +138,51 @@ public struct LEReadPeerResolvableAddress: HCICommand {
         }
 
         /// Names the fields.
-        public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.address("Peer_Resolvable_Address", &address)
         }
     }
 
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x002B) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x002B) }
     /// The command's name.
-    public static var name: String { "LE Read Peer Resolvable Address" }
+    package static var name: String { "LE Read Peer Resolvable Address" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 7) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 7) }
 
     /// The identity of the peer: public or static.
-    public var peerIdentity = BluetoothAddress.none
+    package var peerIdentity = BluetoothAddress.none
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(peerIdentity: BluetoothAddress) {
+    package init(peerIdentity: BluetoothAddress) {
         self.peerIdentity = peerIdentity
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.typedAddress("Peer_Identity_Address_Type", "Peer_Identity_Address", &peerIdentity)
     }
 }
 
 /// LE Read Local Resolvable Address (Core Vol 4 Part E 7.8.43): reads the private address that is used towards a peer
 /// now.
-public struct LEReadLocalResolvableAddress: HCICommand {
+package struct LEReadLocalResolvableAddress: HCICommand {
     /// The return parameters.
-    public struct Response: HCIResponse {
+    package struct Response: HCIResponse {
         /// Whether and why the command failed.
-        public var status = HCIStatus.success
+        package var status = HCIStatus.success
         /// The address.
-        public var address = BluetoothAddress(0, kind: .randomDevice)
+        package var address = BluetoothAddress(0, kind: .randomDevice)
 
         /// Success, all else zero.
-        public init() {}
+        package init() {}
 
         /// These return parameters.
-        public init(
+        package init(
             status: HCIStatus = HCIStatus.success,
             address: BluetoothAddress = BluetoothAddress(0, kind: .randomDevice)
         ) {
@@ -191,114 +191,114 @@ public struct LEReadLocalResolvableAddress: HCICommand {
         }
 
         /// Names the fields.
-        public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.address("Local_Resolvable_Address", &address)
         }
     }
 
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x002C) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x002C) }
     /// The command's name.
-    public static var name: String { "LE Read Local Resolvable Address" }
+    package static var name: String { "LE Read Local Resolvable Address" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 0) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 0) }
 
     /// The identity of the peer: public or static.
-    public var peerIdentity = BluetoothAddress.none
+    package var peerIdentity = BluetoothAddress.none
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(peerIdentity: BluetoothAddress) {
+    package init(peerIdentity: BluetoothAddress) {
         self.peerIdentity = peerIdentity
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.typedAddress("Peer_Identity_Address_Type", "Peer_Identity_Address", &peerIdentity)
     }
 }
 
 /// LE Set Address Resolution Enable (Core Vol 4 Part E 7.8.44): begins or ends the resolving of addresses.
-public struct LESetAddressResolutionEnable: HCICommand {
+package struct LESetAddressResolutionEnable: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x002D) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x002D) }
     /// The command's name.
-    public static var name: String { "LE Set Address Resolution Enable" }
+    package static var name: String { "LE Set Address Resolution Enable" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 1) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 1) }
 
     /// Whether to resolve.
-    public var isEnabled = false
+    package var isEnabled = false
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(isEnabled: Bool) {
+    package init(isEnabled: Bool) {
         self.isEnabled = isEnabled
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Address_Resolution_Enable", &isEnabled)
     }
 }
 
 /// LE Set Resolvable Private Address Timeout (Core Vol 4 Part E 7.8.45): sets how long a private address is used,
 /// version 1.
-public struct LESetResolvablePrivateAddressTimeout: HCICommand {
+package struct LESetResolvablePrivateAddressTimeout: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x002E) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x002E) }
     /// The command's name.
-    public static var name: String { "LE Set Resolvable Private Address Timeout" }
+    package static var name: String { "LE Set Resolvable Private Address Timeout" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 2) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 2) }
 
     /// The time in seconds, 0x0001 to 0x0E10.
-    public var timeout: UInt16 = 0
+    package var timeout: UInt16 = 0
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(timeout: UInt16) {
+    package init(timeout: UInt16) {
         self.timeout = timeout
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("RPA_Timeout", &timeout)
     }
 }
 
 /// LE Set Privacy Mode (Core Vol 4 Part E 7.8.77): sets how strict to be with a peer.
-public struct LESetPrivacyMode: HCICommand {
+package struct LESetPrivacyMode: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x004E) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x004E) }
     /// The command's name.
-    public static var name: String { "LE Set Privacy Mode" }
+    package static var name: String { "LE Set Privacy Mode" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 39, bit: 2) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 39, bit: 2) }
 
     /// The identity of the peer: public or static.
-    public var peerIdentity = BluetoothAddress.none
+    package var peerIdentity = BluetoothAddress.none
     /// How strict.
-    public var mode = LEPrivacyMode(rawValue: 0)
+    package var mode = LEPrivacyMode(rawValue: 0)
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(peerIdentity: BluetoothAddress, mode: LEPrivacyMode) {
+    package init(peerIdentity: BluetoothAddress, mode: LEPrivacyMode) {
         self.peerIdentity = peerIdentity
         self.mode = mode
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.typedAddress("Peer_Identity_Address_Type", "Peer_Identity_Address", &peerIdentity)
         try coder.field("Privacy_Mode", &mode)
     }
@@ -306,30 +306,30 @@ public struct LESetPrivacyMode: HCICommand {
 
 /// LE Set Data Related Address Changes (Core Vol 4 Part E 7.8.122): tells when a set is to get a new private
 /// address because its data have changed.
-public struct LESetDataRelatedAddressChanges: HCICommand {
+package struct LESetDataRelatedAddressChanges: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x007C) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x007C) }
     /// The command's name.
-    public static var name: String { "LE Set Data Related Address Changes" }
+    package static var name: String { "LE Set Data Related Address Changes" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 45, bit: 6) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 45, bit: 6) }
 
     /// The advertising set, 0x00 to 0xEF.
-    public var set: UInt8 = 0
+    package var set: UInt8 = 0
     /// What makes a new address necessary.
-    public var reasons: LEAddressChangeReasons = []
+    package var reasons: LEAddressChangeReasons = []
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(set: UInt8, reasons: LEAddressChangeReasons) {
+    package init(set: UInt8, reasons: LEAddressChangeReasons) {
         self.set = set
         self.reasons = reasons
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Handle", &set)
         try coder.field("Change_Reasons", &reasons)
     }

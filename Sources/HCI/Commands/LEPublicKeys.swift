@@ -2,51 +2,51 @@ import BluetoothTypes
 
 /// LE Read Local P-256 Public Key (Core Vol 4 Part E 7.8.36): makes the controller draw a new pair of keys. LE
 /// Read Local P-256 Public Key Complete follows.
-public struct LEReadLocalP256PublicKey: HCICommand {
+package struct LEReadLocalP256PublicKey: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0025) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0025) }
     /// The command's name.
-    public static var name: String { "LE Read Local P-256 Public Key" }
+    package static var name: String { "LE Read Local P-256 Public Key" }
     /// Command Status answers.
-    public static var isAnsweredByStatus: Bool { true }
+    package static var isAnsweredByStatus: Bool { true }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 1) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 1) }
 
     /// The command; it has no parameters.
-    public init() {}
+    package init() {}
 
     /// Nothing to name.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Generate DHKey [v1] (Core Vol 4 Part E 7.8.37): computes a shared secret with the controller's private key.
 /// LE Generate DHKey Complete follows.
-public struct LEGenerateDHKey: HCICommand {
+package struct LEGenerateDHKey: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x0026) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0026) }
     /// The command's name.
-    public static var name: String { "LE Generate DHKey [v1]" }
+    package static var name: String { "LE Generate DHKey [v1]" }
     /// Command Status answers.
-    public static var isAnsweredByStatus: Bool { true }
+    package static var isAnsweredByStatus: Bool { true }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 2) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 2) }
 
     /// The peer's x coordinate, 32 octets, least significant first.
-    public var x: PacketBuffer = []
+    package var x: PacketBuffer = []
     /// The peer's y coordinate, 32 octets, least significant first.
-    public var y: PacketBuffer = []
+    package var y: PacketBuffer = []
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(x: PacketBuffer, y: PacketBuffer) {
+    package init(x: PacketBuffer, y: PacketBuffer) {
         self.x = x
         self.y = y
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.bytes("Key_X_Coordinate", &x, count: 32)
         try coder.bytes("Key_Y_Coordinate", &y, count: 32)
     }
@@ -54,35 +54,35 @@ public struct LEGenerateDHKey: HCICommand {
 
 /// LE Generate DHKey [v2] (Core Vol 4 Part E 7.8.37): computes a shared secret with a private key of the
 /// controller. LE Generate DHKey Complete follows.
-public struct LEGenerateDHKeyV2: HCICommand {
+package struct LEGenerateDHKeyV2: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x005E) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x005E) }
     /// The command's name.
-    public static var name: String { "LE Generate DHKey [v2]" }
+    package static var name: String { "LE Generate DHKey [v2]" }
     /// Command Status answers.
-    public static var isAnsweredByStatus: Bool { true }
+    package static var isAnsweredByStatus: Bool { true }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 41, bit: 2) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 41, bit: 2) }
 
     /// The peer's x coordinate, 32 octets, least significant first.
-    public var x: PacketBuffer = []
+    package var x: PacketBuffer = []
     /// The peer's y coordinate, 32 octets, least significant first.
-    public var y: PacketBuffer = []
+    package var y: PacketBuffer = []
     /// Which private key to use.
-    public var keyKind = LEPrivateKeyKind(rawValue: 0)
+    package var keyKind = LEPrivateKeyKind(rawValue: 0)
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(x: PacketBuffer, y: PacketBuffer, keyKind: LEPrivateKeyKind) {
+    package init(x: PacketBuffer, y: PacketBuffer, keyKind: LEPrivateKeyKind) {
         self.x = x
         self.y = y
         self.keyKind = keyKind
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.bytes("Key_X_Coordinate", &x, count: 32)
         try coder.bytes("Key_Y_Coordinate", &y, count: 32)
         try coder.field("Key_Type", &keyKind)

@@ -1,30 +1,30 @@
 import BluetoothTypes
 
 /// LE Set Scan Parameters (Core Vol 4 Part E 7.8.10): tells how to scan.
-public struct LESetScanParameters: HCICommand {
+package struct LESetScanParameters: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x000B) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x000B) }
     /// The command's name.
-    public static var name: String { "LE Set Scan Parameters" }
+    package static var name: String { "LE Set Scan Parameters" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 2) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 2) }
 
     /// Whether to ask for scan responses.
-    public var kind = LEScanKind(rawValue: 0)
+    package var kind = LEScanKind(rawValue: 0)
     /// From one scan window to the next, in units of 0.625 ms, 0x0004 to 0x4000.
-    public var scanInterval: UInt16 = 0
+    package var scanInterval: UInt16 = 0
     /// How long the radio listens, in units of 0.625 ms, 0x0004 to 0x4000.
-    public var scanWindow: UInt16 = 0
+    package var scanWindow: UInt16 = 0
     /// The address that is used on the air.
-    public var ownAddressKind = OwnAddressKind(rawValue: 0)
+    package var ownAddressKind = OwnAddressKind(rawValue: 0)
     /// Whose advertisements to report.
-    public var filterPolicy = LEScanFilterPolicy(rawValue: 0)
+    package var filterPolicy = LEScanFilterPolicy(rawValue: 0)
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(
+    package init(
         kind: LEScanKind,
         scanInterval: UInt16,
         scanWindow: UInt16,
@@ -39,7 +39,7 @@ public struct LESetScanParameters: HCICommand {
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("LE_Scan_Type", &kind)
         try coder.field("LE_Scan_Interval", &scanInterval)
         try coder.field("LE_Scan_Window", &scanWindow)
@@ -49,30 +49,30 @@ public struct LESetScanParameters: HCICommand {
 }
 
 /// LE Set Scan Enable (Core Vol 4 Part E 7.8.11): begins or ends scanning.
-public struct LESetScanEnable: HCICommand {
+package struct LESetScanEnable: HCICommand {
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x08, command: 0x000C) }
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x000C) }
     /// The command's name.
-    public static var name: String { "LE Set Scan Enable" }
+    package static var name: String { "LE Set Scan Enable" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 3) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 3) }
 
     /// Whether to scan.
-    public var isEnabled = false
+    package var isEnabled = false
     /// Whether to leave duplicates out.
-    public var filterDuplicates = LEDuplicateFilter(rawValue: 0)
+    package var filterDuplicates = LEDuplicateFilter(rawValue: 0)
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(isEnabled: Bool, filterDuplicates: LEDuplicateFilter) {
+    package init(isEnabled: Bool, filterDuplicates: LEDuplicateFilter) {
         self.isEnabled = isEnabled
         self.filterDuplicates = filterDuplicates
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("LE_Scan_Enable", &isEnabled)
         try coder.field("Filter_Duplicates", &filterDuplicates)
     }

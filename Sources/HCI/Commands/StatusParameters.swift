@@ -1,28 +1,28 @@
 import BluetoothTypes
 
 /// Read RSSI (Core Vol 4 Part E 7.5.4): reads how strong the peer was heard last.
-public struct ReadRSSI: HCICommand {
+package struct ReadRSSI: HCICommand {
     /// The return parameters.
-    public struct Response: HCIResponse {
+    package struct Response: HCIResponse {
         /// Whether and why the command failed.
-        public var status = HCIStatus.success
+        package var status = HCIStatus.success
         /// The connection.
-        public var handle = ConnectionHandle(rawValue: 0)
+        package var handle = ConnectionHandle(rawValue: 0)
         /// The strength in dBm, -127 to 20; 127 when it is not known.
-        public var rssi: Int8 = 0
+        package var rssi: Int8 = 0
 
         /// Success, all else zero.
-        public init() {}
+        package init() {}
 
         /// These return parameters.
-        public init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, rssi: Int8) {
+        package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, rssi: Int8) {
             self.status = status
             self.handle = handle
             self.rssi = rssi
         }
 
         /// Names the fields.
-        public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("Handle", &handle)
             try coder.field("RSSI", &rssi)
@@ -30,25 +30,25 @@ public struct ReadRSSI: HCICommand {
     }
 
     /// The command's number.
-    public static var opcode: Opcode { Opcode(group: 0x05, command: 0x0005) }
+    package static var opcode: Opcode { Opcode(group: 0x05, command: 0x0005) }
     /// The command's name.
-    public static var name: String { "Read RSSI" }
+    package static var name: String { "Read RSSI" }
     /// Its place among the supported commands.
-    public static var supportBit: SupportedCommands.Bit? { .init(octet: 15, bit: 5) }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 15, bit: 5) }
 
     /// The connection.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
 
     /// A command with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// A command with these parameters.
-    public init(handle: ConnectionHandle) {
+    package init(handle: ConnectionHandle) {
         self.handle = handle
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Handle", &handle)
     }
 }

@@ -1,31 +1,31 @@
 import BluetoothTypes
 
 /// Command Complete (Core Vol 4 Part E 7.7.14): answers a command with its return parameters.
-public struct CommandComplete: HCIEvent {
+package struct CommandComplete: HCIEvent {
     /// The event's number.
-    public static var eventCode: EventCode { EventCode(rawValue: 0x0E) }
+    package static var eventCode: EventCode { EventCode(rawValue: 0x0E) }
     /// The event's name.
-    public static var name: String { "Command Complete" }
+    package static var name: String { "Command Complete" }
 
     /// How many commands the controller takes now.
-    public var credits: UInt8 = 0
+    package var credits: UInt8 = 0
     /// The command; none when only the number is meant.
-    public var opcode = Opcode(rawValue: 0)
+    package var opcode = Opcode(rawValue: 0)
     /// The return parameters, to be read as the command's response.
-    public var parameters: PacketBuffer = []
+    package var parameters: PacketBuffer = []
 
     /// An event with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// An event with these parameters.
-    public init(credits: UInt8, opcode: Opcode, parameters: PacketBuffer) {
+    package init(credits: UInt8, opcode: Opcode, parameters: PacketBuffer) {
         self.credits = credits
         self.opcode = opcode
         self.parameters = parameters
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Num_HCI_Command_Packets", &credits)
         try coder.field("Command_Opcode", &opcode)
         try coder.rest("Return_Parameters", &parameters)
@@ -36,38 +36,38 @@ public struct CommandComplete: HCIEvent {
 
 extension CommandComplete {
     /// Answers `command`.
-    public init<C: HCICommand>(_ command: C.Type, _ response: C.Response, credits: UInt8 = 1) {
+    package init<C: HCICommand>(_ command: C.Type, _ response: C.Response, credits: UInt8 = 1) {
         self.init(credits: credits, opcode: command.opcode, parameters: response.encoded())
     }
 }
 
 /// Command Status (Core Vol 4 Part E 7.7.15): answers a command that takes a while, or that the controller does not
 /// know.
-public struct CommandStatus: HCIEvent {
+package struct CommandStatus: HCIEvent {
     /// The event's number.
-    public static var eventCode: EventCode { EventCode(rawValue: 0x0F) }
+    package static var eventCode: EventCode { EventCode(rawValue: 0x0F) }
     /// The event's name.
-    public static var name: String { "Command Status" }
+    package static var name: String { "Command Status" }
 
     /// Success when the command has begun, or why it has not.
-    public var status = HCIStatus.success
+    package var status = HCIStatus.success
     /// How many commands the controller takes now.
-    public var credits: UInt8 = 0
+    package var credits: UInt8 = 0
     /// The command; none when only the number is meant.
-    public var opcode = Opcode(rawValue: 0)
+    package var opcode = Opcode(rawValue: 0)
 
     /// An event with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// An event with these parameters.
-    public init(status: HCIStatus = HCIStatus.success, credits: UInt8, opcode: Opcode) {
+    package init(status: HCIStatus = HCIStatus.success, credits: UInt8, opcode: Opcode) {
         self.status = status
         self.credits = credits
         self.opcode = opcode
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Num_HCI_Command_Packets", &credits)
         try coder.field("Command_Opcode", &opcode)

@@ -1,96 +1,96 @@
 import BluetoothTypes
 
 /// Hardware Error (Core Vol 4 Part E 7.7.16): the controller has failed.
-public struct HardwareError: HCIEvent {
+package struct HardwareError: HCIEvent {
     /// The event's number.
-    public static var eventCode: EventCode { EventCode(rawValue: 0x10) }
+    package static var eventCode: EventCode { EventCode(rawValue: 0x10) }
     /// The event's name.
-    public static var name: String { "Hardware Error" }
+    package static var name: String { "Hardware Error" }
 
     /// What failed, in the maker's numbers.
-    public var code: UInt8 = 0
+    package var code: UInt8 = 0
 
     /// An event with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// An event with these parameters.
-    public init(code: UInt8) {
+    package init(code: UInt8) {
         self.code = code
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Hardware_Code", &code)
     }
 }
 
 /// Number Of Completed Packets (Core Vol 4 Part E 7.7.19): buffers of the controller are free again.
-public struct NumberOfCompletedPackets: HCIEvent {
+package struct NumberOfCompletedPackets: HCIEvent {
     /// The event's number.
-    public static var eventCode: EventCode { EventCode(rawValue: 0x13) }
+    package static var eventCode: EventCode { EventCode(rawValue: 0x13) }
     /// The event's name.
-    public static var name: String { "Number Of Completed Packets" }
+    package static var name: String { "Number Of Completed Packets" }
 
     /// Each connection with how many packets left the buffers.
-    public var entries: [CompletedPackets] = []
+    package var entries: [CompletedPackets] = []
 
     /// An event with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// An event with these parameters.
-    public init(entries: [CompletedPackets]) {
+    package init(entries: [CompletedPackets]) {
         self.entries = entries
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.list("Num_Handles", "Handle", &entries)
     }
 }
 
 /// How many packets of a connection left the controller's buffers.
-public struct CompletedPackets: PacketFields, Hashable, Sendable {
+package struct CompletedPackets: PacketFields, Hashable, Sendable {
     /// The connection.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
     /// How many since the last event.
-    public var count: UInt16 = 0
+    package var count: UInt16 = 0
 
     /// Every value zero.
-    public init() {}
+    package init() {}
 
     /// A part with these values.
-    public init(handle: ConnectionHandle, count: UInt16) {
+    package init(handle: ConnectionHandle, count: UInt16) {
         self.handle = handle
         self.count = count
     }
 
     /// Names the values.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
         try coder.field("Num_Completed_Packets", &count)
     }
 }
 
 /// Data Buffer Overflow (Core Vol 4 Part E 7.7.26): the host sent more data than the controller has buffers for.
-public struct DataBufferOverflow: HCIEvent {
+package struct DataBufferOverflow: HCIEvent {
     /// The event's number.
-    public static var eventCode: EventCode { EventCode(rawValue: 0x1A) }
+    package static var eventCode: EventCode { EventCode(rawValue: 0x1A) }
     /// The event's name.
-    public static var name: String { "Data Buffer Overflow" }
+    package static var name: String { "Data Buffer Overflow" }
 
     /// 0 for synchronous, 1 for ACL, 2 for isochronous data.
-    public var linkKind: UInt8 = 0
+    package var linkKind: UInt8 = 0
 
     /// An event with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// An event with these parameters.
-    public init(linkKind: UInt8) {
+    package init(linkKind: UInt8) {
         self.linkKind = linkKind
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Link_Type", &linkKind)
     }
 }

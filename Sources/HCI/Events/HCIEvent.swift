@@ -2,7 +2,7 @@ import BluetoothTypes
 
 /// An event, described once: ``PacketFields/code(_:)`` names its parameters in wire order, without the octet that tells
 /// LE events apart.
-public protocol HCIEvent: PacketFields, Hashable, Sendable {
+package protocol HCIEvent: PacketFields, Hashable, Sendable {
     /// The event's number.
     static var eventCode: EventCode { get }
     /// The number among the LE events, when it is one.
@@ -13,14 +13,14 @@ public protocol HCIEvent: PacketFields, Hashable, Sendable {
 
 extension HCIEvent {
     /// None.
-    public static var subevent: LESubevent? { nil }
+    package static var subevent: LESubevent? { nil }
 
     /// Reads the parameters of an event, the subevent's octet not among them. Octets behind them are left alone: a newer
     /// controller may know more of them.
     ///
     /// - Throws: ``PacketError`` when octets are missing or wrong.
     @inlinable
-    public static func reading(_ parameters: PacketBuffer) throws(PacketError) -> Self {
+    package static func reading(_ parameters: PacketBuffer) throws(PacketError) -> Self {
         var event = Self()
         var reader = FieldReader(parameters)
         try event.read(from: &reader)
@@ -29,14 +29,14 @@ extension HCIEvent {
 }
 
 /// An event behind ``EventCode/leMeta``.
-public protocol LEEvent: HCIEvent {
+package protocol LEEvent: HCIEvent {
     /// The number among the LE events.
     static var leSubevent: LESubevent { get }
 }
 
 extension LEEvent {
     /// The code that all LE events share.
-    public static var eventCode: EventCode { .leMeta }
+    package static var eventCode: EventCode { .leMeta }
     /// The number among the LE events.
-    public static var subevent: LESubevent? { leSubevent }
+    package static var subevent: LESubevent? { leSubevent }
 }

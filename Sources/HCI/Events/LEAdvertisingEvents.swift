@@ -1,41 +1,41 @@
 import BluetoothTypes
 
 /// LE Scan Timeout (Core Vol 4 Part E 7.7.65.17): scanning has ended because its time was over.
-public struct LEScanTimeout: LEEvent {
+package struct LEScanTimeout: LEEvent {
     /// The number among the LE events.
-    public static var leSubevent: LESubevent { LESubevent(rawValue: 0x11) }
+    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x11) }
     /// The event's name.
-    public static var name: String { "LE Scan Timeout" }
+    package static var name: String { "LE Scan Timeout" }
 
     /// An event with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// Nothing to name.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Advertising Set Terminated (Core Vol 4 Part E 7.7.65.18): a set has ended because somebody connected, or
 /// because its time was over.
-public struct LEAdvertisingSetTerminated: LEEvent {
+package struct LEAdvertisingSetTerminated: LEEvent {
     /// The number among the LE events.
-    public static var leSubevent: LESubevent { LESubevent(rawValue: 0x12) }
+    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x12) }
     /// The event's name.
-    public static var name: String { "LE Advertising Set Terminated" }
+    package static var name: String { "LE Advertising Set Terminated" }
 
     /// Success when somebody connected, 0x3C when its time was over, 0x43 after so many events.
-    public var status = HCIStatus.success
+    package var status = HCIStatus.success
     /// The advertising set.
-    public var set: UInt8 = 0
+    package var set: UInt8 = 0
     /// The connection, when there is one.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
     /// How many events there were.
-    public var completedEvents: UInt8 = 0
+    package var completedEvents: UInt8 = 0
 
     /// An event with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// An event with these parameters.
-    public init(status: HCIStatus = HCIStatus.success, set: UInt8, handle: ConnectionHandle, completedEvents: UInt8) {
+    package init(status: HCIStatus = HCIStatus.success, set: UInt8, handle: ConnectionHandle, completedEvents: UInt8) {
         self.status = status
         self.set = set
         self.handle = handle
@@ -43,7 +43,7 @@ public struct LEAdvertisingSetTerminated: LEEvent {
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Advertising_Handle", &set)
         try coder.field("Connection_Handle", &handle)
@@ -52,28 +52,28 @@ public struct LEAdvertisingSetTerminated: LEEvent {
 }
 
 /// LE Scan Request Received (Core Vol 4 Part E 7.7.65.19): somebody scanned a set.
-public struct LEScanRequestReceived: LEEvent {
+package struct LEScanRequestReceived: LEEvent {
     /// The number among the LE events.
-    public static var leSubevent: LESubevent { LESubevent(rawValue: 0x13) }
+    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x13) }
     /// The event's name.
-    public static var name: String { "LE Scan Request Received" }
+    package static var name: String { "LE Scan Request Received" }
 
     /// The advertising set.
-    public var set: UInt8 = 0
+    package var set: UInt8 = 0
     /// Who.
-    public var scannerAddress = BluetoothAddress.none
+    package var scannerAddress = BluetoothAddress.none
 
     /// An event with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// An event with these parameters.
-    public init(set: UInt8, scannerAddress: BluetoothAddress) {
+    package init(set: UInt8, scannerAddress: BluetoothAddress) {
         self.set = set
         self.scannerAddress = scannerAddress
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Handle", &set)
         try coder.typedAddress("Scanner_Address_Type", "Scanner_Address", &scannerAddress)
     }

@@ -1,34 +1,34 @@
 import BluetoothTypes
 
 /// LE Connection Complete (Core Vol 4 Part E 7.7.65.1): a connection has been made, or could not be.
-public struct LEConnectionComplete: LEEvent {
+package struct LEConnectionComplete: LEEvent {
     /// The number among the LE events.
-    public static var leSubevent: LESubevent { LESubevent(rawValue: 0x01) }
+    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x01) }
     /// The event's name.
-    public static var name: String { "LE Connection Complete" }
+    package static var name: String { "LE Connection Complete" }
 
     /// Whether and why it failed.
-    public var status = HCIStatus.success
+    package var status = HCIStatus.success
     /// The connection.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
     /// Which end this device is.
-    public var role = LERole(rawValue: 0)
+    package var role = LERole(rawValue: 0)
     /// The peer.
-    public var peerAddress = BluetoothAddress.none
+    package var peerAddress = BluetoothAddress.none
     /// The connection interval in units of 1.25 ms.
-    public var interval: UInt16 = 0
+    package var interval: UInt16 = 0
     /// How many connection events in a row the peripheral may leave out.
-    public var latency: UInt16 = 0
+    package var latency: UInt16 = 0
     /// How long silence is borne, in units of 10 ms.
-    public var supervisionTimeout: UInt16 = 0
+    package var supervisionTimeout: UInt16 = 0
     /// The central's clock; means something to a peripheral only.
-    public var centralClockAccuracy = LEClockAccuracy(rawValue: 0)
+    package var centralClockAccuracy = LEClockAccuracy(rawValue: 0)
 
     /// An event with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// An event with these parameters.
-    public init(
+    package init(
         status: HCIStatus = HCIStatus.success,
         handle: ConnectionHandle,
         role: LERole,
@@ -49,7 +49,7 @@ public struct LEConnectionComplete: LEEvent {
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Connection_Handle", &handle)
         try coder.field("Role", &role)
@@ -63,38 +63,38 @@ public struct LEConnectionComplete: LEEvent {
 
 /// LE Enhanced Connection Complete [v1] (Core Vol 4 Part E 7.7.65.10): a connection has been made, or could not be,
 /// with the private addresses that were used.
-public struct LEEnhancedConnectionComplete: LEEvent {
+package struct LEEnhancedConnectionComplete: LEEvent {
     /// The number among the LE events.
-    public static var leSubevent: LESubevent { LESubevent(rawValue: 0x0A) }
+    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x0A) }
     /// The event's name.
-    public static var name: String { "LE Enhanced Connection Complete [v1]" }
+    package static var name: String { "LE Enhanced Connection Complete [v1]" }
 
     /// Whether and why it failed.
-    public var status = HCIStatus.success
+    package var status = HCIStatus.success
     /// The connection.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
     /// Which end this device is.
-    public var role = LERole(rawValue: 0)
+    package var role = LERole(rawValue: 0)
     /// The peer.
-    public var peerAddress = BluetoothAddress.none
+    package var peerAddress = BluetoothAddress.none
     /// The private address that this device used; zero for none.
-    public var localResolvableAddress = BluetoothAddress(0, kind: .randomDevice)
+    package var localResolvableAddress = BluetoothAddress(0, kind: .randomDevice)
     /// The private address that the peer used; zero for none.
-    public var peerResolvableAddress = BluetoothAddress(0, kind: .randomDevice)
+    package var peerResolvableAddress = BluetoothAddress(0, kind: .randomDevice)
     /// The connection interval in units of 1.25 ms.
-    public var interval: UInt16 = 0
+    package var interval: UInt16 = 0
     /// How many connection events in a row the peripheral may leave out.
-    public var latency: UInt16 = 0
+    package var latency: UInt16 = 0
     /// How long silence is borne, in units of 10 ms.
-    public var supervisionTimeout: UInt16 = 0
+    package var supervisionTimeout: UInt16 = 0
     /// The central's clock; means something to a peripheral only.
-    public var centralClockAccuracy = LEClockAccuracy(rawValue: 0)
+    package var centralClockAccuracy = LEClockAccuracy(rawValue: 0)
 
     /// An event with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// An event with these parameters.
-    public init(
+    package init(
         status: HCIStatus = HCIStatus.success,
         handle: ConnectionHandle,
         role: LERole,
@@ -119,7 +119,7 @@ public struct LEEnhancedConnectionComplete: LEEvent {
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Connection_Handle", &handle)
         try coder.field("Role", &role)
@@ -135,28 +135,28 @@ public struct LEEnhancedConnectionComplete: LEEvent {
 
 /// LE Connection Update Complete (Core Vol 4 Part E 7.7.65.3): the parameters of a connection have changed, or could
 /// not.
-public struct LEConnectionUpdateComplete: LEEvent {
+package struct LEConnectionUpdateComplete: LEEvent {
     /// The number among the LE events.
-    public static var leSubevent: LESubevent { LESubevent(rawValue: 0x03) }
+    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x03) }
     /// The event's name.
-    public static var name: String { "LE Connection Update Complete" }
+    package static var name: String { "LE Connection Update Complete" }
 
     /// Whether and why it failed.
-    public var status = HCIStatus.success
+    package var status = HCIStatus.success
     /// The connection.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
     /// The connection interval in units of 1.25 ms.
-    public var interval: UInt16 = 0
+    package var interval: UInt16 = 0
     /// How many connection events in a row the peripheral may leave out.
-    public var latency: UInt16 = 0
+    package var latency: UInt16 = 0
     /// How long silence is borne, in units of 10 ms.
-    public var supervisionTimeout: UInt16 = 0
+    package var supervisionTimeout: UInt16 = 0
 
     /// An event with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// An event with these parameters.
-    public init(
+    package init(
         status: HCIStatus = HCIStatus.success,
         handle: ConnectionHandle,
         interval: UInt16,
@@ -171,7 +171,7 @@ public struct LEConnectionUpdateComplete: LEEvent {
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Connection_Handle", &handle)
         try coder.field("Connection_Interval", &interval)
@@ -182,28 +182,28 @@ public struct LEConnectionUpdateComplete: LEEvent {
 
 /// LE Remote Connection Parameter Request (Core Vol 4 Part E 7.7.65.6): the peer asks for other connection
 /// parameters, and the host decides.
-public struct LERemoteConnectionParameterRequest: LEEvent {
+package struct LERemoteConnectionParameterRequest: LEEvent {
     /// The number among the LE events.
-    public static var leSubevent: LESubevent { LESubevent(rawValue: 0x06) }
+    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x06) }
     /// The event's name.
-    public static var name: String { "LE Remote Connection Parameter Request" }
+    package static var name: String { "LE Remote Connection Parameter Request" }
 
     /// The connection.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
     /// The shortest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
-    public var intervalMin: UInt16 = 0
+    package var intervalMin: UInt16 = 0
     /// The longest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
-    public var intervalMax: UInt16 = 0
+    package var intervalMax: UInt16 = 0
     /// How many connection events in a row the peripheral may leave out, 0 to 0x01F3.
-    public var maxLatency: UInt16 = 0
+    package var maxLatency: UInt16 = 0
     /// How long silence is borne, in units of 10 ms, 0x000A to 0x0C80.
-    public var supervisionTimeout: UInt16 = 0
+    package var supervisionTimeout: UInt16 = 0
 
     /// An event with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// An event with these parameters.
-    public init(
+    package init(
         handle: ConnectionHandle,
         intervalMin: UInt16,
         intervalMax: UInt16,
@@ -218,7 +218,7 @@ public struct LERemoteConnectionParameterRequest: LEEvent {
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
         try coder.field("Interval_Min", &intervalMin)
         try coder.field("Interval_Max", &intervalMax)
@@ -229,28 +229,28 @@ public struct LERemoteConnectionParameterRequest: LEEvent {
 
 /// LE Channel Selection Algorithm (Core Vol 4 Part E 7.7.65.20): how the channels of a new connection follow each
 /// other.
-public struct LEChannelSelectionAlgorithm: LEEvent {
+package struct LEChannelSelectionAlgorithm: LEEvent {
     /// The number among the LE events.
-    public static var leSubevent: LESubevent { LESubevent(rawValue: 0x14) }
+    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x14) }
     /// The event's name.
-    public static var name: String { "LE Channel Selection Algorithm" }
+    package static var name: String { "LE Channel Selection Algorithm" }
 
     /// The connection.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
     /// The algorithm.
-    public var algorithm = LEChannelSelection(rawValue: 0)
+    package var algorithm = LEChannelSelection(rawValue: 0)
 
     /// An event with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// An event with these parameters.
-    public init(handle: ConnectionHandle, algorithm: LEChannelSelection) {
+    package init(handle: ConnectionHandle, algorithm: LEChannelSelection) {
         self.handle = handle
         self.algorithm = algorithm
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
         try coder.field("Channel_Selection_Algorithm", &algorithm)
     }

@@ -2,42 +2,42 @@ import BluetoothTypes
 
 /// LE Enhanced Connection Complete [v2] (Core Vol 4 Part E 7.7.65.10): a connection has been made, or could not be,
 /// with the private addresses and the periodic advertising that were used.
-public struct LEEnhancedConnectionCompleteV2: LEEvent {
+package struct LEEnhancedConnectionCompleteV2: LEEvent {
     /// The number among the LE events.
-    public static var leSubevent: LESubevent { LESubevent(rawValue: 0x29) }
+    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x29) }
     /// The event's name.
-    public static var name: String { "LE Enhanced Connection Complete [v2]" }
+    package static var name: String { "LE Enhanced Connection Complete [v2]" }
 
     /// Whether and why it failed.
-    public var status = HCIStatus.success
+    package var status = HCIStatus.success
     /// The connection.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
     /// Which end this device is.
-    public var role = LERole(rawValue: 0)
+    package var role = LERole(rawValue: 0)
     /// The peer.
-    public var peerAddress = BluetoothAddress.none
+    package var peerAddress = BluetoothAddress.none
     /// The private address that this device used; zero for none.
-    public var localResolvableAddress = BluetoothAddress(0, kind: .randomDevice)
+    package var localResolvableAddress = BluetoothAddress(0, kind: .randomDevice)
     /// The private address that the peer used; zero for none.
-    public var peerResolvableAddress = BluetoothAddress(0, kind: .randomDevice)
+    package var peerResolvableAddress = BluetoothAddress(0, kind: .randomDevice)
     /// The connection interval in units of 1.25 ms.
-    public var interval: UInt16 = 0
+    package var interval: UInt16 = 0
     /// How many connection events in a row the peripheral may leave out.
-    public var latency: UInt16 = 0
+    package var latency: UInt16 = 0
     /// How long silence is borne, in units of 10 ms.
-    public var supervisionTimeout: UInt16 = 0
+    package var supervisionTimeout: UInt16 = 0
     /// The central's clock; means something to a peripheral only.
-    public var centralClockAccuracy = LEClockAccuracy(rawValue: 0)
+    package var centralClockAccuracy = LEClockAccuracy(rawValue: 0)
     /// For a central, the set whose periodic advertising was used; 0xFF for none.
-    public var set: UInt8 = 0
+    package var set: UInt8 = 0
     /// For a peripheral, the periodic advertising that was used; 0xFFFF for none.
-    public var syncHandle: UInt16 = 0
+    package var syncHandle: UInt16 = 0
 
     /// An event with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// An event with these parameters.
-    public init(
+    package init(
         status: HCIStatus = HCIStatus.success,
         handle: ConnectionHandle,
         role: LERole,
@@ -66,7 +66,7 @@ public struct LEEnhancedConnectionCompleteV2: LEEvent {
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Connection_Handle", &handle)
         try coder.field("Role", &role)

@@ -2,57 +2,57 @@ import BluetoothTypes
 
 /// LE Extended Advertising Report (Core Vol 4 Part E 7.7.65.13): advertisements that an extended scan heard, legacy
 /// ones among them. The data of one advertisement may come in several reports.
-public struct LEExtendedAdvertisingReport: LEEvent {
+package struct LEExtendedAdvertisingReport: LEEvent {
     /// The number among the LE events.
-    public static var leSubevent: LESubevent { LESubevent(rawValue: 0x0D) }
+    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x0D) }
     /// The event's name.
-    public static var name: String { "LE Extended Advertising Report" }
+    package static var name: String { "LE Extended Advertising Report" }
 
     /// The reports, one at least.
-    public var reports: [ExtendedAdvertisingReport] = []
+    package var reports: [ExtendedAdvertisingReport] = []
 
     /// An event with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// An event with these parameters.
-    public init(reports: [ExtendedAdvertisingReport]) {
+    package init(reports: [ExtendedAdvertisingReport]) {
         self.reports = reports
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.reports(&reports)
     }
 }
 
 /// One advertisement, scan response or part of one of LE Extended Advertising Report.
-public struct ExtendedAdvertisingReport: PacketFields, Hashable, Sendable {
+package struct ExtendedAdvertisingReport: PacketFields, Hashable, Sendable {
     /// What it is about.
-    public var kind: LEExtendedReportKind = []
+    package var kind: LEExtendedReportKind = []
     /// The advertiser; type 0xFF when it is anonymous.
-    public var address = BluetoothAddress.none
+    package var address = BluetoothAddress.none
     /// The PHY of the primary channel.
-    public var primaryPHY = LEPHY(rawValue: 0)
+    package var primaryPHY = LEPHY(rawValue: 0)
     /// The PHY of the secondary channel, if one was used.
-    public var secondaryPHY = LEPHY(rawValue: 0)
+    package var secondaryPHY = LEPHY(rawValue: 0)
     /// Which of the advertiser's sets it is, 0x00 to 0x0F; 0xFF for none.
-    public var sid: UInt8 = 0
+    package var sid: UInt8 = 0
     /// The transmit power that it names, in dBm; 127 for none.
-    public var txPower: Int8 = 0
+    package var txPower: Int8 = 0
     /// How strong it was heard, in dBm, -127 to 20; 127 when it is not known.
-    public var rssi: Int8 = 0
+    package var rssi: Int8 = 0
     /// The interval of periodic advertising, in units of 1.25 ms; 0 for none.
-    public var periodicInterval: UInt16 = 0
+    package var periodicInterval: UInt16 = 0
     /// Whom it was for, when directed.
-    public var directAddress = BluetoothAddress.none
+    package var directAddress = BluetoothAddress.none
     /// The data, or a part of them, 229 octets at most.
-    public var data: PacketBuffer = []
+    package var data: PacketBuffer = []
 
     /// Every value zero.
-    public init() {}
+    package init() {}
 
     /// A part with these values.
-    public init(
+    package init(
         kind: LEExtendedReportKind,
         address: BluetoothAddress,
         primaryPHY: LEPHY,
@@ -77,7 +77,7 @@ public struct ExtendedAdvertisingReport: PacketFields, Hashable, Sendable {
     }
 
     /// Names the values.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Event_Type", &kind)
         try coder.typedAddress("Address_Type", "Address", &address)
         try coder.field("Primary_PHY", &primaryPHY)

@@ -1,31 +1,31 @@
 import BluetoothTypes
 
 /// LE Read Remote Features Page 0 Complete (Core Vol 4 Part E 7.7.65.4): the features of a peer.
-public struct LEReadRemoteFeaturesComplete: LEEvent {
+package struct LEReadRemoteFeaturesComplete: LEEvent {
     /// The number among the LE events.
-    public static var leSubevent: LESubevent { LESubevent(rawValue: 0x04) }
+    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x04) }
     /// The event's name.
-    public static var name: String { "LE Read Remote Features Page 0 Complete" }
+    package static var name: String { "LE Read Remote Features Page 0 Complete" }
 
     /// Whether and why it failed.
-    public var status = HCIStatus.success
+    package var status = HCIStatus.success
     /// The connection.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
     /// What the peer can do.
-    public var features: LEFeatures = []
+    package var features: LEFeatures = []
 
     /// An event with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// An event with these parameters.
-    public init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, features: LEFeatures) {
+    package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, features: LEFeatures) {
         self.status = status
         self.handle = handle
         self.features = features
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Connection_Handle", &handle)
         try coder.field("LE_Features", &features)
@@ -33,31 +33,31 @@ public struct LEReadRemoteFeaturesComplete: LEEvent {
 }
 
 /// LE Long Term Key Request (Core Vol 4 Part E 7.7.65.5): the controller of a peripheral needs the key of a link.
-public struct LELongTermKeyRequest: LEEvent {
+package struct LELongTermKeyRequest: LEEvent {
     /// The number among the LE events.
-    public static var leSubevent: LESubevent { LESubevent(rawValue: 0x05) }
+    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x05) }
     /// The event's name.
-    public static var name: String { "LE Long Term Key Request" }
+    package static var name: String { "LE Long Term Key Request" }
 
     /// The connection.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
     /// What to find the key by; 0 with LE Secure Connections.
-    public var random: UInt64 = 0
+    package var random: UInt64 = 0
     /// What to find the key by; 0 with LE Secure Connections.
-    public var encryptedDiversifier: UInt16 = 0
+    package var encryptedDiversifier: UInt16 = 0
 
     /// An event with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// An event with these parameters.
-    public init(handle: ConnectionHandle, random: UInt64, encryptedDiversifier: UInt16) {
+    package init(handle: ConnectionHandle, random: UInt64, encryptedDiversifier: UInt16) {
         self.handle = handle
         self.random = random
         self.encryptedDiversifier = encryptedDiversifier
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
         try coder.field("Random_Number", &random)
         try coder.field("Encrypted_Diversifier", &encryptedDiversifier)
@@ -65,28 +65,28 @@ public struct LELongTermKeyRequest: LEEvent {
 }
 
 /// LE Data Length Change (Core Vol 4 Part E 7.7.65.7): the packets of a connection may have another length now.
-public struct LEDataLengthChange: LEEvent {
+package struct LEDataLengthChange: LEEvent {
     /// The number among the LE events.
-    public static var leSubevent: LESubevent { LESubevent(rawValue: 0x07) }
+    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x07) }
     /// The event's name.
-    public static var name: String { "LE Data Length Change" }
+    package static var name: String { "LE Data Length Change" }
 
     /// The connection.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
     /// The longest payload to send, in octets.
-    public var maxTxOctets: UInt16 = 0
+    package var maxTxOctets: UInt16 = 0
     /// The longest time for sending a packet, in µs.
-    public var maxTxTime: UInt16 = 0
+    package var maxTxTime: UInt16 = 0
     /// The longest payload to receive, in octets.
-    public var maxRxOctets: UInt16 = 0
+    package var maxRxOctets: UInt16 = 0
     /// The longest time for receiving a packet, in µs.
-    public var maxRxTime: UInt16 = 0
+    package var maxRxTime: UInt16 = 0
 
     /// An event with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// An event with these parameters.
-    public init(
+    package init(
         handle: ConnectionHandle,
         maxTxOctets: UInt16,
         maxTxTime: UInt16,
@@ -101,7 +101,7 @@ public struct LEDataLengthChange: LEEvent {
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
         try coder.field("Max_TX_Octets", &maxTxOctets)
         try coder.field("Max_TX_Time", &maxTxTime)
@@ -111,26 +111,26 @@ public struct LEDataLengthChange: LEEvent {
 }
 
 /// LE PHY Update Complete (Core Vol 4 Part E 7.7.65.12): the PHYs of a connection have changed, or could not.
-public struct LEPHYUpdateComplete: LEEvent {
+package struct LEPHYUpdateComplete: LEEvent {
     /// The number among the LE events.
-    public static var leSubevent: LESubevent { LESubevent(rawValue: 0x0C) }
+    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x0C) }
     /// The event's name.
-    public static var name: String { "LE PHY Update Complete" }
+    package static var name: String { "LE PHY Update Complete" }
 
     /// Whether and why it failed.
-    public var status = HCIStatus.success
+    package var status = HCIStatus.success
     /// The connection.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
     /// The PHY for sending.
-    public var txPHY = LEPHY(rawValue: 0)
+    package var txPHY = LEPHY(rawValue: 0)
     /// The PHY for receiving.
-    public var rxPHY = LEPHY(rawValue: 0)
+    package var rxPHY = LEPHY(rawValue: 0)
 
     /// An event with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// An event with these parameters.
-    public init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, txPHY: LEPHY, rxPHY: LEPHY) {
+    package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, txPHY: LEPHY, rxPHY: LEPHY) {
         self.status = status
         self.handle = handle
         self.txPHY = txPHY
@@ -138,7 +138,7 @@ public struct LEPHYUpdateComplete: LEEvent {
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Connection_Handle", &handle)
         try coder.field("TX_PHY", &txPHY)

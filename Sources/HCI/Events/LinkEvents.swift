@@ -1,31 +1,31 @@
 import BluetoothTypes
 
 /// Disconnection Complete (Core Vol 4 Part E 7.7.5): a connection has ended.
-public struct DisconnectionComplete: HCIEvent {
+package struct DisconnectionComplete: HCIEvent {
     /// The event's number.
-    public static var eventCode: EventCode { EventCode(rawValue: 0x05) }
+    package static var eventCode: EventCode { EventCode(rawValue: 0x05) }
     /// The event's name.
-    public static var name: String { "Disconnection Complete" }
+    package static var name: String { "Disconnection Complete" }
 
     /// Whether and why it failed.
-    public var status = HCIStatus.success
+    package var status = HCIStatus.success
     /// The connection.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
     /// Why it ended.
-    public var reason = HCIStatus.success
+    package var reason = HCIStatus.success
 
     /// An event with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// An event with these parameters.
-    public init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, reason: HCIStatus) {
+    package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, reason: HCIStatus) {
         self.status = status
         self.handle = handle
         self.reason = reason
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Connection_Handle", &handle)
         try coder.field("Reason", &reason)
@@ -33,31 +33,31 @@ public struct DisconnectionComplete: HCIEvent {
 }
 
 /// Encryption Change [v1] (Core Vol 4 Part E 7.7.8): a link has been encrypted, or has not.
-public struct EncryptionChange: HCIEvent {
+package struct EncryptionChange: HCIEvent {
     /// The event's number.
-    public static var eventCode: EventCode { EventCode(rawValue: 0x08) }
+    package static var eventCode: EventCode { EventCode(rawValue: 0x08) }
     /// The event's name.
-    public static var name: String { "Encryption Change [v1]" }
+    package static var name: String { "Encryption Change [v1]" }
 
     /// Whether and why it failed.
-    public var status = HCIStatus.success
+    package var status = HCIStatus.success
     /// The connection.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
     /// Whether it is encrypted now.
-    public var state = EncryptionState(rawValue: 0)
+    package var state = EncryptionState(rawValue: 0)
 
     /// An event with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// An event with these parameters.
-    public init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, state: EncryptionState) {
+    package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, state: EncryptionState) {
         self.status = status
         self.handle = handle
         self.state = state
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Connection_Handle", &handle)
         try coder.field("Encryption_Enabled", &state)
@@ -65,26 +65,26 @@ public struct EncryptionChange: HCIEvent {
 }
 
 /// Encryption Change [v2] (Core Vol 4 Part E 7.7.8): a link has been encrypted, or has not.
-public struct EncryptionChangeV2: HCIEvent {
+package struct EncryptionChangeV2: HCIEvent {
     /// The event's number.
-    public static var eventCode: EventCode { EventCode(rawValue: 0x59) }
+    package static var eventCode: EventCode { EventCode(rawValue: 0x59) }
     /// The event's name.
-    public static var name: String { "Encryption Change [v2]" }
+    package static var name: String { "Encryption Change [v2]" }
 
     /// Whether and why it failed.
-    public var status = HCIStatus.success
+    package var status = HCIStatus.success
     /// The connection.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
     /// Whether it is encrypted now.
-    public var state = EncryptionState(rawValue: 0)
+    package var state = EncryptionState(rawValue: 0)
     /// The size of the key in octets, 7 to 16.
-    public var keySize: UInt8 = 0
+    package var keySize: UInt8 = 0
 
     /// An event with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// An event with these parameters.
-    public init(
+    package init(
         status: HCIStatus = HCIStatus.success,
         handle: ConnectionHandle,
         state: EncryptionState,
@@ -97,7 +97,7 @@ public struct EncryptionChangeV2: HCIEvent {
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Connection_Handle", &handle)
         try coder.field("Encryption_Enabled", &state)
@@ -106,56 +106,56 @@ public struct EncryptionChangeV2: HCIEvent {
 }
 
 /// Encryption Key Refresh Complete (Core Vol 4 Part E 7.7.39): the key of a link has been changed.
-public struct EncryptionKeyRefreshComplete: HCIEvent {
+package struct EncryptionKeyRefreshComplete: HCIEvent {
     /// The event's number.
-    public static var eventCode: EventCode { EventCode(rawValue: 0x30) }
+    package static var eventCode: EventCode { EventCode(rawValue: 0x30) }
     /// The event's name.
-    public static var name: String { "Encryption Key Refresh Complete" }
+    package static var name: String { "Encryption Key Refresh Complete" }
 
     /// Whether and why it failed.
-    public var status = HCIStatus.success
+    package var status = HCIStatus.success
     /// The connection.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
 
     /// An event with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// An event with these parameters.
-    public init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle) {
+    package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle) {
         self.status = status
         self.handle = handle
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Connection_Handle", &handle)
     }
 }
 
 /// Read Remote Version Information Complete (Core Vol 4 Part E 7.7.12): the version of a peer.
-public struct ReadRemoteVersionInformationComplete: HCIEvent {
+package struct ReadRemoteVersionInformationComplete: HCIEvent {
     /// The event's number.
-    public static var eventCode: EventCode { EventCode(rawValue: 0x0C) }
+    package static var eventCode: EventCode { EventCode(rawValue: 0x0C) }
     /// The event's name.
-    public static var name: String { "Read Remote Version Information Complete" }
+    package static var name: String { "Read Remote Version Information Complete" }
 
     /// Whether and why it failed.
-    public var status = HCIStatus.success
+    package var status = HCIStatus.success
     /// The connection.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
     /// The version of its link layer.
-    public var version = SpecificationVersion(rawValue: 0)
+    package var version = SpecificationVersion(rawValue: 0)
     /// The maker, by the number that the Bluetooth SIG gave it.
-    public var companyIdentifier: UInt16 = 0
+    package var companyIdentifier: UInt16 = 0
     /// The maker's revision.
-    public var subversion: UInt16 = 0
+    package var subversion: UInt16 = 0
 
     /// An event with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// An event with these parameters.
-    public init(
+    package init(
         status: HCIStatus = HCIStatus.success,
         handle: ConnectionHandle,
         version: SpecificationVersion,
@@ -170,7 +170,7 @@ public struct ReadRemoteVersionInformationComplete: HCIEvent {
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Connection_Handle", &handle)
         try coder.field("Version", &version)
@@ -181,25 +181,25 @@ public struct ReadRemoteVersionInformationComplete: HCIEvent {
 
 /// Authenticated Payload Timeout Expired (Core Vol 4 Part E 7.7.75): no authenticated packet came for the time that
 /// was set.
-public struct AuthenticatedPayloadTimeoutExpired: HCIEvent {
+package struct AuthenticatedPayloadTimeoutExpired: HCIEvent {
     /// The event's number.
-    public static var eventCode: EventCode { EventCode(rawValue: 0x57) }
+    package static var eventCode: EventCode { EventCode(rawValue: 0x57) }
     /// The event's name.
-    public static var name: String { "Authenticated Payload Timeout Expired" }
+    package static var name: String { "Authenticated Payload Timeout Expired" }
 
     /// The connection.
-    public var handle = ConnectionHandle(rawValue: 0)
+    package var handle = ConnectionHandle(rawValue: 0)
 
     /// An event with every parameter zero.
-    public init() {}
+    package init() {}
 
     /// An event with these parameters.
-    public init(handle: ConnectionHandle) {
+    package init(handle: ConnectionHandle) {
         self.handle = handle
     }
 
     /// Names the parameters.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
     }
 }

@@ -3,9 +3,9 @@ import BluetoothTypes
 /// A packet of connection data: a fragment of an L2CAP PDU (Core Vol 4 Part E 5.4.2).
 ///
 /// Written by hand rather than as ``PacketFields``: this is the packet that there are many of.
-public struct ACLPacket: Hashable, Sendable {
+package struct ACLPacket: Hashable, Sendable {
     /// Where in a PDU the fragment lies.
-    public enum Boundary: UInt8, Sendable {
+    package enum Boundary: UInt8, Sendable {
         /// A PDU begins; the host sends this on LE links.
         case startNonFlushable = 0
         /// A PDU goes on.
@@ -16,23 +16,23 @@ public struct ACLPacket: Hashable, Sendable {
         case complete = 3
 
         /// Whether a PDU begins with the fragment.
-        public var isStart: Bool { self != .continuation }
+        package var isStart: Bool { self != .continuation }
     }
 
     /// Octets of the header.
-    public static let headerSize = 4
+    package static let headerSize = 4
 
     /// The connection.
-    public var handle: ConnectionHandle
+    package var handle: ConnectionHandle
     /// Where in a PDU the fragment lies.
-    public var boundary: Boundary
+    package var boundary: Boundary
     /// The two broadcast bits; 0 on LE links.
-    public var broadcast: UInt8
+    package var broadcast: UInt8
     /// The fragment.
-    public var payload: PacketBuffer
+    package var payload: PacketBuffer
 
     /// A fragment for a connection.
-    public init(handle: ConnectionHandle, boundary: Boundary, payload: PacketBuffer) {
+    package init(handle: ConnectionHandle, boundary: Boundary, payload: PacketBuffer) {
         self.handle = handle
         self.boundary = boundary
         self.payload = payload
@@ -42,7 +42,7 @@ public struct ACLPacket: Hashable, Sendable {
     /// Reads a packet; the payload shares its storage.
     ///
     /// - Throws: ``PacketError`` when the octets are fewer or more than the header says (AB-H02).
-    public init(reading bytes: PacketBuffer) throws(PacketError) {
+    package init(reading bytes: PacketBuffer) throws(PacketError) {
         guard bytes.count >= Self.headerSize else {
             throw PacketError(.truncated(needed: Self.headerSize, available: bytes.count), at: "ACL header")
         }
@@ -59,7 +59,7 @@ public struct ACLPacket: Hashable, Sendable {
     }
 
     /// The packet as octets: the header goes into the payload's headroom, so that nothing is copied.
-    public consuming func encoded() -> PacketBuffer {
+    package consuming func encoded() -> PacketBuffer {
         let first = handle.rawValue & 0xFFF | UInt16(boundary.rawValue) << 12 | UInt16(broadcast & 0b11) << 14
         let length = UInt16(truncatingIfNeeded: payload.count)
         var bytes = payload
@@ -72,14 +72,14 @@ public struct ACLPacket: Hashable, Sendable {
 
 extension HCIPacket {
     /// Frames connection data.
-    public init(_ packet: consuming ACLPacket) {
+    package init(_ packet: consuming ACLPacket) {
         self.init(.acl, (consume packet).encoded())
     }
 }
 
 extension ACLPacket: CustomStringConvertible, CustomReflectable {
     /// What ``PacketPrinter`` shows of it.
-    public var description: String { PacketPrinter.describe(HCIPacket(self)) }
+    package var description: String { PacketPrinter.describe(HCIPacket(self)) }
     /// Without parts: `dump` shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+    package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

@@ -1,23 +1,23 @@
 import BluetoothTypes
 
 /// The frame of a command: its number and its parameters, not looked into (Core Vol 4 Part E 5.4.1).
-public struct CommandPacket: PacketFields, Hashable, Sendable {
+package struct CommandPacket: PacketFields, Hashable, Sendable {
     /// The command.
-    public var opcode = Opcode.none
+    package var opcode = Opcode.none
     /// The parameters, 255 octets at most.
-    public var parameters: PacketBuffer = []
+    package var parameters: PacketBuffer = []
 
     /// No command, no parameters.
-    public init() {}
+    package init() {}
 
     /// A command with its parameters.
-    public init(opcode: Opcode, parameters: PacketBuffer) {
+    package init(opcode: Opcode, parameters: PacketBuffer) {
         self.opcode = opcode
         self.parameters = parameters
     }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Opcode", &opcode)
         try coder.countedBytes("Parameters", &parameters)
         // There may be a key among them; nobody has looked.
@@ -25,7 +25,7 @@ public struct CommandPacket: PacketFields, Hashable, Sendable {
     }
 
     /// What ``PacketPrinter`` shows of it.
-    public var description: String { PacketPrinter.describe(HCIPacket(.command, encoded())) }
+    package var description: String { PacketPrinter.describe(HCIPacket(.command, encoded())) }
 }
 
 extension HCIPacket {
@@ -33,7 +33,7 @@ extension HCIPacket {
     ///
     /// - Precondition: The parameters fit 255 octets.
     @inlinable
-    public init(_ command: some HCICommand) {
+    package init(_ command: some HCICommand) {
         var bytes = command.encoded()
         precondition(bytes.count <= 255, "\(type(of: command).name) with \(bytes.count) octets of parameters")
         bytes.prepend(UInt8(truncatingIfNeeded: bytes.count))

@@ -1,33 +1,33 @@
 import BluetoothTypes
 
 /// The frame of an event: its number and its parameters, not looked into (Core Vol 4 Part E 5.4.4).
-public struct EventPacket: PacketFields, Hashable, Sendable {
+package struct EventPacket: PacketFields, Hashable, Sendable {
     /// The event.
-    public var code = EventCode(rawValue: 0)
+    package var code = EventCode(rawValue: 0)
     /// The parameters, 255 octets at most; for an LE event the first tells which.
-    public var parameters: PacketBuffer = []
+    package var parameters: PacketBuffer = []
 
     /// No event, no parameters.
-    public init() {}
+    package init() {}
 
     /// An event with its parameters.
-    public init(code: EventCode, parameters: PacketBuffer) {
+    package init(code: EventCode, parameters: PacketBuffer) {
         self.code = code
         self.parameters = parameters
     }
 
     /// Which LE event it is; nil for others and for an LE event without any octet.
-    public var subevent: LESubevent? {
+    package var subevent: LESubevent? {
         code == .leMeta ? parameters.first.map(LESubevent.init(rawValue:)) : nil
     }
 
     /// The parameters that an ``HCIEvent`` describes: those behind the subevent's octet in an LE event.
-    public var eventParameters: PacketBuffer {
+    package var eventParameters: PacketBuffer {
         code == .leMeta ? parameters.suffix(after: 1) : parameters
     }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Event_Code", &code)
         try coder.countedBytes("Parameters", &parameters)
         // There may be a key among them; nobody has looked.
@@ -35,7 +35,7 @@ public struct EventPacket: PacketFields, Hashable, Sendable {
     }
 
     /// What ``PacketPrinter`` shows of it.
-    public var description: String { PacketPrinter.describe(HCIPacket(.event, encoded())) }
+    package var description: String { PacketPrinter.describe(HCIPacket(.event, encoded())) }
 }
 
 extension HCIPacket {
@@ -43,7 +43,7 @@ extension HCIPacket {
     ///
     /// - Precondition: The parameters fit 255 octets.
     @inlinable
-    public init(_ event: some HCIEvent) {
+    package init(_ event: some HCIEvent) {
         let kind = type(of: event)
         var bytes = event.encoded()
         if let subevent = kind.subevent { bytes.prepend(subevent.rawValue) }

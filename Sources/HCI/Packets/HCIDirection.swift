@@ -1,5 +1,5 @@
 /// Which way a packet goes.
-public enum HCIDirection: Hashable, Sendable {
+package enum HCIDirection: Hashable, Sendable {
     /// Down, to the controller.
     case hostToController
     /// Up, to the host.

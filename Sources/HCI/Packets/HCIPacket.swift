@@ -1,9 +1,9 @@
 import BluetoothTypes
 
 /// A packet between a host and a controller, without the octet that tells its type on a byte stream.
-public struct HCIPacket: Hashable, Sendable {
+package struct HCIPacket: Hashable, Sendable {
     /// The packet types of H4 (Core Vol 4 Part A 2).
-    public enum Kind: UInt8, Sendable, CaseIterable {
+    package enum Kind: UInt8, Sendable, CaseIterable {
         case command = 1
         case acl = 2
         case synchronous = 3
@@ -12,13 +12,13 @@ public struct HCIPacket: Hashable, Sendable {
     }
 
     /// What the packet is.
-    public var kind: Kind
+    package var kind: Kind
     /// The packet from its first header octet on.
-    public var bytes: PacketBuffer
+    package var bytes: PacketBuffer
 
     /// A packet of the given kind.
     @inlinable
-    public init(_ kind: Kind, _ bytes: PacketBuffer) {
+    package init(_ kind: Kind, _ bytes: PacketBuffer) {
         self.kind = kind
         self.bytes = bytes
     }

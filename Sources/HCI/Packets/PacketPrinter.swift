@@ -4,9 +4,9 @@ import BluetoothTypes
 ///
 /// Return parameters are shown by the command that they belong to. Octets that cannot be read are shown as they are, with
 /// the reason. Of what may be a key only the length is shown: logs are read by more people than captures.
-public enum PacketPrinter {
+package enum PacketPrinter {
     /// One line for a packet.
-    public static func line(_ packet: HCIPacket, _ direction: HCIDirection) -> String {
+    package static func line(_ packet: HCIPacket, _ direction: HCIDirection) -> String {
         let arrow =
             switch direction {
             case .hostToController: ">"
@@ -16,7 +16,7 @@ public enum PacketPrinter {
     }
 
     /// What a packet is, and its fields.
-    public static func describe(_ packet: HCIPacket) -> String {
+    package static func describe(_ packet: HCIPacket) -> String {
         do throws(PacketError) {
             switch packet.kind {
             case .command: return try command(CommandPacket(reading: packet.bytes))
@@ -123,7 +123,7 @@ public enum PacketPrinter {
 
 extension HCIPacket: CustomStringConvertible, CustomReflectable {
     /// What the packet is, and its fields.
-    public var description: String { PacketPrinter.describe(self) }
+    package var description: String { PacketPrinter.describe(self) }
     /// Without parts: `dump` shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+    package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

@@ -1,9 +1,9 @@
 import BluetoothTypes
 
 /// Every command that has a type, by its number.
-public enum HCICommandRegistry {
+package enum HCICommandRegistry {
     /// All command types.
-    public static let all: [any HCICommand.Type] = [
+    package static let all: [any HCICommand.Type] = [
         Disconnect.self,
         ReadRemoteVersionInformation.self,
         SetEventMask.self,
@@ -96,14 +96,14 @@ public enum HCICommandRegistry {
     private static let byOpcode = Dictionary(uniqueKeysWithValues: all.map { ($0.opcode, $0) })
 
     /// The type of the command with this number; nil when nobody described it.
-    public static func type(for opcode: Opcode) -> (any HCICommand.Type)? {
+    package static func type(for opcode: Opcode) -> (any HCICommand.Type)? {
         byOpcode[opcode]
     }
 
     /// Reads the parameters of a command into its type; nil when nobody described it.
     ///
     /// - Throws: ``PacketError`` when octets of the parameters are missing, wrong or left over.
-    public static func decode(_ packet: CommandPacket) throws(PacketError) -> (any HCICommand)? {
+    package static func decode(_ packet: CommandPacket) throws(PacketError) -> (any HCICommand)? {
         guard let type = byOpcode[packet.opcode] else { return nil }
         return try type.init(reading: packet.parameters)
     }
@@ -111,7 +111,7 @@ public enum HCICommandRegistry {
     /// Reads the return parameters of a command; nil when nobody described it.
     ///
     /// - Throws: ``PacketError`` when octets are missing or wrong.
-    public static func decodeResponse(_ event: CommandComplete) throws(PacketError) -> (any HCIResponse)? {
+    package static func decodeResponse(_ event: CommandComplete) throws(PacketError) -> (any HCIResponse)? {
         guard let type = byOpcode[event.opcode] else { return nil }
         return try response(of: type, event.parameters)
     }

@@ -1,14 +1,14 @@
 import BluetoothTypes
 
 /// Every event that has a type, by its number.
-public enum HCIEventRegistry {
+package enum HCIEventRegistry {
     private struct Key: Hashable {
         var code: EventCode
         var subevent: LESubevent?
     }
 
     /// All event types.
-    public static let all: [any HCIEvent.Type] = [
+    package static let all: [any HCIEvent.Type] = [
         CommandComplete.self,
         CommandStatus.self,
         DisconnectionComplete.self,
@@ -46,14 +46,14 @@ public enum HCIEventRegistry {
     )
 
     /// The type of the event with these numbers; nil when nobody described it.
-    public static func type(for code: EventCode, subevent: LESubevent? = nil) -> (any HCIEvent.Type)? {
+    package static func type(for code: EventCode, subevent: LESubevent? = nil) -> (any HCIEvent.Type)? {
         byNumber[Key(code: code, subevent: subevent)]
     }
 
     /// Reads the parameters of an event into its type; nil when nobody described it, as with a maker's own events.
     ///
     /// - Throws: ``PacketError`` when octets are missing or wrong.
-    public static func decode(_ packet: EventPacket) throws(PacketError) -> (any HCIEvent)? {
+    package static func decode(_ packet: EventPacket) throws(PacketError) -> (any HCIEvent)? {
         guard let type = type(for: packet.code, subevent: packet.subevent) else { return nil }
         return try type.reading(packet.eventParameters)
     }

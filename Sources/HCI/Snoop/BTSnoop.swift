@@ -4,7 +4,7 @@ import EventLoops
 /// The file format that packet sniffers read: a header, then records, all numbers with the most significant octet first.
 ///
 /// It is the format of RFC 1761 with Bluetooth's own datalink types, of which this is the one for H4.
-public enum BTSnoop {
+package enum BTSnoop {
     /// The first octets of a file: "btsnoop" and a zero.
     static let magic = PacketBuffer(Array("btsnoop".utf8) + [0])
     /// The version of the format.
@@ -21,18 +21,18 @@ public enum BTSnoop {
     static let maximumPacketSize = 65_535 + 5
 
     /// A packet of a file.
-    public struct Record: Hashable, Sendable {
+    package struct Record: Hashable, Sendable {
         /// The packet.
-        public var packet: HCIPacket
+        package var packet: HCIPacket
         /// Which way it went.
-        public var direction: HCIDirection
+        package var direction: HCIDirection
         /// When, in microseconds since the beginning of 1970.
-        public var unixMicroseconds: Int64
+        package var unixMicroseconds: Int64
         /// How many packets were lost between the beginning of the file and this one.
-        public var drops: UInt32
+        package var drops: UInt32
 
         /// A packet at a time.
-        public init(packet: HCIPacket, direction: HCIDirection, unixMicroseconds: Int64, drops: UInt32 = 0) {
+        package init(packet: HCIPacket, direction: HCIDirection, unixMicroseconds: Int64, drops: UInt32 = 0) {
             self.packet = packet
             self.direction = direction
             self.unixMicroseconds = unixMicroseconds
@@ -42,16 +42,16 @@ public enum BTSnoop {
 }
 
 /// Writes packets in the format of ``BTSnoop``. Where the octets go is the caller's business, and so is the calendar.
-public struct BTSnoopWriter: Sendable {
+package struct BTSnoopWriter: Sendable {
     private let unixMicrosecondsAtZero: Int64
 
     /// A writer for a loop whose instant zero was so many microseconds after the beginning of 1970.
-    public init(unixMicrosecondsAtZero: Int64) {
+    package init(unixMicrosecondsAtZero: Int64) {
         self.unixMicrosecondsAtZero = unixMicrosecondsAtZero
     }
 
     /// What a file begins with.
-    public var header: [UInt8] {
+    package var header: [UInt8] {
         var bytes = BTSnoop.magic
         bytes.append(integer: BTSnoop.version.byteSwapped)
         bytes.append(integer: BTSnoop.datalinkH4.byteSwapped)
@@ -61,7 +61,7 @@ public struct BTSnoopWriter: Sendable {
     /// A packet as the file has it.
     ///
     /// `drops` is how many packets were lost since the beginning of the file.
-    public func record(
+    package func record(
         _ packet: HCIPacket,
         _ direction: HCIDirection,
         at instant: Instant,
@@ -84,13 +84,13 @@ public struct BTSnoopWriter: Sendable {
 }
 
 /// Reads packets in the format of ``BTSnoop``.
-public struct BTSnoopReader {
+package struct BTSnoopReader {
     private var reader: ByteReader
 
     /// Reads from a whole file.
     ///
     /// - Throws: ``PacketError`` when it does not begin as such a file, or is one of another datalink type than H4.
-    public init(_ file: PacketBuffer) throws(PacketError) {
+    package init(_ file: PacketBuffer) throws(PacketError) {
         reader = ByteReader(file)
         guard try reader.slice(BTSnoop.magic.count, at: "Identification Pattern") == BTSnoop.magic else {
             throw PacketError(.value(0), at: "Identification Pattern")
@@ -104,7 +104,7 @@ public struct BTSnoopReader {
     /// The next packet; nil at the end of the file.
     ///
     /// - Throws: ``PacketError`` when the file ends within a record, or the record is not one of an HCI packet.
-    public mutating func next() throws(PacketError) -> BTSnoop.Record? {
+    package mutating func next() throws(PacketError) -> BTSnoop.Record? {
         guard reader.remaining > 0 else { return nil }
         let original = try reader.integer(UInt32.self, at: "Original Length").byteSwapped
         let included = try reader.integer(UInt32.self, at: "Included Length").byteSwapped

@@ -1,55 +1,55 @@
 import BluetoothTypes
 
 /// A version of the Core specification (Assigned Numbers 2.1).
-public struct SpecificationVersion: NamedWireValue, Comparable {
+package struct SpecificationVersion: NamedWireValue, Comparable {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any number, known or not.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// The name for a log; the number in hexadecimal when it has none.
-    public var description: String { named }
+    package var description: String { named }
 
     /// Version 1.0.
-    public static let v1_0 = SpecificationVersion(rawValue: 0x00)
+    package static let v1_0 = SpecificationVersion(rawValue: 0x00)
     /// Version 1.1.
-    public static let v1_1 = SpecificationVersion(rawValue: 0x01)
+    package static let v1_1 = SpecificationVersion(rawValue: 0x01)
     /// Version 1.2.
-    public static let v1_2 = SpecificationVersion(rawValue: 0x02)
+    package static let v1_2 = SpecificationVersion(rawValue: 0x02)
     /// Version 2.0.
-    public static let v2_0 = SpecificationVersion(rawValue: 0x03)
+    package static let v2_0 = SpecificationVersion(rawValue: 0x03)
     /// Version 2.1.
-    public static let v2_1 = SpecificationVersion(rawValue: 0x04)
+    package static let v2_1 = SpecificationVersion(rawValue: 0x04)
     /// Version 3.0.
-    public static let v3_0 = SpecificationVersion(rawValue: 0x05)
+    package static let v3_0 = SpecificationVersion(rawValue: 0x05)
     /// Version 4.0.
-    public static let v4_0 = SpecificationVersion(rawValue: 0x06)
+    package static let v4_0 = SpecificationVersion(rawValue: 0x06)
     /// Version 4.1.
-    public static let v4_1 = SpecificationVersion(rawValue: 0x07)
+    package static let v4_1 = SpecificationVersion(rawValue: 0x07)
     /// Version 4.2.
-    public static let v4_2 = SpecificationVersion(rawValue: 0x08)
+    package static let v4_2 = SpecificationVersion(rawValue: 0x08)
     /// Version 5.0.
-    public static let v5_0 = SpecificationVersion(rawValue: 0x09)
+    package static let v5_0 = SpecificationVersion(rawValue: 0x09)
     /// Version 5.1.
-    public static let v5_1 = SpecificationVersion(rawValue: 0x0A)
+    package static let v5_1 = SpecificationVersion(rawValue: 0x0A)
     /// Version 5.2.
-    public static let v5_2 = SpecificationVersion(rawValue: 0x0B)
+    package static let v5_2 = SpecificationVersion(rawValue: 0x0B)
     /// Version 5.3.
-    public static let v5_3 = SpecificationVersion(rawValue: 0x0C)
+    package static let v5_3 = SpecificationVersion(rawValue: 0x0C)
     /// Version 5.4.
-    public static let v5_4 = SpecificationVersion(rawValue: 0x0D)
+    package static let v5_4 = SpecificationVersion(rawValue: 0x0D)
     /// Version 6.0.
-    public static let v6_0 = SpecificationVersion(rawValue: 0x0E)
+    package static let v6_0 = SpecificationVersion(rawValue: 0x0E)
     /// Version 6.1.
-    public static let v6_1 = SpecificationVersion(rawValue: 0x0F)
+    package static let v6_1 = SpecificationVersion(rawValue: 0x0F)
     /// Version 6.2.
-    public static let v6_2 = SpecificationVersion(rawValue: 0x10)
+    package static let v6_2 = SpecificationVersion(rawValue: 0x10)
 
     /// The earlier version is the smaller one.
-    public static func < (a: SpecificationVersion, b: SpecificationVersion) -> Bool { a.rawValue < b.rawValue }
+    package static func < (a: SpecificationVersion, b: SpecificationVersion) -> Bool { a.rawValue < b.rawValue }
 
     static let names: [UInt8: String] = [
         0x00: "1.0",
@@ -73,26 +73,26 @@ public struct SpecificationVersion: NamedWireValue, Comparable {
 }
 
 /// The first page of what a controller can do (Core Vol 2 Part C 3.3). The bits that matter to LE have names.
-public struct LMPFeatures: WireFlags {
+package struct LMPFeatures: WireFlags {
     /// The bits on the wire.
-    public var rawValue: UInt64
+    package var rawValue: UInt64
 
     /// Any bits, known or not.
-    public init(rawValue: UInt64) {
+    package init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
 
     /// There is no BR/EDR.
-    public static let brEdrNotSupported = bit(37)
+    package static let brEdrNotSupported = bit(37)
     /// There is LE.
-    public static let leController = bit(38)
+    package static let leController = bit(38)
     /// LE and BR/EDR to one peer at once.
-    public static let simultaneousLEAndBREDR = bit(49)
+    package static let simultaneousLEAndBREDR = bit(49)
     /// There are more pages of features.
-    public static let extendedFeatures = bit(63)
+    package static let extendedFeatures = bit(63)
 
     /// The names of the bits, for a log.
-    public static let names: [(flag: LMPFeatures, name: String)] = [
+    package static let names: [(flag: LMPFeatures, name: String)] = [
         (.brEdrNotSupported, "BR/EDR not supported"),
         (.leController, "LE"),
         (.simultaneousLEAndBREDR, "LE and BR/EDR to one peer"),
@@ -101,22 +101,22 @@ public struct LMPFeatures: WireFlags {
 }
 
 /// Which transmit power to read (Core Vol 4 Part E 7.3.35).
-public struct TransmitPowerKind: NamedWireValue {
+package struct TransmitPowerKind: NamedWireValue {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any number, known or not.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// The name for a log; the number in hexadecimal when it has none.
-    public var description: String { named }
+    package var description: String { named }
 
     /// The one in use.
-    public static let current = TransmitPowerKind(rawValue: 0x00)
+    package static let current = TransmitPowerKind(rawValue: 0x00)
     /// The highest one.
-    public static let maximum = TransmitPowerKind(rawValue: 0x01)
+    package static let maximum = TransmitPowerKind(rawValue: 0x01)
 
     static let names: [UInt8: String] = [
         0x00: "current",
@@ -125,22 +125,22 @@ public struct TransmitPowerKind: NamedWireValue {
 }
 
 /// Which private key a shared secret is computed with (Core Vol 4 Part E 7.8.37).
-public struct LEPrivateKeyKind: NamedWireValue {
+package struct LEPrivateKeyKind: NamedWireValue {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any number, known or not.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// The name for a log; the number in hexadecimal when it has none.
-    public var description: String { named }
+    package var description: String { named }
 
     /// The one that LE Read Local P-256 Public Key has drawn.
-    public static let generated = LEPrivateKeyKind(rawValue: 0x00)
+    package static let generated = LEPrivateKeyKind(rawValue: 0x00)
     /// The debug key, which everybody knows.
-    public static let debug = LEPrivateKeyKind(rawValue: 0x01)
+    package static let debug = LEPrivateKeyKind(rawValue: 0x01)
 
     static let names: [UInt8: String] = [
         0x00: "generated",

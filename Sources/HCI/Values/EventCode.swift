@@ -1,34 +1,34 @@
 import BluetoothTypes
 
 /// The number of an event (Core Vol 4 Part E 7.7).
-public struct EventCode: WireValue, CustomStringConvertible {
+package struct EventCode: WireValue, CustomStringConvertible {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any number, known or not.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// LE events share this code; the first octet of their parameters tells them apart.
-    public static let leMeta = EventCode(rawValue: 0x3E)
+    package static let leMeta = EventCode(rawValue: 0x3E)
     /// The maker of the controller defines the rest.
-    public static let vendorSpecific = EventCode(rawValue: 0xFF)
+    package static let vendorSpecific = EventCode(rawValue: 0xFF)
 
     /// The number in hexadecimal.
-    public var description: String { "0x" + String(rawValue, radix: 16) }
+    package var description: String { "0x" + String(rawValue, radix: 16) }
 }
 
 /// The number of an LE event behind ``EventCode/leMeta`` (Core Vol 4 Part E 7.7.65).
-public struct LESubevent: WireValue, CustomStringConvertible {
+package struct LESubevent: WireValue, CustomStringConvertible {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any number, known or not.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// The number in hexadecimal.
-    public var description: String { "0x" + String(rawValue, radix: 16) }
+    package var description: String { "0x" + String(rawValue, radix: 16) }
 }

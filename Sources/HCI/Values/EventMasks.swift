@@ -1,35 +1,35 @@
 import BluetoothTypes
 
 /// The events that a controller may send (Core Vol 4 Part E 7.3.1). Those that LE needs have names.
-public struct EventMask: WireFlags {
+package struct EventMask: WireFlags {
     /// The bits on the wire.
-    public var rawValue: UInt64
+    package var rawValue: UInt64
 
     /// Any bits, known or not.
-    public init(rawValue: UInt64) {
+    package init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
 
     /// Disconnection Complete.
-    public static let disconnectionComplete = bit(4)
+    package static let disconnectionComplete = bit(4)
     /// Encryption Change, version 1.
-    public static let encryptionChange = bit(7)
+    package static let encryptionChange = bit(7)
     /// Read Remote Version Information Complete.
-    public static let readRemoteVersionInformationComplete = bit(11)
+    package static let readRemoteVersionInformationComplete = bit(11)
     /// Hardware Error.
-    public static let hardwareError = bit(15)
+    package static let hardwareError = bit(15)
     /// Data Buffer Overflow.
-    public static let dataBufferOverflow = bit(25)
+    package static let dataBufferOverflow = bit(25)
     /// Encryption Key Refresh Complete.
-    public static let encryptionKeyRefreshComplete = bit(47)
+    package static let encryptionKeyRefreshComplete = bit(47)
     /// All LE events, as the LE event mask says.
-    public static let leMeta = bit(61)
+    package static let leMeta = bit(61)
 
     /// What a controller sends when nobody set a mask: no LE events.
-    public static let initial = EventMask(rawValue: 0x0000_1FFF_FFFF_FFFF)
+    package static let initial = EventMask(rawValue: 0x0000_1FFF_FFFF_FFFF)
 
     /// The names of the bits, for a log.
-    public static let names: [(flag: EventMask, name: String)] = [
+    package static let names: [(flag: EventMask, name: String)] = [
         (.disconnectionComplete, "disconnection complete"),
         (.encryptionChange, "encryption change"),
         (.readRemoteVersionInformationComplete, "read remote version information complete"),
@@ -41,84 +41,84 @@ public struct EventMask: WireFlags {
 }
 
 /// More events that a controller may send (Core Vol 4 Part E 7.3.69).
-public struct EventMaskPage2: WireFlags {
+package struct EventMaskPage2: WireFlags {
     /// The bits on the wire.
-    public var rawValue: UInt64
+    package var rawValue: UInt64
 
     /// Any bits, known or not.
-    public init(rawValue: UInt64) {
+    package init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
 
     /// Authenticated Payload Timeout Expired.
-    public static let authenticatedPayloadTimeoutExpired = bit(23)
+    package static let authenticatedPayloadTimeoutExpired = bit(23)
     /// Encryption Change, version 2.
-    public static let encryptionChangeV2 = bit(25)
+    package static let encryptionChangeV2 = bit(25)
 
     /// The names of the bits, for a log.
-    public static let names: [(flag: EventMaskPage2, name: String)] = [
+    package static let names: [(flag: EventMaskPage2, name: String)] = [
         (.authenticatedPayloadTimeoutExpired, "authenticated payload timeout expired"),
         (.encryptionChangeV2, "encryption change V2"),
     ]
 }
 
 /// The LE events that a controller may send (Core Vol 4 Part E 7.8.1). The bit is the subevent less one.
-public struct LEEventMask: WireFlags {
+package struct LEEventMask: WireFlags {
     /// The bits on the wire.
-    public var rawValue: UInt64
+    package var rawValue: UInt64
 
     /// Any bits, known or not.
-    public init(rawValue: UInt64) {
+    package init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
 
     /// LE Connection Complete.
-    public static let connectionComplete = bit(0)
+    package static let connectionComplete = bit(0)
     /// LE Advertising Report.
-    public static let advertisingReport = bit(1)
+    package static let advertisingReport = bit(1)
     /// LE Connection Update Complete.
-    public static let connectionUpdateComplete = bit(2)
+    package static let connectionUpdateComplete = bit(2)
     /// LE Read Remote Features Complete.
-    public static let readRemoteFeaturesComplete = bit(3)
+    package static let readRemoteFeaturesComplete = bit(3)
     /// LE Long Term Key Request.
-    public static let longTermKeyRequest = bit(4)
+    package static let longTermKeyRequest = bit(4)
     /// LE Remote Connection Parameter Request.
-    public static let remoteConnectionParameterRequest = bit(5)
+    package static let remoteConnectionParameterRequest = bit(5)
     /// LE Data Length Change.
-    public static let dataLengthChange = bit(6)
+    package static let dataLengthChange = bit(6)
     /// LE Read Local P-256 Public Key Complete.
-    public static let readLocalPublicKeyComplete = bit(7)
+    package static let readLocalPublicKeyComplete = bit(7)
     /// LE Generate DHKey Complete.
-    public static let generateDHKeyComplete = bit(8)
+    package static let generateDHKeyComplete = bit(8)
     /// LE Enhanced Connection Complete.
-    public static let enhancedConnectionComplete = bit(9)
+    package static let enhancedConnectionComplete = bit(9)
     /// LE Directed Advertising Report.
-    public static let directedAdvertisingReport = bit(10)
+    package static let directedAdvertisingReport = bit(10)
     /// LE PHY Update Complete.
-    public static let phyUpdateComplete = bit(11)
+    package static let phyUpdateComplete = bit(11)
     /// LE Extended Advertising Report.
-    public static let extendedAdvertisingReport = bit(12)
+    package static let extendedAdvertisingReport = bit(12)
     /// LE Scan Timeout.
-    public static let scanTimeout = bit(16)
+    package static let scanTimeout = bit(16)
     /// LE Advertising Set Terminated.
-    public static let advertisingSetTerminated = bit(17)
+    package static let advertisingSetTerminated = bit(17)
     /// LE Scan Request Received.
-    public static let scanRequestReceived = bit(18)
+    package static let scanRequestReceived = bit(18)
     /// LE Channel Selection Algorithm.
-    public static let channelSelectionAlgorithm = bit(19)
+    package static let channelSelectionAlgorithm = bit(19)
     /// LE Request Peer SCA Complete.
-    public static let requestPeerSCAComplete = bit(30)
+    package static let requestPeerSCAComplete = bit(30)
 
     /// What a controller sends when nobody set a mask: the five events of version 4.0.
-    public static let initial = LEEventMask(rawValue: 0x1F)
+    package static let initial = LEEventMask(rawValue: 0x1F)
 
     /// Whether the event passes the mask.
-    public func allows(_ subevent: LESubevent) -> Bool {
+    package func allows(_ subevent: LESubevent) -> Bool {
         subevent.rawValue >= 1 && subevent.rawValue <= 64 && rawValue >> UInt64(subevent.rawValue - 1) & 1 == 1
     }
 
     /// The names of the bits, for a log.
-    public static let names: [(flag: LEEventMask, name: String)] = [
+    package static let names: [(flag: LEEventMask, name: String)] = [
         (.connectionComplete, "connection complete"),
         (.advertisingReport, "advertising report"),
         (.connectionUpdateComplete, "connection update complete"),

@@ -1,134 +1,134 @@
 import BluetoothTypes
 
 /// The error codes of the controller (Core Vol 1 Part F 1.3).
-public struct HCIStatus: NamedWireValue {
+package struct HCIStatus: NamedWireValue {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any number, known or not.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// The name for a log, with the number.
-    public var description: String {
+    package var description: String {
         "\(Self.names[rawValue] ?? "reserved") (0x\(String(rawValue, radix: 16)))"
     }
 
     /// Success.
-    public static let success = HCIStatus(rawValue: 0x00)
+    package static let success = HCIStatus(rawValue: 0x00)
     /// The controller does not know the command.
-    public static let unknownCommand = HCIStatus(rawValue: 0x01)
+    package static let unknownCommand = HCIStatus(rawValue: 0x01)
     /// No connection, set or sync has this number.
-    public static let unknownConnection = HCIStatus(rawValue: 0x02)
+    package static let unknownConnection = HCIStatus(rawValue: 0x02)
     /// The controller failed in a way that no other code describes.
-    public static let hardwareFailure = HCIStatus(rawValue: 0x03)
+    package static let hardwareFailure = HCIStatus(rawValue: 0x03)
     /// The peer did not answer a page (BR/EDR).
-    public static let pageTimeout = HCIStatus(rawValue: 0x04)
+    package static let pageTimeout = HCIStatus(rawValue: 0x04)
     /// Authentication or pairing failed.
-    public static let authenticationFailure = HCIStatus(rawValue: 0x05)
+    package static let authenticationFailure = HCIStatus(rawValue: 0x05)
     /// The peer has no key to encrypt with.
-    public static let pinOrKeyMissing = HCIStatus(rawValue: 0x06)
+    package static let pinOrKeyMissing = HCIStatus(rawValue: 0x06)
     /// The controller has no memory left for this, for example no free entry in a list.
-    public static let memoryCapacityExceeded = HCIStatus(rawValue: 0x07)
+    package static let memoryCapacityExceeded = HCIStatus(rawValue: 0x07)
     /// Nothing was heard from the peer for the supervision timeout.
-    public static let connectionTimeout = HCIStatus(rawValue: 0x08)
+    package static let connectionTimeout = HCIStatus(rawValue: 0x08)
     /// The controller holds as many connections as it can.
-    public static let connectionLimitExceeded = HCIStatus(rawValue: 0x09)
+    package static let connectionLimitExceeded = HCIStatus(rawValue: 0x09)
     /// As many synchronous connections as possible are open to this peer.
-    public static let synchronousConnectionLimitExceeded = HCIStatus(rawValue: 0x0A)
+    package static let synchronousConnectionLimitExceeded = HCIStatus(rawValue: 0x0A)
     /// There is a connection to this peer already.
-    public static let connectionAlreadyExists = HCIStatus(rawValue: 0x0B)
+    package static let connectionAlreadyExists = HCIStatus(rawValue: 0x0B)
     /// The controller is in a state in which the command is not allowed.
-    public static let commandDisallowed = HCIStatus(rawValue: 0x0C)
+    package static let commandDisallowed = HCIStatus(rawValue: 0x0C)
     /// The peer refused for want of resources.
-    public static let rejectedForLimitedResources = HCIStatus(rawValue: 0x0D)
+    package static let rejectedForLimitedResources = HCIStatus(rawValue: 0x0D)
     /// The peer refused for reasons of security.
-    public static let rejectedForSecurity = HCIStatus(rawValue: 0x0E)
+    package static let rejectedForSecurity = HCIStatus(rawValue: 0x0E)
     /// The peer refused this address.
-    public static let rejectedForUnacceptableAddress = HCIStatus(rawValue: 0x0F)
+    package static let rejectedForUnacceptableAddress = HCIStatus(rawValue: 0x0F)
     /// Nobody accepted the connection in time.
-    public static let connectionAcceptTimeout = HCIStatus(rawValue: 0x10)
+    package static let connectionAcceptTimeout = HCIStatus(rawValue: 0x10)
     /// The controller does not support the feature or the value.
-    public static let unsupportedFeatureOrParameter = HCIStatus(rawValue: 0x11)
+    package static let unsupportedFeatureOrParameter = HCIStatus(rawValue: 0x11)
     /// A parameter of the command is out of its range, or contradicts another.
-    public static let invalidParameters = HCIStatus(rawValue: 0x12)
+    package static let invalidParameters = HCIStatus(rawValue: 0x12)
     /// The user of the peer, or its host, ended the connection.
-    public static let remoteUserTerminated = HCIStatus(rawValue: 0x13)
+    package static let remoteUserTerminated = HCIStatus(rawValue: 0x13)
     /// The peer ended the connection for want of resources.
-    public static let remoteLowResources = HCIStatus(rawValue: 0x14)
+    package static let remoteLowResources = HCIStatus(rawValue: 0x14)
     /// The peer ended the connection because it switches off.
-    public static let remotePowerOff = HCIStatus(rawValue: 0x15)
+    package static let remotePowerOff = HCIStatus(rawValue: 0x15)
     /// This host ended the connection.
-    public static let localHostTerminated = HCIStatus(rawValue: 0x16)
+    package static let localHostTerminated = HCIStatus(rawValue: 0x16)
     /// Authentication is not allowed again so soon.
-    public static let repeatedAttempts = HCIStatus(rawValue: 0x17)
+    package static let repeatedAttempts = HCIStatus(rawValue: 0x17)
     /// The peer does not allow pairing.
-    public static let pairingNotAllowed = HCIStatus(rawValue: 0x18)
+    package static let pairingNotAllowed = HCIStatus(rawValue: 0x18)
     /// The peer does not know an LMP message.
-    public static let unknownLMPPDU = HCIStatus(rawValue: 0x19)
+    package static let unknownLMPPDU = HCIStatus(rawValue: 0x19)
     /// The peer does not support the feature.
-    public static let unsupportedRemoteFeature = HCIStatus(rawValue: 0x1A)
+    package static let unsupportedRemoteFeature = HCIStatus(rawValue: 0x1A)
     /// A link-layer message has a parameter that is not allowed.
-    public static let invalidLinkLayerParameters = HCIStatus(rawValue: 0x1E)
+    package static let invalidLinkLayerParameters = HCIStatus(rawValue: 0x1E)
     /// No other code fits.
-    public static let unspecifiedError = HCIStatus(rawValue: 0x1F)
+    package static let unspecifiedError = HCIStatus(rawValue: 0x1F)
     /// A link-layer message has a parameter value that is not supported.
-    public static let unsupportedLinkLayerParameter = HCIStatus(rawValue: 0x20)
+    package static let unsupportedLinkLayerParameter = HCIStatus(rawValue: 0x20)
     /// The role cannot be changed now.
-    public static let roleChangeNotAllowed = HCIStatus(rawValue: 0x21)
+    package static let roleChangeNotAllowed = HCIStatus(rawValue: 0x21)
     /// The peer's link layer did not answer in time.
-    public static let linkLayerResponseTimeout = HCIStatus(rawValue: 0x22)
+    package static let linkLayerResponseTimeout = HCIStatus(rawValue: 0x22)
     /// Both sides began the same procedure.
-    public static let linkLayerProcedureCollision = HCIStatus(rawValue: 0x23)
+    package static let linkLayerProcedureCollision = HCIStatus(rawValue: 0x23)
     /// An LMP message came at a moment at which it is not allowed.
-    public static let lmpPDUNotAllowed = HCIStatus(rawValue: 0x24)
+    package static let lmpPDUNotAllowed = HCIStatus(rawValue: 0x24)
     /// The encryption mode is not acceptable now.
-    public static let encryptionModeNotAcceptable = HCIStatus(rawValue: 0x25)
+    package static let encryptionModeNotAcceptable = HCIStatus(rawValue: 0x25)
     /// The instant at which a change was to happen is over.
-    public static let instantPassed = HCIStatus(rawValue: 0x28)
+    package static let instantPassed = HCIStatus(rawValue: 0x28)
     /// A unit key was asked for.
-    public static let pairingWithUnitKeyNotSupported = HCIStatus(rawValue: 0x29)
+    package static let pairingWithUnitKeyNotSupported = HCIStatus(rawValue: 0x29)
     /// Another procedure that excludes this one is under way.
-    public static let differentTransactionCollision = HCIStatus(rawValue: 0x2A)
+    package static let differentTransactionCollision = HCIStatus(rawValue: 0x2A)
     /// The peer does not classify channels.
-    public static let channelClassificationNotSupported = HCIStatus(rawValue: 0x2E)
+    package static let channelClassificationNotSupported = HCIStatus(rawValue: 0x2E)
     /// The link is not secure enough for this.
-    public static let insufficientSecurity = HCIStatus(rawValue: 0x2F)
+    package static let insufficientSecurity = HCIStatus(rawValue: 0x2F)
     /// A parameter is outside its mandatory range.
-    public static let parameterOutOfRange = HCIStatus(rawValue: 0x30)
+    package static let parameterOutOfRange = HCIStatus(rawValue: 0x30)
     /// The peer's host pairs with somebody else.
-    public static let hostBusyPairing = HCIStatus(rawValue: 0x38)
+    package static let hostBusyPairing = HCIStatus(rawValue: 0x38)
     /// No channel fits the connection.
-    public static let noSuitableChannel = HCIStatus(rawValue: 0x39)
+    package static let noSuitableChannel = HCIStatus(rawValue: 0x39)
     /// The controller cannot do this now.
-    public static let controllerBusy = HCIStatus(rawValue: 0x3A)
+    package static let controllerBusy = HCIStatus(rawValue: 0x3A)
     /// The connection parameters are not acceptable.
-    public static let unacceptableConnectionParameters = HCIStatus(rawValue: 0x3B)
+    package static let unacceptableConnectionParameters = HCIStatus(rawValue: 0x3B)
     /// Advertising ended because its time was over.
-    public static let advertisingTimeout = HCIStatus(rawValue: 0x3C)
+    package static let advertisingTimeout = HCIStatus(rawValue: 0x3C)
     /// An encrypted packet did not authenticate, so the connection ended.
-    public static let terminatedByMICFailure = HCIStatus(rawValue: 0x3D)
+    package static let terminatedByMICFailure = HCIStatus(rawValue: 0x3D)
     /// The peer did not answer in the first six connection events, or synchronisation failed.
-    public static let connectionFailedToBeEstablished = HCIStatus(rawValue: 0x3E)
+    package static let connectionFailedToBeEstablished = HCIStatus(rawValue: 0x3E)
     /// The clock will be dragged instead of set.
-    public static let coarseClockAdjustmentRejected = HCIStatus(rawValue: 0x40)
+    package static let coarseClockAdjustmentRejected = HCIStatus(rawValue: 0x40)
     /// A submap of channels is not defined.
-    public static let type0SubmapNotDefined = HCIStatus(rawValue: 0x41)
+    package static let type0SubmapNotDefined = HCIStatus(rawValue: 0x41)
     /// No advertising set or sync has this number.
-    public static let unknownAdvertisingIdentifier = HCIStatus(rawValue: 0x42)
+    package static let unknownAdvertisingIdentifier = HCIStatus(rawValue: 0x42)
     /// As many events or advertisements as asked for have been sent.
-    public static let limitReached = HCIStatus(rawValue: 0x43)
+    package static let limitReached = HCIStatus(rawValue: 0x43)
     /// The host cancelled the operation.
-    public static let operationCancelledByHost = HCIStatus(rawValue: 0x44)
+    package static let operationCancelledByHost = HCIStatus(rawValue: 0x44)
     /// The packet does not fit the time or the length that is left.
-    public static let packetTooLong = HCIStatus(rawValue: 0x45)
+    package static let packetTooLong = HCIStatus(rawValue: 0x45)
     /// It is too late for what was asked.
-    public static let tooLate = HCIStatus(rawValue: 0x46)
+    package static let tooLate = HCIStatus(rawValue: 0x46)
     /// It is too early for what was asked.
-    public static let tooEarly = HCIStatus(rawValue: 0x47)
+    package static let tooEarly = HCIStatus(rawValue: 0x47)
     /// Too few channels are left.
-    public static let insufficientChannels = HCIStatus(rawValue: 0x48)
+    package static let insufficientChannels = HCIStatus(rawValue: 0x48)
 
     static let names: [UInt8: String] = [
         0x00: "success",

@@ -1,26 +1,26 @@
 import BluetoothTypes
 
 /// Which of its own addresses a device uses on the air (Core Vol 4 Part E 7.8.5).
-public struct OwnAddressKind: NamedWireValue {
+package struct OwnAddressKind: NamedWireValue {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any number, known or not.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// The name for a log; the number in hexadecimal when it has none.
-    public var description: String { named }
+    package var description: String { named }
 
     /// The public address.
-    public static let publicDevice = OwnAddressKind(rawValue: 0x00)
+    package static let publicDevice = OwnAddressKind(rawValue: 0x00)
     /// The random address that was set.
-    public static let randomDevice = OwnAddressKind(rawValue: 0x01)
+    package static let randomDevice = OwnAddressKind(rawValue: 0x01)
     /// A resolvable private address of the controller, or the public address if it cannot make one.
-    public static let resolvableOrPublic = OwnAddressKind(rawValue: 0x02)
+    package static let resolvableOrPublic = OwnAddressKind(rawValue: 0x02)
     /// A resolvable private address of the controller, or the random address if it cannot make one.
-    public static let resolvableOrRandom = OwnAddressKind(rawValue: 0x03)
+    package static let resolvableOrRandom = OwnAddressKind(rawValue: 0x03)
 
     static let names: [UInt8: String] = [
         0x00: "public device",
@@ -31,28 +31,28 @@ public struct OwnAddressKind: NamedWireValue {
 }
 
 /// What kind of legacy advertising a device does (Core Vol 4 Part E 7.8.5).
-public struct LEAdvertisingKind: NamedWireValue {
+package struct LEAdvertisingKind: NamedWireValue {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any number, known or not.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// The name for a log; the number in hexadecimal when it has none.
-    public var description: String { named }
+    package var description: String { named }
 
     /// Connectable and scannable, undirected.
-    public static let connectableScannable = LEAdvertisingKind(rawValue: 0x00)
+    package static let connectableScannable = LEAdvertisingKind(rawValue: 0x00)
     /// Connectable and directed, at the highest rate, for 1.28 s at most.
-    public static let directedHighDutyCycle = LEAdvertisingKind(rawValue: 0x01)
+    package static let directedHighDutyCycle = LEAdvertisingKind(rawValue: 0x01)
     /// Scannable, undirected.
-    public static let scannable = LEAdvertisingKind(rawValue: 0x02)
+    package static let scannable = LEAdvertisingKind(rawValue: 0x02)
     /// Neither connectable nor scannable, undirected.
-    public static let nonConnectable = LEAdvertisingKind(rawValue: 0x03)
+    package static let nonConnectable = LEAdvertisingKind(rawValue: 0x03)
     /// Connectable and directed, at the interval that was set.
-    public static let directedLowDutyCycle = LEAdvertisingKind(rawValue: 0x04)
+    package static let directedLowDutyCycle = LEAdvertisingKind(rawValue: 0x04)
 
     static let names: [UInt8: String] = [
         0x00: "ADV_IND",
@@ -64,26 +64,26 @@ public struct LEAdvertisingKind: NamedWireValue {
 }
 
 /// Whom an advertiser answers (Core Vol 4 Part E 7.8.5).
-public struct LEAdvertisingFilterPolicy: NamedWireValue {
+package struct LEAdvertisingFilterPolicy: NamedWireValue {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any number, known or not.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// The name for a log; the number in hexadecimal when it has none.
-    public var description: String { named }
+    package var description: String { named }
 
     /// Scan and connection requests from everybody.
-    public static let everybody = LEAdvertisingFilterPolicy(rawValue: 0x00)
+    package static let everybody = LEAdvertisingFilterPolicy(rawValue: 0x00)
     /// Scan requests from the accept list, connection requests from everybody.
-    public static let scanFromAcceptList = LEAdvertisingFilterPolicy(rawValue: 0x01)
+    package static let scanFromAcceptList = LEAdvertisingFilterPolicy(rawValue: 0x01)
     /// Scan requests from everybody, connection requests from the accept list.
-    public static let connectFromAcceptList = LEAdvertisingFilterPolicy(rawValue: 0x02)
+    package static let connectFromAcceptList = LEAdvertisingFilterPolicy(rawValue: 0x02)
     /// Scan and connection requests from the accept list.
-    public static let acceptListOnly = LEAdvertisingFilterPolicy(rawValue: 0x03)
+    package static let acceptListOnly = LEAdvertisingFilterPolicy(rawValue: 0x03)
 
     static let names: [UInt8: String] = [
         0x00: "everybody",
@@ -94,27 +94,27 @@ public struct LEAdvertisingFilterPolicy: NamedWireValue {
 }
 
 /// The primary advertising channels in use (Core Vol 4 Part E 7.8.5).
-public struct LEAdvertisingChannels: WireFlags {
+package struct LEAdvertisingChannels: WireFlags {
     /// The bits on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any bits, known or not.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// Channel 37, at 2402 MHz.
-    public static let channel37 = bit(0)
+    package static let channel37 = bit(0)
     /// Channel 38, at 2426 MHz.
-    public static let channel38 = bit(1)
+    package static let channel38 = bit(1)
     /// Channel 39, at 2480 MHz.
-    public static let channel39 = bit(2)
+    package static let channel39 = bit(2)
 
     /// All three.
-    public static let all: LEAdvertisingChannels = [.channel37, .channel38, .channel39]
+    package static let all: LEAdvertisingChannels = [.channel37, .channel38, .channel39]
 
     /// The names of the bits, for a log.
-    public static let names: [(flag: LEAdvertisingChannels, name: String)] = [
+    package static let names: [(flag: LEAdvertisingChannels, name: String)] = [
         (.channel37, "37"),
         (.channel38, "38"),
         (.channel39, "39"),
@@ -122,32 +122,32 @@ public struct LEAdvertisingChannels: WireFlags {
 }
 
 /// What an advertising set does (Core Vol 4 Part E 7.8.53).
-public struct LEAdvertisingProperties: WireFlags {
+package struct LEAdvertisingProperties: WireFlags {
     /// The bits on the wire.
-    public var rawValue: UInt16
+    package var rawValue: UInt16
 
     /// Any bits, known or not.
-    public init(rawValue: UInt16) {
+    package init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
     /// It can be connected to.
-    public static let connectable = bit(0)
+    package static let connectable = bit(0)
     /// It answers scan requests.
-    public static let scannable = bit(1)
+    package static let scannable = bit(1)
     /// It is meant for one peer.
-    public static let directed = bit(2)
+    package static let directed = bit(2)
     /// Directed at the highest rate.
-    public static let highDutyCycle = bit(3)
+    package static let highDutyCycle = bit(3)
     /// It uses the PDUs of legacy advertising.
-    public static let legacy = bit(4)
+    package static let legacy = bit(4)
     /// It leaves the address out.
-    public static let anonymous = bit(5)
+    package static let anonymous = bit(5)
     /// The extended header has the transmit power.
-    public static let includeTxPower = bit(6)
+    package static let includeTxPower = bit(6)
 
     /// The names of the bits, for a log.
-    public static let names: [(flag: LEAdvertisingProperties, name: String)] = [
+    package static let names: [(flag: LEAdvertisingProperties, name: String)] = [
         (.connectable, "connectable"),
         (.scannable, "scannable"),
         (.directed, "directed"),
@@ -159,28 +159,28 @@ public struct LEAdvertisingProperties: WireFlags {
 }
 
 /// Which part of the data of a set a command carries (Core Vol 4 Part E 7.8.54).
-public struct LEDataOperation: NamedWireValue {
+package struct LEDataOperation: NamedWireValue {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any number, known or not.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// The name for a log; the number in hexadecimal when it has none.
-    public var description: String { named }
+    package var description: String { named }
 
     /// A fragment between the first and the last.
-    public static let intermediate = LEDataOperation(rawValue: 0x00)
+    package static let intermediate = LEDataOperation(rawValue: 0x00)
     /// The first fragment.
-    public static let first = LEDataOperation(rawValue: 0x01)
+    package static let first = LEDataOperation(rawValue: 0x01)
     /// The last fragment.
-    public static let last = LEDataOperation(rawValue: 0x02)
+    package static let last = LEDataOperation(rawValue: 0x02)
     /// All of the data.
-    public static let complete = LEDataOperation(rawValue: 0x03)
+    package static let complete = LEDataOperation(rawValue: 0x03)
     /// No data: only the identifier of the data changes.
-    public static let unchanged = LEDataOperation(rawValue: 0x04)
+    package static let unchanged = LEDataOperation(rawValue: 0x04)
 
     static let names: [UInt8: String] = [
         0x00: "intermediate",
@@ -192,50 +192,50 @@ public struct LEDataOperation: NamedWireValue {
 }
 
 /// Which changes of data make a new private address necessary (Core Vol 4 Part E 7.8.122).
-public struct LEAddressChangeReasons: WireFlags {
+package struct LEAddressChangeReasons: WireFlags {
     /// The bits on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any bits, known or not.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// Of what is advertised.
-    public static let advertisingData = bit(0)
+    package static let advertisingData = bit(0)
     /// Of what answers a scan request.
-    public static let scanResponseData = bit(1)
+    package static let scanResponseData = bit(1)
 
     /// The names of the bits, for a log.
-    public static let names: [(flag: LEAddressChangeReasons, name: String)] = [
+    package static let names: [(flag: LEAddressChangeReasons, name: String)] = [
         (.advertisingData, "advertising data"),
         (.scanResponseData, "scan response data"),
     ]
 }
 
 /// Which coding an advertising set uses on the Coded PHY (Core Vol 4 Part E 7.8.53).
-public struct LEAdvertisingPHYOptions: NamedWireValue {
+package struct LEAdvertisingPHYOptions: NamedWireValue {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any number, known or not.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// The name for a log; the number in hexadecimal when it has none.
-    public var description: String { named }
+    package var description: String { named }
 
     /// No preference.
-    public static let none = LEAdvertisingPHYOptions(rawValue: 0x00)
+    package static let none = LEAdvertisingPHYOptions(rawValue: 0x00)
     /// Preferably two symbols for a bit.
-    public static let prefersS2 = LEAdvertisingPHYOptions(rawValue: 0x01)
+    package static let prefersS2 = LEAdvertisingPHYOptions(rawValue: 0x01)
     /// Preferably eight symbols for a bit.
-    public static let prefersS8 = LEAdvertisingPHYOptions(rawValue: 0x02)
+    package static let prefersS8 = LEAdvertisingPHYOptions(rawValue: 0x02)
     /// Two symbols for a bit.
-    public static let requiresS2 = LEAdvertisingPHYOptions(rawValue: 0x03)
+    package static let requiresS2 = LEAdvertisingPHYOptions(rawValue: 0x03)
     /// Eight symbols for a bit.
-    public static let requiresS8 = LEAdvertisingPHYOptions(rawValue: 0x04)
+    package static let requiresS8 = LEAdvertisingPHYOptions(rawValue: 0x04)
 
     static let names: [UInt8: String] = [
         0x00: "no preference",

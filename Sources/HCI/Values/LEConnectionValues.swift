@@ -1,22 +1,22 @@
 import BluetoothTypes
 
 /// Which end of a connection a device is (Core Vol 4 Part E 7.7.65.1).
-public struct LERole: NamedWireValue {
+package struct LERole: NamedWireValue {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any number, known or not.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// The name for a log; the number in hexadecimal when it has none.
-    public var description: String { named }
+    package var description: String { named }
 
     /// It connected.
-    public static let central = LERole(rawValue: 0x00)
+    package static let central = LERole(rawValue: 0x00)
     /// It advertised.
-    public static let peripheral = LERole(rawValue: 0x01)
+    package static let peripheral = LERole(rawValue: 0x01)
 
     static let names: [UInt8: String] = [
         0x00: "central",
@@ -25,22 +25,22 @@ public struct LERole: NamedWireValue {
 }
 
 /// Whom to connect to (Core Vol 4 Part E 7.8.12).
-public struct LEInitiatorFilterPolicy: NamedWireValue {
+package struct LEInitiatorFilterPolicy: NamedWireValue {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any number, known or not.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// The name for a log; the number in hexadecimal when it has none.
-    public var description: String { named }
+    package var description: String { named }
 
     /// The peer that the command names.
-    public static let peerAddress = LEInitiatorFilterPolicy(rawValue: 0x00)
+    package static let peerAddress = LEInitiatorFilterPolicy(rawValue: 0x00)
     /// Whoever of the accept list comes first.
-    public static let acceptList = LEInitiatorFilterPolicy(rawValue: 0x01)
+    package static let acceptList = LEInitiatorFilterPolicy(rawValue: 0x01)
 
     static let names: [UInt8: String] = [
         0x00: "peer address",
@@ -49,34 +49,34 @@ public struct LEInitiatorFilterPolicy: NamedWireValue {
 }
 
 /// The worst error of the sleep clock of a central (Core Vol 4 Part E 7.7.65.1).
-public struct LEClockAccuracy: NamedWireValue {
+package struct LEClockAccuracy: NamedWireValue {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any number, known or not.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// The name for a log; the number in hexadecimal when it has none.
-    public var description: String { named }
+    package var description: String { named }
 
     /// 500 parts in a million.
-    public static let ppm500 = LEClockAccuracy(rawValue: 0x00)
+    package static let ppm500 = LEClockAccuracy(rawValue: 0x00)
     /// 250 parts in a million.
-    public static let ppm250 = LEClockAccuracy(rawValue: 0x01)
+    package static let ppm250 = LEClockAccuracy(rawValue: 0x01)
     /// 150 parts in a million.
-    public static let ppm150 = LEClockAccuracy(rawValue: 0x02)
+    package static let ppm150 = LEClockAccuracy(rawValue: 0x02)
     /// 100 parts in a million.
-    public static let ppm100 = LEClockAccuracy(rawValue: 0x03)
+    package static let ppm100 = LEClockAccuracy(rawValue: 0x03)
     /// 75 parts in a million.
-    public static let ppm75 = LEClockAccuracy(rawValue: 0x04)
+    package static let ppm75 = LEClockAccuracy(rawValue: 0x04)
     /// 50 parts in a million.
-    public static let ppm50 = LEClockAccuracy(rawValue: 0x05)
+    package static let ppm50 = LEClockAccuracy(rawValue: 0x05)
     /// 30 parts in a million.
-    public static let ppm30 = LEClockAccuracy(rawValue: 0x06)
+    package static let ppm30 = LEClockAccuracy(rawValue: 0x06)
     /// 20 parts in a million.
-    public static let ppm20 = LEClockAccuracy(rawValue: 0x07)
+    package static let ppm20 = LEClockAccuracy(rawValue: 0x07)
 
     static let names: [UInt8: String] = [
         0x00: "500 ppm",
@@ -91,22 +91,22 @@ public struct LEClockAccuracy: NamedWireValue {
 }
 
 /// Whether a link is encrypted (Core Vol 4 Part E 7.7.8).
-public struct EncryptionState: NamedWireValue {
+package struct EncryptionState: NamedWireValue {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any number, known or not.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// The name for a log; the number in hexadecimal when it has none.
-    public var description: String { named }
+    package var description: String { named }
 
     /// It is not.
-    public static let off = EncryptionState(rawValue: 0x00)
+    package static let off = EncryptionState(rawValue: 0x00)
     /// It is, with AES-CCM on LE links.
-    public static let on = EncryptionState(rawValue: 0x01)
+    package static let on = EncryptionState(rawValue: 0x01)
 
     static let names: [UInt8: String] = [
         0x00: "off",
@@ -115,22 +115,22 @@ public struct EncryptionState: NamedWireValue {
 }
 
 /// How strict a controller is about a peer that has an identity resolving key (Core Vol 4 Part E 7.8.77).
-public struct LEPrivacyMode: NamedWireValue {
+package struct LEPrivacyMode: NamedWireValue {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any number, known or not.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// The name for a log; the number in hexadecimal when it has none.
-    public var description: String { named }
+    package var description: String { named }
 
     /// Only private addresses of the peer are accepted.
-    public static let network = LEPrivacyMode(rawValue: 0x00)
+    package static let network = LEPrivacyMode(rawValue: 0x00)
     /// Its identity address is accepted too.
-    public static let device = LEPrivacyMode(rawValue: 0x01)
+    package static let device = LEPrivacyMode(rawValue: 0x01)
 
     static let names: [UInt8: String] = [
         0x00: "network",
@@ -139,22 +139,22 @@ public struct LEPrivacyMode: NamedWireValue {
 }
 
 /// How the channels of a connection follow each other (Core Vol 4 Part E 7.7.65.20).
-public struct LEChannelSelection: NamedWireValue {
+package struct LEChannelSelection: NamedWireValue {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any number, known or not.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// The name for a log; the number in hexadecimal when it has none.
-    public var description: String { named }
+    package var description: String { named }
 
     /// Channel Selection Algorithm #1.
-    public static let algorithm1 = LEChannelSelection(rawValue: 0x00)
+    package static let algorithm1 = LEChannelSelection(rawValue: 0x00)
     /// Channel Selection Algorithm #2.
-    public static let algorithm2 = LEChannelSelection(rawValue: 0x01)
+    package static let algorithm2 = LEChannelSelection(rawValue: 0x01)
 
     static let names: [UInt8: String] = [
         0x00: "#1",

@@ -1,118 +1,118 @@
 import BluetoothTypes
 
 /// What a link layer can do (Core Vol 6 Part B 4.6).
-public struct LEFeatures: WireFlags {
+package struct LEFeatures: WireFlags {
     /// The bits on the wire.
-    public var rawValue: UInt64
+    package var rawValue: UInt64
 
     /// Any bits, known or not.
-    public init(rawValue: UInt64) {
+    package init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
 
     /// LE Encryption.
-    public static let encryption = bit(0)
+    package static let encryption = bit(0)
     /// Connection Parameters Request Procedure.
-    public static let connectionParametersRequest = bit(1)
+    package static let connectionParametersRequest = bit(1)
     /// Extended Reject Indication.
-    public static let extendedReject = bit(2)
+    package static let extendedReject = bit(2)
     /// Peripheral-initiated Features Exchange.
-    public static let peripheralInitiatedFeaturesExchange = bit(3)
+    package static let peripheralInitiatedFeaturesExchange = bit(3)
     /// LE Ping.
-    public static let ping = bit(4)
+    package static let ping = bit(4)
     /// LE Data Packet Length Extension.
-    public static let dataLengthExtension = bit(5)
+    package static let dataLengthExtension = bit(5)
     /// LL Privacy.
-    public static let privacy = bit(6)
+    package static let privacy = bit(6)
     /// Extended Scanner Filter Policies.
-    public static let extendedScannerFilterPolicies = bit(7)
+    package static let extendedScannerFilterPolicies = bit(7)
     /// LE 2M PHY.
-    public static let phy2M = bit(8)
+    package static let phy2M = bit(8)
     /// Stable Modulation Index, transmitter.
-    public static let stableModulationTransmitter = bit(9)
+    package static let stableModulationTransmitter = bit(9)
     /// Stable Modulation Index, receiver.
-    public static let stableModulationReceiver = bit(10)
+    package static let stableModulationReceiver = bit(10)
     /// LE Coded PHY.
-    public static let phyCoded = bit(11)
+    package static let phyCoded = bit(11)
     /// LE Extended Advertising.
-    public static let extendedAdvertising = bit(12)
+    package static let extendedAdvertising = bit(12)
     /// LE Periodic Advertising.
-    public static let periodicAdvertising = bit(13)
+    package static let periodicAdvertising = bit(13)
     /// Channel Selection Algorithm #2.
-    public static let channelSelectionAlgorithm2 = bit(14)
+    package static let channelSelectionAlgorithm2 = bit(14)
     /// LE Power Class 1.
-    public static let powerClass1 = bit(15)
+    package static let powerClass1 = bit(15)
     /// Minimum Number of Used Channels Procedure.
-    public static let minimumUsedChannels = bit(16)
+    package static let minimumUsedChannels = bit(16)
     /// Connection CTE Request.
-    public static let connectionCTERequest = bit(17)
+    package static let connectionCTERequest = bit(17)
     /// Connection CTE Response.
-    public static let connectionCTEResponse = bit(18)
+    package static let connectionCTEResponse = bit(18)
     /// Connectionless CTE Transmitter.
-    public static let connectionlessCTETransmitter = bit(19)
+    package static let connectionlessCTETransmitter = bit(19)
     /// Connectionless CTE Receiver.
-    public static let connectionlessCTEReceiver = bit(20)
+    package static let connectionlessCTEReceiver = bit(20)
     /// Antenna Switching During CTE Transmission.
-    public static let antennaSwitchingTransmitter = bit(21)
+    package static let antennaSwitchingTransmitter = bit(21)
     /// Antenna Switching During CTE Reception.
-    public static let antennaSwitchingReceiver = bit(22)
+    package static let antennaSwitchingReceiver = bit(22)
     /// Receiving Constant Tone Extensions.
-    public static let receivingCTE = bit(23)
+    package static let receivingCTE = bit(23)
     /// Periodic Advertising Sync Transfer, sender.
-    public static let periodicSyncTransferSender = bit(24)
+    package static let periodicSyncTransferSender = bit(24)
     /// Periodic Advertising Sync Transfer, recipient.
-    public static let periodicSyncTransferRecipient = bit(25)
+    package static let periodicSyncTransferRecipient = bit(25)
     /// Sleep Clock Accuracy Updates.
-    public static let sleepClockAccuracyUpdates = bit(26)
+    package static let sleepClockAccuracyUpdates = bit(26)
     /// Remote Public Key Validation.
-    public static let remotePublicKeyValidation = bit(27)
+    package static let remotePublicKeyValidation = bit(27)
     /// Connected Isochronous Stream, central.
-    public static let connectedIsochronousCentral = bit(28)
+    package static let connectedIsochronousCentral = bit(28)
     /// Connected Isochronous Stream, peripheral.
-    public static let connectedIsochronousPeripheral = bit(29)
+    package static let connectedIsochronousPeripheral = bit(29)
     /// Isochronous Broadcaster.
-    public static let isochronousBroadcaster = bit(30)
+    package static let isochronousBroadcaster = bit(30)
     /// Synchronized Receiver.
-    public static let synchronizedReceiver = bit(31)
+    package static let synchronizedReceiver = bit(31)
     /// Connected Isochronous Stream, host support.
-    public static let connectedIsochronousHost = bit(32)
+    package static let connectedIsochronousHost = bit(32)
     /// LE Power Control Request.
-    public static let powerControlRequest = bit(33)
+    package static let powerControlRequest = bit(33)
     /// LE Power Change Indication.
-    public static let powerChangeIndication = bit(34)
+    package static let powerChangeIndication = bit(34)
     /// LE Path Loss Monitoring.
-    public static let pathLossMonitoring = bit(35)
+    package static let pathLossMonitoring = bit(35)
     /// Periodic Advertising ADI.
-    public static let periodicAdvertisingADI = bit(36)
+    package static let periodicAdvertisingADI = bit(36)
     /// Connection Subrating.
-    public static let connectionSubrating = bit(37)
+    package static let connectionSubrating = bit(37)
     /// Connection Subrating, host support.
-    public static let connectionSubratingHost = bit(38)
+    package static let connectionSubratingHost = bit(38)
     /// Channel Classification.
-    public static let channelClassification = bit(39)
+    package static let channelClassification = bit(39)
     /// Advertising Coding Selection.
-    public static let advertisingCodingSelection = bit(40)
+    package static let advertisingCodingSelection = bit(40)
     /// Advertising Coding Selection, host support.
-    public static let advertisingCodingSelectionHost = bit(41)
+    package static let advertisingCodingSelectionHost = bit(41)
     /// Decision-Based Advertising Filtering.
-    public static let decisionBasedFiltering = bit(42)
+    package static let decisionBasedFiltering = bit(42)
     /// Periodic Advertising with Responses, advertiser.
-    public static let periodicResponsesAdvertiser = bit(43)
+    package static let periodicResponsesAdvertiser = bit(43)
     /// Periodic Advertising with Responses, scanner.
-    public static let periodicResponsesScanner = bit(44)
+    package static let periodicResponsesScanner = bit(44)
     /// Unsegmented Framed Mode.
-    public static let unsegmentedFramedMode = bit(45)
+    package static let unsegmentedFramedMode = bit(45)
     /// Channel Sounding.
-    public static let channelSounding = bit(46)
+    package static let channelSounding = bit(46)
     /// Channel Sounding, host support.
-    public static let channelSoundingHost = bit(47)
+    package static let channelSoundingHost = bit(47)
     /// Channel Sounding Tone Quality Indication.
-    public static let channelSoundingToneQuality = bit(48)
+    package static let channelSoundingToneQuality = bit(48)
     /// LL Extended Feature Set.
-    public static let extendedFeatureSet = bit(63)
+    package static let extendedFeatureSet = bit(63)
 
     /// The names of the bits, for a log.
-    public static let names: [(flag: LEFeatures, name: String)] = [
+    package static let names: [(flag: LEFeatures, name: String)] = [
         (.encryption, "encryption"),
         (.connectionParametersRequest, "connection parameters request"),
         (.extendedReject, "extended reject"),

@@ -1,22 +1,22 @@
 import BluetoothTypes
 
 /// Whether a scanner asks for scan responses (Core Vol 4 Part E 7.8.10).
-public struct LEScanKind: NamedWireValue {
+package struct LEScanKind: NamedWireValue {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any number, known or not.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// The name for a log; the number in hexadecimal when it has none.
-    public var description: String { named }
+    package var description: String { named }
 
     /// It only listens.
-    public static let passive = LEScanKind(rawValue: 0x00)
+    package static let passive = LEScanKind(rawValue: 0x00)
     /// It sends scan requests.
-    public static let active = LEScanKind(rawValue: 0x01)
+    package static let active = LEScanKind(rawValue: 0x01)
 
     static let names: [UInt8: String] = [
         0x00: "passive",
@@ -25,26 +25,26 @@ public struct LEScanKind: NamedWireValue {
 }
 
 /// Whose advertisements a scanner reports (Core Vol 4 Part E 7.8.10).
-public struct LEScanFilterPolicy: NamedWireValue {
+package struct LEScanFilterPolicy: NamedWireValue {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any number, known or not.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// The name for a log; the number in hexadecimal when it has none.
-    public var description: String { named }
+    package var description: String { named }
 
     /// All, except directed ones to others.
-    public static let everybody = LEScanFilterPolicy(rawValue: 0x00)
+    package static let everybody = LEScanFilterPolicy(rawValue: 0x00)
     /// Those on the accept list, except directed ones to others.
-    public static let acceptListOnly = LEScanFilterPolicy(rawValue: 0x01)
+    package static let acceptListOnly = LEScanFilterPolicy(rawValue: 0x01)
     /// All, with directed ones to a resolvable private address that is not resolved.
-    public static let everybodyAndUnresolvedDirected = LEScanFilterPolicy(rawValue: 0x02)
+    package static let everybodyAndUnresolvedDirected = LEScanFilterPolicy(rawValue: 0x02)
     /// Those on the accept list, with directed ones to a resolvable private address that is not resolved.
-    public static let acceptListAndUnresolvedDirected = LEScanFilterPolicy(rawValue: 0x03)
+    package static let acceptListAndUnresolvedDirected = LEScanFilterPolicy(rawValue: 0x03)
 
     static let names: [UInt8: String] = [
         0x00: "everybody",
@@ -55,24 +55,24 @@ public struct LEScanFilterPolicy: NamedWireValue {
 }
 
 /// Whether a controller reports an advertiser once or each time (Core Vol 4 Part E 7.8.65).
-public struct LEDuplicateFilter: NamedWireValue {
+package struct LEDuplicateFilter: NamedWireValue {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any number, known or not.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// The name for a log; the number in hexadecimal when it has none.
-    public var description: String { named }
+    package var description: String { named }
 
     /// Every advertisement is reported.
-    public static let disabled = LEDuplicateFilter(rawValue: 0x00)
+    package static let disabled = LEDuplicateFilter(rawValue: 0x00)
     /// Duplicates are left out.
-    public static let enabled = LEDuplicateFilter(rawValue: 0x01)
+    package static let enabled = LEDuplicateFilter(rawValue: 0x01)
     /// Duplicates are left out within each scan period. Extended scanning only.
-    public static let enabledPerPeriod = LEDuplicateFilter(rawValue: 0x02)
+    package static let enabledPerPeriod = LEDuplicateFilter(rawValue: 0x02)
 
     static let names: [UInt8: String] = [
         0x00: "disabled",
@@ -82,28 +82,28 @@ public struct LEDuplicateFilter: NamedWireValue {
 }
 
 /// The PDU behind a legacy advertising report (Core Vol 4 Part E 7.7.65.2).
-public struct LEAdvertisingReportKind: NamedWireValue {
+package struct LEAdvertisingReportKind: NamedWireValue {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any number, known or not.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// The name for a log; the number in hexadecimal when it has none.
-    public var description: String { named }
+    package var description: String { named }
 
     /// Connectable and scannable, undirected.
-    public static let connectableScannable = LEAdvertisingReportKind(rawValue: 0x00)
+    package static let connectableScannable = LEAdvertisingReportKind(rawValue: 0x00)
     /// Connectable and directed.
-    public static let directed = LEAdvertisingReportKind(rawValue: 0x01)
+    package static let directed = LEAdvertisingReportKind(rawValue: 0x01)
     /// Scannable, undirected.
-    public static let scannable = LEAdvertisingReportKind(rawValue: 0x02)
+    package static let scannable = LEAdvertisingReportKind(rawValue: 0x02)
     /// Neither connectable nor scannable, undirected.
-    public static let nonConnectable = LEAdvertisingReportKind(rawValue: 0x03)
+    package static let nonConnectable = LEAdvertisingReportKind(rawValue: 0x03)
     /// A scan response.
-    public static let scanResponse = LEAdvertisingReportKind(rawValue: 0x04)
+    package static let scanResponse = LEAdvertisingReportKind(rawValue: 0x04)
 
     static let names: [UInt8: String] = [
         0x00: "ADV_IND",
@@ -115,28 +115,28 @@ public struct LEAdvertisingReportKind: NamedWireValue {
 }
 
 /// What an extended advertising report is about (Core Vol 4 Part E 7.7.65.13).
-public struct LEExtendedReportKind: WireFlags {
+package struct LEExtendedReportKind: WireFlags {
     /// The bits on the wire.
-    public var rawValue: UInt16
+    package var rawValue: UInt16
 
     /// Any bits, known or not.
-    public init(rawValue: UInt16) {
+    package init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
     /// The advertiser can be connected to.
-    public static let connectable = bit(0)
+    package static let connectable = bit(0)
     /// The advertiser answers scan requests.
-    public static let scannable = bit(1)
+    package static let scannable = bit(1)
     /// The advertisement is meant for one peer.
-    public static let directed = bit(2)
+    package static let directed = bit(2)
     /// The data are a scan response.
-    public static let scanResponse = bit(3)
+    package static let scanResponse = bit(3)
     /// The PDU was one of legacy advertising.
-    public static let legacy = bit(4)
+    package static let legacy = bit(4)
 
     /// How much of the data a report holds: bits 5 and 6.
-    public enum DataStatus: UInt16, Sendable {
+    package enum DataStatus: UInt16, Sendable {
         /// The data end with this report.
         case complete = 0
         /// More reports with data of the same advertisement follow.
@@ -148,13 +148,13 @@ public struct LEExtendedReportKind: WireFlags {
     }
 
     /// How much of the data the report holds.
-    public var dataStatus: DataStatus {
+    package var dataStatus: DataStatus {
         get { DataStatus(rawValue: rawValue >> 5 & 0b11) ?? .reserved }
         set { rawValue = rawValue & ~0b110_0000 | newValue.rawValue << 5 }
     }
 
     /// The names of the bits, for a log.
-    public static let names: [(flag: LEExtendedReportKind, name: String)] = [
+    package static let names: [(flag: LEExtendedReportKind, name: String)] = [
         (.connectable, "connectable"),
         (.scannable, "scannable"),
         (.directed, "directed"),

@@ -1,105 +1,105 @@
 import BluetoothTypes
 
 /// Which states a link layer can be in, and in which at once (Core Vol 4 Part E 7.8.27).
-public struct LEStates: WireFlags {
+package struct LEStates: WireFlags {
     /// The bits on the wire.
-    public var rawValue: UInt64
+    package var rawValue: UInt64
 
     /// Any bits, known or not.
-    public init(rawValue: UInt64) {
+    package init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
 
     /// Non-connectable advertising.
-    public static let nonConnectableAdvertising = bit(0)
+    package static let nonConnectableAdvertising = bit(0)
     /// Scannable advertising.
-    public static let scannableAdvertising = bit(1)
+    package static let scannableAdvertising = bit(1)
     /// Connectable advertising.
-    public static let connectableAdvertising = bit(2)
+    package static let connectableAdvertising = bit(2)
     /// Directed advertising at the highest rate.
-    public static let highDutyCycleAdvertising = bit(3)
+    package static let highDutyCycleAdvertising = bit(3)
     /// Passive scanning.
-    public static let passiveScanning = bit(4)
+    package static let passiveScanning = bit(4)
     /// Active scanning.
-    public static let activeScanning = bit(5)
+    package static let activeScanning = bit(5)
     /// Initiating, and so being a central.
-    public static let initiating = bit(6)
+    package static let initiating = bit(6)
     /// Being a peripheral.
-    public static let peripheral = bit(7)
+    package static let peripheral = bit(7)
     /// Non-connectable advertising and passive scanning.
-    public static let nonConnectableWithPassive = bit(8)
+    package static let nonConnectableWithPassive = bit(8)
     /// Scannable advertising and passive scanning.
-    public static let scannableWithPassive = bit(9)
+    package static let scannableWithPassive = bit(9)
     /// Connectable advertising and passive scanning.
-    public static let connectableWithPassive = bit(10)
+    package static let connectableWithPassive = bit(10)
     /// Directed advertising at the highest rate and passive scanning.
-    public static let highDutyCycleWithPassive = bit(11)
+    package static let highDutyCycleWithPassive = bit(11)
     /// Non-connectable advertising and active scanning.
-    public static let nonConnectableWithActive = bit(12)
+    package static let nonConnectableWithActive = bit(12)
     /// Scannable advertising and active scanning.
-    public static let scannableWithActive = bit(13)
+    package static let scannableWithActive = bit(13)
     /// Connectable advertising and active scanning.
-    public static let connectableWithActive = bit(14)
+    package static let connectableWithActive = bit(14)
     /// Directed advertising at the highest rate and active scanning.
-    public static let highDutyCycleWithActive = bit(15)
+    package static let highDutyCycleWithActive = bit(15)
     /// Non-connectable advertising and initiating.
-    public static let nonConnectableWithInitiating = bit(16)
+    package static let nonConnectableWithInitiating = bit(16)
     /// Scannable advertising and initiating.
-    public static let scannableWithInitiating = bit(17)
+    package static let scannableWithInitiating = bit(17)
     /// Non-connectable advertising and being a central.
-    public static let nonConnectableWithCentral = bit(18)
+    package static let nonConnectableWithCentral = bit(18)
     /// Scannable advertising and being a central.
-    public static let scannableWithCentral = bit(19)
+    package static let scannableWithCentral = bit(19)
     /// Non-connectable advertising and being a peripheral.
-    public static let nonConnectableWithPeripheral = bit(20)
+    package static let nonConnectableWithPeripheral = bit(20)
     /// Scannable advertising and being a peripheral.
-    public static let scannableWithPeripheral = bit(21)
+    package static let scannableWithPeripheral = bit(21)
     /// Passive scanning and initiating.
-    public static let passiveWithInitiating = bit(22)
+    package static let passiveWithInitiating = bit(22)
     /// Active scanning and initiating.
-    public static let activeWithInitiating = bit(23)
+    package static let activeWithInitiating = bit(23)
     /// Passive scanning and being a central.
-    public static let passiveWithCentral = bit(24)
+    package static let passiveWithCentral = bit(24)
     /// Active scanning and being a central.
-    public static let activeWithCentral = bit(25)
+    package static let activeWithCentral = bit(25)
     /// Passive scanning and being a peripheral.
-    public static let passiveWithPeripheral = bit(26)
+    package static let passiveWithPeripheral = bit(26)
     /// Active scanning and being a peripheral.
-    public static let activeWithPeripheral = bit(27)
+    package static let activeWithPeripheral = bit(27)
     /// Initiating while being a central.
-    public static let initiatingWithCentral = bit(28)
+    package static let initiatingWithCentral = bit(28)
     /// Directed advertising at a set interval.
-    public static let lowDutyCycleAdvertising = bit(29)
+    package static let lowDutyCycleAdvertising = bit(29)
     /// Directed advertising at a set interval and passive scanning.
-    public static let lowDutyCycleWithPassive = bit(30)
+    package static let lowDutyCycleWithPassive = bit(30)
     /// Directed advertising at a set interval and active scanning.
-    public static let lowDutyCycleWithActive = bit(31)
+    package static let lowDutyCycleWithActive = bit(31)
     /// Connectable advertising and initiating.
-    public static let connectableWithInitiating = bit(32)
+    package static let connectableWithInitiating = bit(32)
     /// Directed advertising at the highest rate and initiating.
-    public static let highDutyCycleWithInitiating = bit(33)
+    package static let highDutyCycleWithInitiating = bit(33)
     /// Directed advertising at a set interval and initiating.
-    public static let lowDutyCycleWithInitiating = bit(34)
+    package static let lowDutyCycleWithInitiating = bit(34)
     /// Connectable advertising and being a central.
-    public static let connectableWithCentral = bit(35)
+    package static let connectableWithCentral = bit(35)
     /// Directed advertising at the highest rate and being a central.
-    public static let highDutyCycleWithCentral = bit(36)
+    package static let highDutyCycleWithCentral = bit(36)
     /// Directed advertising at a set interval and being a central.
-    public static let lowDutyCycleWithCentral = bit(37)
+    package static let lowDutyCycleWithCentral = bit(37)
     /// Connectable advertising and being a peripheral.
-    public static let connectableWithPeripheral = bit(38)
+    package static let connectableWithPeripheral = bit(38)
     /// Directed advertising at the highest rate and being a peripheral.
-    public static let highDutyCycleWithPeripheral = bit(39)
+    package static let highDutyCycleWithPeripheral = bit(39)
     /// Directed advertising at a set interval and being a peripheral.
-    public static let lowDutyCycleWithPeripheral = bit(40)
+    package static let lowDutyCycleWithPeripheral = bit(40)
     /// Initiating while being a peripheral.
-    public static let initiatingWithPeripheral = bit(41)
+    package static let initiatingWithPeripheral = bit(41)
 
     /// Every state and every combination.
-    public static let all = LEStates(rawValue: 0x3FF_FFFF_FFFF)
+    package static let all = LEStates(rawValue: 0x3FF_FFFF_FFFF)
 
     /// The names of the bits, for a log.
-    public static let names: [(flag: LEStates, name: String)] = [
+    package static let names: [(flag: LEStates, name: String)] = [
         (.nonConnectableAdvertising, "non connectable advertising"),
         (.scannableAdvertising, "scannable advertising"),
         (.connectableAdvertising, "connectable advertising"),

@@ -1,60 +1,60 @@
 import BluetoothTypes
 
 /// Which commands a controller knows: 64 octets of bits (Core Vol 4 Part E 6.27). Each ``HCICommand`` names its bit.
-public struct SupportedCommands: PacketFields, Hashable, Sendable {
+package struct SupportedCommands: PacketFields, Hashable, Sendable {
     /// A place among the bits.
-    public struct Bit: Hashable, Sendable {
+    package struct Bit: Hashable, Sendable {
         /// The octet, 0 to 63.
-        public var octet: Int
+        package var octet: Int
         /// The bit in the octet, 0 to 7.
-        public var bit: Int
+        package var bit: Int
 
         /// The bit of an octet, as the specification's table lists them.
-        public init(octet: Int, bit: Int) {
+        package init(octet: Int, bit: Int) {
             self.octet = octet
             self.bit = bit
         }
     }
 
     /// Octets on the wire.
-    public static let size = 64
+    package static let size = 64
 
     private var octets = PacketBuffer([UInt8](repeating: 0, count: size))
 
     /// No command at all.
-    public init() {}
+    package init() {}
 
     /// The given commands.
-    public init(_ commands: [any HCICommand.Type]) {
+    package init(_ commands: [any HCICommand.Type]) {
         for command in commands {
             if let bit = command.supportBit { insert(bit) }
         }
     }
 
     /// Whether the controller knows the command at `bit`.
-    public func contains(_ bit: Bit) -> Bool {
+    package func contains(_ bit: Bit) -> Bool {
         octets.indices.contains(bit.octet) && octets[bit.octet] >> bit.bit & 1 == 1
     }
 
     /// Whether the controller knows the command. A command without a bit counts as known.
-    public func contains(_ command: any HCICommand.Type) -> Bool {
+    package func contains(_ command: any HCICommand.Type) -> Bool {
         command.supportBit.map { contains($0) } ?? true
     }
 
     /// Adds a command.
-    public mutating func insert(_ bit: Bit) {
+    package mutating func insert(_ bit: Bit) {
         guard octets.indices.contains(bit.octet) else { return }
         octets[bit.octet] |= 1 << UInt8(truncatingIfNeeded: bit.bit)
     }
 
     /// Takes a command away.
-    public mutating func remove(_ command: any HCICommand.Type) {
+    package mutating func remove(_ command: any HCICommand.Type) {
         guard let bit = command.supportBit, octets.indices.contains(bit.octet) else { return }
         octets[bit.octet] &= ~(1 << UInt8(truncatingIfNeeded: bit.bit))
     }
 
     /// Names the field.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.bytes("Supported_Commands", &octets, count: Self.size)
         let value = self
         coder.note("Supported_Commands", "\(value.names)")

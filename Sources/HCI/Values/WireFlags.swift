@@ -1,14 +1,14 @@
 import BluetoothTypes
 
 /// A set of bits on the wire whose bits have names. Bits that nobody named are kept as they are.
-public protocol WireFlags: WireValue, OptionSet, CustomStringConvertible where RawValue: UnsignedInteger {
+package protocol WireFlags: WireValue, OptionSet, CustomStringConvertible where RawValue: UnsignedInteger {
     /// The names of the bits, for a log.
     static var names: [(flag: Self, name: String)] { get }
 }
 
 extension WireFlags {
     /// The names of the bits that are set, then the bits without a name in hexadecimal.
-    public var description: String {
+    package var description: String {
         var parts: [String] = []
         var rest = rawValue
         for (flag, name) in Self.names where flag.rawValue != 0 && rest & flag.rawValue == flag.rawValue {

@@ -1,5 +1,5 @@
 /// Why a channel was not opened.
-public enum ChannelOpenError: Error, Hashable, Sendable {
+package enum ChannelOpenError: Error, Hashable, Sendable {
     /// The peer refused, for the given reason.
     case refused(ChannelResult)
     /// The peer does not know the request.
@@ -17,7 +17,7 @@ public enum ChannelOpenError: Error, Hashable, Sendable {
 }
 
 /// Why a channel is gone.
-public enum ChannelClosure: Hashable, Sendable {
+package enum ChannelClosure: Hashable, Sendable {
     /// This end closed it.
     case local
     /// The peer closed it.
@@ -31,7 +31,7 @@ public enum ChannelClosure: Hashable, Sendable {
 }
 
 /// A rule of the specification that a peer broke on a channel, for which the channel is closed and the link kept.
-public enum ChannelViolation: Hashable, Sendable {
+package enum ChannelViolation: Hashable, Sendable {
     /// A frame longer than the MPS (Core Vol 3 Part A 3.4.3).
     case frameTooLong
     /// A first frame without a whole SDU length, or a later one without any octet (AB-C02).
@@ -51,7 +51,7 @@ public enum ChannelViolation: Hashable, Sendable {
 }
 
 /// Why an SDU was not taken.
-public enum ChannelSendError: Error, Hashable, Sendable {
+package enum ChannelSendError: Error, Hashable, Sendable {
     /// It is longer than the peer takes.
     case tooLong(limit: Int)
     /// Too much waits; ``L2CAPCreditBasedChannel/onDrain`` tells when there is room.
@@ -61,7 +61,7 @@ public enum ChannelSendError: Error, Hashable, Sendable {
 }
 
 /// Why the sizes of channels stay as they are.
-public enum ReconfigureError: Error, Hashable, Sendable {
+package enum ReconfigureError: Error, Hashable, Sendable {
     /// The peer refused, for the given reason.
     case refused(ReconfigureResult)
     /// The peer does not know the request.

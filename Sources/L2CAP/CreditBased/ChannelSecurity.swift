@@ -1,7 +1,7 @@
 /// What a service asks of the link before it takes a channel (Core Vol 3 Part C 10.3).
-public struct ChannelRequirement: Hashable, Sendable {
+package struct ChannelRequirement: Hashable, Sendable {
     /// How well the link is to be protected (Vol 3 Part C 10.2.1).
-    public enum Level: Int, Hashable, Sendable, Comparable {
+    package enum Level: Int, Hashable, Sendable, Comparable {
         /// Not at all.
         case none
         /// Encryption.
@@ -10,16 +10,16 @@ public struct ChannelRequirement: Hashable, Sendable {
         case authenticated
 
         /// Weaker first.
-        public static func < (a: Level, b: Level) -> Bool { a.rawValue < b.rawValue }
+        package static func < (a: Level, b: Level) -> Bool { a.rawValue < b.rawValue }
     }
 
     /// How well the link is to be protected.
-    public var level: Level
+    package var level: Level
     /// The shortest key that is good enough, 7 to 16 octets (AB-A13).
-    public var minimumKeySize: Int
+    package var minimumKeySize: Int
 
     /// The given protection, with a key of full length unless said otherwise.
-    public init(_ level: Level = .none, minimumKeySize: Int = 16) {
+    package init(_ level: Level = .none, minimumKeySize: Int = 16) {
         self.level = level
         self.minimumKeySize = minimumKeySize
     }
@@ -27,21 +27,21 @@ public struct ChannelRequirement: Hashable, Sendable {
 
 /// How a link is protected at this moment. Its owner keeps it up to date at ``L2CAPConnection/protection``; until
 /// somebody does, the link counts as unprotected.
-public struct LinkProtection: LinkRights, Hashable, Sendable {
+package struct LinkProtection: LinkRights, Hashable, Sendable {
     /// Whether there is a key for the peer, in use or not.
-    public var hasKey = false
+    package var hasKey = false
     /// Whether that key is an authenticated one.
-    public var isAuthenticated = false
+    package var isAuthenticated = false
     /// Its length in octets.
-    public var keySize = 16
+    package var keySize = 16
     /// Whether the link is encrypted with it.
-    public var isEncrypted = false
+    package var isEncrypted = false
 
     /// No protection.
-    public init() {}
+    package init() {}
 
     /// The given protection.
-    public init(hasKey: Bool, isAuthenticated: Bool = false, keySize: Int = 16, isEncrypted: Bool = true) {
+    package init(hasKey: Bool, isAuthenticated: Bool = false, keySize: Int = 16, isEncrypted: Bool = true) {
         self.hasKey = hasKey
         self.isAuthenticated = isAuthenticated
         self.keySize = keySize
@@ -49,7 +49,7 @@ public struct LinkProtection: LinkRights, Hashable, Sendable {
     }
 
     /// The protection that both give. Whether there is a key is known better later, and protects nothing.
-    public func limited(by later: LinkProtection) -> LinkProtection {
+    package func limited(by later: LinkProtection) -> LinkProtection {
         LinkProtection(
             hasKey: later.hasKey,
             isAuthenticated: isAuthenticated && later.isAuthenticated,
@@ -60,7 +60,7 @@ public struct LinkProtection: LinkRights, Hashable, Sendable {
 
     /// Why a channel with `requirement` is refused, nil when it is not. A key that would not do even if it were in use
     /// comes first: encryption alone would not help (Vol 3 Part C 10.3.1).
-    public func refusal(of requirement: ChannelRequirement) -> ChannelResult? {
+    package func refusal(of requirement: ChannelRequirement) -> ChannelResult? {
         guard requirement.level > .none else { return nil }
         guard hasKey, requirement.level < .authenticated || isAuthenticated else { return .insufficientAuthentication }
         guard isEncrypted else { return .insufficientEncryption }

@@ -1,24 +1,24 @@
 import BluetoothTypes
 
 /// A service that takes credit-based channels on one SPSM.
-public final class ChannelServer {
+package final class ChannelServer {
     /// The service's number.
-    public let spsm: SPSM
+    package let spsm: SPSM
     /// What this end of each channel takes.
-    public let parameters: ChannelParameters
+    package let parameters: ChannelParameters
     /// What the link has to fulfil.
-    public let requirement: ChannelRequirement
+    package let requirement: ChannelRequirement
     /// The least MTU of a peer that the service can work with, in octets.
-    public var minimumPeerMTU = 0
+    package var minimumPeerMTU = 0
     /// Most channels of the service on one link.
-    public var maximumChannelsPerLink = L2CAPConnection.maximumDynamicChannels
+    package var maximumChannelsPerLink = L2CAPConnection.maximumDynamicChannels
     /// Decides whether a peer that fulfils the requirement may have a channel; everybody may at first.
-    public var authorize: (L2CAPConnection) -> Bool = { _ in true }
+    package var authorize: (L2CAPConnection) -> Bool = { _ in true }
     /// Takes each channel that a peer has opened. Nothing has been received on it yet.
-    public var onOpen: ((L2CAPCreditBasedChannel) -> Void)?
+    package var onOpen: ((L2CAPCreditBasedChannel) -> Void)?
 
     /// The channels that are open, in the order of their opening.
-    public private(set) var channels: [L2CAPCreditBasedChannel] = []
+    package private(set) var channels: [L2CAPCreditBasedChannel] = []
 
     init(spsm: SPSM, parameters: ChannelParameters, requirement: ChannelRequirement) {
         self.spsm = spsm
@@ -37,7 +37,7 @@ public final class ChannelServer {
 }
 
 /// Why nobody can listen on an SPSM.
-public enum ChannelListenError: Error, Hashable, Sendable {
+package enum ChannelListenError: Error, Hashable, Sendable {
     /// Somebody listens there already.
     case inUse(SPSM)
     /// The number is none that a service may have.
@@ -47,18 +47,18 @@ public enum ChannelListenError: Error, Hashable, Sendable {
 }
 
 /// The services of one system that take credit-based channels. All its links share them.
-public final class ChannelServers {
+package final class ChannelServers {
     private var servers: [SPSM: ChannelServer] = [:]
     private var nextDynamic = SPSM.dynamicRange.lowerBound
 
     /// No services.
-    public init() {}
+    package init() {}
 
     /// The service on `spsm`.
-    public subscript(_ spsm: SPSM) -> ChannelServer? { servers[spsm] }
+    package subscript(_ spsm: SPSM) -> ChannelServer? { servers[spsm] }
 
     /// Listens on `spsm`, or on a number of the dynamic range that was not in use lately (behaviours 8.1 and 8.2).
-    public func listen(
+    package func listen(
         on spsm: SPSM? = nil,
         parameters: ChannelParameters = ChannelParameters(),
         requirement: ChannelRequirement = ChannelRequirement()
@@ -73,7 +73,7 @@ public final class ChannelServers {
     }
 
     /// Takes no more channels on `spsm`, and closes those that are open (behaviour 8.9).
-    public func stopListening(on spsm: SPSM) {
+    package func stopListening(on spsm: SPSM) {
         guard let server = servers.removeValue(forKey: spsm) else { return }
         server.onOpen = nil
         for channel in server.channels { channel.disconnect() }

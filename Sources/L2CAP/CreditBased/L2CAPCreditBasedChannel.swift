@@ -5,36 +5,36 @@ import BluetoothTypes
 ///
 /// Back-pressure goes both ways: ``offer(_:)`` says when too much waits, and ``onDrain`` when there is room; an app that
 /// sets ``isPaused`` gives the peer no more credits. The connection keeps the channel until it is closed.
-public final class L2CAPCreditBasedChannel: L2CAPChannel {
+package final class L2CAPCreditBasedChannel: L2CAPChannel {
     /// Most SDUs that wait to be sent.
-    public static let maximumQueuedSDUs = 32
+    package static let maximumQueuedSDUs = 32
     /// Frames that the link may have waiting before this channel keeps its own back, so that the fixed channels are not
     /// held up by it.
     static let maximumLinkQueue = 8
 
     /// The channel's number at this end.
-    public let identifier: ChannelIdentifier
+    package let identifier: ChannelIdentifier
     /// The channel's number at the peer.
-    public let peerIdentifier: ChannelIdentifier
+    package let peerIdentifier: ChannelIdentifier
     /// The service that the channel is for.
-    public let spsm: SPSM
+    package let spsm: SPSM
     /// How the channel was opened.
-    public let mode: ChannelMode
+    package let mode: ChannelMode
 
     /// Takes each SDU that arrives, and the moment at which its first frame began to.
-    public var onReceive: ((_ payload: PacketBuffer, _ moment: LinkMoment) -> Void)?
+    package var onReceive: ((_ payload: PacketBuffer, _ moment: LinkMoment) -> Void)?
     /// Called once when the channel is gone; ``closure`` says why.
-    public var onClose: (() -> Void)?
+    package var onClose: (() -> Void)?
     /// Called when an SDU that had to wait has left the channel's queue, so that there is room for another.
-    public var onDrain: (() -> Void)?
+    package var onDrain: (() -> Void)?
     /// Called when the peer has changed ``peerMTU`` or the length of the frames that it takes.
-    public var onReconfigure: (() -> Void)?
+    package var onReconfigure: (() -> Void)?
 
     /// Why the channel is gone, nil while it is open.
-    public private(set) var closure: ChannelClosure?
+    package private(set) var closure: ChannelClosure?
 
     /// The connection that the channel is on; nil when the channel is gone.
-    public private(set) weak var connection: L2CAPConnection?
+    package private(set) weak var connection: L2CAPConnection?
 
     private weak var server: ChannelServer?
     private var receiver: FrameReceiver
@@ -53,22 +53,22 @@ public final class L2CAPCreditBasedChannel: L2CAPChannel {
     }
 
     /// The longest SDU that this end takes, in octets.
-    public var mtu: Int { receiver.mtu }
+    package var mtu: Int { receiver.mtu }
     /// The longest SDU that the peer takes, in octets.
-    public var peerMTU: Int { sender.mtu }
+    package var peerMTU: Int { sender.mtu }
     /// The longest payload of a frame that this end takes, in octets.
-    public var mps: Int { receiver.mps }
+    package var mps: Int { receiver.mps }
     /// The longest payload of a frame that the peer takes, in octets.
-    public var peerMPS: Int { sender.mps }
+    package var peerMPS: Int { sender.mps }
     /// SDUs of which something waits, for the controller or for credits.
-    public var queuedPDUs: Int { sender.queuedSDUs }
+    package var queuedPDUs: Int { sender.queuedSDUs }
     /// The present moment of the link.
-    public var moment: LinkMoment { connection?.moment ?? .first }
+    package var moment: LinkMoment { connection?.moment ?? .first }
     /// Whether another SDU would be taken.
-    public var hasRoom: Bool { closure == nil && sender.queuedSDUs < Self.maximumQueuedSDUs }
+    package var hasRoom: Bool { closure == nil && sender.queuedSDUs < Self.maximumQueuedSDUs }
 
     /// Whether SDUs are kept back. The peer gets no credits then and has to stop after those that it has.
-    public var isPaused: Bool {
+    package var isPaused: Bool {
         get { receiver.isPaused }
         set {
             receiver.isPaused = newValue
@@ -79,7 +79,7 @@ public final class L2CAPCreditBasedChannel: L2CAPChannel {
     }
 
     /// Queues an SDU. An SDU that nobody else holds is not copied when it fits one frame.
-    public func offer(_ sdu: consuming PacketBuffer) throws(ChannelSendError) {
+    package func offer(_ sdu: consuming PacketBuffer) throws(ChannelSendError) {
         guard closure == nil else { throw .closed }
         guard sdu.count <= sender.mtu else { throw .tooLong(limit: sender.mtu) }
         guard hasRoom else { throw .full }
@@ -90,7 +90,7 @@ public final class L2CAPCreditBasedChannel: L2CAPChannel {
 
     /// Queues an SDU, for a protocol that keeps to ``peerMTU`` and looks at ``queuedPDUs``. One that does not loses
     /// the channel rather than an SDU.
-    public func send(_ payload: consuming PacketBuffer) {
+    package func send(_ payload: consuming PacketBuffer) {
         do {
             try offer(payload)
         } catch {
@@ -100,7 +100,7 @@ public final class L2CAPCreditBasedChannel: L2CAPChannel {
 
     /// Closes the channel. What waits is not sent any more; whoever wants it sent waits for ``queuedPDUs`` to be 0.
     /// Nothing happens when the channel is gone.
-    public func disconnect() {
+    package func disconnect() {
         connection?.disconnect(self, because: .local)
     }
 }

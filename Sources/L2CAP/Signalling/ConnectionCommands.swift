@@ -2,40 +2,40 @@ import BluetoothTypes
 
 /// What an answer to a request for credit-based channels says (Core Vol 3 Part A 4.23 and 4.26). For enhanced channels
 /// some results speak of some of the channels only.
-public struct ChannelResult: WireValue, CustomStringConvertible {
+package struct ChannelResult: WireValue, CustomStringConvertible {
     /// The number on the wire.
-    public var rawValue: UInt16
+    package var rawValue: UInt16
     /// Any number, known or not.
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// Every channel was opened.
-    public static let success = ChannelResult(rawValue: 0x0000)
+    package static let success = ChannelResult(rawValue: 0x0000)
     /// Nobody listens on the SPSM.
-    public static let spsmNotSupported = ChannelResult(rawValue: 0x0002)
+    package static let spsmNotSupported = ChannelResult(rawValue: 0x0002)
     /// No room for the channel, or for some of them.
-    public static let insufficientResources = ChannelResult(rawValue: 0x0004)
+    package static let insufficientResources = ChannelResult(rawValue: 0x0004)
     /// There is no key, or none that is good enough.
-    public static let insufficientAuthentication = ChannelResult(rawValue: 0x0005)
+    package static let insufficientAuthentication = ChannelResult(rawValue: 0x0005)
     /// The service does not allow it.
-    public static let insufficientAuthorization = ChannelResult(rawValue: 0x0006)
+    package static let insufficientAuthorization = ChannelResult(rawValue: 0x0006)
     /// The key of the link is too short.
-    public static let encryptionKeySizeTooShort = ChannelResult(rawValue: 0x0007)
+    package static let encryptionKeySizeTooShort = ChannelResult(rawValue: 0x0007)
     /// There is a key, and the link is not encrypted.
-    public static let insufficientEncryption = ChannelResult(rawValue: 0x0008)
+    package static let insufficientEncryption = ChannelResult(rawValue: 0x0008)
     /// A source channel is outside of the dynamic range.
-    public static let invalidSource = ChannelResult(rawValue: 0x0009)
+    package static let invalidSource = ChannelResult(rawValue: 0x0009)
     /// A source channel is in use.
-    public static let sourceAlreadyAllocated = ChannelResult(rawValue: 0x000A)
+    package static let sourceAlreadyAllocated = ChannelResult(rawValue: 0x000A)
     /// The service does not take such parameters.
-    public static let unacceptableParameters = ChannelResult(rawValue: 0x000B)
+    package static let unacceptableParameters = ChannelResult(rawValue: 0x000B)
     /// The request contradicts itself or the specification (enhanced channels only).
-    public static let invalidParameters = ChannelResult(rawValue: 0x000C)
+    package static let invalidParameters = ChannelResult(rawValue: 0x000C)
     /// The answer follows (enhanced channels only).
-    public static let pending = ChannelResult(rawValue: 0x000D)
+    package static let pending = ChannelResult(rawValue: 0x000D)
     /// The answer follows when the peer is authenticated (enhanced channels only).
-    public static let authenticationPending = ChannelResult(rawValue: 0x000E)
+    package static let authenticationPending = ChannelResult(rawValue: 0x000E)
     /// The answer follows when the peer is authorised (enhanced channels only).
-    public static let authorizationPending = ChannelResult(rawValue: 0x000F)
+    package static let authorizationPending = ChannelResult(rawValue: 0x000F)
 
     /// Whether another answer to the same request follows.
     var isPending: Bool { (Self.pending.rawValue...Self.authorizationPending.rawValue).contains(rawValue) }
@@ -52,29 +52,29 @@ public struct ChannelResult: WireValue, CustomStringConvertible {
     ]
 
     /// The name for a log, or the number.
-    public var description: String { Self.names[rawValue] ?? "result 0x" + String(rawValue, radix: 16) }
+    package var description: String { Self.names[rawValue] ?? "result 0x" + String(rawValue, radix: 16) }
 }
 
 /// LE Credit Based Connection Request (Core Vol 3 Part A 4.22).
-public struct CreditBasedConnectionRequest: SignallingCommand {
+package struct CreditBasedConnectionRequest: SignallingCommand {
     /// The command's code.
-    public static let code = SignallingCode.creditBasedConnectionRequest
+    package static let code = SignallingCode.creditBasedConnectionRequest
     /// The service that the channel is for.
-    public var spsm = SPSM(rawValue: 0)
+    package var spsm = SPSM(rawValue: 0)
     /// The channel at the sender of the request.
-    public var source = ChannelIdentifier(rawValue: 0)
+    package var source = ChannelIdentifier(rawValue: 0)
     /// The longest SDU that the sender takes.
-    public var mtu: UInt16 = 0
+    package var mtu: UInt16 = 0
     /// The longest payload of a frame that the sender takes.
-    public var mps: UInt16 = 0
+    package var mps: UInt16 = 0
     /// Frames that may be sent to the sender at first.
-    public var credits: UInt16 = 0
+    package var credits: UInt16 = 0
 
     /// All zero.
-    public init() {}
+    package init() {}
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("SPSM", &spsm)
         try coder.field("Source CID", &source)
         try coder.field("MTU", &mtu)
@@ -84,30 +84,30 @@ public struct CreditBasedConnectionRequest: SignallingCommand {
 }
 
 /// LE Credit Based Connection Response (Core Vol 3 Part A 4.23). In a refusal only the result counts.
-public struct CreditBasedConnectionResponse: SignallingCommand {
+package struct CreditBasedConnectionResponse: SignallingCommand {
     /// The command's code.
-    public static let code = SignallingCode.creditBasedConnectionResponse
+    package static let code = SignallingCode.creditBasedConnectionResponse
     /// The channel at the sender of the response.
-    public var destination = ChannelIdentifier(rawValue: 0)
+    package var destination = ChannelIdentifier(rawValue: 0)
     /// The longest SDU that the sender takes.
-    public var mtu: UInt16 = 0
+    package var mtu: UInt16 = 0
     /// The longest payload of a frame that the sender takes.
-    public var mps: UInt16 = 0
+    package var mps: UInt16 = 0
     /// Frames that may be sent to the sender at first.
-    public var credits: UInt16 = 0
+    package var credits: UInt16 = 0
     /// Whether and why the channel was refused.
-    public var result = ChannelResult.success
+    package var result = ChannelResult.success
 
     /// All zero.
-    public init() {}
+    package init() {}
 
     /// A refusal.
-    public init(refused result: ChannelResult) {
+    package init(refused result: ChannelResult) {
         self.result = result
     }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Destination CID", &destination)
         try coder.field("MTU", &mtu)
         try coder.field("MPS", &mps)
@@ -117,25 +117,25 @@ public struct CreditBasedConnectionResponse: SignallingCommand {
 }
 
 /// L2CAP Credit Based Connection Request for enhanced channels (Core Vol 3 Part A 4.25).
-public struct EnhancedConnectionRequest: SignallingCommand {
+package struct EnhancedConnectionRequest: SignallingCommand {
     /// The command's code.
-    public static let code = SignallingCode.enhancedConnectionRequest
+    package static let code = SignallingCode.enhancedConnectionRequest
     /// The service that the channels are for.
-    public var spsm = SPSM(rawValue: 0)
+    package var spsm = SPSM(rawValue: 0)
     /// The longest SDU that the sender takes.
-    public var mtu: UInt16 = 0
+    package var mtu: UInt16 = 0
     /// The longest payload of a frame that the sender takes.
-    public var mps: UInt16 = 0
+    package var mps: UInt16 = 0
     /// Frames that may be sent to the sender at first, on each channel.
-    public var credits: UInt16 = 0
+    package var credits: UInt16 = 0
     /// The channels at the sender of the request.
-    public var sources = ChannelList()
+    package var sources = ChannelList()
 
     /// All zero.
-    public init() {}
+    package init() {}
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("SPSM", &spsm)
         try coder.field("MTU", &mtu)
         try coder.field("MPS", &mps)
@@ -145,32 +145,32 @@ public struct EnhancedConnectionRequest: SignallingCommand {
 }
 
 /// L2CAP Credit Based Connection Response for enhanced channels (Core Vol 3 Part A 4.26).
-public struct EnhancedConnectionResponse: SignallingCommand {
+package struct EnhancedConnectionResponse: SignallingCommand {
     /// The command's code.
-    public static let code = SignallingCode.enhancedConnectionResponse
+    package static let code = SignallingCode.enhancedConnectionResponse
     /// The longest SDU that the sender takes.
-    public var mtu: UInt16 = 0
+    package var mtu: UInt16 = 0
     /// The longest payload of a frame that the sender takes.
-    public var mps: UInt16 = 0
+    package var mps: UInt16 = 0
     /// Frames that may be sent to the sender at first, on each channel.
-    public var credits: UInt16 = 0
+    package var credits: UInt16 = 0
     /// Whether and why channels were refused.
-    public var result = ChannelResult.success
+    package var result = ChannelResult.success
     /// The channels at the sender of the response, in the order of the request, 0 for one that was refused. A list
     /// that is too short refuses the rest (AB-C05).
-    public var destinations = ChannelList()
+    package var destinations = ChannelList()
 
     /// All zero.
-    public init() {}
+    package init() {}
 
     /// A refusal of `count` channels.
-    public init(refused result: ChannelResult, count: Int) {
+    package init(refused result: ChannelResult, count: Int) {
         self.result = result
         destinations.channels = Array(repeating: .null, count: min(count, ChannelList.maximumChannels))
     }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("MTU", &mtu)
         try coder.field("MPS", &mps)
         try coder.field("Initial Credits", &credits)
@@ -181,24 +181,24 @@ public struct EnhancedConnectionResponse: SignallingCommand {
 }
 
 /// The channel numbers at the end of the enhanced commands: one to five of them (AB-C03, AB-C04).
-public struct ChannelList: PacketFields, Hashable, Sendable {
+package struct ChannelList: PacketFields, Hashable, Sendable {
     /// Most channels in one command.
-    public static let maximumChannels = 5
+    package static let maximumChannels = 5
 
     /// The numbers.
-    public var channels: [ChannelIdentifier] = []
+    package var channels: [ChannelIdentifier] = []
 
     /// No channels.
-    public init() {}
+    package init() {}
 
     /// The given channels.
-    public init(_ channels: [ChannelIdentifier]) { self.channels = channels }
+    package init(_ channels: [ChannelIdentifier]) { self.channels = channels }
 
     /// Whether a channel is named twice, or one is zero, neither of which is allowed.
     var contradictsItself: Bool { Set(channels).count < channels.count || channels.contains(.null) }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         if coder.isReading {
             let octets = coder.remaining
             guard octets % 2 == 0, (1...Self.maximumChannels).contains(octets / 2) else {

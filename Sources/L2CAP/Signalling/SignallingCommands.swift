@@ -1,40 +1,40 @@
 import BluetoothTypes
 
 /// Command Reject (Core Vol 3 Part A 4.1).
-public struct CommandReject: SignallingCommand {
+package struct CommandReject: SignallingCommand {
     /// Why a command was rejected.
-    public struct Reason: WireValue {
+    package struct Reason: WireValue {
         /// The number on the wire.
-        public var rawValue: UInt16
+        package var rawValue: UInt16
         /// Any number, known or not.
-        public init(rawValue: UInt16) { self.rawValue = rawValue }
+        package init(rawValue: UInt16) { self.rawValue = rawValue }
 
         /// Unknown, malformed, or not for this role.
-        public static let notUnderstood = Reason(rawValue: 0)
+        package static let notUnderstood = Reason(rawValue: 0)
         /// The packet is longer than the signalling channel carries; the data are the limit.
-        public static let signallingMTUExceeded = Reason(rawValue: 1)
+        package static let signallingMTUExceeded = Reason(rawValue: 1)
         /// A channel that does not exist; the data are the two channel numbers of the request.
-        public static let invalidChannel = Reason(rawValue: 2)
+        package static let invalidChannel = Reason(rawValue: 2)
     }
 
     /// The command's code.
-    public static let code = SignallingCode.commandReject
+    package static let code = SignallingCode.commandReject
     /// Why the command was rejected.
-    public var reason = Reason.notUnderstood
+    package var reason = Reason.notUnderstood
     /// More about the reason.
-    public var data = PacketBuffer(headroom: 0)
+    package var data = PacketBuffer(headroom: 0)
 
     /// Not understood.
-    public init() {}
+    package init() {}
 
     /// A rejection for the given reason.
-    public init(_ reason: Reason, data: PacketBuffer = PacketBuffer(headroom: 0)) {
+    package init(_ reason: Reason, data: PacketBuffer = PacketBuffer(headroom: 0)) {
         self.reason = reason
         self.data = data
     }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Reason", &reason)
         try coder.rest("Reason Data", &data)
     }
@@ -42,26 +42,26 @@ public struct CommandReject: SignallingCommand {
 
 extension ConnectionParameters: SignallingCommand {
     /// The code of the request that these are the fields of.
-    public static let code = SignallingCode.parameterUpdateRequest
+    package static let code = SignallingCode.parameterUpdateRequest
 }
 
 /// Connection Parameter Update Response (Core Vol 3 Part A 4.21).
-public struct ParameterUpdateResponse: SignallingCommand {
+package struct ParameterUpdateResponse: SignallingCommand {
     /// The command's code.
-    public static let code = SignallingCode.parameterUpdateResponse
+    package static let code = SignallingCode.parameterUpdateResponse
     /// 0 when the parameters are accepted, 1 when they are rejected.
-    public var result: UInt16 = 0
+    package var result: UInt16 = 0
 
     /// Accepted.
-    public init() {}
+    package init() {}
 
     /// Accepted or rejected.
-    public init(isAccepted: Bool) {
+    package init(isAccepted: Bool) {
         result = isAccepted ? 0 : 1
     }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Result", &result)
     }
 }

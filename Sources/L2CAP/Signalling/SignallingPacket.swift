@@ -1,39 +1,39 @@
 import BluetoothTypes
 
 /// A command's code on the signalling channel (Core Vol 3 Part A 4, table of codes).
-public struct SignallingCode: WireValue, CustomStringConvertible {
+package struct SignallingCode: WireValue, CustomStringConvertible {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any number, known or not.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// The request cannot be carried out.
-    public static let commandReject = SignallingCode(rawValue: 0x01)
+    package static let commandReject = SignallingCode(rawValue: 0x01)
     /// Ends a credit-based channel.
-    public static let disconnectionRequest = SignallingCode(rawValue: 0x06)
+    package static let disconnectionRequest = SignallingCode(rawValue: 0x06)
     /// Confirms that.
-    public static let disconnectionResponse = SignallingCode(rawValue: 0x07)
+    package static let disconnectionResponse = SignallingCode(rawValue: 0x07)
     /// A peripheral asks for connection parameters.
-    public static let parameterUpdateRequest = SignallingCode(rawValue: 0x12)
+    package static let parameterUpdateRequest = SignallingCode(rawValue: 0x12)
     /// The central's answer.
-    public static let parameterUpdateResponse = SignallingCode(rawValue: 0x13)
+    package static let parameterUpdateResponse = SignallingCode(rawValue: 0x13)
     /// Opens a credit-based channel.
-    public static let creditBasedConnectionRequest = SignallingCode(rawValue: 0x14)
+    package static let creditBasedConnectionRequest = SignallingCode(rawValue: 0x14)
     /// The answer to that.
-    public static let creditBasedConnectionResponse = SignallingCode(rawValue: 0x15)
+    package static let creditBasedConnectionResponse = SignallingCode(rawValue: 0x15)
     /// Gives credits to a channel.
-    public static let flowControlCredit = SignallingCode(rawValue: 0x16)
+    package static let flowControlCredit = SignallingCode(rawValue: 0x16)
     /// Opens up to five enhanced credit-based channels.
-    public static let enhancedConnectionRequest = SignallingCode(rawValue: 0x17)
+    package static let enhancedConnectionRequest = SignallingCode(rawValue: 0x17)
     /// The answer to that.
-    public static let enhancedConnectionResponse = SignallingCode(rawValue: 0x18)
+    package static let enhancedConnectionResponse = SignallingCode(rawValue: 0x18)
     /// Changes the sizes of enhanced channels.
-    public static let reconfigureRequest = SignallingCode(rawValue: 0x19)
+    package static let reconfigureRequest = SignallingCode(rawValue: 0x19)
     /// The answer to that.
-    public static let reconfigureResponse = SignallingCode(rawValue: 0x1A)
+    package static let reconfigureResponse = SignallingCode(rawValue: 0x1A)
 
     /// Whether the command answers another one, or wants no answer: then it is never rejected (Vol 3 Part A 4.1).
     var isUnanswered: Bool {
@@ -46,42 +46,42 @@ public struct SignallingCode: WireValue, CustomStringConvertible {
     }
 
     /// The number in hexadecimal.
-    public var description: String { "0x" + String(rawValue, radix: 16) }
+    package var description: String { "0x" + String(rawValue, radix: 16) }
 }
 
 /// One command on the signalling channel with its header (Core Vol 3 Part A 4).
-public struct SignallingPacket: PacketFields, Hashable, Sendable {
+package struct SignallingPacket: PacketFields, Hashable, Sendable {
     /// The largest payload that an LE device has to take: MTUsig (Vol 3 Part A 4).
-    public static let maximumLength = 23
+    package static let maximumLength = 23
     /// Octets of the header.
     static let headerLength = 4
 
     /// What the command is.
-    public var code = SignallingCode(rawValue: 0)
+    package var code = SignallingCode(rawValue: 0)
     /// Ties an answer to its request; 0 is not allowed.
-    public var identifier: UInt8 = 0
+    package var identifier: UInt8 = 0
     /// The command's own fields.
-    public var data = PacketBuffer(headroom: 0)
+    package var data = PacketBuffer(headroom: 0)
 
     /// All zero and empty.
-    public init() {}
+    package init() {}
 
     /// A command with fields that are already octets.
-    public init(_ code: SignallingCode, identifier: UInt8, data: PacketBuffer) {
+    package init(_ code: SignallingCode, identifier: UInt8, data: PacketBuffer) {
         self.code = code
         self.identifier = identifier
         self.data = data
     }
 
     /// A command with the given fields.
-    public init(_ command: some SignallingCommand, identifier: UInt8) {
+    package init(_ command: some SignallingCommand, identifier: UInt8) {
         var data = PacketBuffer(headroom: 0)
         command.write(to: &data)
         self.init(type(of: command).code, identifier: identifier, data: data)
     }
 
     /// Names the fields. The length has to be that of the payload: one command a packet on LE (Vol 3 Part A 4).
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Code", &code)
         try coder.field("Identifier", &identifier)
         var length = UInt16(truncatingIfNeeded: data.count)
@@ -94,13 +94,13 @@ public struct SignallingPacket: PacketFields, Hashable, Sendable {
 }
 
 /// The fields of a command on the signalling channel.
-public protocol SignallingCommand: PacketFields, Hashable, Sendable {
+package protocol SignallingCommand: PacketFields, Hashable, Sendable {
     /// The command's code.
     static var code: SignallingCode { get }
 }
 
 /// Why a packet on the signalling channel went unanswered.
-public enum SignallingFault: Hashable, Sendable {
+package enum SignallingFault: Hashable, Sendable {
     /// Shorter than a header, or with identifier 0, which no answer may carry.
     case unanswerable
     /// An answer that nobody waits for, or that is malformed.

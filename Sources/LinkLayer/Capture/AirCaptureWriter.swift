@@ -7,7 +7,7 @@ import Radio
 ///
 /// Frames that the sniffer could not receive well have a wrong CRC, and are marked so; their octets are shown as they
 /// were sent.
-public struct AirCaptureWriter: Sendable {
+package struct AirCaptureWriter: Sendable {
     /// pcap with microseconds; the writer's byte order is told by it.
     static let magic: UInt32 = 0xA1B2_C3D4
     /// LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR.
@@ -32,12 +32,12 @@ public struct AirCaptureWriter: Sendable {
     private var directory = AirDirectory()
 
     /// A writer for a loop whose instant zero was so many microseconds after the beginning of 1970.
-    public init(unixMicrosecondsAtZero: Int64) {
+    package init(unixMicrosecondsAtZero: Int64) {
         self.unixMicrosecondsAtZero = unixMicrosecondsAtZero
     }
 
     /// What a file begins with.
-    public var header: [UInt8] {
+    package var header: [UInt8] {
         var bytes = PacketBuffer(headroom: 0, capacity: 24)
         bytes.append(integer: Self.magic)
         // Version 2.4; time zone and accuracy are always 0.
@@ -50,7 +50,7 @@ public struct AirCaptureWriter: Sendable {
     }
 
     /// A frame as the file has it. Frames are given in the order in which they were on the air.
-    public mutating func record(_ sniffed: SniffedFrame) -> [UInt8] {
+    package mutating func record(_ sniffed: SniffedFrame) -> [UInt8] {
         let frame = sniffed.frame
         let content = contents(of: frame, isGood: !sniffed.isCorrupted)
         let length = UInt32(truncatingIfNeeded: Self.pseudoHeaderSize + content.count)

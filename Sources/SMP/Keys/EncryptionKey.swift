@@ -1,16 +1,16 @@
 import Cryptography
 
 /// A long-term key, with the numbers that the central shows to ask for it (Core Vol 3 Part H 2.4.4.1).
-public struct EncryptionKey: Hashable, Sendable {
+package struct EncryptionKey: Hashable, Sendable {
     /// The key.
-    public var key: Key128
+    package var key: Key128
     /// The diversifier (EDIV); 0 for LE Secure Connections and for a short-term key.
-    public var diversifier: UInt16
+    package var diversifier: UInt16
     /// The random value (Rand); 0 for LE Secure Connections and for a short-term key.
-    public var random: UInt64
+    package var random: UInt64
 
     /// The given values.
-    public init(key: Key128, diversifier: UInt16 = 0, random: UInt64 = 0) {
+    package init(key: Key128, diversifier: UInt16 = 0, random: UInt64 = 0) {
         self.key = key
         self.diversifier = diversifier
         self.random = random

@@ -2,71 +2,71 @@ import BluetoothTypes
 import Cryptography
 
 /// Encryption Information: a long-term key of legacy pairing (Core Vol 3 Part H 3.6.2).
-public struct EncryptionInformation: SMPPacket {
+package struct EncryptionInformation: SMPPacket {
     /// The command's code.
-    public static let code = SMPCode.encryptionInformation
+    package static let code = SMPCode.encryptionInformation
     /// The key.
-    public var longTermKey = Key128.zero
+    package var longTermKey = Key128.zero
     /// The zero key.
-    public init() {}
+    package init() {}
     /// The given key.
-    public init(_ longTermKey: Key128) { self.longTermKey = longTermKey }
+    package init(_ longTermKey: Key128) { self.longTermKey = longTermKey }
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.secret("Long Term Key", &longTermKey)
     }
 }
 
 /// Central Identification: how that key is asked for (Core Vol 3 Part H 3.6.3).
-public struct CentralIdentification: SMPPacket {
+package struct CentralIdentification: SMPPacket {
     /// The command's code.
-    public static let code = SMPCode.centralIdentification
+    package static let code = SMPCode.centralIdentification
     /// The diversifier that the central shows when it encrypts.
-    public var diversifier: UInt16 = 0
+    package var diversifier: UInt16 = 0
     /// The random value that it shows with it.
-    public var random: UInt64 = 0
+    package var random: UInt64 = 0
     /// All zero.
-    public init() {}
+    package init() {}
     /// The given values.
-    public init(diversifier: UInt16, random: UInt64) {
+    package init(diversifier: UInt16, random: UInt64) {
         self.diversifier = diversifier
         self.random = random
     }
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("EDIV", &diversifier)
         try coder.field("Rand", &random)
     }
 }
 
 /// Identity Information: an identity resolving key (Core Vol 3 Part H 3.6.4).
-public struct IdentityInformation: SMPPacket {
+package struct IdentityInformation: SMPPacket {
     /// The command's code.
-    public static let code = SMPCode.identityInformation
+    package static let code = SMPCode.identityInformation
     /// The key; zero for a device without private addresses.
-    public var key = Key128.zero
+    package var key = Key128.zero
     /// The zero key.
-    public init() {}
+    package init() {}
     /// The given key.
-    public init(_ key: Key128) { self.key = key }
+    package init(_ key: Key128) { self.key = key }
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.secret("Identity Resolving Key", &key)
     }
 }
 
 /// Identity Address Information (Core Vol 3 Part H 3.6.5).
-public struct IdentityAddressInformation: SMPPacket {
+package struct IdentityAddressInformation: SMPPacket {
     /// The command's code.
-    public static let code = SMPCode.identityAddressInformation
+    package static let code = SMPCode.identityAddressInformation
     /// A public or a static random address.
-    public var address = BluetoothAddress.none
+    package var address = BluetoothAddress.none
     /// No address.
-    public init() {}
+    package init() {}
     /// The given address.
-    public init(_ address: BluetoothAddress) { self.address = address }
+    package init(_ address: BluetoothAddress) { self.address = address }
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         var kind = address.kind
         var low = UInt32(truncatingIfNeeded: address.value)
         var high = UInt16(truncatingIfNeeded: address.value >> 32)
@@ -78,17 +78,17 @@ public struct IdentityAddressInformation: SMPPacket {
 }
 
 /// Signing Information: a key for signatures (Core Vol 3 Part H 3.6.6).
-public struct SigningInformation: SMPPacket {
+package struct SigningInformation: SMPPacket {
     /// The command's code.
-    public static let code = SMPCode.signingInformation
+    package static let code = SMPCode.signingInformation
     /// The key.
-    public var key = Key128.zero
+    package var key = Key128.zero
     /// The zero key.
-    public init() {}
+    package init() {}
     /// The given key.
-    public init(_ key: Key128) { self.key = key }
+    package init(_ key: Key128) { self.key = key }
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.secret("Signature Key", &key)
     }
 }

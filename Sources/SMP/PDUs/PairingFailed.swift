@@ -1,47 +1,47 @@
 import BluetoothTypes
 
 /// Why pairing failed (Core Vol 3 Part H 3.5.5).
-public struct PairingFailure: WireValue, Error, CustomStringConvertible {
+package struct PairingFailure: WireValue, Error, CustomStringConvertible {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
     /// Any number, known or not.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The person did not enter the passkey.
-    public static let passkeyEntryFailed = PairingFailure(rawValue: 0x01)
+    package static let passkeyEntryFailed = PairingFailure(rawValue: 0x01)
     /// Data from another way is not there.
-    public static let outOfBandNotAvailable = PairingFailure(rawValue: 0x02)
+    package static let outOfBandNotAvailable = PairingFailure(rawValue: 0x02)
     /// What is required cannot be had with what both devices can show and take.
-    public static let authenticationRequirements = PairingFailure(rawValue: 0x03)
+    package static let authenticationRequirements = PairingFailure(rawValue: 0x03)
     /// A confirm value is not what it should be.
-    public static let confirmValueFailed = PairingFailure(rawValue: 0x04)
+    package static let confirmValueFailed = PairingFailure(rawValue: 0x04)
     /// The device does not pair.
-    public static let pairingNotSupported = PairingFailure(rawValue: 0x05)
+    package static let pairingNotSupported = PairingFailure(rawValue: 0x05)
     /// The key would be too short.
-    public static let encryptionKeySize = PairingFailure(rawValue: 0x06)
+    package static let encryptionKeySize = PairingFailure(rawValue: 0x06)
     /// The command is unknown, or has no place here.
-    public static let commandNotSupported = PairingFailure(rawValue: 0x07)
+    package static let commandNotSupported = PairingFailure(rawValue: 0x07)
     /// For a reason that has no number.
-    public static let unspecifiedReason = PairingFailure(rawValue: 0x08)
+    package static let unspecifiedReason = PairingFailure(rawValue: 0x08)
     /// Too soon after an attempt that failed.
-    public static let repeatedAttempts = PairingFailure(rawValue: 0x09)
+    package static let repeatedAttempts = PairingFailure(rawValue: 0x09)
     /// A length or a value is wrong.
-    public static let invalidParameters = PairingFailure(rawValue: 0x0A)
+    package static let invalidParameters = PairingFailure(rawValue: 0x0A)
     /// The check of LE Secure Connections is wrong.
-    public static let dhKeyCheckFailed = PairingFailure(rawValue: 0x0B)
+    package static let dhKeyCheckFailed = PairingFailure(rawValue: 0x0B)
     /// The person said that the numbers differ.
-    public static let numericComparisonFailed = PairingFailure(rawValue: 0x0C)
+    package static let numericComparisonFailed = PairingFailure(rawValue: 0x0C)
     /// Pairing on the other transport is under way.
-    public static let pairingOnOtherTransport = PairingFailure(rawValue: 0x0D)
+    package static let pairingOnOtherTransport = PairingFailure(rawValue: 0x0D)
     /// The keys must not be used on the other transport.
-    public static let crossTransportNotAllowed = PairingFailure(rawValue: 0x0E)
+    package static let crossTransportNotAllowed = PairingFailure(rawValue: 0x0E)
     /// A key that was given is not accepted.
-    public static let keyRejected = PairingFailure(rawValue: 0x0F)
+    package static let keyRejected = PairingFailure(rawValue: 0x0F)
     /// The device cannot pair now.
-    public static let busy = PairingFailure(rawValue: 0x10)
+    package static let busy = PairingFailure(rawValue: 0x10)
 
     /// What happened, for a person.
-    public var description: String {
+    package var description: String {
         let texts = [
             "the passkey was not entered", "out-of-band data is missing", "the security that is required cannot be had",
             "a confirm value is wrong", "pairing is not supported", "the key would be too short",
@@ -54,17 +54,17 @@ public struct PairingFailure: WireValue, Error, CustomStringConvertible {
 }
 
 /// Pairing Failed (Core Vol 3 Part H 3.5.5).
-public struct PairingFailed: SMPPacket {
+package struct PairingFailed: SMPPacket {
     /// The command's code.
-    public static let code = SMPCode.pairingFailed
+    package static let code = SMPCode.pairingFailed
     /// Why pairing failed.
-    public var reason = PairingFailure(rawValue: 0)
+    package var reason = PairingFailure(rawValue: 0)
     /// No reason.
-    public init() {}
+    package init() {}
     /// The given reason.
-    public init(_ reason: PairingFailure) { self.reason = reason }
+    package init(_ reason: PairingFailure) { self.reason = reason }
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Reason", &reason)
     }
 }

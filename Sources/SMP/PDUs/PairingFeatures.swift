@@ -1,30 +1,30 @@
 import BluetoothTypes
 
 /// What a device can show and what can be entered on it (Core Vol 3 Part H 2.3.2).
-public struct IOCapability: WireValue, CustomStringConvertible {
+package struct IOCapability: WireValue, CustomStringConvertible {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
     /// Any number, known or not.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// It shows six digits.
-    public static let displayOnly = IOCapability(rawValue: 0)
+    package static let displayOnly = IOCapability(rawValue: 0)
     /// It shows six digits, and a person can say yes or no.
-    public static let displayYesNo = IOCapability(rawValue: 1)
+    package static let displayYesNo = IOCapability(rawValue: 1)
     /// Six digits can be entered.
-    public static let keyboardOnly = IOCapability(rawValue: 2)
+    package static let keyboardOnly = IOCapability(rawValue: 2)
     /// Neither.
-    public static let noInputNoOutput = IOCapability(rawValue: 3)
+    package static let noInputNoOutput = IOCapability(rawValue: 3)
     /// Both.
-    public static let keyboardDisplay = IOCapability(rawValue: 4)
+    package static let keyboardDisplay = IOCapability(rawValue: 4)
     /// All five, in the order of their numbers.
-    public static let all = [displayOnly, displayYesNo, keyboardOnly, noInputNoOutput, keyboardDisplay]
+    package static let all = [displayOnly, displayYesNo, keyboardOnly, noInputNoOutput, keyboardDisplay]
 
     /// Whether the number is one of the five.
-    public var isValid: Bool { rawValue <= 4 }
+    package var isValid: Bool { rawValue <= 4 }
 
     /// The name for a log.
-    public var description: String {
+    package var description: String {
         let names = [
             "display only", "display, yes or no", "keyboard only", "no input, no output", "keyboard and display",
         ]
@@ -33,25 +33,25 @@ public struct IOCapability: WireValue, CustomStringConvertible {
 }
 
 /// What a device wants of pairing (Core Vol 3 Part H 3.5.1). Reserved bits are taken from the wire and not looked at.
-public struct AuthenticationRequirements: WireValue, OptionSet, CustomStringConvertible {
+package struct AuthenticationRequirements: WireValue, OptionSet, CustomStringConvertible {
     /// The bits on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
     /// Any bits.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Keys are to be kept.
-    public static let bonding = AuthenticationRequirements(rawValue: 0x01)
+    package static let bonding = AuthenticationRequirements(rawValue: 0x01)
     /// A person in the middle is to be kept out.
-    public static let protection = AuthenticationRequirements(rawValue: 0x04)
+    package static let protection = AuthenticationRequirements(rawValue: 0x04)
     /// LE Secure Connections are supported.
-    public static let secureConnections = AuthenticationRequirements(rawValue: 0x08)
+    package static let secureConnections = AuthenticationRequirements(rawValue: 0x08)
     /// Keypress notifications are wanted.
-    public static let keypress = AuthenticationRequirements(rawValue: 0x10)
+    package static let keypress = AuthenticationRequirements(rawValue: 0x10)
     /// The function h7 is supported.
-    public static let h7 = AuthenticationRequirements(rawValue: 0x20)
+    package static let h7 = AuthenticationRequirements(rawValue: 0x20)
 
     /// The bits' names for a log.
-    public var description: String {
+    package var description: String {
         let names: [(AuthenticationRequirements, String)] = [
             (.bonding, "bonding"), (.protection, "MITM"), (.secureConnections, "SC"), (.keypress, "keypress"),
             (.h7, "CT2"),
@@ -61,43 +61,43 @@ public struct AuthenticationRequirements: WireValue, OptionSet, CustomStringConv
 }
 
 /// The kinds of keys that a device gives to the other one (Core Vol 3 Part H 3.6.1).
-public struct KeyKinds: WireValue, OptionSet {
+package struct KeyKinds: WireValue, OptionSet {
     /// The bits on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
     /// Any bits.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// A long-term key of legacy pairing.
-    public static let encryption = KeyKinds(rawValue: 0x01)
+    package static let encryption = KeyKinds(rawValue: 0x01)
     /// An identity resolving key and the identity address.
-    public static let identity = KeyKinds(rawValue: 0x02)
+    package static let identity = KeyKinds(rawValue: 0x02)
     /// A key for signatures.
-    public static let signing = KeyKinds(rawValue: 0x04)
+    package static let signing = KeyKinds(rawValue: 0x04)
     /// A key for BR/EDR, derived from the long-term one.
-    public static let link = KeyKinds(rawValue: 0x08)
+    package static let link = KeyKinds(rawValue: 0x08)
 }
 
 /// What both sides tell each other first: the fields of Pairing Request and Pairing Response (Core Vol 3 Part H 3.5.1,
 /// 3.5.2).
-public struct PairingFeatures: PacketFields, Hashable, Sendable {
+package struct PairingFeatures: PacketFields, Hashable, Sendable {
     /// What the device can show and what can be entered.
-    public var ioCapability = IOCapability.noInputNoOutput
+    package var ioCapability = IOCapability.noInputNoOutput
     /// 1 when authentication data of the peer came another way.
-    public var outOfBandFlag: UInt8 = 0
+    package var outOfBandFlag: UInt8 = 0
     /// What the device wants.
-    public var requirements = AuthenticationRequirements()
+    package var requirements = AuthenticationRequirements()
     /// The longest key that the device takes, 7 to 16 octets.
-    public var maximumKeySize: UInt8 = 16
+    package var maximumKeySize: UInt8 = 16
     /// The keys that the initiator is to give.
-    public var initiatorKeys = KeyKinds()
+    package var initiatorKeys = KeyKinds()
     /// The keys that the responder is to give.
-    public var responderKeys = KeyKinds()
+    package var responderKeys = KeyKinds()
 
     /// No capabilities, no wishes, keys of 16 octets.
-    public init() {}
+    package init() {}
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("IO Capability", &ioCapability)
         try coder.field("OOB data flag", &outOfBandFlag)
         try coder.field("AuthReq", &requirements)
@@ -107,52 +107,52 @@ public struct PairingFeatures: PacketFields, Hashable, Sendable {
     }
 
     /// Whether every field has a value that is not reserved; reserved bits of the sets do not matter (Vol 3 Part H 3.3).
-    public var isValid: Bool { ioCapability.isValid && outOfBandFlag <= 1 && (7...16).contains(maximumKeySize) }
+    package var isValid: Bool { ioCapability.isValid && outOfBandFlag <= 1 && (7...16).contains(maximumKeySize) }
 
     /// The octets that c1 and f6 take: IO capability, OOB flag, AuthReq, the least significant first.
     var capabilities: [UInt8] { [requirements.rawValue, outOfBandFlag, ioCapability.rawValue] }
 }
 
 /// Pairing Request (Core Vol 3 Part H 3.5.1).
-public struct PairingRequest: SMPPacket {
+package struct PairingRequest: SMPPacket {
     /// The command's code.
-    public static let code = SMPCode.pairingRequest
+    package static let code = SMPCode.pairingRequest
     /// What the initiator has and wants.
-    public var features = PairingFeatures()
+    package var features = PairingFeatures()
     /// No capabilities, no wishes.
-    public init() {}
+    package init() {}
     /// The given features.
-    public init(_ features: PairingFeatures) { self.features = features }
+    package init(_ features: PairingFeatures) { self.features = features }
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) { try features.code(&coder) }
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) { try features.code(&coder) }
 }
 
 /// Pairing Response (Core Vol 3 Part H 3.5.2).
-public struct PairingResponse: SMPPacket {
+package struct PairingResponse: SMPPacket {
     /// The command's code.
-    public static let code = SMPCode.pairingResponse
+    package static let code = SMPCode.pairingResponse
     /// What the responder has and wants.
-    public var features = PairingFeatures()
+    package var features = PairingFeatures()
     /// No capabilities, no wishes.
-    public init() {}
+    package init() {}
     /// The given features.
-    public init(_ features: PairingFeatures) { self.features = features }
+    package init(_ features: PairingFeatures) { self.features = features }
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) { try features.code(&coder) }
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) { try features.code(&coder) }
 }
 
 /// Security Request: a peripheral wants the link encrypted (Core Vol 3 Part H 3.6.7).
-public struct SecurityRequest: SMPPacket {
+package struct SecurityRequest: SMPPacket {
     /// The command's code.
-    public static let code = SMPCode.securityRequest
+    package static let code = SMPCode.securityRequest
     /// What the peripheral wants.
-    public var requirements = AuthenticationRequirements()
+    package var requirements = AuthenticationRequirements()
     /// No wishes.
-    public init() {}
+    package init() {}
     /// The given wishes.
-    public init(_ requirements: AuthenticationRequirements) { self.requirements = requirements }
+    package init(_ requirements: AuthenticationRequirements) { self.requirements = requirements }
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("AuthReq", &requirements)
     }
 }

@@ -2,112 +2,112 @@ import BluetoothTypes
 import Cryptography
 
 /// Pairing Confirm (Core Vol 3 Part H 3.5.3).
-public struct PairingConfirm: SMPPacket {
+package struct PairingConfirm: SMPPacket {
     /// The command's code.
-    public static let code = SMPCode.pairingConfirm
+    package static let code = SMPCode.pairingConfirm
     /// What binds the sender to values that it shows later.
-    public var value = Block128.zero
+    package var value = Block128.zero
     /// All zero.
-    public init() {}
+    package init() {}
     /// The given value.
-    public init(_ value: Block128) { self.value = value }
+    package init(_ value: Block128) { self.value = value }
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.block("Confirm value", &value)
     }
 }
 
 /// Pairing Random (Core Vol 3 Part H 3.5.4).
-public struct PairingRandom: SMPPacket {
+package struct PairingRandom: SMPPacket {
     /// The command's code.
-    public static let code = SMPCode.pairingRandom
+    package static let code = SMPCode.pairingRandom
     /// A random value.
-    public var value = Block128.zero
+    package var value = Block128.zero
     /// All zero.
-    public init() {}
+    package init() {}
     /// The given value.
-    public init(_ value: Block128) { self.value = value }
+    package init(_ value: Block128) { self.value = value }
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.block("Random value", &value)
     }
 }
 
 /// Pairing DHKey Check (Core Vol 3 Part H 3.5.7).
-public struct PairingDHKeyCheck: SMPPacket {
+package struct PairingDHKeyCheck: SMPPacket {
     /// The command's code.
-    public static let code = SMPCode.pairingDHKeyCheck
+    package static let code = SMPCode.pairingDHKeyCheck
     /// The check that the exchange was seen alike by both.
-    public var value = Block128.zero
+    package var value = Block128.zero
     /// All zero.
-    public init() {}
+    package init() {}
     /// The given value.
-    public init(_ value: Block128) { self.value = value }
+    package init(_ value: Block128) { self.value = value }
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.block("DHKey Check", &value)
     }
 }
 
 /// Pairing Public Key (Core Vol 3 Part H 3.5.6).
-public struct PairingPublicKey: SMPPacket {
+package struct PairingPublicKey: SMPPacket {
     /// The command's code.
-    public static let code = SMPCode.pairingPublicKey
+    package static let code = SMPCode.pairingPublicKey
     /// The x coordinate, the least significant octet first.
     private var x = PacketBuffer([UInt8](repeating: 0, count: 32))
     /// The y coordinate, the least significant octet first.
     private var y = PacketBuffer([UInt8](repeating: 0, count: 32))
 
     /// All zero.
-    public init() {}
+    package init() {}
 
     /// The given point.
-    public init(_ point: P256Point) {
+    package init(_ point: P256Point) {
         x = PacketBuffer(point.x.reversed())
         y = PacketBuffer(point.y.reversed())
     }
 
     /// The point, which may be anywhere.
-    public var point: P256Point? { P256Point(x: x.bytes.reversed(), y: y.bytes.reversed()) }
+    package var point: P256Point? { P256Point(x: x.bytes.reversed(), y: y.bytes.reversed()) }
 
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.bytes("Public Key X", &x, count: 32)
         try coder.bytes("Public Key Y", &y, count: 32)
     }
 }
 
 /// Keypress Notification (Core Vol 3 Part H 3.5.8).
-public struct KeypressNotification: SMPPacket {
+package struct KeypressNotification: SMPPacket {
     /// What a person does with the keyboard.
-    public struct Kind: WireValue {
+    package struct Kind: WireValue {
         /// The number on the wire.
-        public var rawValue: UInt8
+        package var rawValue: UInt8
         /// Any number, known or not.
-        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// Entry has begun.
-        public static let started = Kind(rawValue: 0)
+        package static let started = Kind(rawValue: 0)
         /// A digit was entered.
-        public static let digitEntered = Kind(rawValue: 1)
+        package static let digitEntered = Kind(rawValue: 1)
         /// A digit was erased.
-        public static let digitErased = Kind(rawValue: 2)
+        package static let digitErased = Kind(rawValue: 2)
         /// All digits were erased.
-        public static let cleared = Kind(rawValue: 3)
+        package static let cleared = Kind(rawValue: 3)
         /// Entry is complete.
-        public static let completed = Kind(rawValue: 4)
+        package static let completed = Kind(rawValue: 4)
     }
 
     /// The command's code.
-    public static let code = SMPCode.keypressNotification
+    package static let code = SMPCode.keypressNotification
     /// What the person does.
-    public var kind = Kind.started
+    package var kind = Kind.started
     /// Entry has begun.
-    public init() {}
+    package init() {}
     /// The given kind.
-    public init(_ kind: Kind) { self.kind = kind }
+    package init(_ kind: Kind) { self.kind = kind }
     /// Names the fields.
-    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Notification Type", &kind)
     }
 }

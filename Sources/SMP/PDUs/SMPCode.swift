@@ -1,44 +1,44 @@
 import BluetoothTypes
 
 /// A command's code on the Security Manager's channel (Core Vol 3 Part H 3.3).
-public struct SMPCode: WireValue, CustomStringConvertible {
+package struct SMPCode: WireValue, CustomStringConvertible {
     /// The number on the wire.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Any number, known or not.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The central asks for pairing.
-    public static let pairingRequest = SMPCode(rawValue: 0x01)
+    package static let pairingRequest = SMPCode(rawValue: 0x01)
     /// The peripheral agrees.
-    public static let pairingResponse = SMPCode(rawValue: 0x02)
+    package static let pairingResponse = SMPCode(rawValue: 0x02)
     /// What binds a side to values that it shows later.
-    public static let pairingConfirm = SMPCode(rawValue: 0x03)
+    package static let pairingConfirm = SMPCode(rawValue: 0x03)
     /// A random value.
-    public static let pairingRandom = SMPCode(rawValue: 0x04)
+    package static let pairingRandom = SMPCode(rawValue: 0x04)
     /// Pairing is over without a key.
-    public static let pairingFailed = SMPCode(rawValue: 0x05)
+    package static let pairingFailed = SMPCode(rawValue: 0x05)
     /// A long-term key of legacy pairing.
-    public static let encryptionInformation = SMPCode(rawValue: 0x06)
+    package static let encryptionInformation = SMPCode(rawValue: 0x06)
     /// How that key is asked for.
-    public static let centralIdentification = SMPCode(rawValue: 0x07)
+    package static let centralIdentification = SMPCode(rawValue: 0x07)
     /// An identity resolving key.
-    public static let identityInformation = SMPCode(rawValue: 0x08)
+    package static let identityInformation = SMPCode(rawValue: 0x08)
     /// An identity address.
-    public static let identityAddressInformation = SMPCode(rawValue: 0x09)
+    package static let identityAddressInformation = SMPCode(rawValue: 0x09)
     /// A key for signatures.
-    public static let signingInformation = SMPCode(rawValue: 0x0A)
+    package static let signingInformation = SMPCode(rawValue: 0x0A)
     /// The peripheral asks the central for pairing or encryption.
-    public static let securityRequest = SMPCode(rawValue: 0x0B)
+    package static let securityRequest = SMPCode(rawValue: 0x0B)
     /// A public key.
-    public static let pairingPublicKey = SMPCode(rawValue: 0x0C)
+    package static let pairingPublicKey = SMPCode(rawValue: 0x0C)
     /// The check of LE Secure Connections.
-    public static let pairingDHKeyCheck = SMPCode(rawValue: 0x0D)
+    package static let pairingDHKeyCheck = SMPCode(rawValue: 0x0D)
     /// A person types.
-    public static let keypressNotification = SMPCode(rawValue: 0x0E)
+    package static let keypressNotification = SMPCode(rawValue: 0x0E)
 
     /// The name for a log.
-    public var description: String {
+    package var description: String {
         let names = [
             "Pairing Request", "Pairing Response", "Pairing Confirm", "Pairing Random", "Pairing Failed",
             "Encryption Information", "Central Identification", "Identity Information", "Identity Address Information",
@@ -50,14 +50,14 @@ public struct SMPCode: WireValue, CustomStringConvertible {
 }
 
 /// The fields of a command after its code (Core Vol 3 Part H 3.3).
-public protocol SMPPacket: PacketFields, Hashable, Sendable {
+package protocol SMPPacket: PacketFields, Hashable, Sendable {
     /// The command's code.
     static var code: SMPCode { get }
 }
 
 extension SMPPacket {
     /// The command as octets, code first, with headroom for the layers below.
-    public func framed() -> PacketBuffer {
+    package func framed() -> PacketBuffer {
         var buffer = PacketBuffer(capacity: 1 + SMPCommand.longest)
         buffer.append(Self.code.rawValue)
         write(to: &buffer)

@@ -1,7 +1,7 @@
 import BluetoothTypes
 
 /// A command of the Security Manager, decoded (Core Vol 3 Part H 3.3).
-public enum SMPCommand: Hashable, Sendable {
+package enum SMPCommand: Hashable, Sendable {
     /// The central asks for pairing.
     case pairingRequest(PairingRequest)
     /// The peripheral agrees.
@@ -32,13 +32,13 @@ public enum SMPCommand: Hashable, Sendable {
     case keypress(KeypressNotification)
 
     /// Octets of the longest command after its code: a public key.
-    public static let longest = 64
+    package static let longest = 64
 
     /// Reads a payload of the Security Manager's channel.
     ///
     /// - Throws: the failure to answer with: an unknown code is a command that is not supported, a wrong length an
     ///   invalid parameter (Vol 3 Part H 3.3, 3.5.5).
-    public init(_ payload: PacketBuffer) throws(PairingFailure) {
+    package init(_ payload: PacketBuffer) throws(PairingFailure) {
         guard let first = payload.first else { throw .invalidParameters }
         let fields = payload.suffix(after: 1)
         do {
@@ -67,10 +67,10 @@ public enum SMPCommand: Hashable, Sendable {
     }
 
     /// The command as it goes over the link, with headroom for the layers below.
-    public func framed() -> PacketBuffer { packet.framed() }
+    package func framed() -> PacketBuffer { packet.framed() }
 
     /// The command's code.
-    public var code: SMPCode { type(of: packet).code }
+    package var code: SMPCode { type(of: packet).code }
 
     private var packet: any SMPPacket {
         switch self {

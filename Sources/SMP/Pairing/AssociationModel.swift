@@ -1,5 +1,5 @@
 /// Who of the two begins a pairing: the central is the initiator, the peripheral the responder (Core Vol 3 Part H 2.1).
-public enum PairingRole: Sendable {
+package enum PairingRole: Sendable {
     /// Sends the Pairing Request.
     case initiator
     /// Answers it.
@@ -9,7 +9,7 @@ public enum PairingRole: Sendable {
 }
 
 /// How the two devices come to trust each other (Core Vol 3 Part H 2.3.5.1).
-public enum AssociationModel: Hashable, Sendable {
+package enum AssociationModel: Hashable, Sendable {
     /// Nobody is asked for a number: no protection against somebody in the middle.
     case justWorks
     /// Both show a number, and persons say whether it is the same. LE Secure Connections only.
@@ -20,7 +20,7 @@ public enum AssociationModel: Hashable, Sendable {
     case outOfBand
 
     /// Where a passkey is shown.
-    public enum PasskeyEntry: Hashable, Sendable {
+    package enum PasskeyEntry: Hashable, Sendable {
         /// The initiator shows it, the responder takes it.
         case initiatorShows
         /// The responder shows it, the initiator takes it.
@@ -30,10 +30,10 @@ public enum AssociationModel: Hashable, Sendable {
     }
 
     /// Whether keys of this model are authenticated (Vol 3 Part C 10.2.1).
-    public var isAuthenticated: Bool { self != .justWorks }
+    package var isAuthenticated: Bool { self != .justWorks }
 
     /// What the features of both sides lead to (Core Vol 3 Part H 2.3.5.1, tables 2.6 to 2.8).
-    public static func of(
+    package static func of(
         initiator: PairingFeatures,
         responder: PairingFeatures,
         isSecureConnections: Bool

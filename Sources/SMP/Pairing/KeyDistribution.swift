@@ -2,30 +2,30 @@ import BluetoothTypes
 import Cryptography
 
 /// The keys that one side gives to the other after the link is encrypted (Core Vol 3 Part H 2.4.3, 3.6.1).
-public struct DistributedKeys: Hashable, Sendable {
+package struct DistributedKeys: Hashable, Sendable {
     /// The identity behind private addresses.
-    public struct Identity: Hashable, Sendable {
+    package struct Identity: Hashable, Sendable {
         /// The key that resolves them; zero for a device that has none.
-        public var key: Key128
+        package var key: Key128
         /// The address.
-        public var address: BluetoothAddress
+        package var address: BluetoothAddress
 
         /// The given values.
-        public init(key: Key128, address: BluetoothAddress) {
+        package init(key: Key128, address: BluetoothAddress) {
             self.key = key
             self.address = address
         }
     }
 
     /// The long-term key of legacy pairing.
-    public var encryption: EncryptionKey?
+    package var encryption: EncryptionKey?
     /// The identity.
-    public var identity: Identity?
+    package var identity: Identity?
     /// The key for signatures.
-    public var signing: Key128?
+    package var signing: Key128?
 
     /// No keys.
-    public init() {}
+    package init() {}
 
     var kinds: KeyKinds {
         var kinds: KeyKinds = []

@@ -2,7 +2,7 @@ import BluetoothTypes
 
 /// What keeps this device from a pairing, whatever the peer can do. No pairing is begun then: one that fails may cost the
 /// link, which is good enough for everything else.
-public enum PairingObstacle: Hashable, Sendable {
+package enum PairingObstacle: Hashable, Sendable {
     /// The device does not pair.
     case notPairable
     /// There is nobody to agree.
@@ -17,7 +17,7 @@ public enum PairingObstacle: Hashable, Sendable {
 
 extension PairingObstacle: CustomStringConvertible {
     /// What is missing, for a person.
-    public var description: String {
+    package var description: String {
         switch self {
         case .notPairable: "this device does not pair"
         case .nobodyToAsk: "there is nobody here to agree to it"
@@ -30,7 +30,7 @@ extension PairingObstacle: CustomStringConvertible {
 }
 
 /// Who agrees to a pairing in which nothing is compared or entered (AB-A14).
-public enum PairingConsent: Hashable, Sendable {
+package enum PairingConsent: Hashable, Sendable {
     /// A person is asked.
     case asked
     /// Nobody has to.

@@ -1,6 +1,6 @@
 /// What a person is asked or shown while two devices pair (Core Vol 3 Part H 2.3.5). A passkey and a number to compare
 /// are never the same prompt (AB-S08).
-public enum PairingPrompt: Hashable, Sendable {
+package enum PairingPrompt: Hashable, Sendable {
     /// Pair with this device or not? Nothing protects against somebody in the middle.
     case confirmPairing
     /// This device was paired before and has not shown that it still has the keys. Pair again, in place of what is kept?
@@ -15,7 +15,7 @@ public enum PairingPrompt: Hashable, Sendable {
 }
 
 /// What the person does.
-public enum PairingAnswer: Hashable, Sendable {
+package enum PairingAnswer: Hashable, Sendable {
     /// Yes.
     case accept
     /// No, or the prompt was closed.

@@ -2,21 +2,21 @@ import BluetoothTypes
 import Cryptography
 
 /// What a pairing has led to.
-public struct PairingResult: Hashable, Sendable {
+package struct PairingResult: Hashable, Sendable {
     /// With LE Secure Connections the key of both directions; with legacy pairing the short-term key of this link.
-    public var linkKey: Key128
+    package var linkKey: Key128
     /// Octets of the key.
-    public var keySize: Int
+    package var keySize: Int
     /// Whether somebody in the middle would have been noticed.
-    public var isAuthenticated: Bool
+    package var isAuthenticated: Bool
     /// Whether the key comes from LE Secure Connections; legacy keys can be had by whoever listened (AB-S15).
-    public var isSecureConnections: Bool
+    package var isSecureConnections: Bool
     /// Whether both sides keep the keys.
-    public var isBonding: Bool
+    package var isBonding: Bool
     /// What the peer gave.
-    public var peerKeys = DistributedKeys()
+    package var peerKeys = DistributedKeys()
     /// What was given to the peer.
-    public var ownKeys = DistributedKeys()
+    package var ownKeys = DistributedKeys()
 
     /// How good the keys are.
     var level: KeyLevel {
@@ -38,7 +38,7 @@ public struct PairingResult: Hashable, Sendable {
 }
 
 /// Why a pairing ended without keys.
-public enum PairingError: Error, Hashable, Sendable {
+package enum PairingError: Error, Hashable, Sendable {
     /// This side ended it.
     case refused(PairingFailure)
     /// The peer ended it.
@@ -53,7 +53,7 @@ public enum PairingError: Error, Hashable, Sendable {
 
 extension PairingError: CustomStringConvertible {
     /// What happened, for a person.
-    public var description: String {
+    package var description: String {
         switch self {
         case .refused(let reason): "pairing was ended here: \(reason)"
         case .refusedByPeer(let reason): "pairing was ended by the peer: \(reason)"

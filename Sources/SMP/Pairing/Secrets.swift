@@ -3,7 +3,7 @@
 
 extension OutOfBandData: CustomStringConvertible, CustomReflectable {
     /// The kind of pairing that it is for.
-    public var description: String {
+    package var description: String {
         switch self {
         case .legacy: "legacy(secret)"
         case .secureConnections: "secureConnections(secret)"
@@ -11,20 +11,20 @@ extension OutOfBandData: CustomStringConvertible, CustomReflectable {
     }
 
     /// Without parts: `dump` shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+    package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
 extension OwnOutOfBandData: CustomStringConvertible, CustomReflectable {
     /// The same, whatever it is.
-    public var description: String { "secret" }
+    package var description: String { "secret" }
 
     /// Without parts: `dump` shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+    package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
 extension PairingPrompt: CustomStringConvertible, CustomReflectable {
     /// What is asked or shown, without the digits.
-    public var description: String {
+    package var description: String {
         switch self {
         case .confirmPairing: "confirmPairing"
         case .confirmReplacement: "confirmReplacement"
@@ -35,12 +35,12 @@ extension PairingPrompt: CustomStringConvertible, CustomReflectable {
     }
 
     /// Without parts: `dump` shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+    package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
 extension PairingAnswer: CustomStringConvertible, CustomReflectable {
     /// What the person does, without the digits.
-    public var description: String {
+    package var description: String {
         switch self {
         case .accept: "accept"
         case .refuse: "refuse"
@@ -50,5 +50,5 @@ extension PairingAnswer: CustomStringConvertible, CustomReflectable {
     }
 
     /// Without parts: `dump` shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+    package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

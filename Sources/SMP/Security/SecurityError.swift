@@ -1,5 +1,5 @@
 /// Why a link is not as secure as somebody wanted it.
-public enum SecurityError: Error, Hashable, Sendable {
+package enum SecurityError: Error, Hashable, Sendable {
     /// Pairing came to nothing.
     case pairing(PairingError)
     /// The peer has removed the bond. It is kept here until a person removes it (behaviour 6.12).
@@ -28,7 +28,7 @@ public enum SecurityError: Error, Hashable, Sendable {
 
 extension SecurityError: CustomStringConvertible {
     /// What happened, for a person.
-    public var description: String {
+    package var description: String {
         switch self {
         case .pairing(let error): "\(error)"
         case .peerLostKey: "the peer has removed its pairing information"

@@ -1,6 +1,6 @@
 /// Who a ``SecurityManager`` works for: the controller, persons, and the store of bonds are behind it. Everything is called
 /// on the loop. Without a delegate nothing is paired.
-public protocol SecurityManagerDelegate: AnyObject {
+package protocol SecurityManagerDelegate: AnyObject {
     /// As central: encrypt the link with this key, or change its key to this one (HCI LE Enable Encryption). What comes of
     /// it goes to ``SecurityManager/encryptionChanged(_:)``.
     func securityManager(_ manager: SecurityManager, encryptWith key: EncryptionKey)
@@ -55,7 +55,7 @@ public protocol SecurityManagerDelegate: AnyObject {
 
 extension SecurityManagerDelegate {
     /// Nothing is shown.
-    public func securityManager(_ manager: SecurityManager, peerPressedKey kind: KeypressNotification.Kind) {}
+    package func securityManager(_ manager: SecurityManager, peerPressedKey kind: KeypressNotification.Kind) {}
     /// Whoever gives nothing away has nothing to remember.
-    public func securityManagerUsedOutOfBand(_ manager: SecurityManager) {}
+    package func securityManagerUsedOutOfBand(_ manager: SecurityManager) {}
 }

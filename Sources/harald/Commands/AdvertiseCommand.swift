@@ -4,6 +4,7 @@ import EventLoops
 import GAP
 import GATT
 import HCI
+import HCIHost
 import HCITransports
 import Logging
 

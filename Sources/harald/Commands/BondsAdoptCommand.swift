@@ -3,8 +3,10 @@ import Bonds
 import EventLoops
 import GAP
 import HCI
+import HCIHost
 import HCITransports
 import Logging
+import Security
 
 extension BondsCommand {
     /// What a person says whose adapter is another one now, or at another place (AB-H08).

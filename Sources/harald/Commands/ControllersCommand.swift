@@ -3,6 +3,7 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import HCI
+import HCIHost
 import HCITransports
 import LinkLayer
 import Radio

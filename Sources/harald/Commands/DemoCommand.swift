@@ -4,6 +4,7 @@ import BluetoothTypes
 import CoreBluetooth
 import EventLoops
 import Foundation
+import HCI
 import HCITransports
 import Radio
 import Synchronization

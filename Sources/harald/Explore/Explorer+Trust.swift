@@ -4,7 +4,9 @@ import Bonds
 import GAP
 import GATT
 import HCI
+import HCIHost
 import SMP
+import Security
 
 // Who the peer is, and that nobody listens.
 extension Explorer {

@@ -1,4 +1,5 @@
 import ATT
+import BluetoothService
 import BluetoothTypes
 import Bonds
 import EventLoops
@@ -6,9 +7,12 @@ import Foundation
 import GAP
 import GATT
 import HCI
+import HCIHost
 import L2CAP
 import Logging
+import Privacy
 import SMP
+import Security
 
 /// Finds a peripheral by name, prints its whole attribute table with values, follows one value and leaves.
 ///

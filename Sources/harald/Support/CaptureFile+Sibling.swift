@@ -1,5 +1,5 @@
 import Foundation
-import HCITransports
+import HCI
 
 extension CaptureFile {
     /// Makes the file that the command line names.

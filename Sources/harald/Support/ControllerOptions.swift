@@ -3,6 +3,7 @@ import BluetoothService
 import EventLoops
 import GAP
 import HCI
+import HCIHost
 import HCITransports
 import Logging
 

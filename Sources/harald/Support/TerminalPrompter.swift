@@ -3,6 +3,7 @@ import EventLoops
 import Foundation
 import GAP
 import SMP
+import Security
 
 /// Asks the person at the terminal while devices pair, or answers as it was told on the command line. What is not
 /// answered is no. Lives on the loop.

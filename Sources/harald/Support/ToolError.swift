@@ -2,7 +2,7 @@ import ArgumentParser
 import BluetoothTypes
 import Bonds
 import HCI
-import HCITransports
+import HCIHost
 
 /// What can go wrong in a command, each with its exit status.
 enum ToolError: Error, CustomStringConvertible {

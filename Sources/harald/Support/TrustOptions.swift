@@ -7,6 +7,7 @@ import Foundation
 import GAP
 import HCI
 import SMP
+import Security
 
 /// What a person can see and do at a device, as an option.
 enum IOCapabilityOption: String, ExpressibleByArgument, CaseIterable, Sendable {

@@ -3,6 +3,7 @@ import Dispatch
 import EventLoops
 import GAP
 import SMP
+import Security
 import Synchronization
 import Testing
 

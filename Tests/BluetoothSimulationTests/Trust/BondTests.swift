@@ -8,6 +8,7 @@ import GAP
 import GATT
 import HCI
 import SMP
+import Security
 import Synchronization
 import Testing
 

@@ -4,6 +4,7 @@ import EventLoops
 import Foundation
 import GAP
 import GATT
+import Privacy
 import SMP
 import Synchronization
 import Testing

@@ -6,6 +6,8 @@ import SMP
 import Testing
 
 @testable import GAP
+@testable import Privacy
+@testable import Security
 
 /// A bonded peer that is called by the private address that it shows at the moment, as somebody does who has just seen it, and
 /// is known by its identity all the same (Core Vol 3 Part C 10.7.2.2).

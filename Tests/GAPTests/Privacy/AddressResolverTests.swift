@@ -4,6 +4,7 @@ import EventLoops
 import Testing
 
 @testable import GAP
+@testable import Privacy
 
 /// Whose address one is, and what that costs.
 @Suite struct AddressResolverTests {

@@ -2,10 +2,12 @@ import BluetoothTypes
 import Cryptography
 import EventLoops
 import HCI
+import HCIHost
 import SMP
 import Testing
 
 @testable import GAP
+@testable import Privacy
 
 /// The addresses of a device on a controller that takes its time, refuses, and goes.
 @Suite struct PrivacyLifeTests {

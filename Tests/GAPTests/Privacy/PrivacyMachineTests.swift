@@ -4,6 +4,7 @@ import HCI
 import Testing
 
 @testable import GAP
+@testable import Privacy
 
 @Suite struct QuietMachineTests {
     private func machine(hasSetAddresses: Bool) -> QuietMachine {

@@ -3,10 +3,12 @@ import Bonds
 import Cryptography
 import EventLoops
 import HCI
+import HCIHost
 import SMP
 import Testing
 
 @testable import GAP
+@testable import Privacy
 
 /// What a controller is told about addresses, word for word and in its order, whatever it answers and whenever it goes.
 @Suite struct PrivacyOrderTests {

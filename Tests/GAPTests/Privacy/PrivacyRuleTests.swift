@@ -2,10 +2,12 @@ import BluetoothTypes
 import Cryptography
 import EventLoops
 import HCI
+import HCIHost
 import SMP
 import Testing
 
 @testable import GAP
+@testable import Privacy
 
 /// Which addresses a device with private ones tells, shows and believes in.
 @Suite struct PrivacyRuleTests {

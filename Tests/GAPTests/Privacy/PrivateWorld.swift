@@ -9,6 +9,8 @@ import SMP
 import Testing
 
 @testable import GAP
+@testable import Privacy
+@testable import Security
 
 /// Who makes and resolves private addresses, with which commands.
 enum PrivacyMode: String, CaseIterable, CustomTestStringConvertible {

@@ -3,10 +3,13 @@ import Bonds
 import EventLoops
 import GATT
 import HCI
+import HCIHost
 import SMP
 import Testing
 
 @testable import GAP
+@testable import Privacy
+@testable import Security
 
 /// The modes and procedures of the Generic Access Profile with private addresses on both sides (Core Vol 3 Part C 10.7).
 @Suite struct PrivateProcedureTests {

@@ -3,10 +3,13 @@ import Bonds
 import Cryptography
 import EventLoops
 import HCI
+import HCIHost
 import SMP
 import Testing
 
 @testable import GAP
+@testable import Privacy
+@testable import Security
 
 /// What the controller's list is told, and who is recognised whatever is on it.
 @Suite struct PrivateListTests {
@@ -31,7 +34,7 @@ import Testing
         )
     }
 
-    private func settle(_ list: inout GAP.ResolvingList) -> [GAP.ResolvingList.Step] {
+    private func settle(_ list: inout Privacy.ResolvingList) -> [Privacy.ResolvingList.Step] {
         let steps = list.steps
         for step in steps { list.finished(step, isDone: true) }
         #expect(!list.isBehind && list.steps.isEmpty)
@@ -39,7 +42,7 @@ import Testing
     }
 
     @Test func thoseUsedLastAreOnTheListAndTheLeastRecentlyUsedGoes() {
-        var list = GAP.ResolvingList()
+        var list = Privacy.ResolvingList()
         list.begin(information(2))
         #expect(list.capacity == 2 && !list.isBehind)
         let (a, b, c) = (peer(1, lastUse: 1), peer(2, lastUse: 2), peer(3, lastUse: 3))
@@ -56,7 +59,7 @@ import Testing
     }
 
     @Test func aPeerWithoutAKeyOrThatMayShowItselfIsInDeviceMode() {
-        var list = GAP.ResolvingList()
+        var list = Privacy.ResolvingList()
         list.begin(information(3))
         let (keyless, open, plain) = (peer(1, hasKey: false, lastUse: 9), peer(2, showsIdentity: true), peer(3))
         list.choose(from: [keyless, open, plain])
@@ -76,7 +79,7 @@ import Testing
     }
 
     @Test func whatTheControllerDoesNotTakeIsLeftToTheHost() {
-        var list = GAP.ResolvingList()
+        var list = Privacy.ResolvingList()
         list.begin(information(3))
         list.choose(from: [peer(1), peer(2)])
         for step in list.steps { list.finished(step, isDone: step != .add(peer(1))) }
@@ -94,7 +97,7 @@ import Testing
 
     /// Nothing is said for nothing, a peer that has changed is another one, and the list counts when all of it is there.
     @Test func whatIsSaidOfEachChange() {
-        var list = GAP.ResolvingList()
+        var list = Privacy.ResolvingList()
         list.begin(information(2))
         #expect(list.steps.isEmpty && !list.isInUse)
         list.choose(from: [peer(1)])

@@ -9,6 +9,7 @@ import SMP
 import Testing
 
 @testable import GAP
+@testable import Security
 
 /// The authentication procedure (Core Vol 3 Part C 10.3), between two whole devices. The first named is the one that the
 /// case is about.

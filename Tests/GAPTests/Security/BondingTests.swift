@@ -9,6 +9,7 @@ import SMP
 import Testing
 
 @testable import GAP
+@testable import Security
 
 /// Bondable and non-bondable mode (Core Vol 3 Part C 9.4), between two whole devices.
 @Suite struct BondingTests {

@@ -9,6 +9,7 @@ import SMP
 import Testing
 
 @testable import GAP
+@testable import Security
 
 /// Values that a server sends over a link that is not as secure as the client wants it (Core Vol 3 Part C 10.3.2.2), between
 /// two whole devices. The first named is the client.

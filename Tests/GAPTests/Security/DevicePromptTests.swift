@@ -3,11 +3,14 @@ import Bonds
 import Cryptography
 import EventLoops
 import HCI
+import HCIHost
 import L2CAP
 import SMP
 import Testing
 
 @testable import GAP
+@testable import Privacy
+@testable import Security
 
 /// Questions of several links at one device, who gets which answer, and what becomes of those that nobody answers.
 @Suite struct DevicePromptTests {

@@ -4,11 +4,14 @@ import Cryptography
 import EventLoops
 import GATT
 import HCI
+import HCIHost
 import L2CAP
 import SMP
 import Testing
 
 @testable import GAP
+@testable import Privacy
+@testable import Security
 
 /// What a device's security tells its links, and what it notes of their peers.
 @Suite struct DeviceSecurityRuleTests {

@@ -10,6 +10,7 @@ import SMP
 import Testing
 
 @testable import GAP
+@testable import Security
 
 /// Peers that hold something back, break off, or are not alone on the air, between two whole devices.
 @Suite struct HostilePeerTests {

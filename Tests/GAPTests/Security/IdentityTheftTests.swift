@@ -8,6 +8,8 @@ import SMP
 import Testing
 
 @testable import GAP
+@testable import Privacy
+@testable import Security
 
 /// A stranger that pairs as well as anybody, and says in its key distribution that it is somebody whom the victim has a
 /// bond with (CVE-2021-3436).

@@ -3,10 +3,12 @@ import BluetoothTypes
 import EventLoops
 import GATT
 import HCI
+import HCIHost
 import SMP
 import Testing
 
 @testable import GAP
+@testable import Security
 
 /// The key material of encrypted advertising data, which only some may read (Core Vol 3 Part C 12.6), between two whole
 /// devices. The peripheral has it.

@@ -3,6 +3,7 @@ import EventLoops
 import Testing
 
 @testable import GAP
+@testable import Security
 
 /// How long a peer waits after pairings that failed (Core Vol 3 Part H 2.3.6).
 @Suite struct PairingBackOffTests {

@@ -2,6 +2,7 @@ import SMP
 import Testing
 
 @testable import GAP
+@testable import Security
 
 /// Prompts of several links, one at a time.
 @Suite struct PromptQueueTests {

@@ -9,6 +9,7 @@ import SMP
 import Testing
 
 @testable import GAP
+@testable import Security
 
 /// What persons are asked, between whole devices.
 @Suite struct PromptTests {

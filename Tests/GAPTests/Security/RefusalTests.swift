@@ -7,6 +7,7 @@ import SMP
 import Testing
 
 @testable import GAP
+@testable import Security
 
 /// What is done about a request that the peer has refused (Core Vol 3 Part C 10.3.2, table 10.2).
 @Suite struct RefusalTests {

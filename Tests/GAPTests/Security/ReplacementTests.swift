@@ -7,6 +7,7 @@ import SMP
 import Testing
 
 @testable import GAP
+@testable import Security
 
 /// A bond that the peer has lost, and pairings whatever keys there are (Core Vol 3 Part C 10.3.2, AB-S09).
 @Suite struct ReplacementTests {

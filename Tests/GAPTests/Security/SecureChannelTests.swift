@@ -9,6 +9,7 @@ import SMP
 import Testing
 
 @testable import GAP
+@testable import Security
 
 /// Credit-based channels that ask for security, between two whole devices (Core Vol 3 Part C 10.3.1).
 @Suite struct SecureChannelTests {

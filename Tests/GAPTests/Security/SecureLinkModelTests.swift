@@ -10,6 +10,8 @@ import SMP
 import Testing
 
 @testable import GAP
+@testable import Privacy
+@testable import Security
 
 /// What a link makes of its key, its peer and the device's configuration, compared with a model for all that there can be.
 @Suite struct SecureLinkModelTests {

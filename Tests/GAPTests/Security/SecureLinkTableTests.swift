@@ -9,6 +9,7 @@ import SMP
 import Testing
 
 @testable import GAP
+@testable import Security
 
 /// Everything that can happen to a link, in each state that it can be in, and all that comes of it.
 @Suite struct SecureLinkTableTests {

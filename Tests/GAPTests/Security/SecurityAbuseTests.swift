@@ -9,6 +9,7 @@ import SMP
 import Testing
 
 @testable import GAP
+@testable import Security
 
 /// Peers that want more than they have a right to, between two whole devices.
 @Suite struct SecurityAbuseTests {

@@ -8,6 +8,7 @@ import SMP
 import Testing
 
 @testable import GAP
+@testable import Security
 
 /// A server whose app takes its time, with an open value and one that asks for encryption.
 private final class SlowServer: GATTServerDelegate {

@@ -5,11 +5,14 @@ import Cryptography
 import EventLoops
 import GATT
 import HCI
+import HCIHost
 import L2CAP
 import SMP
 import Testing
 
 @testable import GAP
+@testable import Privacy
+@testable import Security
 
 /// What becomes of the controller's events about encryption, on a controller that says whatever it likes.
 @Suite struct SecurityEventTests {

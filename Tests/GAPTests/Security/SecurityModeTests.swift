@@ -9,6 +9,7 @@ import SMP
 import Testing
 
 @testable import GAP
+@testable import Security
 
 /// LE security mode 1 and Secure Connections Only mode (Core Vol 3 Part C 10.2, 10.3), between two whole devices. The first
 /// named is the one that the case is about.

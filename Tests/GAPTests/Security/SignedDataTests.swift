@@ -9,6 +9,7 @@ import SMP
 import Testing
 
 @testable import GAP
+@testable import Security
 
 /// LE security mode 2 (Core Vol 3 Part C 10.4), between two whole devices that have exchanged keys for signatures when they
 /// bonded, over links that are not encrypted.

@@ -6,6 +6,8 @@ import SMP
 import Testing
 
 @testable import GAP
+@testable import Privacy
+@testable import Security
 
 /// Who knows somebody's identity and gives it for its own, between whole devices.
 @Suite struct StolenIdentityTests {

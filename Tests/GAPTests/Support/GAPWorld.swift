@@ -2,7 +2,7 @@ import BluetoothTypes
 import Bonds
 import EventLoops
 import HCI
-import HCITransports
+import HCIHost
 import LinkLayer
 import Logging
 import Radio
@@ -10,6 +10,7 @@ import SMP
 import Testing
 
 @testable import GAP
+@testable import Privacy
 
 /// Which commands the controllers of a test know.
 enum ControllerMode: String, CaseIterable, CustomTestStringConvertible {

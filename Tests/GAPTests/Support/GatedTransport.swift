@@ -1,5 +1,6 @@
 import BluetoothTypes
 import HCI
+import HCIHost
 
 /// The line between a host and its controller, where a test keeps packets back, changes them, or slips others in.
 final class GatedTransport: HCITransport {

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import HCI
+import HCIHost
 
 /// Lies between a connection and its L2CAP, and keeps the rest of a PDU back until it is told to let go: what an injector's
 /// timing makes of fragments.

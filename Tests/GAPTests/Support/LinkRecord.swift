@@ -8,6 +8,7 @@ import L2CAP
 import SMP
 
 @testable import GAP
+@testable import Security
 
 /// All that comes of a link of a ``SecurityBench``: what the controller, the peer and the person get, what those above are
 /// told, and what is so in the end.

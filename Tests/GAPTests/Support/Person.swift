@@ -2,6 +2,7 @@ import EventLoops
 import SMP
 
 @testable import GAP
+@testable import Security
 
 /// Somebody who sits at one device, or at two, and does what the devices ask.
 final class Person: PairingPrompter {

@@ -9,6 +9,8 @@ import SMP
 import Testing
 
 @testable import GAP
+@testable import Privacy
+@testable import Security
 
 /// A device with a person, bonds, a server whose values are protected, and a client.
 final class SecureDevice: GATTServerDelegate {

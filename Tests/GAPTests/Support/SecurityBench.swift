@@ -3,11 +3,13 @@ import Bonds
 import Cryptography
 import EventLoops
 import HCI
+import HCIHost
 import L2CAP
 import SMP
 import Testing
 
 @testable import GAP
+@testable import Security
 
 /// A host with one link, on a controller that says whatever it likes.
 struct SecurityBench {

@@ -1,0 +1,113 @@
+import BluetoothTypes
+
+/// What one app wants to be found by.
+package struct AdvertisingContent: Hashable, Sendable {
+    /// The name; nil for none.
+    package var localName: String?
+    /// The services, the most important first.
+    package var services: [BluetoothUUID]
+
+    /// A name, services, or both.
+    package init(localName: String? = nil, services: [BluetoothUUID] = []) {
+        self.localName = localName
+        self.services = services
+    }
+}
+
+/// What goes on the air.
+package struct AdvertisingPlan: Hashable, Sendable {
+    /// The data of the advertisement, at most 31 octets.
+    package var advertisement = AdvertisingData()
+    /// The data of the scan response, at most 31 octets.
+    package var scanResponse = AdvertisingData()
+    /// Services that only the overflow area hints at.
+    package var overflow: [BluetoothUUID] = []
+    /// Whether not all of the name found room.
+    package var isNameShortened = false
+}
+
+/// Divides the 31 + 31 octets of a legacy advertisement as an Apple device does (behaviours 7.18 to 7.23, 7.30).
+///
+/// The advertisement has 28 octets behind its flags for services and then the name, structure headers counted. The scan
+/// response has 10 for the name and 21 for the overflow area, which stands for the services that found no room.
+package enum AdvertisingPlanner {
+    /// Octets for names and services in the advertisement.
+    package static let advertisementBudget = 28
+    /// Octets for the name in the scan response.
+    package static let scanResponseBudget = 10
+    /// General discoverable, and Bluetooth Classic at the same time: 0x1A (behaviour 7.20).
+    package static let flags: AdvertisingFlags = [.generalDiscoverable, .simultaneousController, .simultaneousHost]
+
+    /// Plans for all apps together: the services of all, in order, and the first name.
+    package static func plan(for contents: [AdvertisingContent]) -> AdvertisingPlan {
+        var plan = AdvertisingPlan()
+        plan.advertisement.append(.flags(flags))
+        var room = advertisementBudget
+        place(contents.flatMap(\.services), in: &plan, room: &room)
+        if let name = contents.lazy.compactMap(\.localName).first, !name.isEmpty {
+            place(name: name, in: &plan, room: room)
+        }
+        if !plan.overflow.isEmpty { plan.scanResponse.append(OverflowArea(plan.overflow).structure) }
+        return plan
+    }
+
+    /// Services go in by the order of the app as long as there is room, a list for each width.
+    private static func place(_ services: [BluetoothUUID], in plan: inout AdvertisingPlan, room: inout Int) {
+        var placed: [BluetoothUUID.Width: [BluetoothUUID]] = [:]
+        var overflowing: Set<BluetoothUUID.Width> = []
+        var seen: Set<BluetoothUUID> = []
+        for service in services.map(\.shortest) where seen.insert(service).inserted {
+            let width = service.width
+            let cost = width.octets + (placed[width] == nil ? AdvertisingData.headerLength : 0)
+            if cost <= room {
+                placed[width, default: []].append(service)
+                room -= cost
+            } else {
+                plan.overflow.append(service)
+                overflowing.insert(width)
+            }
+        }
+        for width: BluetoothUUID.Width in [.bits16, .bits32, .bits128] {
+            guard let uuids = placed[width] else { continue }
+            plan.advertisement.append(.services(uuids, width: width, isComplete: !overflowing.contains(width)))
+        }
+    }
+
+    /// The name goes where all of it fits, the advertisement first; otherwise where most of it fits (behaviour 7.21).
+    private static func place(name: String, in plan: inout AdvertisingPlan, room: Int) {
+        let header = AdvertisingData.headerLength
+        let inFront = shorten(name, to: room - header)
+        let behind = shorten(name, to: scanResponseBudget - header)
+        let goesInFront =
+            !inFront.isShortened || (behind.isShortened && inFront.text.utf8.count >= behind.text.utf8.count)
+        let chosen = goesInFront ? inFront : behind
+        plan.isNameShortened = chosen.isShortened
+        guard !chosen.text.isEmpty else { return }
+        if goesInFront {
+            plan.advertisement.append(.localName(chosen))
+        } else {
+            plan.scanResponse.append(.localName(chosen))
+        }
+    }
+
+    /// As many whole characters as `octets` hold in UTF-8.
+    static func shorten(_ name: String, to octets: Int) -> AdvertisingData.LocalName {
+        guard name.utf8.count > octets else { return AdvertisingData.LocalName(name) }
+        var text = ""
+        var length = 0
+        for character in name {
+            length += character.utf8.count
+            guard length <= octets else { break }
+            text.append(character)
+        }
+        return AdvertisingData.LocalName(text, isShortened: true)
+    }
+}
+
+extension BluetoothUUID {
+    /// The same UUID in the fewest octets that advertising data has a list for.
+    fileprivate var shortest: BluetoothUUID {
+        if let short = uint16 { return BluetoothUUID(short) }
+        return shortValue.map { BluetoothUUID(bits32: $0) } ?? expanded
+    }
+}

@@ -1,0 +1,38 @@
+import BluetoothTypes
+
+/// One end of the line between a host and a controller. Both ends look the same: a host on one, a controller, real or
+/// virtual, on the other.
+///
+/// Lives on the loop of its Bluetooth system; everything is called there.
+package protocol HCITransport: AnyObject {
+    /// Takes each packet that arrives.
+    var onReceive: ((HCIPacket) -> Void)? { get set }
+    /// Called once when the line is gone, with the reason; nothing is received after that.
+    var onClose: ((HCITransportError) -> Void)? { get set }
+    /// Where the other end is attached, as whoever made the line knows it, and not as that end says; the same each time that
+    /// it is attached there. Empty where nobody knows.
+    var place: String { get }
+
+    /// Sends a packet. On a line that is gone nothing happens.
+    func send(_ packet: HCIPacket)
+
+    /// Closes the line; ``onClose`` is not called for one's own closing.
+    func close()
+}
+
+extension HCITransport {
+    /// Nobody knows.
+    package var place: String { "" }
+}
+
+/// Why a line between host and controller is gone.
+package enum HCITransportError: Error, Hashable, Sendable {
+    /// Nobody answers at the address.
+    case unreachable(address: String, reason: String)
+    /// The other end closed the line.
+    case closedByPeer
+    /// Octets that are no HCI packet.
+    case malformed(PacketError)
+    /// The operating system reports an error.
+    case failed(reason: String)
+}

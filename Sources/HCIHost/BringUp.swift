@@ -1,0 +1,221 @@
+import BluetoothTypes
+import HCI
+
+/// How a controller is brought up: what it is asked, in which order, and what follows from its answers.
+///
+/// A command that the controller does not list is left out, and one that it refuses counts as not there, unless the host
+/// cannot do without it.
+struct BringUp {
+    enum Action {
+        case send(any HCICommand)
+        case ready(ControllerInformation)
+        case fail(HCIHostError)
+    }
+
+    /// In the order of asking.
+    enum Step: Int, CaseIterable {
+        case reset
+        case version
+        case supportedCommands
+        case features
+        case address
+        case eventMask
+        case leHostSupport
+        case leFeatures
+        case eventMaskPage2
+        case leEventMask
+        case leBufferSizeV2
+        case leBufferSize
+        case sharedBufferSize
+        case hostBufferSize
+        case hostFlowControl
+        case leStates
+        case acceptListSize
+        case resolvingListSize
+        case maximumDataLength
+        case suggestedDataLength
+        case transmitPower
+        case maximumAdvertisingDataLength
+        case advertisingSets
+    }
+
+    private(set) var information = ControllerInformation()
+    private var step = Step.reset
+    // What to tell the controller of; nil when it is not to be told, or does not want to know.
+    private var hostBuffers: HostBuffers?
+    private var hostSizeTaken = false
+
+    /// With buffers of the host, the controller is told to mind them, if it can.
+    init(hostBuffers: HostBuffers? = nil) {
+        self.hostBuffers = hostBuffers
+    }
+
+    /// The first command.
+    mutating func begin() -> Action {
+        (information, step, hostSizeTaken) = (ControllerInformation(), .reset, false)
+        return .send(Reset())
+    }
+
+    /// Takes the answer to the command that was sent last.
+    mutating func handle(_ answer: Result<any HCIResponse, HCICommandError>) -> Action {
+        switch answer {
+        case .success(let response):
+            information.take(response)
+            if step == .hostFlowControl { information.hostBuffers = hostBuffers }
+            if step == .hostBufferSize { hostSizeTaken = true }
+        case .failure(let error):
+            if case .host(let error) = error { return .fail(error) }
+            if step.isNeeded { return .fail(error.asHostError) }
+            if step == .supportedCommands { information.supportedCommands = Self.version40Commands }
+        }
+        return next()
+    }
+
+    private mutating func next() -> Action {
+        while let following = Step(rawValue: step.rawValue + 1) {
+            step = following
+            if let command = command(following) { return .send(command) }
+        }
+        guard information.aclBufferCount > 0 else {
+            return .fail(.unsupportedController(reason: "it has no buffers for data"))
+        }
+        // 27 octets are the least that the specification allows (Vol 4 Part E 7.8.2).
+        guard information.aclBufferSize >= 27 else {
+            return .fail(.unsupportedController(reason: "its buffers hold \(information.aclBufferSize) octets only"))
+        }
+        return .ready(information)
+    }
+
+    private func command(_ step: Step) -> (any HCICommand)? {
+        switch step {
+        case .hostBufferSize, .hostFlowControl: hostCommand(step)
+        default: step.command(information)
+        }
+    }
+
+    /// Flow control towards the host is one thing with three commands: all of them, or none.
+    private func hostCommand(_ step: Step) -> (any HCICommand)? {
+        guard let hostBuffers, Self.hostFlowControlCommands.allSatisfy(information.supports) else { return nil }
+        if step == .hostFlowControl { return hostSizeTaken ? SetControllerToHostFlowControl(kinds: 1) : nil }
+        return HostBufferSize(aclLength: hostBuffers.packetLength, aclCount: hostBuffers.packetCount)
+    }
+
+    private static let hostFlowControlCommands: [any HCICommand.Type] = [
+        HostBufferSize.self, SetControllerToHostFlowControl.self, HostNumberOfCompletedPackets.self,
+    ]
+
+    /// What a controller of version 4.0 has to know, for one that does not say what it knows.
+    private static let version40Commands = SupportedCommands([
+        Disconnect.self, ReadRemoteVersionInformation.self, SetEventMask.self, Reset.self,
+        ReadLocalVersionInformation.self, ReadLocalSupportedFeatures.self, ReadBDADDR.self, LESetEventMask.self,
+        LEReadBufferSize.self, LEReadLocalSupportedFeatures.self, LESetRandomAddress.self,
+        LESetAdvertisingParameters.self, LESetAdvertisingData.self, LESetScanResponseData.self,
+        LESetAdvertisingEnable.self, LESetScanParameters.self, LESetScanEnable.self, LECreateConnection.self,
+        LECreateConnectionCancel.self, LEReadFilterAcceptListSize.self, LEClearFilterAcceptList.self,
+        LEAddDeviceToFilterAcceptList.self, LERemoveDeviceFromFilterAcceptList.self, LEConnectionUpdate.self,
+        LEReadRemoteFeatures.self, LEEncrypt.self, LERand.self, LEEnableEncryption.self,
+        LELongTermKeyRequestReply.self, LELongTermKeyRequestNegativeReply.self, LEReadSupportedStates.self,
+    ])
+}
+
+extension BringUp.Step {
+    /// Whether the host cannot do without the answer.
+    var isNeeded: Bool {
+        switch self {
+        case .reset, .eventMask, .leEventMask, .leFeatures: true
+        default: false
+        }
+    }
+
+    /// The command of the step; nil when it does not apply to the controller.
+    func command(_ controller: ControllerInformation) -> (any HCICommand)? {
+        switch self {
+        case .reset: Reset()
+        case .version: ReadLocalVersionInformation()
+        case .supportedCommands: ReadLocalSupportedCommands()
+        case .leFeatures: LEReadLocalSupportedFeatures()
+        case .eventMask: SetEventMask(mask: .wanted)
+        case .leEventMask: LESetEventMask(mask: .wanted(by: controller))
+        // A controller of version 4.0 may leave the bits of these two out, and the host knows what to do without.
+        case .sharedBufferSize: controller.aclBufferCount == 0 ? ReadBufferSize() : nil
+        case .leBufferSize: controller.aclBufferCount == 0 ? LEReadBufferSize() : nil
+        default: optionalCommand(controller).flatMap { controller.supports(type(of: $0)) ? $0 : nil }
+        }
+    }
+
+    private func optionalCommand(_ controller: ControllerInformation) -> (any HCICommand)? {
+        switch self {
+        case .features: ReadLocalSupportedFeatures()
+        case .address: ReadBDADDR()
+        case .eventMaskPage2: SetEventMaskPage2(mask: .wanted(by: controller))
+        case .leHostSupport:
+            controller.features.contains(.brEdrNotSupported) ? nil : WriteLEHostSupport(isSupported: true)
+        case .leBufferSizeV2: LEReadBufferSizeV2()
+        case .leStates: LEReadSupportedStates()
+        case .acceptListSize: LEReadFilterAcceptListSize()
+        case .resolvingListSize: LEReadResolvingListSize()
+        case .maximumDataLength:
+            controller.leFeatures.contains(.dataLengthExtension) ? LEReadMaximumDataLength() : nil
+        case .suggestedDataLength:
+            // New connections then ask for long packets by themselves.
+            controller.maxTxOctets > 27
+                ? LEWriteSuggestedDefaultDataLength(txOctets: controller.maxTxOctets, txTime: controller.maxTxTime)
+                : nil
+        case .transmitPower: LEReadTransmitPower()
+        case .maximumAdvertisingDataLength:
+            controller.leFeatures.contains(.extendedAdvertising) ? LEReadMaximumAdvertisingDataLength() : nil
+        case .advertisingSets:
+            controller.leFeatures.contains(.extendedAdvertising) ? LEReadNumberOfSupportedAdvertisingSets() : nil
+        default: nil
+        }
+    }
+}
+
+extension ControllerInformation {
+    /// Notes what a response says.
+    mutating func take(_ response: any HCIResponse) {
+        switch response {
+        case let response as ReadLocalVersionInformation.Response:
+            version = response.hciVersion
+            companyIdentifier = response.companyIdentifier
+            subversion = response.linkLayerSubversion
+        case let response as ReadLocalSupportedCommands.Response: supportedCommands = response.commands
+        case let response as ReadLocalSupportedFeatures.Response: features = response.features
+        case let response as ReadBDADDR.Response:
+            publicAddress = response.address.value == 0 ? nil : response.address
+        case let response as LEReadLocalSupportedFeatures.Response: leFeatures = response.features
+        case let response as LEReadSupportedStates.Response: leStates = response.states
+        case let response as LEReadFilterAcceptListSize.Response: acceptListSize = Int(response.size)
+        case let response as LEReadResolvingListSize.Response: resolvingListSize = Int(response.size)
+        case let response as LEReadMaximumDataLength.Response: take(dataLength: response)
+        case let response as LEReadTransmitPower.Response where response.minimum <= response.maximum:
+            transmitPower = response.minimum...response.maximum
+        case let response as LEReadMaximumAdvertisingDataLength.Response:
+            maxAdvertisingDataLength = min(max(Int(response.length), 31), 1_650)
+        case let response as LEReadNumberOfSupportedAdvertisingSets.Response: advertisingSets = Int(response.count)
+        default: take(buffers: response)
+        }
+    }
+
+    private mutating func take(buffers response: any HCIResponse) {
+        switch response {
+        case let response as LEReadBufferSizeV2.Response:
+            (aclBufferSize, aclBufferCount) = (Int(response.aclDataPacketLength), Int(response.totalACLDataPackets))
+        case let response as LEReadBufferSize.Response:
+            (aclBufferSize, aclBufferCount) = (Int(response.aclDataPacketLength), Int(response.totalACLDataPackets))
+        case let response as ReadBufferSize.Response:
+            (aclBufferSize, aclBufferCount) = (Int(response.aclDataPacketLength), Int(response.totalACLDataPackets))
+        default: break
+        }
+        // A length of zero says that LE shares the buffers of BR/EDR, whatever the count says (Vol 4 Part E 7.8.2).
+        if aclBufferSize == 0 { aclBufferCount = 0 }
+    }
+
+    /// Lengths and times outside the allowed ranges are cut to them.
+    private mutating func take(dataLength response: LEReadMaximumDataLength.Response) {
+        maxTxOctets = min(max(response.txOctets, 27), 251)
+        maxTxTime = min(max(response.txTime, 328), 17_040)
+        maxRxOctets = min(max(response.rxOctets, 27), 251)
+        maxRxTime = min(max(response.rxTime, 328), 17_040)
+    }
+}

@@ -1,0 +1,274 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+
+/// The connections of a controller, their data, and what the events about them change.
+///
+/// Nothing is believed about a connection that does not exist, nor that one begins twice, nor that it is encrypted
+/// without a key of this host (AB-H05).
+final class ConnectionTable {
+    /// Connections at a time. More than any controller has; one that claims more is not believed.
+    static let maximumConnections = 256
+
+    /// What an event was about.
+    enum Outcome {
+        /// Nothing that changes a connection, or something that has been noted.
+        case noted
+        /// Not believed; nobody else is to see it.
+        case rejected
+        case connected(HCIConnection, early: [ACLPacket])
+        case connectionFailed(HCIStatus)
+        case disconnected(HCIConnection, HCIStatus)
+        case encryption(HCIConnection, EncryptionReport)
+        case longTermKeyRequest(HCIConnection, LELongTermKeyRequest)
+        case authenticatedPayloadTimeout(HCIConnection)
+    }
+
+    private let loop: any EventLoop
+    private let sender: ACLSender
+    private let transmit: (HCIPacket) -> Void
+    private var credits = HostCredits()
+    private var creditTimer: ScheduledTask?
+    private(set) var connections: [ConnectionHandle: HCIConnection] = [:]
+    private var early = EarlyPackets()
+    var counters = HCICounters()
+
+    init(loop: any EventLoop, transmit: @escaping (HCIPacket) -> Void) {
+        self.loop = loop
+        self.transmit = transmit
+        sender = ACLSender(transmit: transmit)
+    }
+
+    deinit {
+        for connection in connections.values { connection.close() }
+    }
+
+    /// Buffers of the controller that are free, as far as the host knows.
+    var freeBuffers: Int { sender.freeBuffers }
+
+    /// Begins anew with a controller that has these buffers, and that has been told of the host's, if any.
+    ///
+    /// - Returns: The connections that there were, in the order of their numbers.
+    func reset(packetSize: Int, capacity: Int, hostBuffers: HostBuffers? = nil) -> [HCIConnection] {
+        let gone = connections.values.sorted { $0.handle.rawValue < $1.handle.rawValue }
+        connections = [:]
+        early.removeAll()
+        credits.reset(hostBuffers)
+        stopCreditTimer()
+        sender.reset(packetSize: packetSize, capacity: capacity)
+        for connection in gone { connection.close() }
+        return gone
+    }
+
+    // MARK: Data
+
+    func receive(_ bytes: PacketBuffer) throws(PacketError) {
+        let packet = try ACLPacket(reading: bytes)
+        guard !packet.payload.isEmpty else {
+            // The controller has counted it all the same.
+            if connections[packet.handle] != nil { consumed(1, of: packet.handle) }
+            throw PacketError(.length(0), at: "ACL data")
+        }
+        guard packet.broadcast == 0, packet.handle.rawValue <= ConnectionHandle.maximum.rawValue else {
+            throw PacketError(.value(UInt64(packet.handle.rawValue)), at: "ACL header")
+        }
+        if let connection = connections[packet.handle] {
+            deliver(packet, to: connection)
+        } else if !early.add(packet, at: loop.now) {
+            counters.droppedPackets += 1
+        }
+    }
+
+    /// Hands data to a connection.
+    func deliver(_ packet: ACLPacket, to connection: HCIConnection) {
+        guard connection.isOpen else { return }
+        if connection.receive(packet), connection.isOpen { consumed(1, of: connection.handle) }
+    }
+
+    /// Notes that the host is done with packets, and tells the controller when it is time.
+    private func consumed(_ count: Int, of handle: ConnectionHandle) {
+        for _ in 0..<count {
+            switch credits.consumed(handle) {
+            case .wait: break
+            case .report: reportCredits()
+            case .startTimer:
+                stopCreditTimer()
+                creditTimer = loop.schedule(after: HostCredits.maximumDelay) { [weak self] in
+                    self?.creditTimer = nil
+                    self?.reportCredits()
+                }
+            }
+        }
+    }
+
+    private func reportCredits() {
+        stopCreditTimer()
+        if let report = credits.take() { transmit(HCIPacket(report)) }
+    }
+
+    private func stopCreditTimer() {
+        if let creditTimer { loop.cancel(creditTimer) }
+        creditTimer = nil
+    }
+
+    /// Takes buffers back. Read by hand and checked as a whole before anything changes (AB-H01).
+    func completedPackets(_ parameters: PacketBuffer) throws(PacketError) {
+        let count = Int(parameters.first ?? 0)
+        guard parameters.count >= 1 + 4 * count else {
+            throw PacketError(.truncated(needed: 1 + 4 * count, available: parameters.count), at: "Num_Handles")
+        }
+        for index in 0..<count {
+            let offset = 1 + 4 * index
+            let handle = UInt16(parameters[offset]) | UInt16(parameters[offset + 1]) << 8
+            let packets = Int(parameters[offset + 2]) | Int(parameters[offset + 3]) << 8
+            guard let connection = connections[ConnectionHandle(rawValue: handle & 0xFFF)] else {
+                counters.unknownHandles += 1
+                continue
+            }
+            if !sender.complete(packets, of: connection) { counters.clampedCredits += 1 }
+        }
+        sender.pump()
+    }
+
+    // MARK: Events
+
+    func handle(_ packet: EventPacket) throws(PacketError) -> Outcome {
+        let parameters = packet.eventParameters
+        switch (packet.code, packet.subevent) {
+        case (DisconnectionComplete.eventCode, nil): return try disconnected(.reading(parameters))
+        case (EncryptionChange.eventCode, nil):
+            let event = try EncryptionChange.reading(parameters)
+            return encryptionChanged(event.status, event.handle, event.state, keySize: nil)
+        case (EncryptionChangeV2.eventCode, nil):
+            let event = try EncryptionChangeV2.reading(parameters)
+            return encryptionChanged(event.status, event.handle, event.state, keySize: Int(event.keySize))
+        case (EncryptionKeyRefreshComplete.eventCode, nil): return try keyRefreshed(.reading(parameters))
+        case (AuthenticatedPayloadTimeoutExpired.eventCode, nil):
+            let event = try AuthenticatedPayloadTimeoutExpired.reading(parameters)
+            return connections[event.handle].map { .authenticatedPayloadTimeout($0) } ?? unknown()
+        case (.leMeta, LEConnectionComplete.leSubevent):
+            return connected(LEEnhancedConnectionComplete(try LEConnectionComplete.reading(parameters)))
+        case (.leMeta, LEEnhancedConnectionComplete.leSubevent): return connected(try .reading(parameters))
+        case (.leMeta, LEEnhancedConnectionCompleteV2.leSubevent):
+            return connected(LEEnhancedConnectionComplete(try LEEnhancedConnectionCompleteV2.reading(parameters)))
+        case (.leMeta, LEConnectionUpdateComplete.leSubevent):
+            let event = try LEConnectionUpdateComplete.reading(parameters)
+            return update(event.handle, event.status) { connection in
+                connection.interval = event.interval
+                connection.latency = event.latency
+                connection.supervisionTimeout = event.supervisionTimeout
+            }
+        case (.leMeta, LEPHYUpdateComplete.leSubevent):
+            let event = try LEPHYUpdateComplete.reading(parameters)
+            return update(event.handle, event.status) { ($0.txPHY, $0.rxPHY) = (event.txPHY, event.rxPHY) }
+        case (.leMeta, LEDataLengthChange.leSubevent):
+            let event = try LEDataLengthChange.reading(parameters)
+            return update(event.handle, .success) { connection in
+                (connection.maxTxOctets, connection.maxRxOctets) = (event.maxTxOctets, event.maxRxOctets)
+            }
+        case (.leMeta, LELongTermKeyRequest.leSubevent):
+            let event = try LELongTermKeyRequest.reading(parameters)
+            return connections[event.handle].map { .longTermKeyRequest($0, event) } ?? unknown()
+        case (.leMeta, LERemoteConnectionParameterRequest.leSubevent):
+            return update(try LERemoteConnectionParameterRequest.reading(parameters).handle, .success) { _ in }
+        default: return .noted
+        }
+    }
+
+    /// Notes that this host gives the controller a key for a link.
+    func note(_ command: some HCICommand) {
+        if let connection = receiver(of: command) { connection.keysGiven += 1 }
+    }
+
+    /// Notes that the controller has not taken the key after all. Another one that it took before still counts.
+    func noteRefusal(of command: some HCICommand) {
+        if let connection = receiver(of: command), connection.keysGiven > 0 { connection.keysGiven -= 1 }
+    }
+
+    /// The link that a command gives a key for.
+    private func receiver(of command: some HCICommand) -> HCIConnection? {
+        switch command {
+        case let command as LEEnableEncryption: connections[command.handle]
+        case let command as LELongTermKeyRequestReply: connections[command.handle]
+        default: nil
+        }
+    }
+
+    private func connected(_ event: LEEnhancedConnectionComplete) -> Outcome {
+        guard event.status == .success else { return .connectionFailed(event.status) }
+        guard event.handle.rawValue <= ConnectionHandle.maximum.rawValue, connections.count < Self.maximumConnections
+        else {
+            counters.malformed += 1
+            return .rejected
+        }
+        guard connections[event.handle] == nil else {
+            counters.duplicateConnections += 1
+            return .rejected
+        }
+        let connection = HCIConnection(event, sender: sender)
+        connection.onClaim = { [weak self] in self?.consumed($0, of: event.handle) }
+        connections[event.handle] = connection
+        sender.add(connection)
+        return .connected(connection, early: early.take(event.handle, at: loop.now))
+    }
+
+    private func disconnected(_ event: DisconnectionComplete) -> Outcome {
+        guard event.status == .success else { return .noted }
+        // Data that still lie here must not reach the next connection with this number.
+        _ = early.take(event.handle, at: loop.now)
+        credits.forget(event.handle)
+        guard let connection = connections.removeValue(forKey: event.handle) else { return unknown() }
+        connection.close()
+        sender.remove(connection)
+        return .disconnected(connection, event.reason)
+    }
+
+    private func encryptionChanged(
+        _ status: HCIStatus,
+        _ handle: ConnectionHandle,
+        _ state: EncryptionState,
+        keySize: Int?
+    ) -> Outcome {
+        guard let connection = connections[handle] else { return unknown() }
+        defer { connection.keysGiven = 0 }
+        guard status == .success else { return .encryption(connection, .failed(status)) }
+        if state == .off {
+            connection.isEncrypted = false
+            connection.encryptionKeySize = nil
+            return .encryption(connection, .off)
+        }
+        // The only way in which an LE link is encrypted is `on`.
+        guard state == .on, connection.keysGiven > 0 || connection.isEncrypted else {
+            counters.unexpectedEncryption += 1
+            return .rejected
+        }
+        connection.isEncrypted = true
+        connection.encryptionKeySize = keySize
+        return .encryption(connection, .on)
+    }
+
+    private func keyRefreshed(_ event: EncryptionKeyRefreshComplete) -> Outcome {
+        guard let connection = connections[event.handle] else { return unknown() }
+        defer { connection.keysGiven = 0 }
+        guard connection.isEncrypted, connection.keysGiven > 0 else {
+            counters.unexpectedEncryption += 1
+            return .rejected
+        }
+        return .encryption(connection, event.status == .success ? .refreshed : .failed(event.status))
+    }
+
+    private func update(
+        _ handle: ConnectionHandle,
+        _ status: HCIStatus,
+        _ change: (HCIConnection) -> Void
+    ) -> Outcome {
+        guard let connection = connections[handle] else { return unknown() }
+        if status == .success { change(connection) }
+        return .noted
+    }
+
+    private func unknown() -> Outcome {
+        counters.unknownHandles += 1
+        return .rejected
+    }
+}

@@ -1,0 +1,112 @@
+import BluetoothTypes
+import HCI
+import Logging
+
+extension HCIHost {
+    /// Calls `handler` with each event of a type, after the host itself has taken note of it. Events that the host does
+    /// not believe are left out.
+    package func onEvent<E: HCIEvent>(_ type: E.Type, _ handler: @escaping (E) -> Void) {
+        subscriptions.add(type, handler)
+    }
+
+    /// Calls `handler` with the parameters of each event of the controller's maker (Core Vol 4 Part E 5.4.4).
+    package func onVendorEvent(_ handler: @escaping (_ parameters: PacketBuffer) -> Void) {
+        vendorHandlers.append(handler)
+    }
+
+    func receive(_ packet: HCIPacket) {
+        guard phase != .idle else { return }
+        do throws(PacketError) {
+            switch packet.kind {
+            case .event: try receiveEvent(packet.bytes)
+            case .acl:
+                if phase == .ready { try table.receive(packet.bytes) }
+            case .synchronous, .isochronous: break
+            case .command: throw PacketError(.value(UInt64(packet.kind.rawValue)), at: "packet type")
+            }
+        } catch {
+            table.counters.malformed += 1
+            logger.warning("\(error)", metadata: ["packet": "\(packet)"])
+        }
+    }
+
+    private func receiveEvent(_ bytes: PacketBuffer) throws(PacketError) {
+        let packet = try EventPacket(reading: bytes)
+        switch packet.code {
+        case NumberOfCompletedPackets.eventCode:
+            if phase == .ready { try table.completedPackets(packet.parameters) }
+        case CommandComplete.eventCode:
+            try commandComplete(.reading(packet.parameters))
+        case CommandStatus.eventCode:
+            perform(queue.handle(.status(try .reading(packet.parameters))))
+        case HardwareError.eventCode:
+            let event = try HardwareError.reading(packet.parameters)
+            // While it is being reset, it may still speak of what made the reset necessary.
+            if !isResetting { controllerFailed(.hardwareError(event.code)) }
+        case DataBufferOverflow.eventCode:
+            let event = try DataBufferOverflow.reading(packet.parameters)
+            table.counters.bufferOverflows += 1
+            logger.warning("the controller has no room for data", metadata: ["link type": "\(event.linkKind)"])
+            _ = try subscriptions.deliver(packet)
+        case .vendorSpecific:
+            table.counters.vendorEvents += 1
+            for handler in vendorHandlers { handler(packet.parameters) }
+        default:
+            if phase == .ready { try receiveLinkEvent(packet) }
+        }
+    }
+
+    private func commandComplete(_ event: CommandComplete) throws(PacketError) {
+        guard event.opcode == HostNumberOfCompletedPackets.opcode else {
+            return perform(queue.handle(.complete(event)))
+        }
+        // Answered only when it is wrong, as when the link ended at the same time (7.3.40). Its leave to send counts.
+        table.counters.refusedCredits += 1
+        perform(queue.handle(.complete(CommandComplete(credits: event.credits, opcode: .none, parameters: []))))
+    }
+
+    private func receiveLinkEvent(_ packet: EventPacket) throws(PacketError) {
+        let generation = generation
+        switch try table.handle(packet) {
+        case .rejected:
+            logger.warning("event not believed", metadata: ["event": "\(packet)"])
+            return
+        case .noted: answerForNobody(packet)
+        case .connected(let connection, let early):
+            onConnection?(connection)
+            for packet in early { table.deliver(packet, to: connection) }
+        case .connectionFailed(let status): onConnectionFailed?(status)
+        case .disconnected(let connection, let reason): onDisconnection?(connection, reason)
+        case .encryption(let connection, let report): connection.onEncryption?(report)
+        case .longTermKeyRequest(let connection, let request): ask(connection, request)
+        case .authenticatedPayloadTimeout(let connection): connection.onAuthenticatedPayloadTimeout?()
+        }
+        guard self.generation == generation, try !subscriptions.deliver(packet) else { return }
+        if HCIEventRegistry.type(for: packet.code, subevent: packet.subevent) == nil {
+            table.counters.unknownEvents += 1
+        }
+    }
+
+    /// Asks the owner of a link for its key. Where nobody knows one, the peer is told so.
+    private func ask(_ connection: HCIConnection, _ request: LELongTermKeyRequest) {
+        if let ask = connection.onLongTermKeyRequest { return ask(request) }
+        guard !subscriptions.contains(LELongTermKeyRequest.self) else { return }
+        send(LELongTermKeyRequestNegativeReply(handle: connection.handle))
+    }
+
+    /// Answers a request that nobody subscribed to, so that the peer does not wait until it gives the link up.
+    private func answerForNobody(_ packet: EventPacket) {
+        switch packet.subevent {
+        case LERemoteConnectionParameterRequest.leSubevent
+        where !subscriptions.contains(LERemoteConnectionParameterRequest.self):
+            guard let event = try? LERemoteConnectionParameterRequest.reading(packet.eventParameters) else { return }
+            send(
+                LERemoteConnectionParameterRequestNegativeReply(
+                    handle: event.handle,
+                    reason: .unacceptableConnectionParameters
+                )
+            )
+        default: break
+        }
+    }
+}

@@ -1,0 +1,318 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import Logging
+
+/// The host's half of HCI: brings a controller up, sends it commands, and runs the data paths of its connections.
+///
+/// Lives on the loop. A controller that stops answering, or reports that it has failed, is reset and brought up again:
+/// its connections end, commands that wait fail, all with one error, and ``state`` goes through ``State/starting``. One
+/// that does not come back leaves ``State/failed(_:)``; ``start()`` tries again.
+package final class HCIHost {
+    /// How far the host is.
+    package enum State: Hashable, Sendable {
+        /// Not started, or stopped.
+        case down
+        /// The controller is being brought up.
+        case starting
+        /// All works.
+        case ready(ControllerInformation)
+        /// The controller cannot be used.
+        case failed(HCIHostError)
+    }
+
+    /// Resets within ``resetWindow`` after which a failing controller is given up.
+    package static let maximumResets = 3
+    /// See ``maximumResets``.
+    package static let resetWindow = Duration.seconds(60)
+
+    /// What a host can be told to do otherwise.
+    package struct Configuration: Hashable, Sendable {
+        /// What the controller is told that the host has room for, when it knows how to mind it; nil leaves its flow
+        /// control off. This host takes every packet at once, so nothing is lost without; with it, a controller waits
+        /// when packets lie unclaimed here. Turn it off for a controller that lists the commands and stalls on them.
+        package var hostBuffers: HostBuffers? = HostBuffers()
+
+        /// The usual.
+        package init() {}
+    }
+
+    /// How far the host is.
+    package private(set) var state = State.down {
+        didSet { phase = Phase(state) }
+    }
+    /// The same without what it carries, which every packet asks for.
+    private(set) var phase = Phase.idle
+    /// Called after each change of ``state``.
+    package var onStateChange: ((State) -> Void)?
+    /// Called when a connection has been made, by either role.
+    package var onConnection: ((HCIConnection) -> Void)?
+    /// Called when a connection could not be made, or its making was cancelled.
+    package var onConnectionFailed: ((HCIStatus) -> Void)?
+    /// Called when a connection has ended. After a failure of the controller the reason is ``HCIStatus/hardwareFailure``,
+    /// after ``stop()`` it is ``HCIStatus/localHostTerminated``.
+    package var onDisconnection: ((HCIConnection, HCIStatus) -> Void)?
+
+    private let transport: any HCITransport
+    private let loop: any EventLoop
+    let logger: Logger
+    let table: ConnectionTable
+    var subscriptions = EventSubscriptions()
+    var vendorHandlers: [(PacketBuffer) -> Void] = []
+
+    var queue = CommandQueue()
+    private var completions: [UInt64: (Result<CommandQueue.Answer, HCICommandError>) -> Void] = [:]
+    private var nextNumber: UInt64 = 0
+    private var timer: ScheduledTask?
+    // Raised whenever all that is under way is given up, so that what is still on the stack notices.
+    private(set) var generation = 0
+
+    private var bringUp: BringUp
+    private(set) var isResetting = false
+    private var resetCause: HCIHostError?
+    private var resets: [Instant] = []
+    private var transportError: HCITransportError?
+
+    /// A host on one end of a line; it takes over the callbacks of `transport`.
+    package init(
+        transport: any HCITransport,
+        loop: any EventLoop,
+        logger: Logger,
+        configuration: Configuration = Configuration()
+    ) {
+        bringUp = BringUp(hostBuffers: configuration.hostBuffers)
+        self.transport = transport
+        self.loop = loop
+        self.logger = logger
+        table = ConnectionTable(loop: loop) { transport.send($0) }
+        transport.onReceive = { [weak self] in self?.receive($0) }
+        transport.onClose = { [weak self] in self?.transportClosed($0) }
+    }
+
+    /// What the host has refused to believe so far.
+    package var counters: HCICounters { table.counters }
+
+    /// The connections there are, in the order of their numbers.
+    package var connections: [HCIConnection] {
+        table.connections.values.sorted { $0.handle.rawValue < $1.handle.rawValue }
+    }
+
+    /// The connection with this number.
+    package func connection(_ handle: ConnectionHandle) -> HCIConnection? {
+        table.connections[handle]
+    }
+
+    /// Buffers for data that are free in the controller, as far as the host knows.
+    package var freeBuffers: Int { table.freeBuffers }
+
+    // MARK: Start, stop, failure
+
+    /// Brings the controller up: ``state`` ends in ready or failed. Nothing happens when that is done or under way.
+    package func start() {
+        switch state {
+        case .starting, .ready: return
+        case .down, .failed: break
+        }
+        if let transportError { return settle(.failed(.transport(transportError))) }
+        resetCause = nil
+        resets = []
+        beginBringUp()
+    }
+
+    /// Ends all connections and resets the controller, so that it is silent. The line stays open.
+    package func stop() {
+        guard state != .down else { return }
+        let isRunning = phase != .idle
+        giveUp(.notRunning, reason: .localHostTerminated, state: .down)
+        guard state == .down else { return }
+        if isRunning { transport.send(HCIPacket(Reset())) }
+        onStateChange?(.down)
+    }
+
+    private func beginBringUp() {
+        isResetting = true
+        state = .starting
+        perform(bringUp.begin())
+        if state == .starting { onStateChange?(.starting) }
+    }
+
+    private func perform(_ action: BringUp.Action) {
+        switch action {
+        case .send(let command): ask(command)
+        case .fail(let error): settle(.failed(resetCause.map { .resetFailed(after: $0, cause: error) } ?? error))
+        case .ready(var information):
+            information.place = transport.place
+            resetCause = nil
+            _ = table.reset(
+                packetSize: information.aclBufferSize,
+                capacity: information.aclBufferCount,
+                hostBuffers: information.hostBuffers
+            )
+            logger.info("controller ready", metadata: ["address": "\(information.publicAddress ?? .none)"])
+            settle(.ready(information))
+        }
+    }
+
+    private func ask<C: HCICommand>(_ command: C) {
+        let generation = generation
+        issue(command) { [weak self] result in
+            guard let self, self.generation == generation else { return }
+            isResetting = false
+            perform(bringUp.handle(result.map { $0 as any HCIResponse }))
+        }
+    }
+
+    private func settle(_ newState: State) {
+        if case .failed(let error) = newState {
+            logger.error("\(error)", metadata: ["layer": "\(error.layer.rawValue)"])
+            giveUp(error, reason: .hardwareFailure, state: newState)
+        } else {
+            state = newState
+        }
+        // A callback may have started the host anew meanwhile.
+        if state == newState { onStateChange?(newState) }
+    }
+
+    /// Fails all commands and ends all connections.
+    private func giveUp(_ error: HCIHostError, reason: HCIStatus, state newState: State) {
+        generation += 1
+        state = newState
+        cancelTimer()
+        let waiting = queue.removeAll().compactMap { completions.removeValue(forKey: $0) }
+        let gone = table.reset(packetSize: 0, capacity: 0)
+        for completion in waiting { completion(.failure(.host(error))) }
+        for connection in gone { onDisconnection?(connection, reason) }
+    }
+
+    /// The controller does not do what it should: reset it, unless that is what it does not do, or is done too often.
+    func controllerFailed(_ error: HCIHostError) {
+        guard phase != .idle else { return }
+        if isResetting { return settle(.failed(resetCause.map { .resetFailed(after: $0, cause: error) } ?? error)) }
+        let now = loop.now
+        resets.removeAll { now - $0 > Self.resetWindow }
+        guard resets.count < Self.maximumResets else { return settle(.failed(.resetTooOften(cause: error))) }
+        resets.append(now)
+        table.counters.resets += 1
+        logger.warning("\(error); resetting it")
+        giveUp(error, reason: .hardwareFailure, state: .starting)
+        // A callback may have stopped or restarted the host meanwhile.
+        guard state == .starting, !isResetting else { return }
+        resetCause = error
+        beginBringUp()
+    }
+
+    private func transportClosed(_ error: HCITransportError) {
+        transportError = error
+        if phase != .idle { settle(.failed(.transport(error))) }
+    }
+
+    // MARK: Commands
+
+    /// Sends a command, or queues it until the controller takes it.
+    ///
+    /// `completion` is called once, on the loop: with the return parameters when the controller did what it was told, or,
+    /// for a command that Command Status answers, when it has begun to.
+    package func send<C: HCICommand>(
+        _ command: C,
+        _ completion: @escaping (Result<C.Response, HCICommandError>) -> Void = { _ in }
+    ) {
+        guard phase == .ready else {
+            let error: HCIHostError = if case .failed(let error) = state { error } else { .notRunning }
+            return loop.execute { completion(.failure(.host(error))) }
+        }
+        if C.isUnanswered {
+            transport.send(HCIPacket(command))
+            return loop.execute { completion(.success(C.Response())) }
+        }
+        table.note(command)
+        issue(command) { [weak self] result in
+            if case .failure = result { self?.table.noteRefusal(of: command) }
+            completion(result)
+        }
+    }
+
+    private func issue<C: HCICommand>(
+        _ command: C,
+        _ completion: @escaping (Result<C.Response, HCICommandError>) -> Void
+    ) {
+        let number = nextNumber
+        nextNumber += 1
+        completions[number] = { completion($0.flatMap { C.result(of: $0) }) }
+        let entry = CommandQueue.Entry(number: number, opcode: C.opcode, packet: HCIPacket(command))
+        perform(queue.handle(.add(entry, isAnsweredByStatus: C.isAnsweredByStatus)))
+    }
+
+    func perform(_ actions: [CommandQueue.Action]) {
+        let generation = generation
+        for action in actions where self.generation == generation {
+            switch action {
+            case .send(let packet): transport.send(packet)
+            case .finish(let number, let answer): completions.removeValue(forKey: number)?(.success(answer))
+            case .refuse(let number):
+                guard let completion = completions.removeValue(forKey: number) else { continue }
+                loop.execute { completion(.failure(.queueFull)) }
+            case .setTimer(let duration): setTimer(duration)
+            case .clearTimer: cancelTimer()
+            case .fail(let error): controllerFailed(error)
+            case .ignored(let opcode):
+                if opcode.isVendorSpecific {
+                    table.counters.vendorEvents += 1
+                    continue
+                }
+                table.counters.unexpectedAnswers += 1
+                logger.warning("answer to a command that is not under way", metadata: ["opcode": "\(opcode)"])
+            }
+        }
+    }
+
+    private func setTimer(_ duration: Duration) {
+        cancelTimer()
+        timer = loop.schedule(after: duration) { [weak self] in
+            guard let self else { return }
+            timer = nil
+            perform(queue.handle(.timeout))
+        }
+    }
+
+    private func cancelTimer() {
+        if let timer { loop.cancel(timer) }
+        timer = nil
+    }
+}
+
+extension HCIHost {
+    /// What becomes of what the controller sends.
+    enum Phase {
+        /// Nothing: there is no controller to listen to.
+        case idle
+        /// A controller is coming up.
+        case starting
+        /// All is taken.
+        case ready
+
+        init(_ state: State) {
+            switch state {
+            case .down, .failed: self = .idle
+            case .starting: self = .starting
+            case .ready: self = .ready
+            }
+        }
+    }
+}
+
+extension HCICommand {
+    /// What an answer means to whoever sent the command.
+    static func result(of answer: CommandQueue.Answer) -> Result<Response, HCICommandError> {
+        switch answer {
+        case .status(.success): return .success(Response())
+        case .status(let status): return .failure(.refused(opcode, status))
+        case .complete(let parameters):
+            do throws(PacketError) {
+                let response = try Response.reading(parameters)
+                return response.status == .success ? .success(response) : .failure(.refused(opcode, response.status))
+            } catch {
+                return .failure(.malformedResponse(opcode, error))
+            }
+        }
+    }
+}

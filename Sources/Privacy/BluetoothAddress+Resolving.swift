@@ -1,0 +1,20 @@
+import BluetoothTypes
+import Cryptography
+
+extension BluetoothAddress {
+    /// The address as commands, advertisements and bonds all name it: a controller that has resolved a private address says
+    /// so in the kind.
+    package var plain: BluetoothAddress {
+        BluetoothAddress(value, kind: kind.isRandom ? .randomDevice : .publicDevice)
+    }
+
+    /// Whether this is a resolvable private address made with `key` (Core Vol 6 Part B 1.3.2.3).
+    package func isResolved(by key: Key128) -> Bool {
+        guard randomKind == .resolvable else { return false }
+        let part = UInt32(truncatingIfNeeded: value >> 24)
+        return UInt64(Toolbox.ah(key, part)) == value & 0xFF_FFFF
+    }
+
+    /// Whether a device can have this as its identity: it is public, or static (Core Vol 3 Part C 10.8).
+    package var canStay: Bool { randomKind.map { $0 == .static } ?? true }
+}

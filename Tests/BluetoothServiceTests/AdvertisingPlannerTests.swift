@@ -1,0 +1,108 @@
+import BluetoothTypes
+import Testing
+
+@testable import BluetoothService
+
+@Suite struct AdvertisingPlannerTests {
+    private static let long = BluetoothUUID(high: 0x2F23_4454_CF6D_4A0F, low: 0xADF2_F491_1BA9_FFA6)
+    private static let other = BluetoothUUID(high: 1, low: 1)
+
+    private func plan(_ name: String?, _ services: [BluetoothUUID]) -> AdvertisingPlan {
+        AdvertisingPlanner.plan(for: [AdvertisingContent(localName: name, services: services)])
+    }
+
+    @Test func behaviour_7_20_flags() {
+        #expect(plan(nil, []).advertisement.encoded == [0x02, 0x01, 0x1A])
+    }
+
+    @Test func behaviour_7_18_nameAndServicesShareTheAdvertisement() {
+        let plan = plan("Heart", [0x180D, 0x180F])
+        #expect(plan.advertisement.encoded.description == "02011a" + "05030d180f18" + "06094865617274")
+        #expect(plan.scanResponse.isEmpty && plan.overflow.isEmpty && !plan.isNameShortened)
+    }
+
+    @Test func behaviour_7_19_headersCountIn28And10() {
+        // 18 octets for a service of 128 bits leave 10 for the name: 8 characters.
+        #expect(plan("12345678", [Self.long]).advertisement.encodedLength == 31)
+        #expect(plan("12345678", [Self.long]).advertisement.localName == .init("12345678"))
+        // Without services the name has 26.
+        let name = String(repeating: "n", count: 26)
+        #expect(plan(name, []).advertisement.localName == .init(name))
+        #expect(plan(name + "n", []).advertisement.localName == .init(name, isShortened: true))
+        // 13 services of 16 bits fill the 28.
+        let many = (0..<14).map { BluetoothUUID(0x1800 + UInt16($0)) }
+        #expect(plan(nil, Array(many.prefix(13))).overflow.isEmpty)
+        #expect(plan(nil, many).overflow == [many[13]])
+    }
+
+    @Test func behaviour_7_18_theScanResponseTakesOnlyTheName() {
+        // 24 octets of services leave no room for the name; 8 characters fit behind.
+        let services = (0..<12).map { BluetoothUUID(0x1810 + UInt16($0)) }
+        let plan = plan("12345678", services)
+        #expect(plan.advertisement.localName == nil)
+        #expect(plan.scanResponse.encoded.description == "0909" + "3132333435363738")
+        #expect(plan.overflow.isEmpty)
+        let shortened = self.plan("123456789", services)
+        #expect(shortened.scanResponse.localName == .init("12345678", isShortened: true))
+        #expect(shortened.isNameShortened)
+    }
+
+    @Test func behaviour_7_21_aNameIsShortenedBesideAService() {
+        let plan = plan("A very long name", [Self.long])
+        #expect(plan.advertisement.localName == .init("A very l", isShortened: true))
+        #expect(plan.isNameShortened)
+    }
+
+    @Test func behaviour_7_22_servicesWithoutRoomOverflow() {
+        let plan = plan("Phone", [Self.long, Self.other])
+        #expect(plan.advertisement.serviceUUIDs == [Self.long])
+        #expect(plan.overflow == [Self.other])
+        #expect(OverflowArea(in: plan.scanResponse)?.mayContain(Self.other) == true)
+        #expect(OverflowArea(in: plan.scanResponse)?.mayContain(Self.long) == false)
+    }
+
+    @Test func behaviour_2_37_theCapturedAdvertisement() {
+        // As captured: 31 octets with one service of an incomplete list and a shortened name; 21 in the scan response.
+        let plan = plan("Somebody's phone", [Self.long, Self.other])
+        #expect(plan.advertisement.encodedLength == 31)
+        #expect(plan.advertisement.structures.map(\.type) == [.flags, .incompleteServices128, .shortenedLocalName])
+        #expect(plan.scanResponse.encodedLength == 21)
+    }
+
+    @Test func behaviour_7_23_listsAreIncompleteByWidth() {
+        let plan = plan(nil, [0x180D, Self.long, Self.other])
+        #expect(plan.advertisement.structures.map(\.type) == [.flags, .completeServices16, .incompleteServices128])
+    }
+
+    @Test func behaviour_7_23_shortFormsAreUsedWhereThereAreAny() throws {
+        let heartRate = try #require(BluetoothUUID("0000180D-0000-1000-8000-00805F9B34FB"))
+        #expect(plan(nil, [heartRate]).advertisement.encoded.suffix(after: 3) == [0x03, 0x03, 0x0D, 0x18])
+    }
+
+    @Test func behaviour_7_30_appsShareOneAdvertisement() {
+        let plan = AdvertisingPlanner.plan(for: [
+            AdvertisingContent(services: [0x180D]), AdvertisingContent(localName: "One", services: [0x180D, 0x180F]),
+            AdvertisingContent(localName: "Two"),
+        ])
+        #expect(plan.advertisement.serviceUUIDs == [0x180D, 0x180F])
+        #expect(plan.advertisement.localName == .init("One"))
+    }
+
+    @Test func namesAreCutBetweenCharacters() {
+        #expect(AdvertisingPlanner.shorten("Grüße", to: 3).text == "Gr")
+        #expect(AdvertisingPlanner.shorten("👩‍👩‍👧", to: 8).text.isEmpty)
+        #expect(AdvertisingPlanner.shorten("abc", to: -1).text.isEmpty)
+    }
+
+    @Test(arguments: 0..<200)
+    func noPlanIsLongerThanItsPackets(seed: Int) {
+        let widths = (0..<(seed % 17)).map { index in
+            (seed * 31 + index * 7) % 3 == 0
+                ? BluetoothUUID(high: UInt64(seed), low: UInt64(index)) : BluetoothUUID(UInt16(index))
+        }
+        let plan = plan(String(repeating: "ü", count: seed % 40), widths)
+        #expect(plan.advertisement.encodedLength <= 31)
+        #expect(plan.scanResponse.encodedLength <= 31)
+        #expect(plan.advertisement.serviceUUIDs.count + plan.overflow.count == Set(widths).count)
+    }
+}

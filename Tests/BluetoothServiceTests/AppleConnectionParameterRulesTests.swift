@@ -1,0 +1,107 @@
+import BluetoothService
+import L2CAP
+import Testing
+
+struct ParameterCase: CustomTestStringConvertible, Sendable {
+    var name: String
+    var parameters: ConnectionParameters
+    var isLegal = true
+    var isAccepted: Bool
+    var isAcceptedForInputDevice: Bool?
+
+    init(
+        _ name: String,
+        _ minimum: UInt16,
+        _ maximum: UInt16,
+        _ latency: UInt16,
+        _ timeout: UInt16,
+        legal: Bool = true,
+        _ isAccepted: Bool,
+        inputDevice: Bool? = nil
+    ) {
+        self.name = name
+        parameters = ConnectionParameters(
+            intervalMinimum: minimum,
+            intervalMaximum: maximum,
+            latency: latency,
+            timeout: timeout
+        )
+        isLegal = legal
+        self.isAccepted = isAccepted
+        isAcceptedForInputDevice = inputDevice
+    }
+
+    var testDescription: String { name }
+}
+
+@Suite struct AppleConnectionParameterRulesTests {
+    static let cases = [
+        ParameterCase("15/15 ms", 12, 12, 0, 600, true),
+        ParameterCase("15/30 ms", 12, 24, 0, 600, true),
+        ParameterCase("15/28.75 ms", 12, 23, 0, 600, false),
+        ParameterCase("30/30 ms", 24, 24, 0, 600, false),
+        ParameterCase("30/45 ms", 24, 36, 0, 600, true),
+        ParameterCase("20/40 ms is no multiple of 15", 16, 32, 0, 600, false),
+        ParameterCase("7.5/15 ms", 6, 12, 0, 600, false, inputDevice: false),
+        ParameterCase("11.25/11.25 ms", 9, 9, 0, 600, false, inputDevice: true),
+        ParameterCase("11.25/26.25 ms", 9, 21, 0, 600, false, inputDevice: true),
+        ParameterCase("latency 30", 24, 36, 30, 600, true),
+        ParameterCase("latency 31", 24, 36, 31, 600, false),
+        ParameterCase("timeout 5.99 s", 24, 36, 0, 599, false),
+        ParameterCase("timeout 18 s", 24, 36, 0, 1800, true),
+        ParameterCase("timeout 18.01 s", 24, 36, 0, 1801, false),
+        ParameterCase("minimum 1.995 s", 1596, 1620, 0, 800, true),
+        ParameterCase("minimum 2.01 s", 1608, 1632, 0, 800, false),
+        ParameterCase("effective 6 s", 1200, 1600, 2, 1801 - 1, false),
+        ParameterCase("effective 6 s, timeout above 18 s", 1200, 1600, 2, 1801, false),
+        ParameterCase("effective 5.985 s", 1584, 1596, 2, 1800, true),
+        ParameterCase("effective above 6 s", 1200, 1608, 2, 1800, false),
+        ParameterCase("timeout of three effective intervals", 1584, 1600, 0, 600, false),
+        ParameterCase("minimum above maximum", 36, 24, 0, 600, legal: false, false),
+        ParameterCase("below 7.5 ms", 5, 24, 0, 600, legal: false, false),
+        ParameterCase("above 4 s", 24, 3201, 0, 3200, legal: false, false),
+        ParameterCase("latency 500", 6, 6, 500, 3200, legal: false, false),
+        ParameterCase("timeout of two effective intervals", 40, 80, 4, 100, legal: false, false),
+        ParameterCase("zero", 0, 0, 0, 0, legal: false, false),
+        ParameterCase("all ones", .max, .max, .max, .max, legal: false, false),
+    ]
+
+    @Test(arguments: cases)
+    func behaviour_3_27_centralFollowsApplesRules(_ testCase: ParameterCase) {
+        #expect(testCase.parameters.isLegal == testCase.isLegal)
+        #expect(AppleConnectionParameterRules().accept(testCase.parameters) == testCase.isAccepted)
+    }
+
+    /// Each rule alone: the last value that it takes, and the first that it does not.
+    @Test(
+        arguments: [
+            ("latency of 30", [24, 36, 30, 600], [24, 36, 31, 600]),
+            ("timeout of 6 s", [24, 36, 0, 600], [24, 36, 0, 599]),
+            ("timeout of 18 s", [24, 36, 0, 1800], [24, 36, 0, 1801]),
+            ("minimum of 15 ms", [12, 24, 0, 600], [11, 23, 0, 600]),
+            ("minimum of 2 s", [1596, 1608, 0, 700], [1608, 1620, 0, 700]),
+            ("multiple of 15 ms", [24, 36, 0, 600], [25, 37, 0, 600]),
+            ("maximum 15 ms above the minimum", [24, 36, 0, 600], [24, 35, 0, 600]),
+            ("both 15 ms", [12, 12, 0, 600], [24, 24, 0, 600]),
+            ("effective interval of 6 s", [1584, 1600, 2, 1801], [1584, 1600, 2, 1800]),
+            ("timeout of more than three effective intervals", [12, 160, 9, 601], [12, 160, 9, 600]),
+        ] as [(String, [UInt16], [UInt16])]
+    )
+    func behaviour_3_27_eachRuleHasItsEdge(rule: String, taken: [UInt16], refused: [UInt16]) {
+        let rules = AppleConnectionParameterRules()
+        let values = [taken, refused].map {
+            ConnectionParameters(intervalMinimum: $0[0], intervalMaximum: $0[1], latency: $0[2], timeout: $0[3])
+        }
+        #expect(values.allSatisfy { $0.isLegal }, "\(rule)")
+        #expect(!rules.accept(values[1]), "\(rule)")
+        // An effective interval of 6 s would need a timeout above 18 s: nobody reaches that edge.
+        #expect(rules.accept(values[0]) == (taken[3] <= 1800), "\(rule)")
+    }
+
+    @Test(arguments: cases)
+    func behaviour_3_29_inputDevicesMayAskForLess(_ testCase: ParameterCase) {
+        let rules = AppleConnectionParameterRules(allowsHumanInterfaceDevice: true)
+        let expected = testCase.isAcceptedForInputDevice ?? testCase.isAccepted
+        #expect(rules.accept(testCase.parameters) == expected)
+    }
+}

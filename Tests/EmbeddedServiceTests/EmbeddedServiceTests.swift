@@ -1,0 +1,108 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import HCI
+import Logging
+import ServiceMessages
+import Synchronization
+import Testing
+
+@testable import BluetoothService
+@testable import EmbeddedService
+
+@Suite struct EmbeddedServiceTests {
+    private static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    /// The first thing that a manager on `connection` is told.
+    private func firstState(_ connection: any ServiceConnection) async -> Event {
+        await withCheckedContinuation { continuation in
+            let isFirst = Atomic(true)
+            _ = connection.openManager(
+                .central,
+                options: ManagerOptions(),
+                queue: SerialQueue("app")
+            ) { event in
+                if isFirst.exchange(false, ordering: .relaxed) { continuation.resume(returning: event) }
+            }
+        }
+    }
+
+    @Test(arguments: [nil, "", "hci0", "usb", "serial:/dev/ttyUSB0", "tcp:nowhere", "nonsense"])
+    func withoutAControllerBluetoothIsUnsupported(controller: String?) async {
+        let connection = EmbeddedService.make(controller: controller, logger: Self.silent)
+        #expect(await firstState(connection) == .stateChanged(.unsupported))
+        guard case .failure(let error) = connection.ask(.peripherals(identifiers: []), from: ManagerID(1)) else {
+            Issue.record("a query was answered without a controller")
+            return
+        }
+        #expect(error.code == .core(.operationNotSupported))
+    }
+
+    @Test func aControllerThatCannotBeReachedLeavesBluetoothUnsupported() async {
+        // Port 9 discards, if anything listens there at all.
+        let connection = EmbeddedService.make(controller: "tcp:127.0.0.1:9", logger: Self.silent)
+        #expect(await firstState(connection) == .stateChanged(.unsupported))
+    }
+
+    @Test func anAppKeepsACaptureWhereTheEnvironmentSaysSo() async throws {
+        let path = NSTemporaryDirectory() + "harald-\(UUID()).btsnoop"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let connection = EmbeddedService.make(
+            controller: "tcp:127.0.0.1:9",
+            capture: path,
+            logger: Self.silent
+        )
+        #expect(await firstState(connection) == .stateChanged(.unsupported))
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        // What the host has said to the controller that is not there.
+        var reader = try BTSnoopReader(PacketBuffer([UInt8](FileManager.default.contents(atPath: path) ?? Data())))
+        #expect(try reader.next()?.packet == HCIPacket(Reset()))
+    }
+
+    @Test func aCaptureThatCannotBeKeptIsToldAndNoReasonToDoWithoutBluetooth() async {
+        let log = LogLines()
+        let connection = EmbeddedService.make(
+            controller: "tcp:127.0.0.1:9",
+            capture: "/nowhere/at/all.btsnoop",
+            logger: Logger(label: "test") { _ in log }
+        )
+        #expect(connection is InProcessConnection)
+        #expect(log.all.contains { $0.contains("HARALD_CAPTURE") && $0.contains("folder that exists") })
+        _ = await firstState(connection)
+    }
+
+    @Test func bondsAreWhereTheUsersStateIs() {
+        #expect(
+            EmbeddedService.bondDirectory(environment: ["XDG_STATE_HOME": "/s", "HOME": "/h"]) == "/s/harald/bonds"
+        )
+        #expect(EmbeddedService.bondDirectory(environment: ["HOME": "/h"]) == "/h/.local/state/harald/bonds")
+        #expect(
+            EmbeddedService.bondDirectory(environment: ["XDG_STATE_HOME": "s", "HOME": "/h"])
+                == "/h/.local/state/harald/bonds"
+        )
+    }
+}
+
+/// Keeps what is logged.
+private struct LogLines: LogHandler {
+    private let lines = Lines()
+    var logLevel = Logger.Level.trace
+    var metadata = Logger.Metadata()
+    var metadataProvider: Logger.MetadataProvider?
+
+    var all: [String] { lines.kept.withLock { $0 } }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        lines.kept.withLock { $0.append("\(event.message)") }
+    }
+
+    private final class Lines: Sendable {
+        let kept = Mutex<[String]>([])
+    }
+}

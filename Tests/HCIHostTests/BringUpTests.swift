@@ -1,0 +1,310 @@
+import BluetoothTypes
+import HCI
+import Testing
+
+@testable import HCIHost
+
+@Suite struct BringUpTests {
+    @Test func aControllerThatCanDoAllIsAskedForAll() throws {
+        let bench = Bench()
+        bench.host.start()
+        bench.run()
+        let information = try #require(bench.information)
+        #expect(
+            bench.transport.commands == [
+                "Reset", "Read Local Version Information", "Read Local Supported Commands",
+                "Read Local Supported Features", "Read BD_ADDR", "Set Event Mask",
+                "LE Read Local Supported Features Page 0", "Set Event Mask Page 2", "LE Set Event Mask",
+                "LE Read Buffer Size [v2]", "Host Buffer Size", "Set Controller To Host Flow Control",
+                "LE Read Supported States", "LE Read Filter Accept List Size", "LE Read Resolving List Size",
+                "LE Read Maximum Data Length", "LE Write Suggested Default Data Length", "LE Read Transmit Power",
+                "LE Read Maximum Advertising Data Length", "LE Read Number of Supported Advertising Sets",
+            ]
+        )
+        #expect(bench.states == [.starting, .ready(information)])
+        #expect(information.publicAddress?.description == "C0:FF:EE:00:00:01")
+        #expect(information.version == .v5_4 && information.companyIdentifier == 0x05F1)
+        #expect(information.aclBufferSize == 251 && information.aclBufferCount == 4)
+        #expect(information.acceptListSize == 8 && information.resolvingListSize == 7)
+        #expect(information.maxTxOctets == 251 && information.maxRxTime == 2_120)
+        #expect(information.maxAdvertisingDataLength == 1_650 && information.advertisingSets == 4)
+        #expect(information.transmitPower == -20...8)
+        #expect(information.supportsExtendedAdvertising)
+        #expect(bench.controller.masks["event"] == 0x2000_8000_0200_8890)
+        #expect(bench.controller.masks["page 2"] == 0x280_0000)
+        #expect(bench.controller.masks["LE"] == 0x000F_1A7F)
+        #expect(information.hostBuffers == HostBuffers())
+        #expect(bench.host.counters == HCICounters())
+    }
+
+    @Test func AB_H08_whereAControllerIsTheHostKnowsFromTheLineAndNotFromIt() throws {
+        let bench = Bench()
+        bench.transport.place = "tcp:127.0.0.1:6402"
+        bench.host.start()
+        bench.run()
+        #expect(bench.information?.place == "tcp:127.0.0.1:6402")
+        let snooping = SnoopingTransport(bench.transport, end: .host, loop: bench.loop) { _, _, _ in }
+        #expect(snooping.place == "tcp:127.0.0.1:6402")
+    }
+
+    @Test func aControllerOfVersion40IsAskedForWhatItKnows() throws {
+        let bench = Bench()
+        bench.controller.version = .v4_0
+        bench.controller.leFeatures = [.encryption]
+        bench.controller.bufferSize = 27
+        bench.controller.commands = SupportedCommands([
+            Disconnect.self, SetEventMask.self, Reset.self, ReadLocalVersionInformation.self,
+            ReadLocalSupportedFeatures.self, ReadBDADDR.self, LESetEventMask.self, LEReadBufferSize.self,
+            LEReadLocalSupportedFeatures.self, LEReadFilterAcceptListSize.self,
+        ])
+        bench.host.start()
+        bench.run()
+        let information = try #require(bench.information)
+        #expect(
+            bench.transport.commands == [
+                "Reset", "Read Local Version Information", "Read Local Supported Commands",
+                "Read Local Supported Features", "Read BD_ADDR", "Set Event Mask",
+                "LE Read Local Supported Features Page 0", "LE Set Event Mask", "LE Read Buffer Size",
+                "LE Read Filter Accept List Size",
+            ]
+        )
+        #expect(bench.controller.masks["LE"] == 0x1F)
+        #expect(information.aclBufferSize == 27 && information.maxTxOctets == 27)
+        #expect(information.maxAdvertisingDataLength == 31 && information.advertisingSets == 0)
+        #expect(!information.supportsExtendedAdvertising)
+    }
+
+    @Test func extendedCommandsAreUsedOnlyWhenAllOfThemAreThere() throws {
+        let bench = Bench()
+        bench.up()
+        let information = try #require(bench.information)
+        #expect(information.supportsExtendedAdvertising)
+        for command in ControllerInformation.extendedCommands {
+            var without = information
+            without.supportedCommands.remove(command)
+            #expect(!without.supportsExtendedAdvertising, "\(command.name)")
+        }
+        var without = information
+        without.leFeatures.remove(.extendedAdvertising)
+        #expect(!without.supportsExtendedAdvertising)
+        without = information
+        without.advertisingSets = 0
+        #expect(!without.supportsExtendedAdvertising)
+    }
+
+    static let eventsOfFeatures: [(LEFeatures, LEEventMask)] = [
+        ([], []), ([.encryption], [.longTermKeyRequest]),
+        ([.connectionParametersRequest], [.remoteConnectionParameterRequest]),
+        ([.dataLengthExtension], [.dataLengthChange]), ([.privacy], [.enhancedConnectionComplete]),
+        ([.extendedScannerFilterPolicies], [.directedAdvertisingReport]), ([.phy2M], [.phyUpdateComplete]),
+        ([.phyCoded], [.phyUpdateComplete]), ([.channelSelectionAlgorithm2], [.channelSelectionAlgorithm]),
+        (
+            [.extendedAdvertising],
+            [
+                .enhancedConnectionComplete, .extendedAdvertisingReport, .scanTimeout, .advertisingSetTerminated,
+                .scanRequestReceived,
+            ]
+        ),
+        // What the host has no use for, it does not ask for.
+        ([.periodicAdvertising, .connectedIsochronousCentral, .powerControlRequest, .connectionSubrating], []),
+    ]
+
+    @Test(arguments: eventsOfFeatures)
+    func onlyEventsThatTheHostHandlesAndTheControllerKnowsAreAskedFor(features: LEFeatures, events: LEEventMask) {
+        let bench = Bench()
+        bench.controller.leFeatures = features
+        bench.up()
+        let always: LEEventMask = [
+            .connectionComplete, .advertisingReport, .connectionUpdateComplete, .readRemoteFeaturesComplete,
+        ]
+        #expect(LEEventMask(rawValue: bench.controller.masks["LE"] ?? 0) == always.union(events))
+        #expect(bench.controller.masks["page 2"] == (features.contains(.encryption) ? 0x200_0000 : 0))
+        // Whatever is asked for has a type, so that it can be read.
+        for bit in 0..<64 where bench.controller.masks["LE"].map({ $0 >> UInt64(bit) & 1 == 1 }) ?? false {
+            #expect(HCIEventRegistry.type(for: .leMeta, subevent: LESubevent(rawValue: UInt8(bit + 1))) != nil)
+        }
+    }
+
+    // Encryption Change [v2] came with version 5.3.
+    @Test(arguments: [(SpecificationVersion.v5_2, 0x80_0000), (.v5_3, 0x280_0000)] as [(SpecificationVersion, UInt64)])
+    func theSizeOfTheKeyIsAskedForWhereItCanBeTold(version: SpecificationVersion, mask: UInt64) {
+        let bench = Bench()
+        bench.controller.version = version
+        bench.controller.leFeatures = [.encryption, .ping]
+        bench.up()
+        #expect(bench.controller.masks["page 2"] == mask)
+        #expect(bench.controller.masks["event"].map { $0 >> 7 & 1 } == 1, "the first version, for a controller without")
+    }
+
+    @Test func aControllerWithBREDRIsToldOfLEAndMayShareItsBuffers() throws {
+        let bench = Bench()
+        bench.controller.features = [.leController, .simultaneousLEAndBREDR]
+        (bench.controller.bufferSize, bench.controller.bufferCount) = (0, 0)
+        bench.host.start()
+        bench.run()
+        let information = try #require(bench.information)
+        #expect(bench.transport.commands.contains("Write LE Host Support"))
+        #expect(bench.transport.commands.contains("Read Buffer Size"))
+        #expect(information.aclBufferSize == 1_021 && information.aclBufferCount == 5)
+    }
+
+    static let optional: [any HCICommand.Type] = [
+        ReadLocalVersionInformation.self, ReadLocalSupportedCommands.self, ReadLocalSupportedFeatures.self,
+        ReadBDADDR.self, SetEventMaskPage2.self, HostBufferSize.self, SetControllerToHostFlowControl.self,
+        LEReadBufferSizeV2.self, LEReadSupportedStates.self,
+        LEReadFilterAcceptListSize.self, LEReadResolvingListSize.self, LEReadMaximumDataLength.self,
+        LEWriteSuggestedDefaultDataLength.self, LEReadTransmitPower.self, LEReadMaximumAdvertisingDataLength.self,
+        LEReadNumberOfSupportedAdvertisingSets.self,
+    ]
+
+    @Test(arguments: optional.map { $0.opcode })
+    func whatTheHostCanDoWithoutMayBeRefused(opcode: Opcode) {
+        for reaction in [
+            ScriptedController.Reaction.refuse(.unknownCommand),
+            .packets([HCIPacket(CommandStatus(status: .unknownCommand, credits: 1, opcode: opcode))]),
+        ] {
+            let bench = Bench()
+            bench.controller.reaction = { $0 == opcode ? reaction : .answer }
+            bench.host.start()
+            bench.run()
+            #expect(bench.information != nil)
+        }
+    }
+
+    static let needed: [any HCICommand.Type] = [
+        Reset.self, SetEventMask.self, LESetEventMask.self, LEReadLocalSupportedFeatures.self,
+    ]
+
+    @Test(arguments: needed.map { $0.opcode })
+    func whatTheHostNeedsMayNot(opcode: Opcode) {
+        let bench = Bench()
+        bench.controller.reaction = { $0 == opcode ? .refuse(.commandDisallowed) : .answer }
+        bench.host.start()
+        bench.run()
+        #expect(bench.error == .commandRefused(opcode, .commandDisallowed))
+        #expect(bench.error?.layer == .controller && bench.error?.status == .commandDisallowed)
+        bench.controller.reaction = { _ in .answer }
+        bench.host.start()
+        bench.run()
+        #expect(bench.information != nil)
+    }
+
+    @Test func buffersThatHoldNothingAreRefused() {
+        let bench = Bench()
+        bench.controller.bufferSize = 26
+        bench.host.start()
+        bench.run()
+        #expect(bench.error == .unsupportedController(reason: "its buffers hold 26 octets only"))
+        bench.controller.reaction = { opcode in
+            [LEReadBufferSizeV2.opcode, LEReadBufferSize.opcode, ReadBufferSize.opcode].contains(opcode)
+                ? .refuse(.unknownCommand) : .answer
+        }
+        bench.host.start()
+        bench.run()
+        #expect(bench.error == .unsupportedController(reason: "it has no buffers for data"))
+    }
+
+    @Test func AB_H06_aSilentControllerFailsAfterTheTimeForAReset() {
+        let bench = Bench()
+        bench.controller.reaction = { _ in .silence }
+        bench.host.start()
+        bench.run(.seconds(9))
+        #expect(bench.host.state == .starting)
+        bench.run(.seconds(2))
+        #expect(bench.error == .commandTimedOut(Reset.opcode))
+        #expect(bench.transport.commands == ["Reset"])
+    }
+
+    @Test func AB_H06_oneThatFallsSilentIsResetAndThenGivenUp() {
+        let bench = Bench()
+        bench.controller.reaction = { $0 == ReadBDADDR.opcode ? .silence : .answer }
+        bench.host.start()
+        bench.run(.seconds(30))
+        #expect(bench.error == .resetTooOften(cause: .commandTimedOut(ReadBDADDR.opcode)))
+        #expect(bench.transport.commands.filter { $0 == "Reset" }.count == 1 + HCIHost.maximumResets)
+        #expect(bench.host.counters.resets == HCIHost.maximumResets)
+    }
+
+    @Test func AB_H06_oneThatAnswersOtherCommandsIsSilent() {
+        let bench = Bench()
+        bench.controller.reaction = { opcode in
+            .packets([
+                HCIPacket(CommandComplete(credits: 1, opcode: Opcode(rawValue: opcode.rawValue + 1), parameters: [0]))
+            ])
+        }
+        bench.host.start()
+        bench.run(.seconds(11))
+        #expect(bench.error == .commandTimedOut(Reset.opcode))
+        #expect(bench.host.counters.unexpectedAnswers == 1)
+    }
+
+    @Test func AB_H02_garbageInPlaceOfAnswersFailsTheBringUp() {
+        for length in 0..<4 {
+            let bench = Bench()
+            let whole: PacketBuffer = [0x01, 0x03, 0x0C, 0x00]
+            bench.controller.reaction = { _ in
+                .packets([
+                    HCIPacket(.event, []), HCIPacket(.event, [0x0E]), HCIPacket(.event, [0x0E, 0xFF, 1]),
+                    HCIPacket(.command, [0x03, 0x0C, 0x00]), HCIPacket(.acl, [1]), HCIPacket(.synchronous, [1, 2]),
+                    HCIPacket(EventPacket(code: CommandComplete.eventCode, parameters: whole.prefix(upTo: length))),
+                ])
+            }
+            bench.host.start()
+            bench.run(.seconds(11))
+            #expect(
+                bench.error
+                    == (length == 3
+                        ? .malformedResponse(
+                            Reset.opcode,
+                            PacketError(.truncated(needed: 1, available: 0), at: "Status")
+                        )
+                        : .commandTimedOut(Reset.opcode))
+            )
+            #expect(bench.host.counters.malformed >= 4)
+        }
+    }
+
+    @Test func aControllerOfNoOrderDoesNotUpsetTheBringUp() {
+        // Events, data and answers of a time before the reset.
+        let bench = Bench()
+        bench.host.start()
+        bench.inject(Bench.connectionComplete(0x40))
+        bench.inject(HardwareError(code: 1))
+        bench.inject(.acl, [0x40, 0x20, 1, 0, 0xAA])
+        bench.inject(.event, [0xFF, 1, 2])
+        bench.run()
+        #expect(bench.information != nil)
+        #expect(bench.connections.isEmpty)
+    }
+
+    /// Before the reset is answered, a controller may still speak of what made it necessary.
+    @Test func AB_H06_aHardwareErrorBeforeTheResetIsAnsweredIsOfTheTimeBefore() {
+        let bench = Bench()
+        bench.controller.reaction = { $0 == Reset.opcode ? .silence : .answer }
+        bench.host.start()
+        bench.run(.seconds(1))
+        for _ in 0..<10 { bench.inject(HardwareError(code: 1)) }
+        #expect(bench.host.state == .starting && bench.host.counters.resets == 0)
+        bench.controller.reaction = { _ in .answer }
+        bench.controller.complete(Reset.opcode, StatusOnly().encoded())
+        bench.run()
+        #expect(bench.information != nil && bench.transport.commands.count { $0 == "Reset" } == 1)
+    }
+
+    @Test func aLineThatIsGoneIsAFailureThatSaysWhy() {
+        let bench = Bench()
+        bench.up()
+        bench.transport.onClose?(.closedByPeer)
+        #expect(bench.error == .transport(.closedByPeer))
+        #expect(bench.error?.layer == .transport)
+        bench.host.start()
+        #expect(bench.error == .transport(.closedByPeer))
+    }
+}
+
+extension HCIPacket {
+    /// Frames an event as it is.
+    init(_ packet: EventPacket) {
+        self.init(.event, packet.encoded())
+    }
+}

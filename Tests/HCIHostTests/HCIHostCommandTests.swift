@@ -1,0 +1,226 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import RandomPackets
+import Testing
+
+@testable import HCIHost
+
+@Suite struct HCIHostCommandTests {
+    @Test func aCommandComesBackWithItsReturnParameters() throws {
+        let bench = Bench()
+        bench.up()
+        var numbers: [UInt64] = []
+        bench.host.send(LERand()) { numbers.append((try? $0.get().number) ?? 0) }
+        bench.run()
+        #expect(numbers == [0x0102_0304_0506_0708])
+    }
+
+    @Test func aRefusalKeepsTheCommandAndTheReason() {
+        let bench = Bench()
+        bench.up()
+        bench.controller.reaction = { _ in .refuse(.controllerBusy) }
+        var errors: [HCICommandError] = []
+        bench.host.send(LERand()) { if case .failure(let error) = $0 { errors.append(error) } }
+        bench.run()
+        #expect(errors == [.refused(LERand.opcode, .controllerBusy)])
+        #expect(errors.first?.status == .controllerBusy)
+    }
+
+    @Test func commandsGoOneAfterTheOther() {
+        let bench = Bench()
+        bench.up()
+        var order: [Int] = []
+        for index in 0..<5 { bench.host.send(LERand()) { _ in order.append(index) } }
+        #expect(bench.transport.commands.count == 1)
+        bench.run()
+        #expect(order == [0, 1, 2, 3, 4])
+        #expect(bench.transport.commands.count == 5)
+    }
+
+    @Test func nothingIsSentBeforeTheHostIsReady() {
+        let bench = Bench()
+        var errors: [HCICommandError] = []
+        bench.host.send(LERand()) { if case .failure(let error) = $0 { errors.append(error) } }
+        #expect(errors.isEmpty)
+        bench.run()
+        #expect(errors == [.host(.notRunning)])
+        #expect(bench.transport.sent.isEmpty)
+    }
+
+    @Test func AB_H06_oneErrorForAllWhoWait() throws {
+        let bench = Bench()
+        bench.up()
+        bench.connect(0x40)
+        bench.controller.reaction = { $0 == LERand.opcode ? .silence : .answer }
+        var errors: [HCICommandError] = []
+        for _ in 0..<3 { bench.host.send(LERand()) { if case .failure(let error) = $0 { errors.append(error) } } }
+        bench.host.send(Disconnect()) { if case .failure(let error) = $0 { errors.append(error) } }
+        bench.run(.seconds(3))
+        #expect(errors == Array(repeating: .host(.commandTimedOut(LERand.opcode)), count: 4))
+        #expect(bench.disconnections.map(\.handle) == [0x40])
+        #expect(bench.disconnections.map(\.reason) == [.hardwareFailure])
+        #expect(bench.information != nil)
+        #expect(bench.states.suffix(2).first == .starting)
+        #expect(bench.host.connections.isEmpty)
+        // The late answer means nothing any more.
+        bench.controller.complete(LERand.opcode, LERand.Response().encoded())
+        bench.run()
+        #expect(bench.host.counters.unexpectedAnswers == 1)
+    }
+
+    @Test func AB_H06_aResetThatFailsTooKeepsBothCauses() {
+        let bench = Bench()
+        bench.up()
+        bench.controller.reaction = { _ in .silence }
+        var errors: [HCICommandError] = []
+        bench.host.send(LERand()) { if case .failure(let error) = $0 { errors.append(error) } }
+        bench.run(.seconds(13))
+        let cause = HCIHostError.commandTimedOut(LERand.opcode)
+        #expect(bench.error == .resetFailed(after: cause, cause: .commandTimedOut(Reset.opcode)))
+        #expect(errors == [.host(cause)])
+        #expect(
+            bench.error?.description
+                == "the controller does not answer LE Rand (0x2018), and then, after a reset, the controller does not "
+                + "answer Reset (0xc03)"
+        )
+        bench.host.send(LERand()) { if case .failure(let error) = $0 { errors.append(error) } }
+        bench.run()
+        #expect(errors.last == bench.error.map { .host($0) })
+    }
+
+    @Test func aHardwareErrorResetsTheController() {
+        let bench = Bench()
+        bench.up()
+        bench.connect(1)
+        bench.inject(HardwareError(code: 7))
+        bench.run()
+        #expect(bench.disconnections.map(\.reason) == [.hardwareFailure])
+        #expect(bench.transport.commands.first == "Reset")
+        #expect(bench.information != nil)
+        #expect(bench.host.counters.resets == 1)
+    }
+
+    @Test func resetsAreCountedForAWhileOnly() {
+        let bench = Bench()
+        bench.up()
+        for _ in 0..<10 {
+            bench.inject(HardwareError(code: 7))
+            bench.run(.seconds(25))
+        }
+        #expect(bench.information != nil)
+        for _ in 0..<4 { bench.inject(HardwareError(code: 9)) }
+        bench.run()
+        #expect(bench.error == .resetTooOften(cause: .hardwareError(9)))
+        #expect(bench.error?.status == .hardwareFailure)
+    }
+
+    @Test func stoppingEndsAllAndStartingBeginsAnew() {
+        let bench = Bench()
+        bench.up()
+        bench.connect(1)
+        var errors: [HCICommandError] = []
+        bench.host.send(LERand()) { if case .failure(let error) = $0 { errors.append(error) } }
+        bench.host.stop()
+        #expect(bench.host.state == .down)
+        #expect(errors == [.host(.notRunning)])
+        #expect(bench.disconnections.map(\.reason) == [.localHostTerminated])
+        #expect(bench.transport.commands == ["LE Rand", "Reset"])
+        bench.run()
+        bench.host.start()
+        bench.run()
+        #expect(bench.information != nil)
+    }
+
+    @Test func stoppingFromACallbackIsRespected() {
+        let bench = Bench()
+        bench.up()
+        bench.connect(1)
+        bench.host.onDisconnection = { [unowned bench] _, _ in bench.host.stop() }
+        bench.inject(HardwareError(code: 7))
+        bench.run(.seconds(20))
+        #expect(bench.host.state == .down)
+    }
+
+    /// An event of the time before is nobody's any more when the one who heard of it first has begun anew.
+    @Test(arguments: [true, false])
+    func anEventEndsWithItsTime(startsAnew: Bool) {
+        let bench = Bench()
+        bench.up()
+        var seen = 0
+        bench.host.onEvent(LEEnhancedConnectionComplete.self) { _ in seen += 1 }
+        bench.host.onConnection = { [unowned bench] _ in
+            bench.host.stop()
+            if startsAnew { bench.host.start() }
+        }
+        bench.inject(Bench.connectionComplete(1))
+        bench.run()
+        #expect(seen == 0 && bench.host.connections.isEmpty)
+        #expect((bench.information != nil) == startsAnew)
+    }
+
+    @Test func eventsReachThoseWhoAskedForThem() {
+        let bench = Bench()
+        bench.up()
+        bench.connect(1)
+        var seen: [String] = []
+        bench.host.onEvent(LEAdvertisingReport.self) { seen.append("a \($0.reports.count)") }
+        bench.host.onEvent(LEAdvertisingReport.self) { seen.append("b \($0.reports.count)") }
+        bench.host.onEvent(LEReadRemoteFeaturesComplete.self) { seen.append("\($0.features)") }
+        bench.inject(LEAdvertisingReport(reports: [AdvertisingReport()]))
+        bench.inject(
+            LEReadRemoteFeaturesComplete(handle: .init(rawValue: 1), features: [.encryption, .phy2M])
+        )
+        #expect(seen == ["a 1", "b 1", "[encryption, 2M PHY]"])
+    }
+
+    @Test func requestsThatNobodyTakesAreRefused() {
+        let bench = Bench()
+        bench.up()
+        bench.connect(1, role: .peripheral)
+        bench.inject(LELongTermKeyRequest(handle: .init(rawValue: 1), random: 0, encryptedDiversifier: 0))
+        bench.inject(
+            LERemoteConnectionParameterRequest(
+                handle: .init(rawValue: 1),
+                intervalMin: 6,
+                intervalMax: 6,
+                maxLatency: 0,
+                supervisionTimeout: 100
+            )
+        )
+        #expect(
+            bench.transport.commands == [
+                "LE Long Term Key Request Negative Reply", "LE Remote Connection Parameter Request Negative Reply",
+            ]
+        )
+        bench.transport.sent = []
+        bench.host.onEvent(LELongTermKeyRequest.self) { _ in }
+        bench.inject(LELongTermKeyRequest(handle: .init(rawValue: 1), random: 0, encryptedDiversifier: 0))
+        bench.inject(LELongTermKeyRequest(handle: .init(rawValue: 2), random: 0, encryptedDiversifier: 0))
+        #expect(bench.transport.commands.isEmpty)
+        #expect(bench.host.counters.unknownHandles == 1)
+    }
+
+    @Test func AB_H02_noPartOfAnyEventUpsetsTheHost() throws {
+        func truncated<E: HCIEvent>(_ type: E.Type, _ bench: Bench) {
+            let bytes = HCIPacket(RandomFields.value(type, RandomSource(seed: 3))).bytes
+            for length in 0..<bytes.count {
+                bench.transport.inject(HCIPacket(.event, bytes.prefix(upTo: length)))
+                // The same with a length that fits, so that only the fields are missing.
+                guard length >= 2 else { continue }
+                var short = bytes.prefix(upTo: length)
+                short[1] = UInt8(length - 2)
+                if [CommandComplete.eventCode, HardwareError.eventCode].contains(type.eventCode) { continue }
+                bench.transport.inject(HCIPacket(.event, short))
+            }
+        }
+        let bench = Bench()
+        bench.up()
+        bench.connect(1)
+        for type in HCIEventRegistry.all { truncated(type, bench) }
+        bench.run()
+        #expect(bench.information != nil)
+        #expect(bench.host.connections.map(\.handle.rawValue) == [1])
+        #expect(bench.host.counters.malformed > 400)
+    }
+}
