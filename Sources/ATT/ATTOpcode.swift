@@ -2,7 +2,6 @@ import BluetoothTypes
 
 /// The first octet of an ATT PDU (Core Vol 3 Part F 3.3.1 and 3.4.8).
 package struct ATTOpcode: WireValue, CustomStringConvertible {
-    /// The number on the wire.
     package var rawValue: UInt8
 
     /// Any number, known or not.

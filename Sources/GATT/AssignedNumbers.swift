@@ -43,7 +43,6 @@ package enum GATTUUID {
 
 /// Properties that do not fit the declaration (Core Vol 3 Part G 3.3.3.1).
 package struct ExtendedProperties: OptionSet, Hashable, Sendable {
-    /// The bits on the wire.
     package let rawValue: UInt16
 
     /// Any bits.
@@ -59,7 +58,6 @@ package struct ExtendedProperties: OptionSet, Hashable, Sendable {
 
 /// What a client has announced that it can do (Core Vol 3 Part G 7.2).
 package struct ClientFeatures: OptionSet, Hashable, Sendable {
-    /// The bits on the wire.
     package let rawValue: UInt8
 
     /// Any bits.
@@ -85,7 +83,6 @@ package struct ClientFeatures: OptionSet, Hashable, Sendable {
 
 /// What a server can do (Core Vol 3 Part G 7.4).
 package struct ServerFeatures: OptionSet, Hashable, Sendable {
-    /// The bits on the wire.
     package let rawValue: UInt8
 
     /// Any bits.
@@ -99,7 +96,6 @@ package struct ServerFeatures: OptionSet, Hashable, Sendable {
 
 /// What may be done with a characteristic's value (Core Vol 3 Part G 3.3.1.1).
 package struct CharacteristicProperties: OptionSet, Hashable, Sendable {
-    /// The bits on the wire.
     package let rawValue: UInt8
 
     /// Any bits.
@@ -127,7 +123,6 @@ package struct CharacteristicProperties: OptionSet, Hashable, Sendable {
 
 /// What a client wants to be told of a characteristic's value (Core Vol 3 Part G 3.3.3.3).
 package struct ClientConfiguration: OptionSet, Hashable, Sendable {
-    /// The bits on the wire.
     package let rawValue: UInt16
 
     /// Any bits.

@@ -199,8 +199,7 @@ extension ControllerInformation {
 
     private mutating func take(buffers response: any HCIResponse) {
         switch response {
-        case let response as LEReadBufferSizeV2.Response:
-            (aclBufferSize, aclBufferCount) = (Int(response.aclDataPacketLength), Int(response.totalACLDataPackets))
+        case let response as LEReadBufferSizeV2.Response: return take(buffers: response.v1)
         case let response as LEReadBufferSize.Response:
             (aclBufferSize, aclBufferCount) = (Int(response.aclDataPacketLength), Int(response.totalACLDataPackets))
         case let response as ReadBufferSize.Response:

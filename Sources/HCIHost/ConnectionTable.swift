@@ -141,7 +141,7 @@ final class ConnectionTable {
             return encryptionChanged(event.status, event.handle, event.state, keySize: nil)
         case (EncryptionChangeV2.eventCode, nil):
             let event = try EncryptionChangeV2.reading(parameters)
-            return encryptionChanged(event.status, event.handle, event.state, keySize: Int(event.keySize))
+            return encryptionChanged(event.v1.status, event.v1.handle, event.v1.state, keySize: Int(event.keySize))
         case (EncryptionKeyRefreshComplete.eventCode, nil): return try keyRefreshed(.reading(parameters))
         case (AuthenticatedPayloadTimeoutExpired.eventCode, nil):
             let event = try AuthenticatedPayloadTimeoutExpired.reading(parameters)
@@ -150,7 +150,8 @@ final class ConnectionTable {
             return connected(LEEnhancedConnectionComplete(try LEConnectionComplete.reading(parameters)))
         case (.leMeta, LEEnhancedConnectionComplete.leSubevent): return connected(try .reading(parameters))
         case (.leMeta, LEEnhancedConnectionCompleteV2.leSubevent):
-            return connected(LEEnhancedConnectionComplete(try LEEnhancedConnectionCompleteV2.reading(parameters)))
+            // Of periodic advertising, which the rest is about, this host knows nothing.
+            return connected(try LEEnhancedConnectionCompleteV2.reading(parameters).v1)
         case (.leMeta, LEConnectionUpdateComplete.leSubevent):
             let event = try LEConnectionUpdateComplete.reading(parameters)
             return update(event.handle, event.status) { connection in

@@ -2,22 +2,6 @@ import BluetoothTypes
 import HCI
 
 extension LEEnhancedConnectionComplete {
-    /// The same without periodic advertising, which this host does not take part in.
-    init(_ event: LEEnhancedConnectionCompleteV2) {
-        self.init(
-            status: event.status,
-            handle: event.handle,
-            role: event.role,
-            peerAddress: event.peerAddress,
-            localResolvableAddress: event.localResolvableAddress,
-            peerResolvableAddress: event.peerResolvableAddress,
-            interval: event.interval,
-            latency: event.latency,
-            supervisionTimeout: event.supervisionTimeout,
-            centralClockAccuracy: event.centralClockAccuracy
-        )
-    }
-
     /// The same in the form with private addresses, none of which are known.
     init(_ event: LEConnectionComplete) {
         self.init(

@@ -18,7 +18,6 @@ package final class ControllerTransport: HCITransport {
     package var onReceive: ((HCIPacket) -> Void)?
     /// Called once when the line is gone, or could not be opened.
     package var onClose: ((HCITransportError) -> Void)?
-    /// The address.
     package let place: String
 
     private var state = State.opening([])

@@ -2,7 +2,6 @@ import BluetoothTypes
 
 /// Names a channel on a link (Core Vol 3 Part A 2.1).
 package struct ChannelIdentifier: WireValue, CustomStringConvertible {
-    /// The number on the wire.
     package var rawValue: UInt16
 
     /// Any number, assigned or not.

@@ -11,7 +11,6 @@ package struct ConnectionParameters: PacketFields, Hashable, Sendable {
     /// The supervision timeout, in units of 10 ms.
     package var timeout: UInt16 = 0
 
-    /// All zero.
     package init() {}
 
     /// Parameters in the units of the specification.
@@ -22,7 +21,6 @@ package struct ConnectionParameters: PacketFields, Hashable, Sendable {
         self.timeout = timeout
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Interval_Min", &intervalMinimum)
         try coder.field("Interval_Max", &intervalMaximum)

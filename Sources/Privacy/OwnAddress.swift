@@ -20,7 +20,6 @@ package enum OwnAddressPolicy: Hashable, Sendable {
 
 /// The address of this device on the air.
 package struct OwnAddress: Hashable, Sendable {
-    /// The address.
     package var address: BluetoothAddress
     /// Whether the controller makes a private address in its place for those on its resolving list.
     package var isMadeByController = false

@@ -8,12 +8,8 @@ import SMP
 extension DeviceSecurity {
     func listen(to host: HCIHost) {
         host.onEvent(LELongTermKeyRequest.self) { [weak self] in self?.keyRequested($0) }
-        host.onEvent(EncryptionChange.self) { [weak self] event in
-            self?.link(event.handle)?.encryptionChanged(event.status, isOn: event.state == .on)
-        }
-        host.onEvent(EncryptionChangeV2.self) { [weak self] event in
-            self?.link(event.handle)?.encryptionChanged(event.status, isOn: event.state == .on)
-        }
+        host.onEvent(EncryptionChange.self) { [weak self] in self?.encryptionChanged($0) }
+        host.onEvent(EncryptionChangeV2.self) { [weak self] in self?.encryptionChanged($0.v1) }
         host.onEvent(EncryptionKeyRefreshComplete.self) { [weak self] event in
             self?.link(event.handle)?.encryptionRefreshed(event.status)
         }
@@ -25,6 +21,10 @@ extension DeviceSecurity {
         host.onEvent(DisconnectionComplete.self) { [weak self] event in
             if event.status == .success { self?.link(event.handle)?.end() }
         }
+    }
+
+    private func encryptionChanged(_ event: EncryptionChange) {
+        link(event.handle)?.encryptionChanged(event.status, isOn: event.state == .on)
     }
 
     private func keyRequested(_ event: LELongTermKeyRequest) {

@@ -259,7 +259,7 @@ import Testing
         bench.host.send(
             LEEnableEncryption(handle: handle, random: 0, encryptedDiversifier: 0, longTermKey: pdu(16))
         )
-        bench.inject(EncryptionChangeV2(handle: handle, state: .on, keySize: 16))
+        bench.inject(EncryptionChangeV2(EncryptionChange(handle: handle, state: .on), keySize: 16))
         #expect(link.isEncrypted)
         bench.inject(EncryptionChange(handle: handle, state: .off))
         #expect(!link.isEncrypted)
@@ -287,7 +287,7 @@ import Testing
         bench.inject(EncryptionChange(status: .pinOrKeyMissing, handle: handle, state: .off))
         #expect(reports == [.failed(.pinOrKeyMissing)] && !link.isEncrypted)
         giveKey(bench, handle)
-        bench.inject(EncryptionChangeV2(handle: handle, state: .on, keySize: 16))
+        bench.inject(EncryptionChangeV2(EncryptionChange(handle: handle, state: .on), keySize: 16))
         #expect(reports.last == .on && link.isEncrypted && link.encryptionKeySize == 16)
         bench.inject(EncryptionKeyRefreshComplete(handle: handle))
         #expect(reports.count == 2, "no other key was given")
@@ -297,7 +297,7 @@ import Testing
         bench.inject(AuthenticatedPayloadTimeoutExpired(handle: handle))
         bench.inject(AuthenticatedPayloadTimeoutExpired(handle: .init(rawValue: 2)))
         #expect(timeouts == 1 && bench.host.counters.unknownHandles == 1)
-        bench.inject(EncryptionChangeV2(handle: handle, state: .off, keySize: 0))
+        bench.inject(EncryptionChangeV2(EncryptionChange(handle: handle, state: .off), keySize: 0))
         #expect(reports.last == .off && link.encryptionKeySize == nil && !link.isEncrypted)
         giveKey(bench, handle)
         bench.inject(EncryptionChange(handle: handle, state: .on))
@@ -332,7 +332,7 @@ import Testing
         var reports: [EncryptionReport] = []
         link.onEncryption = { reports.append($0) }
         giveKey(bench, handle)
-        bench.inject(EncryptionChangeV2(handle: handle, state: .on, keySize: 16))
+        bench.inject(EncryptionChangeV2(EncryptionChange(handle: handle, state: .on), keySize: 16))
         giveKey(bench, handle)
         bench.inject(EncryptionKeyRefreshComplete(status: .pinOrKeyMissing, handle: handle))
         #expect(reports == [.on, .failed(.pinOrKeyMissing)] && link.isEncrypted && link.encryptionKeySize == 16)

@@ -277,11 +277,11 @@ import Testing
         let bench = Bench()
         bench.up()
         var event = LEEnhancedConnectionCompleteV2()
-        event.handle = ConnectionHandle(rawValue: 5)
-        event.role = .peripheral
-        event.peerAddress = BluetoothAddress(0xC000_0000_0001, kind: .randomDevice)
-        event.peerResolvableAddress.value = 0x4000_0000_0002
-        (event.interval, event.supervisionTimeout) = (40, 500)
+        event.v1.handle = ConnectionHandle(rawValue: 5)
+        event.v1.role = .peripheral
+        event.v1.peerAddress = BluetoothAddress(0xC000_0000_0001, kind: .randomDevice)
+        event.v1.peerResolvableAddress.value = 0x4000_0000_0002
+        (event.v1.interval, event.v1.supervisionTimeout) = (40, 500)
         (event.set, event.syncHandle) = (0xFF, 0xFFFF)
         bench.inject(event)
         let link = try #require(bench.connections.first)
@@ -357,8 +357,8 @@ extension LEEnhancedConnectionCompleteV2 {
     /// The same, made, for a connection.
     func with(handle: ConnectionHandle) -> Self {
         var event = self
-        event.status = .success
-        event.handle = handle
+        event.v1.status = .success
+        event.v1.handle = handle
         return event
     }
 }

@@ -128,10 +128,7 @@ final class ScriptedController {
         case is LEReadLocalSupportedFeatures: LEReadLocalSupportedFeatures.Response(features: leFeatures)
         case is LEReadBufferSizeV2:
             LEReadBufferSizeV2.Response(
-                aclDataPacketLength: bufferSize,
-                totalACLDataPackets: bufferCount,
-                isoDataPacketLength: 0,
-                totalISODataPackets: 0
+                LEReadBufferSize.Response(aclDataPacketLength: bufferSize, totalACLDataPackets: bufferCount)
             )
         case is LEReadBufferSize:
             LEReadBufferSize.Response(aclDataPacketLength: bufferSize, totalACLDataPackets: bufferCount)

@@ -23,7 +23,6 @@ package struct ATTHandleRange: PacketFields, Hashable, Sendable {
     /// The last handle, included.
     package var end: UInt16 = 0
 
-    /// All zero.
     package init() {}
 
     /// From `start` to `end`, both included.
@@ -37,7 +36,6 @@ package struct ATTHandleRange: PacketFields, Hashable, Sendable {
         start > 0 && start <= end ? start...end : nil
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Starting Handle", &start)
         try coder.field("Ending Handle", &end)

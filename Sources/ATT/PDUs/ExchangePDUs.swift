@@ -11,7 +11,6 @@ package struct ATTErrorResponse: ATTPacket, Error {
     /// Why it failed.
     package var code = ATTErrorCode(rawValue: 0)
 
-    /// All zero.
     package init() {}
 
     /// An error for `request` at `handle`.
@@ -21,7 +20,6 @@ package struct ATTErrorResponse: ATTPacket, Error {
         self.code = code
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Request Opcode In Error", &request)
         try coder.field("Attribute Handle In Error", &handle)
@@ -36,13 +34,11 @@ package struct ATTExchangeMTURequest: ATTPacket {
     /// The longest PDU that the client takes.
     package var mtu: UInt16 = 0
 
-    /// All zero.
     package init() {}
 
     /// The given size.
     package init(mtu: UInt16) { self.mtu = mtu }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Client Rx MTU", &mtu)
     }
@@ -55,13 +51,11 @@ package struct ATTExchangeMTUResponse: ATTPacket {
     /// The longest PDU that the server takes.
     package var mtu: UInt16 = 0
 
-    /// All zero.
     package init() {}
 
     /// The given size.
     package init(mtu: UInt16) { self.mtu = mtu }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Server Rx MTU", &mtu)
     }

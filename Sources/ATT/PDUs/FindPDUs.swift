@@ -7,13 +7,11 @@ package struct ATTFindInformationRequest: ATTPacket {
     /// Where to look.
     package var range = ATTHandleRange()
 
-    /// All zero.
     package init() {}
 
     /// A search in `range`.
     package init(_ range: ATTHandleRange) { self.range = range }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try range.code(&coder)
     }
@@ -51,7 +49,6 @@ package struct ATTFindInformationResponse: ATTPacket {
         format = entries.first?.type.uint16 == nil ? 2 : 1
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Format", &format)
         guard format == 1 || format == 2 else { throw PacketError(.value(UInt64(format)), at: "Format") }
@@ -91,7 +88,6 @@ package struct ATTFindByTypeValueRequest: ATTPacket {
         self.value = value
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try range.code(&coder)
         try coder.field("Attribute Type", &type)
@@ -112,7 +108,6 @@ package struct ATTFindByTypeValueResponse: ATTPacket {
     /// Attributes with the ends of their groups.
     package init(_ groups: [ATTHandleRange]) { self.groups = groups }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.elementsToEnd("Handles Information", &groups, size: 4)
     }

@@ -9,7 +9,6 @@ package struct ATTReadByTypeRequest: ATTPacket {
     /// The type.
     package var type: BluetoothUUID = 0
 
-    /// All zero.
     package init() {}
 
     /// A search for attributes of a type.
@@ -18,7 +17,6 @@ package struct ATTReadByTypeRequest: ATTPacket {
         self.type = type
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try range.code(&coder)
         try coder.attributeType("Attribute Type", &type)
@@ -57,7 +55,6 @@ package struct ATTReadByTypeResponse: ATTPacket {
         length = UInt8(clamping: 2 + (entries.first?.value.count ?? 0))
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Length", &length)
         // AB-A08: a length that does not even hold the handle would make no progress.
@@ -86,7 +83,6 @@ package struct ATTReadByGroupTypeRequest: ATTPacket {
     /// The type of the attribute that begins a group.
     package var type: BluetoothUUID = 0
 
-    /// All zero.
     package init() {}
 
     /// A search for groups of a type.
@@ -95,7 +91,6 @@ package struct ATTReadByGroupTypeRequest: ATTPacket {
         self.type = type
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try range.code(&coder)
         try coder.attributeType("Attribute Group Type", &type)
@@ -134,7 +129,6 @@ package struct ATTReadByGroupTypeResponse: ATTPacket {
         length = UInt8(clamping: 4 + (entries.first?.value.count ?? 0))
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Length", &length)
         guard length >= 4 else { throw PacketError(.length(Int(length)), at: "Length") }

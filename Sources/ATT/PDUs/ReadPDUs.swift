@@ -7,13 +7,11 @@ package struct ATTReadRequest: ATTPacket {
     /// The attribute.
     package var handle: UInt16 = 0
 
-    /// All zero.
     package init() {}
 
     /// A read of `handle`.
     package init(handle: UInt16) { self.handle = handle }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Attribute Handle", &handle)
     }
@@ -32,7 +30,6 @@ package struct ATTReadResponse: ATTPacket {
     /// The given value.
     package init(value: PacketBuffer) { self.value = value }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.rest("Attribute Value", &value)
     }
@@ -47,7 +44,6 @@ package struct ATTReadBlobRequest: ATTPacket {
     /// The first octet wanted.
     package var offset: UInt16 = 0
 
-    /// All zero.
     package init() {}
 
     /// A read of `handle` from `offset` on.
@@ -56,7 +52,6 @@ package struct ATTReadBlobRequest: ATTPacket {
         self.offset = offset
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Attribute Handle", &handle)
         try coder.field("Value Offset", &offset)
@@ -76,7 +71,6 @@ package struct ATTReadBlobResponse: ATTPacket {
     /// The given part.
     package init(value: PacketBuffer) { self.value = value }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.rest("Part Attribute Value", &value)
     }
@@ -90,7 +84,6 @@ package struct ATTHandleSet: PacketFields, Hashable, Sendable {
     /// No handles.
     package init() {}
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         if coder.isReading {
             let octets = coder.remaining
@@ -114,7 +107,6 @@ package struct ATTReadMultipleRequest: ATTPacket {
     /// A read of several attributes.
     package init(handles: [UInt16]) { set.handles = handles }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try set.code(&coder)
     }
@@ -133,7 +125,6 @@ package struct ATTReadMultipleResponse: ATTPacket {
     /// The given values.
     package init(values: PacketBuffer) { self.values = values }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.rest("Set Of Values", &values)
     }
@@ -152,7 +143,6 @@ package struct ATTReadMultipleVariableRequest: ATTPacket {
     /// A read of several attributes.
     package init(handles: [UInt16]) { set.handles = handles }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try set.code(&coder)
     }
@@ -185,7 +175,6 @@ package struct ATTReadMultipleVariableResponse: ATTPacket {
     /// The given values.
     package init(_ entries: [Entry]) { self.entries = entries }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         if coder.isReading {
             entries = []

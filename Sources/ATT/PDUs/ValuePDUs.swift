@@ -18,7 +18,6 @@ package struct ATTHandleValueNotification: ATTPacket {
         self.value = value
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Attribute Handle", &handle)
         try coder.rest("Attribute Value", &value)
@@ -43,7 +42,6 @@ package struct ATTHandleValueIndication: ATTPacket {
         self.value = value
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Attribute Handle", &handle)
         try coder.rest("Attribute Value", &value)
@@ -89,7 +87,6 @@ package struct ATTMultipleHandleValueNotification: ATTPacket {
     /// The given attributes.
     package init(_ entries: [Entry]) { self.entries = entries }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         if coder.isReading {
             entries = []

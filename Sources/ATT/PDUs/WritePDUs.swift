@@ -18,7 +18,6 @@ package struct ATTWriteRequest: ATTPacket {
         self.value = value
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Attribute Handle", &handle)
         try coder.rest("Attribute Value", &value)
@@ -55,7 +54,6 @@ package struct ATTWriteCommand: ATTPacket {
         self.value = value
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Attribute Handle", &handle)
         try coder.rest("Attribute Value", &value)
@@ -89,7 +87,6 @@ package struct ATTSignedWriteCommand: ATTPacket {
     /// What is signed: the PDU up to the signature (Vol 3 Part F 3.3.1).
     package var message: PacketBuffer { ATTPDU.frame(Self.opcode, handle, value) }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Attribute Handle", &handle)
         let length = coder.isReading ? coder.remaining - Self.signatureLength : value.count
@@ -119,7 +116,6 @@ package struct ATTPrepareWriteRequest: ATTPacket {
         self.value = value
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Attribute Handle", &handle)
         try coder.field("Value Offset", &offset)
@@ -148,7 +144,6 @@ package struct ATTPrepareWriteResponse: ATTPacket {
         value = request.value
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Attribute Handle", &handle)
         try coder.field("Value Offset", &offset)
@@ -160,7 +155,6 @@ package struct ATTPrepareWriteResponse: ATTPacket {
 package struct ATTExecuteWriteRequest: ATTPacket {
     /// What becomes of the queue.
     package struct Flags: WireValue {
-        /// The number on the wire.
         package var rawValue: UInt8
         /// Any number, known or not.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -182,7 +176,6 @@ package struct ATTExecuteWriteRequest: ATTPacket {
     /// The given flags.
     package init(_ flags: Flags) { self.flags = flags }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Flags", &flags)
     }

@@ -1,6 +1,5 @@
 /// The type of an advertising structure (Bluetooth Assigned Numbers 2.3, "Common Data Types").
 package struct AdvertisingDataType: WireValue, CustomStringConvertible {
-    /// The number on the wire.
     package var rawValue: UInt8
     /// Any number, known or not.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -96,7 +95,6 @@ package struct AdvertisingFlags: OptionSet, Hashable, Sendable {
 
 /// The number of a company in manufacturer data (Bluetooth Assigned Numbers 7).
 package struct CompanyIdentifier: WireValue, CustomStringConvertible {
-    /// The number on the wire.
     package var rawValue: UInt16
     /// Any number, known or not.
     package init(rawValue: UInt16) { self.rawValue = rawValue }

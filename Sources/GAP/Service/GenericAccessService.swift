@@ -61,7 +61,6 @@ package final class GenericAccessService {
             timeout = parameters.timeout
         }
 
-        /// Names the fields.
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Interval_Min", &intervalMinimum)
             try coder.field("Interval_Max", &intervalMaximum)

@@ -4,7 +4,6 @@ import BluetoothTypes
 package struct PresentationFormat: PacketFields, Hashable, Sendable {
     /// What the octets of a value are (Bluetooth Assigned Numbers 2.4.1).
     package struct Format: WireValue {
-        /// The number on the wire.
         package var rawValue: UInt8
 
         /// Any number, assigned or not.
@@ -71,7 +70,6 @@ package struct PresentationFormat: PacketFields, Hashable, Sendable {
     /// What the value describes, in the name space.
     package var detail: UInt16 = 0
 
-    /// All zero.
     package init() {}
 
     /// A format with its unit.
@@ -83,7 +81,6 @@ package struct PresentationFormat: PacketFields, Hashable, Sendable {
         self.detail = detail
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Format", &format)
         var bits = UInt8(bitPattern: exponent)

@@ -58,7 +58,6 @@ extension HCIResponse {
 
 /// Return parameters that are a status and nothing else.
 package struct StatusOnly: HCIResponse {
-    /// Whether and why the command failed.
     package var status = HCIStatus.success
 
     /// Success.
@@ -67,7 +66,6 @@ package struct StatusOnly: HCIResponse {
     /// The given status.
     package init(_ status: HCIStatus) { self.status = status }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
     }
@@ -75,9 +73,7 @@ package struct StatusOnly: HCIResponse {
 
 /// Return parameters that are a status and the connection that the command was about.
 package struct StatusAndHandle: HCIResponse {
-    /// Whether and why the command failed.
     package var status = HCIStatus.success
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
 
     /// Success for connection 0.
@@ -89,7 +85,6 @@ package struct StatusAndHandle: HCIResponse {
         self.handle = handle
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Connection_Handle", &handle)

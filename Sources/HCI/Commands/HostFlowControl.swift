@@ -2,25 +2,19 @@ import BluetoothTypes
 
 /// Set Controller To Host Flow Control (Core Vol 4 Part E 7.3.38): whether the controller waits for room at the host.
 package struct SetControllerToHostFlowControl: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x03, command: 0x0031) }
-    /// The command's name.
     package static var name: String { "Set Controller To Host Flow Control" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 10, bit: 5) }
 
     /// For what: bit 0 for ACL data, bit 1 for synchronous data.
     package var kinds: UInt8 = 0
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(kinds: UInt8) {
         self.kinds = kinds
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Flow_Control_Enable", &kinds)
     }
@@ -28,11 +22,8 @@ package struct SetControllerToHostFlowControl: HCICommand {
 
 /// Host Buffer Size (Core Vol 4 Part E 7.3.39): what the host has room for.
 package struct HostBufferSize: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x03, command: 0x0033) }
-    /// The command's name.
     package static var name: String { "Host Buffer Size" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 10, bit: 6) }
 
     /// The longest data of an ACL packet, in octets.
@@ -44,10 +35,8 @@ package struct HostBufferSize: HCICommand {
     /// Synchronous packets that have room.
     package var synchronousCount: UInt16 = 0
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(aclLength: UInt16, synchronousLength: UInt8 = 0, aclCount: UInt16, synchronousCount: UInt16 = 0) {
         self.aclLength = aclLength
         self.synchronousLength = synchronousLength
@@ -55,7 +44,6 @@ package struct HostBufferSize: HCICommand {
         self.synchronousCount = synchronousCount
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Host_ACL_Data_Packet_Length", &aclLength)
         try coder.field("Host_Synchronous_Data_Packet_Length", &synchronousLength)
@@ -67,13 +55,10 @@ package struct HostBufferSize: HCICommand {
 /// Host Number Of Completed Packets (Core Vol 4 Part E 7.3.40): packets that the host has done with. It is answered only
 /// when something is wrong with it, and needs no credit.
 package struct HostNumberOfCompletedPackets: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x03, command: 0x0035) }
-    /// The command's name.
     package static var name: String { "Host Number Of Completed Packets" }
     /// Nothing answers it, unless it is wrong.
     package static var isUnanswered: Bool { true }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 10, bit: 7) }
 
     /// Packets of each connection.
@@ -82,12 +67,10 @@ package struct HostNumberOfCompletedPackets: HCICommand {
     /// A command about no connection.
     package init() {}
 
-    /// A command with these parameters.
     package init(entries: [CompletedPackets]) {
         self.entries = entries
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.list("Num_Handles", "Connection", &entries)
     }

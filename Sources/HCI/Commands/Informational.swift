@@ -2,9 +2,7 @@ import BluetoothTypes
 
 /// Read Local Version Information (Core Vol 4 Part E 7.4.1): reads which versions the controller is of.
 package struct ReadLocalVersionInformation: HCICommand {
-    /// The return parameters.
     package struct Response: HCIResponse {
-        /// Whether and why the command failed.
         package var status = HCIStatus.success
         /// The version of HCI.
         package var hciVersion = SpecificationVersion(rawValue: 0)
@@ -17,10 +15,8 @@ package struct ReadLocalVersionInformation: HCICommand {
         /// The maker's revision of the link layer.
         package var linkLayerSubversion: UInt16 = 0
 
-        /// Success, all else zero.
         package init() {}
 
-        /// These return parameters.
         package init(
             status: HCIStatus = HCIStatus.success,
             hciVersion: SpecificationVersion,
@@ -37,7 +33,6 @@ package struct ReadLocalVersionInformation: HCICommand {
             self.linkLayerSubversion = linkLayerSubversion
         }
 
-        /// Names the fields.
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("HCI_Version", &hciVersion)
@@ -48,104 +43,78 @@ package struct ReadLocalVersionInformation: HCICommand {
         }
     }
 
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x04, command: 0x0001) }
-    /// The command's name.
     package static var name: String { "Read Local Version Information" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 14, bit: 3) }
 
-    /// The command; it has no parameters.
     package init() {}
 
-    /// Nothing to name.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// Read Local Supported Commands (Core Vol 4 Part E 7.4.2): reads which commands the controller knows.
 package struct ReadLocalSupportedCommands: HCICommand {
-    /// The return parameters.
     package struct Response: HCIResponse {
-        /// Whether and why the command failed.
         package var status = HCIStatus.success
         /// The commands.
         package var commands = SupportedCommands()
 
-        /// Success, all else zero.
         package init() {}
 
-        /// These return parameters.
         package init(status: HCIStatus = HCIStatus.success, commands: SupportedCommands) {
             self.status = status
             self.commands = commands
         }
 
-        /// Names the fields.
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("Supported_Commands", &commands)
         }
     }
 
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x04, command: 0x0002) }
-    /// The command's name.
     package static var name: String { "Read Local Supported Commands" }
     /// None: a host asks this to learn of the others.
     package static var supportBit: SupportedCommands.Bit? { nil }
 
-    /// The command; it has no parameters.
     package init() {}
 
-    /// Nothing to name.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// Read Local Supported Features (Core Vol 4 Part E 7.4.3): reads what the controller can do besides LE.
 package struct ReadLocalSupportedFeatures: HCICommand {
-    /// The return parameters.
     package struct Response: HCIResponse {
-        /// Whether and why the command failed.
         package var status = HCIStatus.success
         /// The first page of features.
         package var features: LMPFeatures = []
 
-        /// Success, all else zero.
         package init() {}
 
-        /// These return parameters.
         package init(status: HCIStatus = HCIStatus.success, features: LMPFeatures) {
             self.status = status
             self.features = features
         }
 
-        /// Names the fields.
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("LMP_Features", &features)
         }
     }
 
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x04, command: 0x0003) }
-    /// The command's name.
     package static var name: String { "Read Local Supported Features" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 14, bit: 5) }
 
-    /// The command; it has no parameters.
     package init() {}
 
-    /// Nothing to name.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// Read Buffer Size (Core Vol 4 Part E 7.4.5): reads the buffers that LE shares with BR/EDR when it has none of its
 /// own.
 package struct ReadBufferSize: HCICommand {
-    /// The return parameters.
     package struct Response: HCIResponse {
-        /// Whether and why the command failed.
         package var status = HCIStatus.success
         /// The longest ACL payload that a buffer takes, in octets.
         package var aclDataPacketLength: UInt16 = 0
@@ -156,10 +125,8 @@ package struct ReadBufferSize: HCICommand {
         /// How many synchronous packets the controller holds.
         package var totalSynchronousDataPackets: UInt16 = 0
 
-        /// Success, all else zero.
         package init() {}
 
-        /// These return parameters.
         package init(
             status: HCIStatus = HCIStatus.success,
             aclDataPacketLength: UInt16,
@@ -174,7 +141,6 @@ package struct ReadBufferSize: HCICommand {
             self.totalSynchronousDataPackets = totalSynchronousDataPackets
         }
 
-        /// Names the fields.
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("ACL_Data_Packet_Length", &aclDataPacketLength)
@@ -184,55 +150,40 @@ package struct ReadBufferSize: HCICommand {
         }
     }
 
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x04, command: 0x0005) }
-    /// The command's name.
     package static var name: String { "Read Buffer Size" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 14, bit: 7) }
 
-    /// The command; it has no parameters.
     package init() {}
 
-    /// Nothing to name.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// Read BD_ADDR (Core Vol 4 Part E 7.4.6): reads the public address.
 package struct ReadBDADDR: HCICommand {
-    /// The return parameters.
     package struct Response: HCIResponse {
-        /// Whether and why the command failed.
         package var status = HCIStatus.success
         /// The public address; zero when there is none.
         package var address = BluetoothAddress.none
 
-        /// Success, all else zero.
         package init() {}
 
-        /// These return parameters.
         package init(status: HCIStatus = HCIStatus.success, address: BluetoothAddress) {
             self.status = status
             self.address = address
         }
 
-        /// Names the fields.
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.address("BD_ADDR", &address)
         }
     }
 
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x04, command: 0x0009) }
-    /// The command's name.
     package static var name: String { "Read BD_ADDR" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 15, bit: 1) }
 
-    /// The command; it has no parameters.
     package init() {}
 
-    /// Nothing to name.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }

@@ -2,11 +2,8 @@ import BluetoothTypes
 
 /// LE Set Advertising Parameters (Core Vol 4 Part E 7.8.5): tells how to advertise.
 package struct LESetAdvertisingParameters: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0006) }
-    /// The command's name.
     package static var name: String { "LE Set Advertising Parameters" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 5) }
 
     /// The shortest time between two advertising events, in units of 0.625 ms, 0x0020 to 0x4000.
@@ -24,10 +21,8 @@ package struct LESetAdvertisingParameters: HCICommand {
     /// Whom to answer.
     package var filterPolicy = LEAdvertisingFilterPolicy(rawValue: 0)
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(
         intervalMin: UInt16,
         intervalMax: UInt16,
@@ -46,7 +41,6 @@ package struct LESetAdvertisingParameters: HCICommand {
         self.filterPolicy = filterPolicy
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Interval_Min", &intervalMin)
         try coder.field("Advertising_Interval_Max", &intervalMax)
@@ -61,64 +55,48 @@ package struct LESetAdvertisingParameters: HCICommand {
 /// LE Read Advertising Physical Channel Tx Power (Core Vol 4 Part E 7.8.6): reads the transmit power of legacy
 /// advertising.
 package struct LEReadAdvertisingPhysicalChannelTxPower: HCICommand {
-    /// The return parameters.
     package struct Response: HCIResponse {
-        /// Whether and why the command failed.
         package var status = HCIStatus.success
         /// The power in dBm, -127 to 20.
         package var level: Int8 = 0
 
-        /// Success, all else zero.
         package init() {}
 
-        /// These return parameters.
         package init(status: HCIStatus = HCIStatus.success, level: Int8) {
             self.status = status
             self.level = level
         }
 
-        /// Names the fields.
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("TX_Power_Level", &level)
         }
     }
 
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0007) }
-    /// The command's name.
     package static var name: String { "LE Read Advertising Physical Channel Tx Power" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 6) }
 
-    /// The command; it has no parameters.
     package init() {}
 
-    /// Nothing to name.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Set Advertising Data (Core Vol 4 Part E 7.8.7): sets the data that are advertised.
 package struct LESetAdvertisingData: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0008) }
-    /// The command's name.
     package static var name: String { "LE Set Advertising Data" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 7) }
 
     /// The data, 31 octets at most.
     package var data: PacketBuffer = []
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(data: PacketBuffer) {
         self.data = data
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.advertisingData("Advertising_Data", &data)
     }
@@ -126,25 +104,19 @@ package struct LESetAdvertisingData: HCICommand {
 
 /// LE Set Scan Response Data (Core Vol 4 Part E 7.8.8): sets the data that answer a scan request.
 package struct LESetScanResponseData: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0009) }
-    /// The command's name.
     package static var name: String { "LE Set Scan Response Data" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 0) }
 
     /// The data, 31 octets at most.
     package var data: PacketBuffer = []
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(data: PacketBuffer) {
         self.data = data
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.advertisingData("Scan_Response_Data", &data)
     }
@@ -152,25 +124,19 @@ package struct LESetScanResponseData: HCICommand {
 
 /// LE Set Advertising Enable (Core Vol 4 Part E 7.8.9): begins or ends advertising.
 package struct LESetAdvertisingEnable: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x000A) }
-    /// The command's name.
     package static var name: String { "LE Set Advertising Enable" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 1) }
 
     /// Whether to advertise.
     package var isEnabled = false
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(isEnabled: Bool) {
         self.isEnabled = isEnabled
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Enable", &isEnabled)
     }

@@ -2,13 +2,10 @@ import BluetoothTypes
 
 /// LE Create Connection (Core Vol 4 Part E 7.8.12): connects to a peer. LE Connection Complete follows.
 package struct LECreateConnection: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x000D) }
-    /// The command's name.
     package static var name: String { "LE Create Connection" }
     /// Command Status answers.
     package static var isAnsweredByStatus: Bool { true }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 4) }
 
     /// From one scan window to the next, in units of 0.625 ms, 0x0004 to 0x4000.
@@ -34,10 +31,8 @@ package struct LECreateConnection: HCICommand {
     /// The greatest length of a connection event that is wished for, in units of 0.625 ms.
     package var maxCELength: UInt16 = 0
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(
         scanInterval: UInt16,
         scanWindow: UInt16,
@@ -64,7 +59,6 @@ package struct LECreateConnection: HCICommand {
         self.maxCELength = maxCELength
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("LE_Scan_Interval", &scanInterval)
         try coder.field("LE_Scan_Window", &scanWindow)
@@ -83,33 +77,24 @@ package struct LECreateConnection: HCICommand {
 /// LE Create Connection Cancel (Core Vol 4 Part E 7.8.13): stops connecting. LE Connection Complete with status 0x02
 /// follows.
 package struct LECreateConnectionCancel: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x000E) }
-    /// The command's name.
     package static var name: String { "LE Create Connection Cancel" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 5) }
 
-    /// The command; it has no parameters.
     package init() {}
 
-    /// Nothing to name.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Connection Update (Core Vol 4 Part E 7.8.18): changes the parameters of a connection. LE Connection Update
 /// Complete follows.
 package struct LEConnectionUpdate: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0013) }
-    /// The command's name.
     package static var name: String { "LE Connection Update" }
     /// Command Status answers.
     package static var isAnsweredByStatus: Bool { true }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 2) }
 
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
     /// The shortest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
     package var intervalMin: UInt16 = 0
@@ -124,10 +109,8 @@ package struct LEConnectionUpdate: HCICommand {
     /// The greatest length of a connection event that is wished for, in units of 0.625 ms.
     package var maxCELength: UInt16 = 0
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(
         handle: ConnectionHandle,
         intervalMin: UInt16,
@@ -146,7 +129,6 @@ package struct LEConnectionUpdate: HCICommand {
         self.maxCELength = maxCELength
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
         try coder.field("Connection_Interval_Min", &intervalMin)
@@ -160,25 +142,19 @@ package struct LEConnectionUpdate: HCICommand {
 
 /// LE Set Host Channel Classification (Core Vol 4 Part E 7.8.19): tells which channels are bad.
 package struct LESetHostChannelClassification: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0014) }
-    /// The command's name.
     package static var name: String { "LE Set Host Channel Classification" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 3) }
 
     /// 37 bits in 5 octets, channel 0 first: 0 for a bad channel.
     package var channelMap: PacketBuffer = []
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(channelMap: PacketBuffer) {
         self.channelMap = channelMap
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.bytes("Channel_Map", &channelMap, count: 5)
     }
@@ -186,26 +162,20 @@ package struct LESetHostChannelClassification: HCICommand {
 
 /// LE Read Channel Map (Core Vol 4 Part E 7.8.20): reads which channels a connection uses.
 package struct LEReadChannelMap: HCICommand {
-    /// The return parameters.
     package struct Response: HCIResponse {
-        /// Whether and why the command failed.
         package var status = HCIStatus.success
-        /// The connection.
         package var handle = ConnectionHandle(rawValue: 0)
         /// 37 bits in 5 octets, channel 0 first: 1 for a channel in use.
         package var channelMap: PacketBuffer = []
 
-        /// Success, all else zero.
         package init() {}
 
-        /// These return parameters.
         package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, channelMap: PacketBuffer) {
             self.status = status
             self.handle = handle
             self.channelMap = channelMap
         }
 
-        /// Names the fields.
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("Connection_Handle", &handle)
@@ -213,25 +183,18 @@ package struct LEReadChannelMap: HCICommand {
         }
     }
 
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0015) }
-    /// The command's name.
     package static var name: String { "LE Read Channel Map" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 4) }
 
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(handle: ConnectionHandle) {
         self.handle = handle
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
     }
@@ -240,27 +203,20 @@ package struct LEReadChannelMap: HCICommand {
 /// LE Read Remote Features Page 0 (Core Vol 4 Part E 7.8.21): asks a peer for the features in use. LE Read Remote
 /// Features Complete follows.
 package struct LEReadRemoteFeatures: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0016) }
-    /// The command's name.
     package static var name: String { "LE Read Remote Features Page 0" }
     /// Command Status answers.
     package static var isAnsweredByStatus: Bool { true }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 5) }
 
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(handle: ConnectionHandle) {
         self.handle = handle
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
     }
@@ -269,17 +225,12 @@ package struct LEReadRemoteFeatures: HCICommand {
 /// LE Remote Connection Parameter Request Reply (Core Vol 4 Part E 7.8.31): accepts the parameters that a peer asks
 /// for.
 package struct LERemoteConnectionParameterRequestReply: HCICommand {
-    /// A status and the connection.
     package typealias Response = StatusAndHandle
 
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0020) }
-    /// The command's name.
     package static var name: String { "LE Remote Connection Parameter Request Reply" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 33, bit: 4) }
 
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
     /// The shortest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
     package var intervalMin: UInt16 = 0
@@ -294,10 +245,8 @@ package struct LERemoteConnectionParameterRequestReply: HCICommand {
     /// The greatest length of a connection event that is wished for, in units of 0.625 ms.
     package var maxCELength: UInt16 = 0
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(
         handle: ConnectionHandle,
         intervalMin: UInt16,
@@ -316,7 +265,6 @@ package struct LERemoteConnectionParameterRequestReply: HCICommand {
         self.maxCELength = maxCELength
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
         try coder.field("Interval_Min", &intervalMin)
@@ -331,31 +279,23 @@ package struct LERemoteConnectionParameterRequestReply: HCICommand {
 /// LE Remote Connection Parameter Request Negative Reply (Core Vol 4 Part E 7.8.32): refuses the parameters that a
 /// peer asks for.
 package struct LERemoteConnectionParameterRequestNegativeReply: HCICommand {
-    /// A status and the connection.
     package typealias Response = StatusAndHandle
 
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0021) }
-    /// The command's name.
     package static var name: String { "LE Remote Connection Parameter Request Negative Reply" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 33, bit: 5) }
 
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
     /// Why.
     package var reason = HCIStatus.success
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(handle: ConnectionHandle, reason: HCIStatus) {
         self.handle = handle
         self.reason = reason
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
         try coder.field("Reason", &reason)

@@ -3,17 +3,13 @@ import BluetoothTypes
 /// LE Encrypt (Core Vol 4 Part E 7.8.22): encrypts a block with AES-128. All octets come least significant first,
 /// which is the reverse of FIPS 197.
 package struct LEEncrypt: HCICommand {
-    /// The return parameters.
     package struct Response: HCIResponse {
-        /// Whether and why the command failed.
         package var status = HCIStatus.success
         /// The encrypted block, 16 octets.
         package var ciphertext: PacketBuffer = []
 
-        /// Success, all else zero.
         package init() {}
 
-        /// These return parameters.
         package init(status: HCIStatus = HCIStatus.success, ciphertext: PacketBuffer) {
             self.status = status
             self.ciphertext = ciphertext
@@ -26,11 +22,8 @@ package struct LEEncrypt: HCICommand {
         }
     }
 
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0017) }
-    /// The command's name.
     package static var name: String { "LE Encrypt" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 6) }
 
     /// The key, 16 octets.
@@ -38,16 +31,13 @@ package struct LEEncrypt: HCICommand {
     /// The block, 16 octets.
     package var plaintext: PacketBuffer = []
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(key: PacketBuffer, plaintext: PacketBuffer) {
         self.key = key
         self.plaintext = plaintext
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.secret("Key", &key, count: 16)
         try coder.bytes("Plaintext_Data", &plaintext, count: 16)
@@ -56,17 +46,13 @@ package struct LEEncrypt: HCICommand {
 
 /// LE Rand (Core Vol 4 Part E 7.8.23): reads a random number.
 package struct LERand: HCICommand {
-    /// The return parameters.
     package struct Response: HCIResponse {
-        /// Whether and why the command failed.
         package var status = HCIStatus.success
         /// 64 random bits.
         package var number: UInt64 = 0
 
-        /// Success, all else zero.
         package init() {}
 
-        /// These return parameters.
         package init(status: HCIStatus = HCIStatus.success, number: UInt64) {
             self.status = status
             self.number = number
@@ -79,33 +65,24 @@ package struct LERand: HCICommand {
         }
     }
 
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0018) }
-    /// The command's name.
     package static var name: String { "LE Rand" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 7) }
 
-    /// The command; it has no parameters.
     package init() {}
 
-    /// Nothing to name.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Enable Encryption (Core Vol 4 Part E 7.8.24): encrypts a link, or changes its key. For the central. Encryption
 /// Change or Encryption Key Refresh Complete follows.
 package struct LEEnableEncryption: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0019) }
-    /// The command's name.
     package static var name: String { "LE Enable Encryption" }
     /// Command Status answers.
     package static var isAnsweredByStatus: Bool { true }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 28, bit: 0) }
 
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
     /// What the peripheral finds the key by; 0 with LE Secure Connections.
     package var random: UInt64 = 0
@@ -114,10 +91,8 @@ package struct LEEnableEncryption: HCICommand {
     /// The key, 16 octets, least significant first.
     package var longTermKey: PacketBuffer = []
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(handle: ConnectionHandle, random: UInt64, encryptedDiversifier: UInt16, longTermKey: PacketBuffer) {
         self.handle = handle
         self.random = random
@@ -125,7 +100,6 @@ package struct LEEnableEncryption: HCICommand {
         self.longTermKey = longTermKey
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
         try coder.field("Random_Number", &random)
@@ -137,31 +111,23 @@ package struct LEEnableEncryption: HCICommand {
 /// LE Long Term Key Request Reply (Core Vol 4 Part E 7.8.25): gives the key that the controller of a peripheral asks
 /// for.
 package struct LELongTermKeyRequestReply: HCICommand {
-    /// A status and the connection.
     package typealias Response = StatusAndHandle
 
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x001A) }
-    /// The command's name.
     package static var name: String { "LE Long Term Key Request Reply" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 28, bit: 1) }
 
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
     /// The key, 16 octets, least significant first.
     package var longTermKey: PacketBuffer = []
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(handle: ConnectionHandle, longTermKey: PacketBuffer) {
         self.handle = handle
         self.longTermKey = longTermKey
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
         try coder.secret("Long_Term_Key", &longTermKey, count: 16)
@@ -170,28 +136,20 @@ package struct LELongTermKeyRequestReply: HCICommand {
 
 /// LE Long Term Key Request Negative Reply (Core Vol 4 Part E 7.8.26): says that there is no such key.
 package struct LELongTermKeyRequestNegativeReply: HCICommand {
-    /// A status and the connection.
     package typealias Response = StatusAndHandle
 
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x001B) }
-    /// The command's name.
     package static var name: String { "LE Long Term Key Request Negative Reply" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 28, bit: 2) }
 
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(handle: ConnectionHandle) {
         self.handle = handle
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
     }

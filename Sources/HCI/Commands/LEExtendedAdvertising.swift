@@ -2,11 +2,8 @@ import BluetoothTypes
 
 /// LE Set Advertising Set Random Address (Core Vol 4 Part E 7.8.52): sets the random address of a set.
 package struct LESetAdvertisingSetRandomAddress: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0035) }
-    /// The command's name.
     package static var name: String { "LE Set Advertising Set Random Address" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 1) }
 
     /// The advertising set, 0x00 to 0xEF.
@@ -14,16 +11,13 @@ package struct LESetAdvertisingSetRandomAddress: HCICommand {
     /// The random address.
     package var address = BluetoothAddress(0, kind: .randomDevice)
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(set: UInt8, address: BluetoothAddress = BluetoothAddress(0, kind: .randomDevice)) {
         self.set = set
         self.address = address
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Handle", &set)
         try coder.address("Random_Address", &address)
@@ -32,34 +26,26 @@ package struct LESetAdvertisingSetRandomAddress: HCICommand {
 
 /// LE Set Extended Advertising Parameters [v1] (Core Vol 4 Part E 7.8.53): makes a set, or tells how it advertises.
 package struct LESetExtendedAdvertisingParameters: HCICommand {
-    /// The return parameters.
     package struct Response: HCIResponse {
-        /// Whether and why the command failed.
         package var status = HCIStatus.success
         /// The power that the controller took, in dBm, -127 to 20.
         package var selectedTxPower: Int8 = 0
 
-        /// Success, all else zero.
         package init() {}
 
-        /// These return parameters.
         package init(status: HCIStatus = HCIStatus.success, selectedTxPower: Int8) {
             self.status = status
             self.selectedTxPower = selectedTxPower
         }
 
-        /// Names the fields.
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("Selected_TX_Power", &selectedTxPower)
         }
     }
 
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0036) }
-    /// The command's name.
     package static var name: String { "LE Set Extended Advertising Parameters [v1]" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 2) }
 
     /// The advertising set, 0x00 to 0xEF.
@@ -91,10 +77,8 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
     /// Whether scan requests are reported.
     package var notifiesScanRequests = false
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(
         set: UInt8,
         properties: LEAdvertisingProperties,
@@ -127,7 +111,6 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
         self.notifiesScanRequests = notifiesScanRequests
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Handle", &set)
         try coder.field("Advertising_Event_Properties", &properties)
@@ -149,11 +132,8 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
 /// LE Set Extended Advertising Data (Core Vol 4 Part E 7.8.54): sets the data that a set advertises, or a part of
 /// them.
 package struct LESetExtendedAdvertisingData: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0037) }
-    /// The command's name.
     package static var name: String { "LE Set Extended Advertising Data" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 3) }
 
     /// The advertising set, 0x00 to 0xEF.
@@ -165,10 +145,8 @@ package struct LESetExtendedAdvertisingData: HCICommand {
     /// The part, 251 octets at most.
     package var data: PacketBuffer = []
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(set: UInt8, operation: LEDataOperation, fragmentPreference: UInt8, data: PacketBuffer) {
         self.set = set
         self.operation = operation
@@ -176,7 +154,6 @@ package struct LESetExtendedAdvertisingData: HCICommand {
         self.data = data
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Handle", &set)
         try coder.field("Operation", &operation)
@@ -188,11 +165,8 @@ package struct LESetExtendedAdvertisingData: HCICommand {
 /// LE Set Extended Scan Response Data (Core Vol 4 Part E 7.8.55): sets the data that answer a scan request, or a part
 /// of them.
 package struct LESetExtendedScanResponseData: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0038) }
-    /// The command's name.
     package static var name: String { "LE Set Extended Scan Response Data" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 4) }
 
     /// The advertising set, 0x00 to 0xEF.
@@ -204,10 +178,8 @@ package struct LESetExtendedScanResponseData: HCICommand {
     /// The part, 251 octets at most.
     package var data: PacketBuffer = []
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(set: UInt8, operation: LEDataOperation, fragmentPreference: UInt8, data: PacketBuffer) {
         self.set = set
         self.operation = operation
@@ -215,7 +187,6 @@ package struct LESetExtendedScanResponseData: HCICommand {
         self.data = data
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Handle", &set)
         try coder.field("Operation", &operation)
@@ -227,11 +198,8 @@ package struct LESetExtendedScanResponseData: HCICommand {
 /// LE Set Extended Advertising Enable (Core Vol 4 Part E 7.8.56): begins or ends the advertising of sets. Disabling
 /// no set by name disables all.
 package struct LESetExtendedAdvertisingEnable: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0039) }
-    /// The command's name.
     package static var name: String { "LE Set Extended Advertising Enable" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 5) }
 
     /// Whether to advertise.
@@ -239,16 +207,13 @@ package struct LESetExtendedAdvertisingEnable: HCICommand {
     /// The sets, 63 at most.
     package var sets: [AdvertisingSetEnable] = []
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(isEnabled: Bool, sets: [AdvertisingSetEnable]) {
         self.isEnabled = isEnabled
         self.sets = sets
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Enable", &isEnabled)
         try coder.list("Num_Sets", "Set", &sets)
@@ -264,17 +229,14 @@ package struct AdvertisingSetEnable: PacketFields, Hashable, Sendable {
     /// How many events; 0 for no limit.
     package var maxEvents: UInt8 = 0
 
-    /// Every value zero.
     package init() {}
 
-    /// A part with these values.
     package init(set: UInt8, duration: UInt16, maxEvents: UInt8) {
         self.set = set
         self.duration = duration
         self.maxEvents = maxEvents
     }
 
-    /// Names the values.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Handle", &set)
         try coder.field("Duration", &duration)
@@ -284,103 +246,77 @@ package struct AdvertisingSetEnable: PacketFields, Hashable, Sendable {
 
 /// LE Read Maximum Advertising Data Length (Core Vol 4 Part E 7.8.57): reads how many octets a set can advertise.
 package struct LEReadMaximumAdvertisingDataLength: HCICommand {
-    /// The return parameters.
     package struct Response: HCIResponse {
-        /// Whether and why the command failed.
         package var status = HCIStatus.success
         /// The number of octets, 0x001F to 0x0672.
         package var length: UInt16 = 0
 
-        /// Success, all else zero.
         package init() {}
 
-        /// These return parameters.
         package init(status: HCIStatus = HCIStatus.success, length: UInt16) {
             self.status = status
             self.length = length
         }
 
-        /// Names the fields.
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("Max_Advertising_Data_Length", &length)
         }
     }
 
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x003A) }
-    /// The command's name.
     package static var name: String { "LE Read Maximum Advertising Data Length" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 6) }
 
-    /// The command; it has no parameters.
     package init() {}
 
-    /// Nothing to name.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Read Number of Supported Advertising Sets (Core Vol 4 Part E 7.8.58): reads how many sets there can be now.
 package struct LEReadNumberOfSupportedAdvertisingSets: HCICommand {
-    /// The return parameters.
     package struct Response: HCIResponse {
-        /// Whether and why the command failed.
         package var status = HCIStatus.success
         /// The number of sets, 1 to 240.
         package var count: UInt8 = 0
 
-        /// Success, all else zero.
         package init() {}
 
-        /// These return parameters.
         package init(status: HCIStatus = HCIStatus.success, count: UInt8) {
             self.status = status
             self.count = count
         }
 
-        /// Names the fields.
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("Num_Supported_Advertising_Sets", &count)
         }
     }
 
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x003B) }
-    /// The command's name.
     package static var name: String { "LE Read Number of Supported Advertising Sets" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 7) }
 
-    /// The command; it has no parameters.
     package init() {}
 
-    /// Nothing to name.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Remove Advertising Set (Core Vol 4 Part E 7.8.59): removes a set.
 package struct LERemoveAdvertisingSet: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x003C) }
-    /// The command's name.
     package static var name: String { "LE Remove Advertising Set" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 0) }
 
     /// The advertising set, 0x00 to 0xEF.
     package var set: UInt8 = 0
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(set: UInt8) {
         self.set = set
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Handle", &set)
     }
@@ -388,16 +324,11 @@ package struct LERemoveAdvertisingSet: HCICommand {
 
 /// LE Clear Advertising Sets (Core Vol 4 Part E 7.8.60): removes all sets.
 package struct LEClearAdvertisingSets: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x003D) }
-    /// The command's name.
     package static var name: String { "LE Clear Advertising Sets" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 1) }
 
-    /// The command; it has no parameters.
     package init() {}
 
-    /// Nothing to name.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }

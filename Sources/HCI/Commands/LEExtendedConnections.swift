@@ -3,13 +3,10 @@ import BluetoothTypes
 /// LE Extended Create Connection [v1] (Core Vol 4 Part E 7.8.66): connects to a peer, on one or several PHYs. LE Enhanced
 /// Connection Complete follows.
 package struct LEExtendedCreateConnection: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0043) }
-    /// The command's name.
     package static var name: String { "LE Extended Create Connection [v1]" }
     /// Command Status answers.
     package static var isAnsweredByStatus: Bool { true }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 7) }
 
     /// Whom to connect to.
@@ -25,10 +22,8 @@ package struct LEExtendedCreateConnection: HCICommand {
     /// Scanning and connection parameters on the Coded PHY; nil when it is not used.
     package var coded: PHYConnectionParameters?
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(
         filterPolicy: LEInitiatorFilterPolicy,
         ownAddressKind: OwnAddressKind,
@@ -80,10 +75,8 @@ package struct PHYConnectionParameters: PacketFields, Hashable, Sendable {
     /// The greatest length of a connection event that is wished for, in units of 0.625 ms.
     package var maxCELength: UInt16 = 0
 
-    /// Every value zero.
     package init() {}
 
-    /// A part with these values.
     package init(
         scanInterval: UInt16,
         scanWindow: UInt16,
@@ -104,7 +97,6 @@ package struct PHYConnectionParameters: PacketFields, Hashable, Sendable {
         self.maxCELength = maxCELength
     }
 
-    /// Names the values.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Scan_Interval", &scanInterval)
         try coder.field("Scan_Window", &scanWindow)

@@ -2,11 +2,8 @@ import BluetoothTypes
 
 /// LE Set Extended Scan Parameters (Core Vol 4 Part E 7.8.64): tells how to scan, on each PHY.
 package struct LESetExtendedScanParameters: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0041) }
-    /// The command's name.
     package static var name: String { "LE Set Extended Scan Parameters" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 5) }
 
     /// The address that is used on the air.
@@ -18,10 +15,8 @@ package struct LESetExtendedScanParameters: HCICommand {
     /// How to scan on the Coded PHY; nil for not at all.
     package var coded: PHYScanParameters?
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(
         ownAddressKind: OwnAddressKind,
         filterPolicy: LEScanFilterPolicy,
@@ -56,17 +51,14 @@ package struct PHYScanParameters: PacketFields, Hashable, Sendable {
     /// How long the radio listens, in units of 0.625 ms, 0x0004 to 0xFFFF.
     package var scanWindow: UInt16 = 0
 
-    /// Every value zero.
     package init() {}
 
-    /// A part with these values.
     package init(kind: LEScanKind, scanInterval: UInt16, scanWindow: UInt16) {
         self.kind = kind
         self.scanInterval = scanInterval
         self.scanWindow = scanWindow
     }
 
-    /// Names the values.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Scan_Type", &kind)
         try coder.field("Scan_Interval", &scanInterval)
@@ -76,11 +68,8 @@ package struct PHYScanParameters: PacketFields, Hashable, Sendable {
 
 /// LE Set Extended Scan Enable (Core Vol 4 Part E 7.8.65): begins or ends scanning.
 package struct LESetExtendedScanEnable: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0042) }
-    /// The command's name.
     package static var name: String { "LE Set Extended Scan Enable" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 6) }
 
     /// Whether to scan.
@@ -92,10 +81,8 @@ package struct LESetExtendedScanEnable: HCICommand {
     /// From one duration to the next, in units of 1.28 s; 0 for no repetition.
     package var period: UInt16 = 0
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(isEnabled: Bool, filterDuplicates: LEDuplicateFilter, duration: UInt16, period: UInt16) {
         self.isEnabled = isEnabled
         self.filterDuplicates = filterDuplicates
@@ -103,7 +90,6 @@ package struct LESetExtendedScanEnable: HCICommand {
         self.period = period
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Enable", &isEnabled)
         try coder.field("Filter_Duplicates", &filterDuplicates)

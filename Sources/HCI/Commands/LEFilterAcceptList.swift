@@ -2,80 +2,59 @@ import BluetoothTypes
 
 /// LE Read Filter Accept List Size (Core Vol 4 Part E 7.8.14): reads how many devices the list holds at most.
 package struct LEReadFilterAcceptListSize: HCICommand {
-    /// The return parameters.
     package struct Response: HCIResponse {
-        /// Whether and why the command failed.
         package var status = HCIStatus.success
         /// The number of entries, 1 at least.
         package var size: UInt8 = 0
 
-        /// Success, all else zero.
         package init() {}
 
-        /// These return parameters.
         package init(status: HCIStatus = HCIStatus.success, size: UInt8) {
             self.status = status
             self.size = size
         }
 
-        /// Names the fields.
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("Filter_Accept_List_Size", &size)
         }
     }
 
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x000F) }
-    /// The command's name.
     package static var name: String { "LE Read Filter Accept List Size" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 6) }
 
-    /// The command; it has no parameters.
     package init() {}
 
-    /// Nothing to name.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Clear Filter Accept List (Core Vol 4 Part E 7.8.15): empties the list.
 package struct LEClearFilterAcceptList: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0010) }
-    /// The command's name.
     package static var name: String { "LE Clear Filter Accept List" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 7) }
 
-    /// The command; it has no parameters.
     package init() {}
 
-    /// Nothing to name.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Add Device To Filter Accept List (Core Vol 4 Part E 7.8.16): adds a device to the list.
 package struct LEAddDeviceToFilterAcceptList: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0011) }
-    /// The command's name.
     package static var name: String { "LE Add Device To Filter Accept List" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 0) }
 
     /// The device; type 0xFF stands for all that advertise anonymously.
     package var address = BluetoothAddress.none
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(address: BluetoothAddress) {
         self.address = address
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.typedAddress("Address_Type", "Address", &address)
     }
@@ -83,25 +62,19 @@ package struct LEAddDeviceToFilterAcceptList: HCICommand {
 
 /// LE Remove Device From Filter Accept List (Core Vol 4 Part E 7.8.17): takes a device off the list.
 package struct LERemoveDeviceFromFilterAcceptList: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0012) }
-    /// The command's name.
     package static var name: String { "LE Remove Device From Filter Accept List" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 1) }
 
     /// The device; type 0xFF stands for all that advertise anonymously.
     package var address = BluetoothAddress.none
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(address: BluetoothAddress) {
         self.address = address
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.typedAddress("Address_Type", "Address", &address)
     }

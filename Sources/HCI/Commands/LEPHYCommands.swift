@@ -2,21 +2,16 @@ import BluetoothTypes
 
 /// LE Read PHY (Core Vol 4 Part E 7.8.47): reads the PHYs of a connection.
 package struct LEReadPHY: HCICommand {
-    /// The return parameters.
     package struct Response: HCIResponse {
-        /// Whether and why the command failed.
         package var status = HCIStatus.success
-        /// The connection.
         package var handle = ConnectionHandle(rawValue: 0)
         /// The PHY for sending.
         package var txPHY = LEPHY(rawValue: 0)
         /// The PHY for receiving.
         package var rxPHY = LEPHY(rawValue: 0)
 
-        /// Success, all else zero.
         package init() {}
 
-        /// These return parameters.
         package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, txPHY: LEPHY, rxPHY: LEPHY) {
             self.status = status
             self.handle = handle
@@ -24,7 +19,6 @@ package struct LEReadPHY: HCICommand {
             self.rxPHY = rxPHY
         }
 
-        /// Names the fields.
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("Connection_Handle", &handle)
@@ -33,25 +27,18 @@ package struct LEReadPHY: HCICommand {
         }
     }
 
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0030) }
-    /// The command's name.
     package static var name: String { "LE Read PHY" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 4) }
 
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(handle: ConnectionHandle) {
         self.handle = handle
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
     }
@@ -59,11 +46,8 @@ package struct LEReadPHY: HCICommand {
 
 /// LE Set Default PHY (Core Vol 4 Part E 7.8.48): sets the PHYs that new connections prefer.
 package struct LESetDefaultPHY: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0031) }
-    /// The command's name.
     package static var name: String { "LE Set Default PHY" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 5) }
 
     /// In which directions the host does not care.
@@ -73,17 +57,14 @@ package struct LESetDefaultPHY: HCICommand {
     /// The PHYs to receive with.
     package var rxPHYs: LEPHYs = []
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(preference: LEPHYPreference, txPHYs: LEPHYs, rxPHYs: LEPHYs) {
         self.preference = preference
         self.txPHYs = txPHYs
         self.rxPHYs = rxPHYs
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("All_PHYs", &preference)
         try coder.field("TX_PHYs", &txPHYs)
@@ -93,16 +74,12 @@ package struct LESetDefaultPHY: HCICommand {
 
 /// LE Set PHY (Core Vol 4 Part E 7.8.49): sets the PHYs that a connection prefers. LE PHY Update Complete follows.
 package struct LESetPHY: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0032) }
-    /// The command's name.
     package static var name: String { "LE Set PHY" }
     /// Command Status answers.
     package static var isAnsweredByStatus: Bool { true }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 6) }
 
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
     /// In which directions the host does not care.
     package var preference: LEPHYPreference = []
@@ -113,10 +90,8 @@ package struct LESetPHY: HCICommand {
     /// The coding on the Coded PHY.
     package var codedOption = LECodedPHYOption(rawValue: 0)
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(
         handle: ConnectionHandle,
         preference: LEPHYPreference,
@@ -131,7 +106,6 @@ package struct LESetPHY: HCICommand {
         self.codedOption = codedOption
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
         try coder.field("All_PHYs", &preference)

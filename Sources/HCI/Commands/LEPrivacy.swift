@@ -3,11 +3,8 @@ import BluetoothTypes
 /// LE Add Device To Resolving List (Core Vol 4 Part E 7.8.38): adds a peer and the keys that private addresses are
 /// made and resolved with.
 package struct LEAddDeviceToResolvingList: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0027) }
-    /// The command's name.
     package static var name: String { "LE Add Device To Resolving List" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 3) }
 
     /// The identity of the peer: public or static.
@@ -17,17 +14,14 @@ package struct LEAddDeviceToResolvingList: HCICommand {
     /// The identity resolving key towards this peer, 16 octets, least significant first; zeros for none.
     package var localIRK: PacketBuffer = []
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(peerIdentity: BluetoothAddress, peerIRK: PacketBuffer, localIRK: PacketBuffer) {
         self.peerIdentity = peerIdentity
         self.peerIRK = peerIRK
         self.localIRK = localIRK
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.typedAddress("Peer_Identity_Address_Type", "Peer_Identity_Address", &peerIdentity)
         try coder.secret("Peer_IRK", &peerIRK, count: 16)
@@ -37,25 +31,19 @@ package struct LEAddDeviceToResolvingList: HCICommand {
 
 /// LE Remove Device From Resolving List (Core Vol 4 Part E 7.8.39): takes a peer off the list.
 package struct LERemoveDeviceFromResolvingList: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0028) }
-    /// The command's name.
     package static var name: String { "LE Remove Device From Resolving List" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 4) }
 
     /// The identity of the peer: public or static.
     package var peerIdentity = BluetoothAddress.none
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(peerIdentity: BluetoothAddress) {
         self.peerIdentity = peerIdentity
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.typedAddress("Peer_Identity_Address_Type", "Peer_Identity_Address", &peerIdentity)
     }
@@ -63,72 +51,52 @@ package struct LERemoveDeviceFromResolvingList: HCICommand {
 
 /// LE Clear Resolving List (Core Vol 4 Part E 7.8.40): empties the list.
 package struct LEClearResolvingList: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0029) }
-    /// The command's name.
     package static var name: String { "LE Clear Resolving List" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 5) }
 
-    /// The command; it has no parameters.
     package init() {}
 
-    /// Nothing to name.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Read Resolving List Size (Core Vol 4 Part E 7.8.41): reads how many peers the list holds at most.
 package struct LEReadResolvingListSize: HCICommand {
-    /// The return parameters.
     package struct Response: HCIResponse {
-        /// Whether and why the command failed.
         package var status = HCIStatus.success
         /// The number of entries.
         package var size: UInt8 = 0
 
-        /// Success, all else zero.
         package init() {}
 
-        /// These return parameters.
         package init(status: HCIStatus = HCIStatus.success, size: UInt8) {
             self.status = status
             self.size = size
         }
 
-        /// Names the fields.
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.field("Resolving_List_Size", &size)
         }
     }
 
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x002A) }
-    /// The command's name.
     package static var name: String { "LE Read Resolving List Size" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 6) }
 
-    /// The command; it has no parameters.
     package init() {}
 
-    /// Nothing to name.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Read Peer Resolvable Address (Core Vol 4 Part E 7.8.42): reads the private address that a peer uses now.
 package struct LEReadPeerResolvableAddress: HCICommand {
-    /// The return parameters.
     package struct Response: HCIResponse {
-        /// Whether and why the command failed.
         package var status = HCIStatus.success
-        /// The address.
         package var address = BluetoothAddress(0, kind: .randomDevice)
 
-        /// Success, all else zero.
         package init() {}
 
-        /// These return parameters.
         package init(
             status: HCIStatus = HCIStatus.success,
             address: BluetoothAddress = BluetoothAddress(0, kind: .randomDevice)
@@ -137,32 +105,25 @@ package struct LEReadPeerResolvableAddress: HCICommand {
             self.address = address
         }
 
-        /// Names the fields.
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.address("Peer_Resolvable_Address", &address)
         }
     }
 
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x002B) }
-    /// The command's name.
     package static var name: String { "LE Read Peer Resolvable Address" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 7) }
 
     /// The identity of the peer: public or static.
     package var peerIdentity = BluetoothAddress.none
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(peerIdentity: BluetoothAddress) {
         self.peerIdentity = peerIdentity
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.typedAddress("Peer_Identity_Address_Type", "Peer_Identity_Address", &peerIdentity)
     }
@@ -171,17 +132,12 @@ package struct LEReadPeerResolvableAddress: HCICommand {
 /// LE Read Local Resolvable Address (Core Vol 4 Part E 7.8.43): reads the private address that is used towards a peer
 /// now.
 package struct LEReadLocalResolvableAddress: HCICommand {
-    /// The return parameters.
     package struct Response: HCIResponse {
-        /// Whether and why the command failed.
         package var status = HCIStatus.success
-        /// The address.
         package var address = BluetoothAddress(0, kind: .randomDevice)
 
-        /// Success, all else zero.
         package init() {}
 
-        /// These return parameters.
         package init(
             status: HCIStatus = HCIStatus.success,
             address: BluetoothAddress = BluetoothAddress(0, kind: .randomDevice)
@@ -190,32 +146,25 @@ package struct LEReadLocalResolvableAddress: HCICommand {
             self.address = address
         }
 
-        /// Names the fields.
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.address("Local_Resolvable_Address", &address)
         }
     }
 
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x002C) }
-    /// The command's name.
     package static var name: String { "LE Read Local Resolvable Address" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 0) }
 
     /// The identity of the peer: public or static.
     package var peerIdentity = BluetoothAddress.none
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(peerIdentity: BluetoothAddress) {
         self.peerIdentity = peerIdentity
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.typedAddress("Peer_Identity_Address_Type", "Peer_Identity_Address", &peerIdentity)
     }
@@ -223,25 +172,19 @@ package struct LEReadLocalResolvableAddress: HCICommand {
 
 /// LE Set Address Resolution Enable (Core Vol 4 Part E 7.8.44): begins or ends the resolving of addresses.
 package struct LESetAddressResolutionEnable: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x002D) }
-    /// The command's name.
     package static var name: String { "LE Set Address Resolution Enable" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 1) }
 
     /// Whether to resolve.
     package var isEnabled = false
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(isEnabled: Bool) {
         self.isEnabled = isEnabled
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Address_Resolution_Enable", &isEnabled)
     }
@@ -250,25 +193,19 @@ package struct LESetAddressResolutionEnable: HCICommand {
 /// LE Set Resolvable Private Address Timeout (Core Vol 4 Part E 7.8.45): sets how long a private address is used,
 /// version 1.
 package struct LESetResolvablePrivateAddressTimeout: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x002E) }
-    /// The command's name.
     package static var name: String { "LE Set Resolvable Private Address Timeout" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 2) }
 
     /// The time in seconds, 0x0001 to 0x0E10.
     package var timeout: UInt16 = 0
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(timeout: UInt16) {
         self.timeout = timeout
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("RPA_Timeout", &timeout)
     }
@@ -276,11 +213,8 @@ package struct LESetResolvablePrivateAddressTimeout: HCICommand {
 
 /// LE Set Privacy Mode (Core Vol 4 Part E 7.8.77): sets how strict to be with a peer.
 package struct LESetPrivacyMode: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x004E) }
-    /// The command's name.
     package static var name: String { "LE Set Privacy Mode" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 39, bit: 2) }
 
     /// The identity of the peer: public or static.
@@ -288,16 +222,13 @@ package struct LESetPrivacyMode: HCICommand {
     /// How strict.
     package var mode = LEPrivacyMode(rawValue: 0)
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(peerIdentity: BluetoothAddress, mode: LEPrivacyMode) {
         self.peerIdentity = peerIdentity
         self.mode = mode
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.typedAddress("Peer_Identity_Address_Type", "Peer_Identity_Address", &peerIdentity)
         try coder.field("Privacy_Mode", &mode)
@@ -307,11 +238,8 @@ package struct LESetPrivacyMode: HCICommand {
 /// LE Set Data Related Address Changes (Core Vol 4 Part E 7.8.122): tells when a set is to get a new private
 /// address because its data have changed.
 package struct LESetDataRelatedAddressChanges: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x007C) }
-    /// The command's name.
     package static var name: String { "LE Set Data Related Address Changes" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 45, bit: 6) }
 
     /// The advertising set, 0x00 to 0xEF.
@@ -319,16 +247,13 @@ package struct LESetDataRelatedAddressChanges: HCICommand {
     /// What makes a new address necessary.
     package var reasons: LEAddressChangeReasons = []
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(set: UInt8, reasons: LEAddressChangeReasons) {
         self.set = set
         self.reasons = reasons
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Handle", &set)
         try coder.field("Change_Reasons", &reasons)

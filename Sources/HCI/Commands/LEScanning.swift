@@ -2,11 +2,8 @@ import BluetoothTypes
 
 /// LE Set Scan Parameters (Core Vol 4 Part E 7.8.10): tells how to scan.
 package struct LESetScanParameters: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x000B) }
-    /// The command's name.
     package static var name: String { "LE Set Scan Parameters" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 2) }
 
     /// Whether to ask for scan responses.
@@ -20,10 +17,8 @@ package struct LESetScanParameters: HCICommand {
     /// Whose advertisements to report.
     package var filterPolicy = LEScanFilterPolicy(rawValue: 0)
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(
         kind: LEScanKind,
         scanInterval: UInt16,
@@ -38,7 +33,6 @@ package struct LESetScanParameters: HCICommand {
         self.filterPolicy = filterPolicy
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("LE_Scan_Type", &kind)
         try coder.field("LE_Scan_Interval", &scanInterval)
@@ -50,11 +44,8 @@ package struct LESetScanParameters: HCICommand {
 
 /// LE Set Scan Enable (Core Vol 4 Part E 7.8.11): begins or ends scanning.
 package struct LESetScanEnable: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x000C) }
-    /// The command's name.
     package static var name: String { "LE Set Scan Enable" }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 3) }
 
     /// Whether to scan.
@@ -62,16 +53,13 @@ package struct LESetScanEnable: HCICommand {
     /// Whether to leave duplicates out.
     package var filterDuplicates = LEDuplicateFilter(rawValue: 0)
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(isEnabled: Bool, filterDuplicates: LEDuplicateFilter) {
         self.isEnabled = isEnabled
         self.filterDuplicates = filterDuplicates
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("LE_Scan_Enable", &isEnabled)
         try coder.field("Filter_Duplicates", &filterDuplicates)

@@ -2,30 +2,23 @@ import BluetoothTypes
 
 /// Disconnect (Core Vol 4 Part E 7.1.6): ends a connection. Disconnection Complete follows.
 package struct Disconnect: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x01, command: 0x0006) }
-    /// The command's name.
     package static var name: String { "Disconnect" }
     /// Command Status answers.
     package static var isAnsweredByStatus: Bool { true }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 0, bit: 5) }
 
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
     /// What the peer is told: one of 0x05, 0x13 to 0x15, 0x1A, 0x29, 0x3B.
     package var reason = HCIStatus.success
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(handle: ConnectionHandle, reason: HCIStatus) {
         self.handle = handle
         self.reason = reason
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
         try coder.field("Reason", &reason)
@@ -35,27 +28,20 @@ package struct Disconnect: HCICommand {
 /// Read Remote Version Information (Core Vol 4 Part E 7.1.23): asks a peer for its version. Read Remote Version
 /// Information Complete follows.
 package struct ReadRemoteVersionInformation: HCICommand {
-    /// The command's number.
     package static var opcode: Opcode { Opcode(group: 0x01, command: 0x001D) }
-    /// The command's name.
     package static var name: String { "Read Remote Version Information" }
     /// Command Status answers.
     package static var isAnsweredByStatus: Bool { true }
-    /// Its place among the supported commands.
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 2, bit: 7) }
 
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
 
-    /// A command with every parameter zero.
     package init() {}
 
-    /// A command with these parameters.
     package init(handle: ConnectionHandle) {
         self.handle = handle
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
     }

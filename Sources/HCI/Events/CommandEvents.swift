@@ -2,9 +2,7 @@ import BluetoothTypes
 
 /// Command Complete (Core Vol 4 Part E 7.7.14): answers a command with its return parameters.
 package struct CommandComplete: HCIEvent {
-    /// The event's number.
     package static var eventCode: EventCode { EventCode(rawValue: 0x0E) }
-    /// The event's name.
     package static var name: String { "Command Complete" }
 
     /// How many commands the controller takes now.
@@ -14,17 +12,14 @@ package struct CommandComplete: HCIEvent {
     /// The return parameters, to be read as the command's response.
     package var parameters: PacketBuffer = []
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
     package init(credits: UInt8, opcode: Opcode, parameters: PacketBuffer) {
         self.credits = credits
         self.opcode = opcode
         self.parameters = parameters
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Num_HCI_Command_Packets", &credits)
         try coder.field("Command_Opcode", &opcode)
@@ -44,9 +39,7 @@ extension CommandComplete {
 /// Command Status (Core Vol 4 Part E 7.7.15): answers a command that takes a while, or that the controller does not
 /// know.
 package struct CommandStatus: HCIEvent {
-    /// The event's number.
     package static var eventCode: EventCode { EventCode(rawValue: 0x0F) }
-    /// The event's name.
     package static var name: String { "Command Status" }
 
     /// Success when the command has begun, or why it has not.
@@ -56,17 +49,14 @@ package struct CommandStatus: HCIEvent {
     /// The command; none when only the number is meant.
     package var opcode = Opcode(rawValue: 0)
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
     package init(status: HCIStatus = HCIStatus.success, credits: UInt8, opcode: Opcode) {
         self.status = status
         self.credits = credits
         self.opcode = opcode
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Num_HCI_Command_Packets", &credits)

@@ -2,23 +2,18 @@ import BluetoothTypes
 
 /// Hardware Error (Core Vol 4 Part E 7.7.16): the controller has failed.
 package struct HardwareError: HCIEvent {
-    /// The event's number.
     package static var eventCode: EventCode { EventCode(rawValue: 0x10) }
-    /// The event's name.
     package static var name: String { "Hardware Error" }
 
     /// What failed, in the maker's numbers.
     package var code: UInt8 = 0
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
     package init(code: UInt8) {
         self.code = code
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Hardware_Code", &code)
     }
@@ -26,23 +21,18 @@ package struct HardwareError: HCIEvent {
 
 /// Number Of Completed Packets (Core Vol 4 Part E 7.7.19): buffers of the controller are free again.
 package struct NumberOfCompletedPackets: HCIEvent {
-    /// The event's number.
     package static var eventCode: EventCode { EventCode(rawValue: 0x13) }
-    /// The event's name.
     package static var name: String { "Number Of Completed Packets" }
 
     /// Each connection with how many packets left the buffers.
     package var entries: [CompletedPackets] = []
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
     package init(entries: [CompletedPackets]) {
         self.entries = entries
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.list("Num_Handles", "Handle", &entries)
     }
@@ -50,21 +40,17 @@ package struct NumberOfCompletedPackets: HCIEvent {
 
 /// How many packets of a connection left the controller's buffers.
 package struct CompletedPackets: PacketFields, Hashable, Sendable {
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
     /// How many since the last event.
     package var count: UInt16 = 0
 
-    /// Every value zero.
     package init() {}
 
-    /// A part with these values.
     package init(handle: ConnectionHandle, count: UInt16) {
         self.handle = handle
         self.count = count
     }
 
-    /// Names the values.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
         try coder.field("Num_Completed_Packets", &count)
@@ -73,23 +59,18 @@ package struct CompletedPackets: PacketFields, Hashable, Sendable {
 
 /// Data Buffer Overflow (Core Vol 4 Part E 7.7.26): the host sent more data than the controller has buffers for.
 package struct DataBufferOverflow: HCIEvent {
-    /// The event's number.
     package static var eventCode: EventCode { EventCode(rawValue: 0x1A) }
-    /// The event's name.
     package static var name: String { "Data Buffer Overflow" }
 
     /// 0 for synchronous, 1 for ACL, 2 for isochronous data.
     package var linkKind: UInt8 = 0
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
     package init(linkKind: UInt8) {
         self.linkKind = linkKind
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Link_Type", &linkKind)
     }

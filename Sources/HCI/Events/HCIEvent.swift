@@ -37,6 +37,5 @@ package protocol LEEvent: HCIEvent {
 extension LEEvent {
     /// The code that all LE events share.
     package static var eventCode: EventCode { .leMeta }
-    /// The number among the LE events.
     package static var subevent: LESubevent? { leSubevent }
 }

@@ -2,24 +2,18 @@ import BluetoothTypes
 
 /// LE Scan Timeout (Core Vol 4 Part E 7.7.65.17): scanning has ended because its time was over.
 package struct LEScanTimeout: LEEvent {
-    /// The number among the LE events.
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x11) }
-    /// The event's name.
     package static var name: String { "LE Scan Timeout" }
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// Nothing to name.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// LE Advertising Set Terminated (Core Vol 4 Part E 7.7.65.18): a set has ended because somebody connected, or
 /// because its time was over.
 package struct LEAdvertisingSetTerminated: LEEvent {
-    /// The number among the LE events.
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x12) }
-    /// The event's name.
     package static var name: String { "LE Advertising Set Terminated" }
 
     /// Success when somebody connected, 0x3C when its time was over, 0x43 after so many events.
@@ -31,10 +25,8 @@ package struct LEAdvertisingSetTerminated: LEEvent {
     /// How many events there were.
     package var completedEvents: UInt8 = 0
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
     package init(status: HCIStatus = HCIStatus.success, set: UInt8, handle: ConnectionHandle, completedEvents: UInt8) {
         self.status = status
         self.set = set
@@ -42,7 +34,6 @@ package struct LEAdvertisingSetTerminated: LEEvent {
         self.completedEvents = completedEvents
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Advertising_Handle", &set)
@@ -53,9 +44,7 @@ package struct LEAdvertisingSetTerminated: LEEvent {
 
 /// LE Scan Request Received (Core Vol 4 Part E 7.7.65.19): somebody scanned a set.
 package struct LEScanRequestReceived: LEEvent {
-    /// The number among the LE events.
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x13) }
-    /// The event's name.
     package static var name: String { "LE Scan Request Received" }
 
     /// The advertising set.
@@ -63,16 +52,13 @@ package struct LEScanRequestReceived: LEEvent {
     /// Who.
     package var scannerAddress = BluetoothAddress.none
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
     package init(set: UInt8, scannerAddress: BluetoothAddress) {
         self.set = set
         self.scannerAddress = scannerAddress
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Advertising_Handle", &set)
         try coder.typedAddress("Scanner_Address_Type", "Scanner_Address", &scannerAddress)

@@ -3,23 +3,18 @@ import BluetoothTypes
 /// LE Advertising Report (Core Vol 4 Part E 7.7.65.2): legacy advertisements that a legacy scan heard. The fields of
 /// a report stand together, one report after the other (5.2).
 package struct LEAdvertisingReport: LEEvent {
-    /// The number among the LE events.
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x02) }
-    /// The event's name.
     package static var name: String { "LE Advertising Report" }
 
     /// The reports, one at least.
     package var reports: [AdvertisingReport] = []
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
     package init(reports: [AdvertisingReport]) {
         self.reports = reports
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.reports(&reports)
     }
@@ -36,10 +31,8 @@ package struct AdvertisingReport: PacketFields, Hashable, Sendable {
     /// How strong it was heard, in dBm, -127 to 20; 127 when it is not known.
     package var rssi: Int8 = 0
 
-    /// Every value zero.
     package init() {}
 
-    /// A part with these values.
     package init(kind: LEAdvertisingReportKind, address: BluetoothAddress, data: PacketBuffer, rssi: Int8) {
         self.kind = kind
         self.address = address
@@ -47,7 +40,6 @@ package struct AdvertisingReport: PacketFields, Hashable, Sendable {
         self.rssi = rssi
     }
 
-    /// Names the values.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Event_Type", &kind)
         try coder.typedAddress("Address_Type", "Address", &address)
@@ -59,23 +51,18 @@ package struct AdvertisingReport: PacketFields, Hashable, Sendable {
 /// LE Directed Advertising Report (Core Vol 4 Part E 7.7.65.11): advertisements to a private address that the
 /// controller could not resolve.
 package struct LEDirectedAdvertisingReport: LEEvent {
-    /// The number among the LE events.
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x0B) }
-    /// The event's name.
     package static var name: String { "LE Directed Advertising Report" }
 
     /// The reports, one at least.
     package var reports: [DirectedAdvertisingReport] = []
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
     package init(reports: [DirectedAdvertisingReport]) {
         self.reports = reports
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.reports(&reports)
     }
@@ -92,10 +79,8 @@ package struct DirectedAdvertisingReport: PacketFields, Hashable, Sendable {
     /// How strong it was heard, in dBm, -127 to 20; 127 when it is not known.
     package var rssi: Int8 = 0
 
-    /// Every value zero.
     package init() {}
 
-    /// A part with these values.
     package init(kind: LEAdvertisingReportKind, address: BluetoothAddress, directAddress: BluetoothAddress, rssi: Int8)
     {
         self.kind = kind
@@ -104,7 +89,6 @@ package struct DirectedAdvertisingReport: PacketFields, Hashable, Sendable {
         self.rssi = rssi
     }
 
-    /// Names the values.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Event_Type", &kind)
         try coder.typedAddress("Address_Type", "Address", &address)

@@ -2,14 +2,10 @@ import BluetoothTypes
 
 /// LE Connection Complete (Core Vol 4 Part E 7.7.65.1): a connection has been made, or could not be.
 package struct LEConnectionComplete: LEEvent {
-    /// The number among the LE events.
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x01) }
-    /// The event's name.
     package static var name: String { "LE Connection Complete" }
 
-    /// Whether and why it failed.
     package var status = HCIStatus.success
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
     /// Which end this device is.
     package var role = LERole(rawValue: 0)
@@ -24,10 +20,8 @@ package struct LEConnectionComplete: LEEvent {
     /// The central's clock; means something to a peripheral only.
     package var centralClockAccuracy = LEClockAccuracy(rawValue: 0)
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
     package init(
         status: HCIStatus = HCIStatus.success,
         handle: ConnectionHandle,
@@ -48,7 +42,6 @@ package struct LEConnectionComplete: LEEvent {
         self.centralClockAccuracy = centralClockAccuracy
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Connection_Handle", &handle)
@@ -64,14 +57,10 @@ package struct LEConnectionComplete: LEEvent {
 /// LE Enhanced Connection Complete [v1] (Core Vol 4 Part E 7.7.65.10): a connection has been made, or could not be,
 /// with the private addresses that were used.
 package struct LEEnhancedConnectionComplete: LEEvent {
-    /// The number among the LE events.
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x0A) }
-    /// The event's name.
     package static var name: String { "LE Enhanced Connection Complete [v1]" }
 
-    /// Whether and why it failed.
     package var status = HCIStatus.success
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
     /// Which end this device is.
     package var role = LERole(rawValue: 0)
@@ -90,10 +79,8 @@ package struct LEEnhancedConnectionComplete: LEEvent {
     /// The central's clock; means something to a peripheral only.
     package var centralClockAccuracy = LEClockAccuracy(rawValue: 0)
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
     package init(
         status: HCIStatus = HCIStatus.success,
         handle: ConnectionHandle,
@@ -118,7 +105,6 @@ package struct LEEnhancedConnectionComplete: LEEvent {
         self.centralClockAccuracy = centralClockAccuracy
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Connection_Handle", &handle)
@@ -136,14 +122,10 @@ package struct LEEnhancedConnectionComplete: LEEvent {
 /// LE Connection Update Complete (Core Vol 4 Part E 7.7.65.3): the parameters of a connection have changed, or could
 /// not.
 package struct LEConnectionUpdateComplete: LEEvent {
-    /// The number among the LE events.
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x03) }
-    /// The event's name.
     package static var name: String { "LE Connection Update Complete" }
 
-    /// Whether and why it failed.
     package var status = HCIStatus.success
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
     /// The connection interval in units of 1.25 ms.
     package var interval: UInt16 = 0
@@ -152,10 +134,8 @@ package struct LEConnectionUpdateComplete: LEEvent {
     /// How long silence is borne, in units of 10 ms.
     package var supervisionTimeout: UInt16 = 0
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
     package init(
         status: HCIStatus = HCIStatus.success,
         handle: ConnectionHandle,
@@ -170,7 +150,6 @@ package struct LEConnectionUpdateComplete: LEEvent {
         self.supervisionTimeout = supervisionTimeout
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Connection_Handle", &handle)
@@ -183,12 +162,9 @@ package struct LEConnectionUpdateComplete: LEEvent {
 /// LE Remote Connection Parameter Request (Core Vol 4 Part E 7.7.65.6): the peer asks for other connection
 /// parameters, and the host decides.
 package struct LERemoteConnectionParameterRequest: LEEvent {
-    /// The number among the LE events.
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x06) }
-    /// The event's name.
     package static var name: String { "LE Remote Connection Parameter Request" }
 
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
     /// The shortest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
     package var intervalMin: UInt16 = 0
@@ -199,10 +175,8 @@ package struct LERemoteConnectionParameterRequest: LEEvent {
     /// How long silence is borne, in units of 10 ms, 0x000A to 0x0C80.
     package var supervisionTimeout: UInt16 = 0
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
     package init(
         handle: ConnectionHandle,
         intervalMin: UInt16,
@@ -217,7 +191,6 @@ package struct LERemoteConnectionParameterRequest: LEEvent {
         self.supervisionTimeout = supervisionTimeout
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
         try coder.field("Interval_Min", &intervalMin)
@@ -230,26 +203,20 @@ package struct LERemoteConnectionParameterRequest: LEEvent {
 /// LE Channel Selection Algorithm (Core Vol 4 Part E 7.7.65.20): how the channels of a new connection follow each
 /// other.
 package struct LEChannelSelectionAlgorithm: LEEvent {
-    /// The number among the LE events.
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x14) }
-    /// The event's name.
     package static var name: String { "LE Channel Selection Algorithm" }
 
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
     /// The algorithm.
     package var algorithm = LEChannelSelection(rawValue: 0)
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
     package init(handle: ConnectionHandle, algorithm: LEChannelSelection) {
         self.handle = handle
         self.algorithm = algorithm
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
         try coder.field("Channel_Selection_Algorithm", &algorithm)

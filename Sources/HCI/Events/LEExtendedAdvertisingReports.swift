@@ -3,23 +3,18 @@ import BluetoothTypes
 /// LE Extended Advertising Report (Core Vol 4 Part E 7.7.65.13): advertisements that an extended scan heard, legacy
 /// ones among them. The data of one advertisement may come in several reports.
 package struct LEExtendedAdvertisingReport: LEEvent {
-    /// The number among the LE events.
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x0D) }
-    /// The event's name.
     package static var name: String { "LE Extended Advertising Report" }
 
     /// The reports, one at least.
     package var reports: [ExtendedAdvertisingReport] = []
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
     package init(reports: [ExtendedAdvertisingReport]) {
         self.reports = reports
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.reports(&reports)
     }
@@ -48,10 +43,8 @@ package struct ExtendedAdvertisingReport: PacketFields, Hashable, Sendable {
     /// The data, or a part of them, 229 octets at most.
     package var data: PacketBuffer = []
 
-    /// Every value zero.
     package init() {}
 
-    /// A part with these values.
     package init(
         kind: LEExtendedReportKind,
         address: BluetoothAddress,
@@ -76,7 +69,6 @@ package struct ExtendedAdvertisingReport: PacketFields, Hashable, Sendable {
         self.data = data
     }
 
-    /// Names the values.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Event_Type", &kind)
         try coder.typedAddress("Address_Type", "Address", &address)

@@ -2,29 +2,22 @@ import BluetoothTypes
 
 /// LE Read Remote Features Page 0 Complete (Core Vol 4 Part E 7.7.65.4): the features of a peer.
 package struct LEReadRemoteFeaturesComplete: LEEvent {
-    /// The number among the LE events.
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x04) }
-    /// The event's name.
     package static var name: String { "LE Read Remote Features Page 0 Complete" }
 
-    /// Whether and why it failed.
     package var status = HCIStatus.success
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
     /// What the peer can do.
     package var features: LEFeatures = []
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
     package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, features: LEFeatures) {
         self.status = status
         self.handle = handle
         self.features = features
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Connection_Handle", &handle)
@@ -34,29 +27,23 @@ package struct LEReadRemoteFeaturesComplete: LEEvent {
 
 /// LE Long Term Key Request (Core Vol 4 Part E 7.7.65.5): the controller of a peripheral needs the key of a link.
 package struct LELongTermKeyRequest: LEEvent {
-    /// The number among the LE events.
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x05) }
-    /// The event's name.
     package static var name: String { "LE Long Term Key Request" }
 
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
     /// What to find the key by; 0 with LE Secure Connections.
     package var random: UInt64 = 0
     /// What to find the key by; 0 with LE Secure Connections.
     package var encryptedDiversifier: UInt16 = 0
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
     package init(handle: ConnectionHandle, random: UInt64, encryptedDiversifier: UInt16) {
         self.handle = handle
         self.random = random
         self.encryptedDiversifier = encryptedDiversifier
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
         try coder.field("Random_Number", &random)
@@ -66,12 +53,9 @@ package struct LELongTermKeyRequest: LEEvent {
 
 /// LE Data Length Change (Core Vol 4 Part E 7.7.65.7): the packets of a connection may have another length now.
 package struct LEDataLengthChange: LEEvent {
-    /// The number among the LE events.
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x07) }
-    /// The event's name.
     package static var name: String { "LE Data Length Change" }
 
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
     /// The longest payload to send, in octets.
     package var maxTxOctets: UInt16 = 0
@@ -82,10 +66,8 @@ package struct LEDataLengthChange: LEEvent {
     /// The longest time for receiving a packet, in µs.
     package var maxRxTime: UInt16 = 0
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
     package init(
         handle: ConnectionHandle,
         maxTxOctets: UInt16,
@@ -100,7 +82,6 @@ package struct LEDataLengthChange: LEEvent {
         self.maxRxTime = maxRxTime
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
         try coder.field("Max_TX_Octets", &maxTxOctets)
@@ -112,24 +93,18 @@ package struct LEDataLengthChange: LEEvent {
 
 /// LE PHY Update Complete (Core Vol 4 Part E 7.7.65.12): the PHYs of a connection have changed, or could not.
 package struct LEPHYUpdateComplete: LEEvent {
-    /// The number among the LE events.
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x0C) }
-    /// The event's name.
     package static var name: String { "LE PHY Update Complete" }
 
-    /// Whether and why it failed.
     package var status = HCIStatus.success
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
     /// The PHY for sending.
     package var txPHY = LEPHY(rawValue: 0)
     /// The PHY for receiving.
     package var rxPHY = LEPHY(rawValue: 0)
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
     package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, txPHY: LEPHY, rxPHY: LEPHY) {
         self.status = status
         self.handle = handle
@@ -137,7 +112,6 @@ package struct LEPHYUpdateComplete: LEEvent {
         self.rxPHY = rxPHY
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Connection_Handle", &handle)

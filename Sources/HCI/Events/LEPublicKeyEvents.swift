@@ -3,29 +3,23 @@ import BluetoothTypes
 /// LE Read Local P-256 Public Key Complete (Core Vol 4 Part E 7.7.65.8): the public key of the pair that the
 /// controller has drawn.
 package struct LEReadLocalP256PublicKeyComplete: LEEvent {
-    /// The number among the LE events.
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x08) }
-    /// The event's name.
     package static var name: String { "LE Read Local P-256 Public Key Complete" }
 
-    /// Whether and why it failed.
     package var status = HCIStatus.success
     /// The x coordinate, 32 octets, least significant first.
     package var x: PacketBuffer = []
     /// The y coordinate, 32 octets, least significant first.
     package var y: PacketBuffer = []
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
     package init(status: HCIStatus = HCIStatus.success, x: PacketBuffer, y: PacketBuffer) {
         self.status = status
         self.x = x
         self.y = y
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.bytes("Key_X_Coordinate", &x, count: 32)
@@ -35,26 +29,20 @@ package struct LEReadLocalP256PublicKeyComplete: LEEvent {
 
 /// LE Generate DHKey Complete (Core Vol 4 Part E 7.7.65.9): the shared secret that the controller has computed.
 package struct LEGenerateDHKeyComplete: LEEvent {
-    /// The number among the LE events.
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x09) }
-    /// The event's name.
     package static var name: String { "LE Generate DHKey Complete" }
 
-    /// Whether and why it failed.
     package var status = HCIStatus.success
     /// The secret, 32 octets, least significant first.
     package var key: PacketBuffer = []
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
     package init(status: HCIStatus = HCIStatus.success, key: PacketBuffer) {
         self.status = status
         self.key = key
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.secret("DH_Key", &key, count: 32)

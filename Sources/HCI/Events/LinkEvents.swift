@@ -2,29 +2,22 @@ import BluetoothTypes
 
 /// Disconnection Complete (Core Vol 4 Part E 7.7.5): a connection has ended.
 package struct DisconnectionComplete: HCIEvent {
-    /// The event's number.
     package static var eventCode: EventCode { EventCode(rawValue: 0x05) }
-    /// The event's name.
     package static var name: String { "Disconnection Complete" }
 
-    /// Whether and why it failed.
     package var status = HCIStatus.success
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
     /// Why it ended.
     package var reason = HCIStatus.success
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
     package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, reason: HCIStatus) {
         self.status = status
         self.handle = handle
         self.reason = reason
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Connection_Handle", &handle)
@@ -34,29 +27,22 @@ package struct DisconnectionComplete: HCIEvent {
 
 /// Encryption Change [v1] (Core Vol 4 Part E 7.7.8): a link has been encrypted, or has not.
 package struct EncryptionChange: HCIEvent {
-    /// The event's number.
     package static var eventCode: EventCode { EventCode(rawValue: 0x08) }
-    /// The event's name.
     package static var name: String { "Encryption Change [v1]" }
 
-    /// Whether and why it failed.
     package var status = HCIStatus.success
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
     /// Whether it is encrypted now.
     package var state = EncryptionState(rawValue: 0)
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
     package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, state: EncryptionState) {
         self.status = status
         self.handle = handle
         self.state = state
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Connection_Handle", &handle)
@@ -66,67 +52,42 @@ package struct EncryptionChange: HCIEvent {
 
 /// Encryption Change [v2] (Core Vol 4 Part E 7.7.8): a link has been encrypted, or has not.
 package struct EncryptionChangeV2: HCIEvent {
-    /// The event's number.
     package static var eventCode: EventCode { EventCode(rawValue: 0x59) }
-    /// The event's name.
     package static var name: String { "Encryption Change [v2]" }
 
-    /// Whether and why it failed.
-    package var status = HCIStatus.success
-    /// The connection.
-    package var handle = ConnectionHandle(rawValue: 0)
-    /// Whether it is encrypted now.
-    package var state = EncryptionState(rawValue: 0)
+    /// What version 1 says too.
+    package var v1 = EncryptionChange()
     /// The size of the key in octets, 7 to 16.
     package var keySize: UInt8 = 0
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
-    package init(
-        status: HCIStatus = HCIStatus.success,
-        handle: ConnectionHandle,
-        state: EncryptionState,
-        keySize: UInt8
-    ) {
-        self.status = status
-        self.handle = handle
-        self.state = state
+    package init(_ v1: EncryptionChange, keySize: UInt8) {
+        self.v1 = v1
         self.keySize = keySize
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("Status", &status)
-        try coder.field("Connection_Handle", &handle)
-        try coder.field("Encryption_Enabled", &state)
+        try v1.code(&coder)
         try coder.field("Encryption_Key_Size", &keySize)
     }
 }
 
 /// Encryption Key Refresh Complete (Core Vol 4 Part E 7.7.39): the key of a link has been changed.
 package struct EncryptionKeyRefreshComplete: HCIEvent {
-    /// The event's number.
     package static var eventCode: EventCode { EventCode(rawValue: 0x30) }
-    /// The event's name.
     package static var name: String { "Encryption Key Refresh Complete" }
 
-    /// Whether and why it failed.
     package var status = HCIStatus.success
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
     package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle) {
         self.status = status
         self.handle = handle
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Connection_Handle", &handle)
@@ -135,14 +96,10 @@ package struct EncryptionKeyRefreshComplete: HCIEvent {
 
 /// Read Remote Version Information Complete (Core Vol 4 Part E 7.7.12): the version of a peer.
 package struct ReadRemoteVersionInformationComplete: HCIEvent {
-    /// The event's number.
     package static var eventCode: EventCode { EventCode(rawValue: 0x0C) }
-    /// The event's name.
     package static var name: String { "Read Remote Version Information Complete" }
 
-    /// Whether and why it failed.
     package var status = HCIStatus.success
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
     /// The version of its link layer.
     package var version = SpecificationVersion(rawValue: 0)
@@ -151,10 +108,8 @@ package struct ReadRemoteVersionInformationComplete: HCIEvent {
     /// The maker's revision.
     package var subversion: UInt16 = 0
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
     package init(
         status: HCIStatus = HCIStatus.success,
         handle: ConnectionHandle,
@@ -169,7 +124,6 @@ package struct ReadRemoteVersionInformationComplete: HCIEvent {
         self.subversion = subversion
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Status", &status)
         try coder.field("Connection_Handle", &handle)
@@ -182,23 +136,17 @@ package struct ReadRemoteVersionInformationComplete: HCIEvent {
 /// Authenticated Payload Timeout Expired (Core Vol 4 Part E 7.7.75): no authenticated packet came for the time that
 /// was set.
 package struct AuthenticatedPayloadTimeoutExpired: HCIEvent {
-    /// The event's number.
     package static var eventCode: EventCode { EventCode(rawValue: 0x57) }
-    /// The event's name.
     package static var name: String { "Authenticated Payload Timeout Expired" }
 
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
 
-    /// An event with every parameter zero.
     package init() {}
 
-    /// An event with these parameters.
     package init(handle: ConnectionHandle) {
         self.handle = handle
     }
 
-    /// Names the parameters.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Connection_Handle", &handle)
     }

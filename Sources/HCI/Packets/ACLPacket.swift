@@ -22,7 +22,6 @@ package struct ACLPacket: Hashable, Sendable {
     /// Octets of the header.
     package static let headerSize = 4
 
-    /// The connection.
     package var handle: ConnectionHandle
     /// Where in a PDU the fragment lies.
     package var boundary: Boundary

@@ -16,7 +16,6 @@ package struct CommandPacket: PacketFields, Hashable, Sendable {
         self.parameters = parameters
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Opcode", &opcode)
         try coder.countedBytes("Parameters", &parameters)

@@ -26,7 +26,6 @@ package struct EventPacket: PacketFields, Hashable, Sendable {
         code == .leMeta ? parameters.suffix(after: 1) : parameters
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Event_Code", &code)
         try coder.countedBytes("Parameters", &parameters)

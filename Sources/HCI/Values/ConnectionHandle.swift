@@ -2,7 +2,6 @@ import BluetoothTypes
 
 /// Names a connection between a host and its controller: 0x0000 to 0x0EFF (Core Vol 4 Part E 5.3.1).
 package struct ConnectionHandle: WireValue, CustomStringConvertible {
-    /// The number on the wire.
     package var rawValue: UInt16
 
     /// Any number; only the 12 low bits name a connection.

@@ -2,7 +2,6 @@ import BluetoothTypes
 
 /// A version of the Core specification (Assigned Numbers 2.1).
 package struct SpecificationVersion: NamedWireValue, Comparable {
-    /// The number on the wire.
     package var rawValue: UInt8
 
     /// Any number, known or not.
@@ -74,7 +73,6 @@ package struct SpecificationVersion: NamedWireValue, Comparable {
 
 /// The first page of what a controller can do (Core Vol 2 Part C 3.3). The bits that matter to LE have names.
 package struct LMPFeatures: WireFlags {
-    /// The bits on the wire.
     package var rawValue: UInt64
 
     /// Any bits, known or not.
@@ -102,7 +100,6 @@ package struct LMPFeatures: WireFlags {
 
 /// Which transmit power to read (Core Vol 4 Part E 7.3.35).
 package struct TransmitPowerKind: NamedWireValue {
-    /// The number on the wire.
     package var rawValue: UInt8
 
     /// Any number, known or not.
@@ -126,7 +123,6 @@ package struct TransmitPowerKind: NamedWireValue {
 
 /// Which private key a shared secret is computed with (Core Vol 4 Part E 7.8.37).
 package struct LEPrivateKeyKind: NamedWireValue {
-    /// The number on the wire.
     package var rawValue: UInt8
 
     /// Any number, known or not.

@@ -2,7 +2,6 @@ import BluetoothTypes
 
 /// The number of an event (Core Vol 4 Part E 7.7).
 package struct EventCode: WireValue, CustomStringConvertible {
-    /// The number on the wire.
     package var rawValue: UInt8
 
     /// Any number, known or not.
@@ -21,7 +20,6 @@ package struct EventCode: WireValue, CustomStringConvertible {
 
 /// The number of an LE event behind ``EventCode/leMeta`` (Core Vol 4 Part E 7.7.65).
 package struct LESubevent: WireValue, CustomStringConvertible {
-    /// The number on the wire.
     package var rawValue: UInt8
 
     /// Any number, known or not.

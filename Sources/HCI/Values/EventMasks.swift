@@ -2,7 +2,6 @@ import BluetoothTypes
 
 /// The events that a controller may send (Core Vol 4 Part E 7.3.1). Those that LE needs have names.
 package struct EventMask: WireFlags {
-    /// The bits on the wire.
     package var rawValue: UInt64
 
     /// Any bits, known or not.
@@ -42,7 +41,6 @@ package struct EventMask: WireFlags {
 
 /// More events that a controller may send (Core Vol 4 Part E 7.3.69).
 package struct EventMaskPage2: WireFlags {
-    /// The bits on the wire.
     package var rawValue: UInt64
 
     /// Any bits, known or not.
@@ -64,7 +62,6 @@ package struct EventMaskPage2: WireFlags {
 
 /// The LE events that a controller may send (Core Vol 4 Part E 7.8.1). The bit is the subevent less one.
 package struct LEEventMask: WireFlags {
-    /// The bits on the wire.
     package var rawValue: UInt64
 
     /// Any bits, known or not.

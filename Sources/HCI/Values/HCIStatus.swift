@@ -2,7 +2,6 @@ import BluetoothTypes
 
 /// The error codes of the controller (Core Vol 1 Part F 1.3).
 package struct HCIStatus: NamedWireValue {
-    /// The number on the wire.
     package var rawValue: UInt8
 
     /// Any number, known or not.

@@ -2,7 +2,6 @@ import BluetoothTypes
 
 /// Which of its own addresses a device uses on the air (Core Vol 4 Part E 7.8.5).
 package struct OwnAddressKind: NamedWireValue {
-    /// The number on the wire.
     package var rawValue: UInt8
 
     /// Any number, known or not.
@@ -32,7 +31,6 @@ package struct OwnAddressKind: NamedWireValue {
 
 /// What kind of legacy advertising a device does (Core Vol 4 Part E 7.8.5).
 package struct LEAdvertisingKind: NamedWireValue {
-    /// The number on the wire.
     package var rawValue: UInt8
 
     /// Any number, known or not.
@@ -65,7 +63,6 @@ package struct LEAdvertisingKind: NamedWireValue {
 
 /// Whom an advertiser answers (Core Vol 4 Part E 7.8.5).
 package struct LEAdvertisingFilterPolicy: NamedWireValue {
-    /// The number on the wire.
     package var rawValue: UInt8
 
     /// Any number, known or not.
@@ -95,7 +92,6 @@ package struct LEAdvertisingFilterPolicy: NamedWireValue {
 
 /// The primary advertising channels in use (Core Vol 4 Part E 7.8.5).
 package struct LEAdvertisingChannels: WireFlags {
-    /// The bits on the wire.
     package var rawValue: UInt8
 
     /// Any bits, known or not.
@@ -123,7 +119,6 @@ package struct LEAdvertisingChannels: WireFlags {
 
 /// What an advertising set does (Core Vol 4 Part E 7.8.53).
 package struct LEAdvertisingProperties: WireFlags {
-    /// The bits on the wire.
     package var rawValue: UInt16
 
     /// Any bits, known or not.
@@ -160,7 +155,6 @@ package struct LEAdvertisingProperties: WireFlags {
 
 /// Which part of the data of a set a command carries (Core Vol 4 Part E 7.8.54).
 package struct LEDataOperation: NamedWireValue {
-    /// The number on the wire.
     package var rawValue: UInt8
 
     /// Any number, known or not.
@@ -193,7 +187,6 @@ package struct LEDataOperation: NamedWireValue {
 
 /// Which changes of data make a new private address necessary (Core Vol 4 Part E 7.8.122).
 package struct LEAddressChangeReasons: WireFlags {
-    /// The bits on the wire.
     package var rawValue: UInt8
 
     /// Any bits, known or not.
@@ -215,7 +208,6 @@ package struct LEAddressChangeReasons: WireFlags {
 
 /// Which coding an advertising set uses on the Coded PHY (Core Vol 4 Part E 7.8.53).
 package struct LEAdvertisingPHYOptions: NamedWireValue {
-    /// The number on the wire.
     package var rawValue: UInt8
 
     /// Any number, known or not.

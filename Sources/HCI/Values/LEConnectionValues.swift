@@ -2,7 +2,6 @@ import BluetoothTypes
 
 /// Which end of a connection a device is (Core Vol 4 Part E 7.7.65.1).
 package struct LERole: NamedWireValue {
-    /// The number on the wire.
     package var rawValue: UInt8
 
     /// Any number, known or not.
@@ -26,7 +25,6 @@ package struct LERole: NamedWireValue {
 
 /// Whom to connect to (Core Vol 4 Part E 7.8.12).
 package struct LEInitiatorFilterPolicy: NamedWireValue {
-    /// The number on the wire.
     package var rawValue: UInt8
 
     /// Any number, known or not.
@@ -50,7 +48,6 @@ package struct LEInitiatorFilterPolicy: NamedWireValue {
 
 /// The worst error of the sleep clock of a central (Core Vol 4 Part E 7.7.65.1).
 package struct LEClockAccuracy: NamedWireValue {
-    /// The number on the wire.
     package var rawValue: UInt8
 
     /// Any number, known or not.
@@ -92,7 +89,6 @@ package struct LEClockAccuracy: NamedWireValue {
 
 /// Whether a link is encrypted (Core Vol 4 Part E 7.7.8).
 package struct EncryptionState: NamedWireValue {
-    /// The number on the wire.
     package var rawValue: UInt8
 
     /// Any number, known or not.
@@ -116,7 +112,6 @@ package struct EncryptionState: NamedWireValue {
 
 /// How strict a controller is about a peer that has an identity resolving key (Core Vol 4 Part E 7.8.77).
 package struct LEPrivacyMode: NamedWireValue {
-    /// The number on the wire.
     package var rawValue: UInt8
 
     /// Any number, known or not.
@@ -140,7 +135,6 @@ package struct LEPrivacyMode: NamedWireValue {
 
 /// How the channels of a connection follow each other (Core Vol 4 Part E 7.7.65.20).
 package struct LEChannelSelection: NamedWireValue {
-    /// The number on the wire.
     package var rawValue: UInt8
 
     /// Any number, known or not.

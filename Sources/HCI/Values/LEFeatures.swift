@@ -2,7 +2,6 @@ import BluetoothTypes
 
 /// What a link layer can do (Core Vol 6 Part B 4.6).
 package struct LEFeatures: WireFlags {
-    /// The bits on the wire.
     package var rawValue: UInt64
 
     /// Any bits, known or not.

@@ -2,7 +2,6 @@ import BluetoothTypes
 
 /// One of the physical layers (Core Vol 4 Part E 7.8.47).
 package struct LEPHY: NamedWireValue {
-    /// The number on the wire.
     package var rawValue: UInt8
 
     /// Any number, known or not.
@@ -32,7 +31,6 @@ package struct LEPHY: NamedWireValue {
 
 /// Some of the physical layers (Core Vol 4 Part E 7.8.48).
 package struct LEPHYs: WireFlags {
-    /// The bits on the wire.
     package var rawValue: UInt8
 
     /// Any bits, known or not.
@@ -57,7 +55,6 @@ package struct LEPHYs: WireFlags {
 
 /// In which directions the host does not care about the PHY (Core Vol 4 Part E 7.8.48).
 package struct LEPHYPreference: WireFlags {
-    /// The bits on the wire.
     package var rawValue: UInt8
 
     /// Any bits, known or not.
@@ -79,7 +76,6 @@ package struct LEPHYPreference: WireFlags {
 
 /// Which coding a transmitter on the Coded PHY prefers (Core Vol 4 Part E 7.8.49).
 package struct LECodedPHYOption: NamedWireValue {
-    /// The number on the wire.
     package var rawValue: UInt16
 
     /// Any number, known or not.

@@ -2,7 +2,6 @@ import BluetoothTypes
 
 /// Whether a scanner asks for scan responses (Core Vol 4 Part E 7.8.10).
 package struct LEScanKind: NamedWireValue {
-    /// The number on the wire.
     package var rawValue: UInt8
 
     /// Any number, known or not.
@@ -26,7 +25,6 @@ package struct LEScanKind: NamedWireValue {
 
 /// Whose advertisements a scanner reports (Core Vol 4 Part E 7.8.10).
 package struct LEScanFilterPolicy: NamedWireValue {
-    /// The number on the wire.
     package var rawValue: UInt8
 
     /// Any number, known or not.
@@ -56,7 +54,6 @@ package struct LEScanFilterPolicy: NamedWireValue {
 
 /// Whether a controller reports an advertiser once or each time (Core Vol 4 Part E 7.8.65).
 package struct LEDuplicateFilter: NamedWireValue {
-    /// The number on the wire.
     package var rawValue: UInt8
 
     /// Any number, known or not.
@@ -83,7 +80,6 @@ package struct LEDuplicateFilter: NamedWireValue {
 
 /// The PDU behind a legacy advertising report (Core Vol 4 Part E 7.7.65.2).
 package struct LEAdvertisingReportKind: NamedWireValue {
-    /// The number on the wire.
     package var rawValue: UInt8
 
     /// Any number, known or not.
@@ -116,7 +112,6 @@ package struct LEAdvertisingReportKind: NamedWireValue {
 
 /// What an extended advertising report is about (Core Vol 4 Part E 7.7.65.13).
 package struct LEExtendedReportKind: WireFlags {
-    /// The bits on the wire.
     package var rawValue: UInt16
 
     /// Any bits, known or not.

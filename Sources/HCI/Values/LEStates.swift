@@ -2,7 +2,6 @@ import BluetoothTypes
 
 /// Which states a link layer can be in, and in which at once (Core Vol 4 Part E 7.8.27).
 package struct LEStates: WireFlags {
-    /// The bits on the wire.
     package var rawValue: UInt64
 
     /// Any bits, known or not.

@@ -2,7 +2,6 @@ import BluetoothTypes
 
 /// The number of a command: a group of six bits and a command of ten (Core Vol 4 Part E 5.4.1).
 package struct Opcode: WireValue, CustomStringConvertible {
-    /// The number on the wire.
     package var rawValue: UInt16
 
     /// Any number.

@@ -3,7 +3,6 @@ import BluetoothTypes
 /// Names a service that takes credit-based channels: the Simplified Protocol/Service Multiplexer (Core Vol 3 Part A
 /// 4.22). Apple's API calls it a PSM.
 package struct SPSM: WireValue, CustomStringConvertible {
-    /// The number on the wire.
     package var rawValue: UInt16
 
     /// Any number, valid or not.

@@ -9,7 +9,6 @@ package struct DisconnectionRequest: SignallingCommand {
     /// The channel at its sender.
     package var source = ChannelIdentifier.null
 
-    /// All zero.
     package init() {}
 
     /// Ends the channel between the two.
@@ -18,7 +17,6 @@ package struct DisconnectionRequest: SignallingCommand {
         self.source = source
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Destination CID", &destination)
         try coder.field("Source CID", &source)
@@ -34,7 +32,6 @@ package struct DisconnectionResponse: SignallingCommand {
     /// The channel at the sender of the request.
     package var source = ChannelIdentifier.null
 
-    /// All zero.
     package init() {}
 
     /// The answer to `request`.
@@ -43,7 +40,6 @@ package struct DisconnectionResponse: SignallingCommand {
         source = request.source
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Destination CID", &destination)
         try coder.field("Source CID", &source)
@@ -59,7 +55,6 @@ package struct FlowControlCredit: SignallingCommand {
     /// Frames that may be sent to it in addition.
     package var credits: UInt16 = 0
 
-    /// All zero.
     package init() {}
 
     /// The given number of credits.
@@ -68,7 +63,6 @@ package struct FlowControlCredit: SignallingCommand {
         self.credits = credits
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("CID", &channel)
         try coder.field("Credits", &credits)
@@ -86,7 +80,6 @@ package struct ReconfigureRequest: SignallingCommand {
     /// The channels at the sender of the request, which the specification calls destinations nonetheless.
     package var channels = ChannelList()
 
-    /// All zero.
     package init() {}
 
     /// Other sizes for the given channels.
@@ -96,7 +89,6 @@ package struct ReconfigureRequest: SignallingCommand {
         self.mps = mps
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("MTU", &mtu)
         try coder.field("MPS", &mps)
@@ -106,7 +98,6 @@ package struct ReconfigureRequest: SignallingCommand {
 
 /// What the answer to a request for other sizes says (Core Vol 3 Part A 4.28).
 package struct ReconfigureResult: WireValue, CustomStringConvertible {
-    /// The number on the wire.
     package var rawValue: UInt16
     /// Any number, known or not.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -145,7 +136,6 @@ package struct ReconfigureResponse: SignallingCommand {
         self.result = result
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Result", &result)
     }

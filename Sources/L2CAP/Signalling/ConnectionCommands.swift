@@ -3,7 +3,6 @@ import BluetoothTypes
 /// What an answer to a request for credit-based channels says (Core Vol 3 Part A 4.23 and 4.26). For enhanced channels
 /// some results speak of some of the channels only.
 package struct ChannelResult: WireValue, CustomStringConvertible {
-    /// The number on the wire.
     package var rawValue: UInt16
     /// Any number, known or not.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -70,10 +69,8 @@ package struct CreditBasedConnectionRequest: SignallingCommand {
     /// Frames that may be sent to the sender at first.
     package var credits: UInt16 = 0
 
-    /// All zero.
     package init() {}
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("SPSM", &spsm)
         try coder.field("Source CID", &source)
@@ -98,7 +95,6 @@ package struct CreditBasedConnectionResponse: SignallingCommand {
     /// Whether and why the channel was refused.
     package var result = ChannelResult.success
 
-    /// All zero.
     package init() {}
 
     /// A refusal.
@@ -106,7 +102,6 @@ package struct CreditBasedConnectionResponse: SignallingCommand {
         self.result = result
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Destination CID", &destination)
         try coder.field("MTU", &mtu)
@@ -131,10 +126,8 @@ package struct EnhancedConnectionRequest: SignallingCommand {
     /// The channels at the sender of the request.
     package var sources = ChannelList()
 
-    /// All zero.
     package init() {}
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("SPSM", &spsm)
         try coder.field("MTU", &mtu)
@@ -160,7 +153,6 @@ package struct EnhancedConnectionResponse: SignallingCommand {
     /// that is too short refuses the rest (AB-C05).
     package var destinations = ChannelList()
 
-    /// All zero.
     package init() {}
 
     /// A refusal of `count` channels.
@@ -169,7 +161,6 @@ package struct EnhancedConnectionResponse: SignallingCommand {
         destinations.channels = Array(repeating: .null, count: min(count, ChannelList.maximumChannels))
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("MTU", &mtu)
         try coder.field("MPS", &mps)
@@ -197,7 +188,6 @@ package struct ChannelList: PacketFields, Hashable, Sendable {
     /// Whether a channel is named twice, or one is zero, neither of which is allowed.
     var contradictsItself: Bool { Set(channels).count < channels.count || channels.contains(.null) }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         if coder.isReading {
             let octets = coder.remaining

@@ -4,7 +4,6 @@ import BluetoothTypes
 package struct CommandReject: SignallingCommand {
     /// Why a command was rejected.
     package struct Reason: WireValue {
-        /// The number on the wire.
         package var rawValue: UInt16
         /// Any number, known or not.
         package init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -33,7 +32,6 @@ package struct CommandReject: SignallingCommand {
         self.data = data
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Reason", &reason)
         try coder.rest("Reason Data", &data)
@@ -60,7 +58,6 @@ package struct ParameterUpdateResponse: SignallingCommand {
         result = isAccepted ? 0 : 1
     }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Result", &result)
     }

@@ -2,7 +2,6 @@ import BluetoothTypes
 
 /// A command's code on the signalling channel (Core Vol 3 Part A 4, table of codes).
 package struct SignallingCode: WireValue, CustomStringConvertible {
-    /// The number on the wire.
     package var rawValue: UInt8
 
     /// Any number, known or not.

@@ -53,20 +53,8 @@ extension CommandTable {
         }
         add(ReadLocalSupportedFeatures.self) { _, _ in .init(features: [.brEdrNotSupported, .leController]) }
         add(ReadBDADDR.self) { controller, _ in .init(address: controller.configuration.publicAddress) }
-        add(LEReadBufferSize.self) { controller, _ in
-            .init(
-                aclDataPacketLength: controller.configuration.aclPacketLength,
-                totalACLDataPackets: controller.configuration.aclPacketCount
-            )
-        }
-        add(LEReadBufferSizeV2.self) { controller, _ in
-            .init(
-                aclDataPacketLength: controller.configuration.aclPacketLength,
-                totalACLDataPackets: controller.configuration.aclPacketCount,
-                isoDataPacketLength: 0,
-                totalISODataPackets: 0
-            )
-        }
+        add(LEReadBufferSize.self) { controller, _ in Self.buffers(of: controller) }
+        add(LEReadBufferSizeV2.self) { controller, _ in .init(Self.buffers(of: controller)) }
         add(LEReadLocalSupportedFeatures.self) { controller, _ in
             .init(features: controller.configuration.features)
         }
@@ -74,6 +62,13 @@ extension CommandTable {
         add(LEReadTransmitPower.self) { controller, _ in
             .init(minimum: controller.configuration.transmitPower, maximum: controller.configuration.transmitPower)
         }
+    }
+
+    private static func buffers(of controller: VirtualController) -> LEReadBufferSize.Response {
+        .init(
+            aclDataPacketLength: controller.configuration.aclPacketLength,
+            totalACLDataPackets: controller.configuration.aclPacketCount
+        )
     }
 
     private mutating func addHostCommands() {

@@ -84,6 +84,8 @@ extension VirtualController {
             return host.send(EncryptionChange(status: status, handle: link.handle, state: state))
         }
         let keySize: UInt8 = status == .success ? 16 : 0
-        host.send(EncryptionChangeV2(status: status, handle: link.handle, state: state, keySize: keySize))
+        host.send(
+            EncryptionChangeV2(EncryptionChange(status: status, handle: link.handle, state: state), keySize: keySize)
+        )
     }
 }

@@ -11,7 +11,6 @@ package struct EncryptionInformation: SMPPacket {
     package init() {}
     /// The given key.
     package init(_ longTermKey: Key128) { self.longTermKey = longTermKey }
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.secret("Long Term Key", &longTermKey)
     }
@@ -25,14 +24,12 @@ package struct CentralIdentification: SMPPacket {
     package var diversifier: UInt16 = 0
     /// The random value that it shows with it.
     package var random: UInt64 = 0
-    /// All zero.
     package init() {}
     /// The given values.
     package init(diversifier: UInt16, random: UInt64) {
         self.diversifier = diversifier
         self.random = random
     }
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("EDIV", &diversifier)
         try coder.field("Rand", &random)
@@ -49,7 +46,6 @@ package struct IdentityInformation: SMPPacket {
     package init() {}
     /// The given key.
     package init(_ key: Key128) { self.key = key }
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.secret("Identity Resolving Key", &key)
     }
@@ -65,7 +61,6 @@ package struct IdentityAddressInformation: SMPPacket {
     package init() {}
     /// The given address.
     package init(_ address: BluetoothAddress) { self.address = address }
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         var kind = address.kind
         var low = UInt32(truncatingIfNeeded: address.value)
@@ -87,7 +82,6 @@ package struct SigningInformation: SMPPacket {
     package init() {}
     /// The given key.
     package init(_ key: Key128) { self.key = key }
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.secret("Signature Key", &key)
     }

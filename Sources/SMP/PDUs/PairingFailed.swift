@@ -2,7 +2,6 @@ import BluetoothTypes
 
 /// Why pairing failed (Core Vol 3 Part H 3.5.5).
 package struct PairingFailure: WireValue, Error, CustomStringConvertible {
-    /// The number on the wire.
     package var rawValue: UInt8
     /// Any number, known or not.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -63,7 +62,6 @@ package struct PairingFailed: SMPPacket {
     package init() {}
     /// The given reason.
     package init(_ reason: PairingFailure) { self.reason = reason }
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Reason", &reason)
     }

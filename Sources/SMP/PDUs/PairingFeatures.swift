@@ -2,7 +2,6 @@ import BluetoothTypes
 
 /// What a device can show and what can be entered on it (Core Vol 3 Part H 2.3.2).
 package struct IOCapability: WireValue, CustomStringConvertible {
-    /// The number on the wire.
     package var rawValue: UInt8
     /// Any number, known or not.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -34,7 +33,6 @@ package struct IOCapability: WireValue, CustomStringConvertible {
 
 /// What a device wants of pairing (Core Vol 3 Part H 3.5.1). Reserved bits are taken from the wire and not looked at.
 package struct AuthenticationRequirements: WireValue, OptionSet, CustomStringConvertible {
-    /// The bits on the wire.
     package var rawValue: UInt8
     /// Any bits.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -62,7 +60,6 @@ package struct AuthenticationRequirements: WireValue, OptionSet, CustomStringCon
 
 /// The kinds of keys that a device gives to the other one (Core Vol 3 Part H 3.6.1).
 package struct KeyKinds: WireValue, OptionSet {
-    /// The bits on the wire.
     package var rawValue: UInt8
     /// Any bits.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -96,7 +93,6 @@ package struct PairingFeatures: PacketFields, Hashable, Sendable {
     /// No capabilities, no wishes, keys of 16 octets.
     package init() {}
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("IO Capability", &ioCapability)
         try coder.field("OOB data flag", &outOfBandFlag)
@@ -123,7 +119,6 @@ package struct PairingRequest: SMPPacket {
     package init() {}
     /// The given features.
     package init(_ features: PairingFeatures) { self.features = features }
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) { try features.code(&coder) }
 }
 
@@ -137,7 +132,6 @@ package struct PairingResponse: SMPPacket {
     package init() {}
     /// The given features.
     package init(_ features: PairingFeatures) { self.features = features }
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) { try features.code(&coder) }
 }
 
@@ -151,7 +145,6 @@ package struct SecurityRequest: SMPPacket {
     package init() {}
     /// The given wishes.
     package init(_ requirements: AuthenticationRequirements) { self.requirements = requirements }
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("AuthReq", &requirements)
     }

@@ -7,11 +7,9 @@ package struct PairingConfirm: SMPPacket {
     package static let code = SMPCode.pairingConfirm
     /// What binds the sender to values that it shows later.
     package var value = Block128.zero
-    /// All zero.
     package init() {}
     /// The given value.
     package init(_ value: Block128) { self.value = value }
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.block("Confirm value", &value)
     }
@@ -23,11 +21,9 @@ package struct PairingRandom: SMPPacket {
     package static let code = SMPCode.pairingRandom
     /// A random value.
     package var value = Block128.zero
-    /// All zero.
     package init() {}
     /// The given value.
     package init(_ value: Block128) { self.value = value }
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.block("Random value", &value)
     }
@@ -39,11 +35,9 @@ package struct PairingDHKeyCheck: SMPPacket {
     package static let code = SMPCode.pairingDHKeyCheck
     /// The check that the exchange was seen alike by both.
     package var value = Block128.zero
-    /// All zero.
     package init() {}
     /// The given value.
     package init(_ value: Block128) { self.value = value }
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.block("DHKey Check", &value)
     }
@@ -58,7 +52,6 @@ package struct PairingPublicKey: SMPPacket {
     /// The y coordinate, the least significant octet first.
     private var y = PacketBuffer([UInt8](repeating: 0, count: 32))
 
-    /// All zero.
     package init() {}
 
     /// The given point.
@@ -70,7 +63,6 @@ package struct PairingPublicKey: SMPPacket {
     /// The point, which may be anywhere.
     package var point: P256Point? { P256Point(x: x.bytes.reversed(), y: y.bytes.reversed()) }
 
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.bytes("Public Key X", &x, count: 32)
         try coder.bytes("Public Key Y", &y, count: 32)
@@ -81,7 +73,6 @@ package struct PairingPublicKey: SMPPacket {
 package struct KeypressNotification: SMPPacket {
     /// What a person does with the keyboard.
     package struct Kind: WireValue {
-        /// The number on the wire.
         package var rawValue: UInt8
         /// Any number, known or not.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -106,7 +97,6 @@ package struct KeypressNotification: SMPPacket {
     package init() {}
     /// The given kind.
     package init(_ kind: Kind) { self.kind = kind }
-    /// Names the fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Notification Type", &kind)
     }

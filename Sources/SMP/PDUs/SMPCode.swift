@@ -2,7 +2,6 @@ import BluetoothTypes
 
 /// A command's code on the Security Manager's channel (Core Vol 3 Part H 3.3).
 package struct SMPCode: WireValue, CustomStringConvertible {
-    /// The number on the wire.
     package var rawValue: UInt8
 
     /// Any number, known or not.

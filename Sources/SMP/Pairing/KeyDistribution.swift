@@ -7,7 +7,6 @@ package struct DistributedKeys: Hashable, Sendable {
     package struct Identity: Hashable, Sendable {
         /// The key that resolves them; zero for a device that has none.
         package var key: Key128
-        /// The address.
         package var address: BluetoothAddress
 
         /// The given values.

@@ -29,7 +29,7 @@ import Testing
             case .off: bench.change(0)
             case .onV2, .offV2:
                 let state = EncryptionState(rawValue: self == .onV2 ? 1 : 0)
-                bench.peer.inject(EncryptionChangeV2(handle: handle, state: state, keySize: 16))
+                bench.peer.inject(EncryptionChangeV2(EncryptionChange(handle: handle, state: state), keySize: 16))
             case .keyMissing: bench.change(0, .pinOrKeyMissing)
             case .silence: bench.change(0, .linkLayerResponseTimeout)
             case .failure: bench.change(1, .unspecifiedError)

@@ -25,7 +25,7 @@ import Testing
         let bench = try Bench(role)
         bench.change(1)
         bench.peer.inject(
-            EncryptionChangeV2(handle: Bench.handle, state: EncryptionState(rawValue: 1), keySize: 16)
+            EncryptionChangeV2(EncryptionChange(handle: Bench.handle, state: EncryptionState(rawValue: 1)), keySize: 16)
         )
         bench.peer.inject(EncryptionKeyRefreshComplete(status: .success, handle: Bench.handle))
         #expect(!bench.link.linkSecurity.isEncrypted && !bench.protection.isEncrypted)
@@ -69,7 +69,7 @@ import Testing
         #expect(reply.longTermKey.bytes == Self.key.littleEndianBytes)
         #expect(!bench.link.linkSecurity.isEncrypted)
         bench.peer.inject(
-            EncryptionChangeV2(handle: Bench.handle, state: EncryptionState(rawValue: 1), keySize: 16)
+            EncryptionChangeV2(EncryptionChange(handle: Bench.handle, state: EncryptionState(rawValue: 1)), keySize: 16)
         )
         #expect(bench.link.linkSecurity.isEncrypted)
         // Legacy numbers do not name a Secure Connections key.

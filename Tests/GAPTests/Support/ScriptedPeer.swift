@@ -86,12 +86,7 @@ final class ScriptedPeer: HCITransport {
         case is LEReadBufferSize:
             LEReadBufferSize.Response(aclDataPacketLength: 251, totalACLDataPackets: 4)
         case is LEReadBufferSizeV2:
-            LEReadBufferSizeV2.Response(
-                aclDataPacketLength: 251,
-                totalACLDataPackets: 4,
-                isoDataPacketLength: 0,
-                totalISODataPackets: 0
-            )
+            LEReadBufferSizeV2.Response(LEReadBufferSize.Response(aclDataPacketLength: 251, totalACLDataPackets: 4))
         case is LEReadFilterAcceptListSize: LEReadFilterAcceptListSize.Response(size: 8)
         case is LEReadMaximumAdvertisingDataLength: LEReadMaximumAdvertisingDataLength.Response(length: 1_650)
         case is LEReadNumberOfSupportedAdvertisingSets: LEReadNumberOfSupportedAdvertisingSets.Response(count: 2)

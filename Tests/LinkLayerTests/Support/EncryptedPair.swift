@@ -44,7 +44,7 @@ extension TestHost {
                 return (try? EncryptionChange.reading(event.eventParameters)).map { "v1 \($0.state) \($0.status)" }
             case EncryptionChangeV2.eventCode:
                 return (try? EncryptionChangeV2.reading(event.eventParameters)).map {
-                    $0.status == .success ? "\($0.state), \($0.keySize)" : "\($0.status)"
+                    $0.v1.status == .success ? "\($0.v1.state), \($0.keySize)" : "\($0.v1.status)"
                 }
             case EncryptionKeyRefreshComplete.eventCode:
                 return (try? EncryptionKeyRefreshComplete.reading(event.eventParameters)).map { "refresh \($0.status)" }
