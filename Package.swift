@@ -190,7 +190,7 @@ let package = Package(
             [
                 "ATT", "BluetoothService", "BluetoothTypes", "Security", "Bonds", "CoreBluetooth", "EventLoops", "GAP",
                 "GATT",
-                "HCI",
+                "HCI", "Privacy",
                 "Radio", "SMP", "harald",
             ]
         ),
@@ -229,7 +229,7 @@ let package = Package(
             [
                 "BluetoothTypes", "L2CAP", "Bonds", "Cryptography", "EventLoops", "GAP", "GATT", "HCI", "HCIHost",
                 "ATT",
-                "LinkLayer", "Radio", "SMP", "ServiceMessages",
+                "LinkLayer", "Privacy", "Radio", "Security", "SMP", "ServiceMessages",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),

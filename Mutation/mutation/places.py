@@ -12,7 +12,7 @@ ROOMS = {
     "SMP": ["Sources/SMP"],
     "Security": ["Sources/Security"],
     "Privacy": ["Sources/Privacy"],
-    "GATT": ["Sources/GATT/Server", "Sources/GATT/Security.swift", "Sources/GATT/Database/Attribute.swift"],
+    "GATT": ["Sources/GATT/Server", "Sources/GATT/AttributeSecurity.swift", "Sources/BluetoothTypes/Security", "Sources/GATT/Database/Attribute.swift"],
     "Bonds": ["Sources/Bonds"],
     "LinkLayer": ["Sources/LinkLayer/Encryption", "Sources/LinkLayer/Privacy"],
 }

@@ -151,7 +151,7 @@ extension L2CAPConnection {
     private func ruling(on request: SignallingMachine.IncomingRequest) -> SignallingMachine.Ruling {
         guard let server = servers[request.spsm] else { return .refuse(.spsmNotSupported) }
         let protection = protections.weakest(since: moment)
-        if let refusal = protection.refusal(of: server.requirement) { return .refuse(refusal) }
+        if let refusal = protection.channelRefusal(of: server.requirement) { return .refuse(refusal) }
         guard server.authorize(self) else { return .refuse(.insufficientAuthorization) }
         guard request.mtu >= server.minimumPeerMTU else { return .refuse(.unacceptableParameters) }
         // Those that this end has asked for count: when both ends ask at once, both hear that there is no room rather

@@ -39,8 +39,8 @@ package final class L2CAPConnection {
     package var parameterPolicy: (ConnectionParameters) -> Bool = { _ in true }
     /// As central: a request that was accepted, to be passed to the controller.
     package var onParametersAccepted: ((ConnectionParameters) -> Void)?
-    /// How the link is protected, kept up to date by the owner; services may ask for more (``ChannelRequirement``).
-    package var protection: LinkProtection {
+    /// How the link is protected, kept up to date by the owner; services may ask for more (``SecurityLevel``).
+    package var protection: LinkSecurity {
         get { protections.now }
         set { protections.change(to: newValue, at: moment) }
     }
@@ -56,7 +56,7 @@ package final class L2CAPConnection {
     var signallingTimers: [UInt8: ScheduledTask] = [:]
     var completions: [SignallingMachine.Ticket: (SignallingMachine.Outcome) -> Void] = [:]
     var lastTicket: SignallingMachine.Ticket = 0
-    private(set) var protections = SecurityHistory(LinkProtection())
+    private(set) var protections = SecurityHistory(LinkSecurity())
     private(set) var isOpen = true
     // Whether what arrives has waited for somebody to listen.
     private var isCatchingUp = false

@@ -87,8 +87,8 @@ package final class SecurityManager {
     /// The keys that the two have, kept or for this link alone.
     package var keys: PeerKeys? { machine.keys }
 
-    /// Whether the link is encrypted, and how well.
-    package var encryption: LinkEncryption { machine.encryption }
+    /// What the key is worth that the link is encrypted with; nil when it is not.
+    package var encryption: KeyLevel? { machine.encryption }
 
     /// Whether a pairing is under way.
     package var isPairing: Bool { machine.pairing.isUnderWay }

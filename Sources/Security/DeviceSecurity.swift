@@ -125,7 +125,7 @@ package final class DeviceSecurity {
         link(connection.handle)?.end()
         let peer = peer(behind: connection.peerAddress)
         let others = links.filter { $0.peer == peer }
-        guard !others.contains(where: \.manager.encryption.isEncrypted) else {
+        guard !others.contains(where: { $0.manager.encryption != nil }) else {
             logger.notice("a second link to \(peer) is refused")
             send(Disconnect(handle: connection.handle, reason: .remoteUserTerminated))
             return nil

@@ -99,7 +99,7 @@ extension SecureLink: SecurityManagerDelegate {
 
     /// Tells those above.
     package func securityManagerChangedEncryption(_ manager: SecurityManager) {
-        if manager.encryption.isEncrypted {
+        if manager.encryption != nil {
             // A pairing that somebody else has begun is over when the peer shows its key, and is not held against it.
             isPairing = isPairing && manager.isPairing
             bondIsUsed()

@@ -1,4 +1,6 @@
 import ATT
+import BluetoothTypes
+import GATT
 import HCI
 import HCIHost
 import SMP
@@ -14,7 +16,7 @@ extension SecureLink {
         guard isOpen else { return completion(.failure(.linkLost)) }
         // Whoever asks persons may be gone without a word.
         reconfigure()
-        let level = level.raised(to: device.configuration.floor)
+        let level = level.joined(with: device.configuration.floor.asked)
         isReplacementRefused = false
         manager.secure(level) { [weak self] result in
             guard let self, case .failure(let error) = result else { return completion(result) }
@@ -27,22 +29,24 @@ extension SecureLink {
     }
 
     /// Makes the link as secure as it has to be for a request that the peer has refused for this (table 10.2), so that it
-    /// may be repeated. `completion` is told what came of it; nil for refusals that ask for nothing that could be done here.
-    package func secure(
-        after refusal: ATTErrorCode,
-        completion: @escaping (Result<Void, SecurityError>?) -> Void
-    ) {
-        guard let level = level(after: refusal) else { return completion(nil) }
-        secure(level, completion: completion)
+    /// may be repeated. `completion` is told what came of it.
+    package func secure(after refusal: ATTErrorCode, completion: @escaping (SecuringOutcome) -> Void) {
+        guard let level = level(after: refusal) else { return completion(.untried) }
+        secure(level) { result in
+            switch result {
+            case .success: completion(.secured)
+            case .failure(let error): completion(.failed(UnderlyingError(error)))
+            }
+        }
     }
 
     func level(after refusal: ATTErrorCode) -> SecurityLevel? {
         switch refusal {
         case .insufficientEncryption: return .encrypted
-        case .encryptionKeySizeTooShort: return (manager.encryption.level?.asked ?? .encrypted).with(keySize: 16)
+        case .encryptionKeySizeTooShort: return (manager.encryption?.asked ?? .encrypted).with(keySize: 16)
         case .insufficientAuthentication:
             // How good a key the peer wants it does not say: the next better one.
-            guard let level = manager.encryption.level else { return .encrypted }
+            guard let level = manager.encryption else { return .encrypted }
             return level.isAuthenticated ? .secureConnections : .authenticated
         default: return nil
         }
@@ -50,7 +54,7 @@ extension SecureLink {
 
     /// Pairs, whatever keys there are. A peer that is bonded has to prove first that it is who it was.
     package func pair(completion: @escaping Completion) {
-        guard bond != nil, connection.role == .central, !manager.encryption.isEncrypted else {
+        guard bond != nil, connection.role == .central, manager.encryption == nil else {
             return manager.pair(completion: completion)
         }
         secure(.encrypted) { [weak self] result in
@@ -63,7 +67,9 @@ extension SecureLink {
     private func replaceLostBond(_ level: SecurityLevel, _ completion: @escaping Completion) {
         guard lostBonds == .asked, isOpen else { return completion(.failure(.peerLostKey)) }
         let checked: Completion = { [weak self] result in
-            guard case .success = result, let self, !manager.encryption.meets(level) else { return completion(result) }
+            guard case .success = result, let self, !level.isMet(by: manager.encryption) else {
+                return completion(result)
+            }
             completion(.failure(.tooWeak))
         }
         guard replacing == nil else {

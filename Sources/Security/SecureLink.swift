@@ -22,7 +22,7 @@ package final class SecureLink {
     /// The bond with the peer, as it is kept at this moment. That there is one says nothing about who is there now, until the
     /// link is encrypted with it (AB-G03).
     package var bond: Bond? { bondIdentifier.flatMap { device.bonds?.bond($0) } }
-    /// How well the link is protected, as GATT wants to know it.
+    /// What the link has, as far as it is believed.
     package private(set) var linkSecurity = LinkSecurity()
     /// What the peer is called by whoever owns the link: in prompts, and in the bond that a pairing makes.
     package var identifier: BondIdentifier?
@@ -163,26 +163,17 @@ extension SecureLink {
     /// (AB-S07).
     func update() {
         let floor = device.configuration.floor
-        let inUse = isEnding ? nil : manager.encryption.level.flatMap { $0.isAtLeast(floor) ? $0 : nil }
-        let known = inUse ?? manager.keys.flatMap { $0.level.isAtLeast(floor) ? $0.level : nil }
-        var security = LinkSecurity(
-            isEncrypted: inUse != nil,
-            isAuthenticated: inUse?.isAuthenticated ?? false,
-            isSecureConnections: inUse?.isSecureConnections ?? false,
-            keySize: inUse?.keySize ?? 16,
-            // A key that is not good enough is one that the peer has to show first (AB-A10).
-            hasKey: inUse != nil || isEnding || manager.keys != nil && !manager.encryption.isEncrypted
-        )
+        let inUse = isEnding ? nil : manager.encryption.flatMap { $0.isAtLeast(floor) ? $0 : nil }
+        var security = LinkSecurity()
+        security.encryption = inUse
+        security.usableKey = inUse ?? manager.keys.flatMap { $0.level.isAtLeast(floor) ? $0.level : nil }
+        // A key that is not good enough is one that the peer has to show first (AB-A10).
+        security.hasKey = inUse != nil || isEnding || manager.keys != nil && manager.encryption == nil
         security.isSecureConnectionsOnly = floor.isAuthenticated && floor.isSecureConnections
         security.isAuthorized = isAuthorized
-        l2cap.protection = LinkProtection(
-            hasKey: known != nil,
-            isAuthenticated: known?.isAuthenticated ?? false,
-            keySize: known?.keySize ?? 16,
-            isEncrypted: inUse != nil
-        )
         guard security != linkSecurity else { return }
         linkSecurity = security
+        l2cap.protection = security
         tellAttributes?(security)
         onChange?(security)
     }
@@ -220,7 +211,7 @@ extension SecureLink {
 
     func encryptionChanged(_ status: HCIStatus, isOn: Bool) {
         guard status == .success else { return manager.encryptionChanged(.failed(EncryptionFailure(status))) }
-        let wasEncrypted = manager.encryption.isEncrypted
+        let wasEncrypted = manager.encryption != nil
         manager.encryptionChanged(isOn ? .on : .off)
         if wasEncrypted, !isOn { securityLost() }
     }

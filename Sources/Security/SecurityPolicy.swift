@@ -1,3 +1,4 @@
+import BluetoothTypes
 import SMP
 
 /// What a device does by itself about the security of its links, past how it pairs.
@@ -56,17 +57,6 @@ extension KeyLevel {
             isAuthenticated: isAuthenticated,
             isSecureConnections: isSecureConnections,
             minimumKeySize: keySize
-        )
-    }
-}
-
-extension SecurityLevel {
-    /// This level, or what the floor asks where that is more.
-    func raised(to floor: KeyLevel) -> SecurityLevel {
-        SecurityLevel(
-            isAuthenticated: isAuthenticated || floor.isAuthenticated,
-            isSecureConnections: isSecureConnections || floor.isSecureConnections,
-            minimumKeySize: max(minimumKeySize, floor.keySize)
         )
     }
 }

@@ -20,7 +20,7 @@ final class EnhancedEnd {
     init(_ link: LoopbackLink, _ role: L2CAPConnection.Role, loop: VirtualEventLoop, isEncrypted: Bool) throws {
         self.link = link
         connection = L2CAPConnection(link: link, role: role, loop: loop, servers: servers)
-        connection.protection = LinkProtection(hasKey: true, isEncrypted: isEncrypted)
+        connection.protection = LinkSecurity(isEncrypted: isEncrypted)
         listener = try EnhancedBearerListener(servers: servers)
         enhanced = EnhancedBearers(connection: connection, loop: loop, listener: listener)
         enhanced.onOpen = { [weak self] in self?.opened.append($0) }
@@ -121,11 +121,11 @@ final class EnhancedPair {
         pair.central.open(1)
         #expect(pair.central.outcomes == [.notAllowed] && pair.central.link.sent.isEmpty)
         // Only one end believes in it.
-        pair.central.connection.protection = LinkProtection(hasKey: true)
+        pair.central.connection.protection = LinkSecurity(isEncrypted: true)
         pair.central.open(1)
         pair.loop.run(for: .zero)
         #expect(pair.central.outcomes.last == .refused(.insufficientEncryption))
-        pair.peripheral.connection.protection = LinkProtection()
+        pair.peripheral.connection.protection = LinkSecurity()
         pair.central.open(1)
         pair.loop.run(for: .zero)
         #expect(pair.central.outcomes.last == .refused(.insufficientAuthentication))

@@ -101,7 +101,7 @@ import Testing
             starts.append(added.handles.lowerBound)
             try fixture.database.remove(added.handles.lowerBound)
         }
-        let open = AttributePermissions(read: SecurityRequirement.none, write: SecurityRequirement.none)
+        let open = AttributePermissions(read: SecurityLevel.none, write: SecurityLevel.none)
         let same = CharacteristicDefinition(0x2A39, properties: [.read, .write], permissions: open)
         let again = try fixture.database.add(
             ServiceDefinition(0x180D, characteristics: Array(repeating: same, count: 2000))

@@ -10,7 +10,7 @@ import Testing
 final class LinkOwner {
     let peer: ConnectedClient
     private(set) var causes: [ATTErrorCode] = []
-    private var retries: [(Bool) -> Void] = []
+    private var retries: [(SecuringOutcome) -> Void] = []
 
     init(_ peer: ConnectedClient) {
         self.peer = peer
@@ -30,7 +30,7 @@ final class LinkOwner {
     func answer(_ isSecured: Bool, times: Int = 1) {
         let asking = retries
         retries = []
-        for retry in asking { for _ in 0..<times { retry(isSecured) } }
+        for retry in asking { for _ in 0..<times { retry(isSecured ? .secured : .untried) } }
     }
 
     func secure(_ security: LinkSecurity = LinkSecurity(isEncrypted: true, isAuthenticated: true)) {
@@ -268,7 +268,7 @@ struct SecuredProcedure: Sendable, CustomTestStringConvertible {
     func theAnswerMayComeAtOnce(isSecured: Bool) {
         peer.client.onInsufficientSecurity = { [owner] _, retry in
             owner.become(LinkSecurity(isEncrypted: isSecured, hasKey: isSecured))
-            retry(isSecured)
+            retry(isSecured ? .secured : .untried)
         }
         var values: [PacketBuffer?] = []
         for _ in 0..<3 { peer.client.read(31) { values.append(try? $0.get()) } }

@@ -133,7 +133,7 @@ final class ServerFixture {
         server.delegate = app
     }
 
-    static let open = AttributePermissions(read: SecurityRequirement.none, write: SecurityRequirement.none)
+    static let open = AttributePermissions(read: SecurityLevel.none, write: SecurityLevel.none)
 
     private static func heartRate(including services: [UInt16]) -> ServiceDefinition {
         ServiceDefinition(
@@ -165,7 +165,7 @@ final class ServerFixture {
                 CharacteristicDefinition(
                     0x2A3B,
                     properties: .write,
-                    permissions: AttributePermissions(write: SecurityRequirement.none)
+                    permissions: AttributePermissions(write: SecurityLevel.none)
                 ),
             ]
         )

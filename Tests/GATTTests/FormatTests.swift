@@ -192,7 +192,7 @@ struct FormatSample: Sendable, CustomTestStringConvertible {
     }
 
     @Test func writableAuxiliaries() throws {
-        let open = AttributePermissions(read: SecurityRequirement.none, write: SecurityRequirement.none)
+        let open = AttributePermissions(read: SecurityLevel.none, write: SecurityLevel.none)
         let fixture = try ServerFixture()
         let published = try fixture.database.add(
             ServiceDefinition(

@@ -104,10 +104,10 @@ import Testing
         }
         peer.client.onInsufficientSecurity = { _, retry in
             let delay = Duration.milliseconds(Int(random.below(3000)))
-            guard delay > .seconds(1) else { return retry(random.below(2) == 0) }
+            guard delay > .seconds(1) else { return retry(random.below(2) == 0 ? .secured : .untried) }
             _ = fixture.loop.schedule(after: delay) {
                 become()
-                for _ in 0..<2 { retry(random.below(4) > 0) }
+                for _ in 0..<2 { retry(random.below(4) > 0 ? .secured : .untried) }
             }
         }
         var started = 0

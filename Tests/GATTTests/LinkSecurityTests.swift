@@ -85,16 +85,16 @@ struct LinkSecurityRow: Sendable, CustomTestStringConvertible {
 @Suite struct LinkSecurityTests {
     @Test(arguments: LinkSecurityRow.all)
     func eachRequirementOnEachLink(_ row: LinkSecurityRow) {
-        #expect(row.security.refusal(of: .none) == nil)
-        #expect(row.security.refusal(of: .encrypted) == row.encrypted)
-        #expect(row.security.refusal(of: .authenticated) == row.authenticated)
-        #expect(row.security.refusal(of: .secureConnections) == row.secureConnections)
+        #expect(row.security.attributeRefusal(of: .none) == nil)
+        #expect(row.security.attributeRefusal(of: .encrypted) == row.encrypted)
+        #expect(row.security.attributeRefusal(of: .authenticated) == row.authenticated)
+        #expect(row.security.attributeRefusal(of: .secureConnections) == row.secureConnections)
         // Secure Connections Only: level 1 or level 4, nothing between (Core Vol 3 Part C 10.2.4).
         var security = row.security
         security.isSecureConnectionsOnly = true
-        #expect(security.refusal(of: .none) == nil)
-        for requirement in [SecurityRequirement.encrypted, .authenticated, .secureConnections] {
-            #expect(security.refusal(of: requirement) == row.secureConnections)
+        #expect(security.attributeRefusal(of: .none) == nil)
+        for requirement in [SecurityLevel.encrypted, .authenticated, .secureConnections] {
+            #expect(security.attributeRefusal(of: requirement) == row.secureConnections)
         }
     }
 
@@ -160,7 +160,7 @@ struct LinkSecurityRow: Sendable, CustomTestStringConvertible {
     }
 
     /// Publishes one characteristic; its configuration is behind its value.
-    private func publish(_ notification: SecurityRequirement, _ indication: SecurityRequirement) throws -> UInt16 {
+    private func publish(_ notification: SecurityLevel, _ indication: SecurityLevel) throws -> UInt16 {
         let definition = CharacteristicDefinition(
             0x2A4D,
             properties: [.notify, .indicate],
@@ -183,7 +183,7 @@ struct LinkSecurityRow: Sendable, CustomTestStringConvertible {
 
     @Test func behaviour_6_15_notificationsAndIndicationsAskSeparately() throws {
         for (notification, indication) in [
-            (SecurityRequirement.encrypted, SecurityRequirement.none), (.none, .encrypted),
+            (SecurityLevel.encrypted, SecurityLevel.none), (.none, .encrypted),
         ] {
             let handle = try publish(notification, indication)
             let (free, bound): (UInt8, UInt8) = notification == .none ? (1, 2) : (2, 1)
@@ -227,13 +227,13 @@ struct LinkSecurityRow: Sendable, CustomTestStringConvertible {
     func theOwnerIsAskedForSecurity(isOnly: Bool) throws {
         let level2 = try publish(.encrypted, .encrypted)
         let level3 = try publish(.authenticated, .authenticated)
-        var asked: [SecurityRequirement] = []
+        var asked: [SecurityLevel] = []
         client.session.onSecurityNeeded = { asked.append($0) }
         var security = LinkSecurity(isEncrypted: false)
         security.isSecureConnectionsOnly = isOnly
         client.session.security = security
         client.session.restore(ClientRecord(configurations: [level2: .notify]))
-        let first = isOnly ? SecurityRequirement.secureConnections : .encrypted
+        let first = isOnly ? SecurityLevel.secureConnections : .encrypted
         #expect(asked == [first])
         for _ in 0..<3 { #expect(update(1, level2).isEmpty) }
         #expect(asked == [first])
@@ -241,12 +241,11 @@ struct LinkSecurityRow: Sendable, CustomTestStringConvertible {
         #expect(update(1, level3).isEmpty)
         #expect(asked == [first, isOnly ? .secureConnections : .authenticated])
         // With another link the owner is asked again, when there is something to send.
-        client.session.security.isEncrypted = true
+        client.session.security.encryption = KeyLevel()
         #expect(asked.count == 2)
         #expect(update(1, level3).isEmpty)
         #expect(asked.count == 3)
-        client.session.security.isAuthenticated = true
-        client.session.security.isSecureConnections = true
+        client.session.security.encryption = KeyLevel(isAuthenticated: true, isSecureConnections: true)
         #expect(update(2, level2) == [[0x1B, UInt8(level2), 0, 2]])
         #expect(update(2, level3) == [[0x1D, UInt8(level3), 0, 2]])
         #expect(asked.count == 3)
@@ -254,7 +253,7 @@ struct LinkSecurityRow: Sendable, CustomTestStringConvertible {
 
     @Test func severalValuesAtOnceAskToo() throws {
         let handle = try publish(.encrypted, .encrypted)
-        var asked: [SecurityRequirement] = []
+        var asked: [SecurityLevel] = []
         client.session.onSecurityNeeded = { asked.append($0) }
         client.session.security = LinkSecurity(isEncrypted: true)
         #expect(choose(1, handle) == [0x13])

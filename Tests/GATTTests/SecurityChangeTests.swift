@@ -121,7 +121,7 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
 
     /// Two values of one type, the second one protected: the app is asked for it only if the request may have it.
     @Test func AB_L08_aRequestForSeveralValuesHasOneRight() throws {
-        let permissions = [SecurityRequirement.none, .encrypted].map { AttributePermissions(read: $0) }
+        let permissions = [SecurityLevel.none, .encrypted].map { AttributePermissions(read: $0) }
         let published = try fixture.database.add(
             ServiceDefinition(
                 0x1812,

@@ -119,7 +119,7 @@ import Testing
     func whatIsFoundByTypeAndValue(security: LinkSecurity) throws {
         let fixture = try ServerFixture()
         let heartRate: [UInt8] = [0x0D, 0x18]
-        func value(_ type: UInt16, _ read: SecurityRequirement?, _ octets: [UInt8]?) -> CharacteristicDefinition {
+        func value(_ type: UInt16, _ read: SecurityLevel?, _ octets: [UInt8]?) -> CharacteristicDefinition {
             CharacteristicDefinition(
                 BluetoothUUID(type),
                 properties: .read,
@@ -128,10 +128,10 @@ import Testing
             )
         }
         let characteristics = [
-            value(0x2AAA, SecurityRequirement.none, heartRate), value(0x2AAA, .encrypted, heartRate),
-            value(0x2AAA, nil, heartRate), value(0x2AAA, SecurityRequirement.none, nil),
-            value(0x2AAA, SecurityRequirement.none, BluetoothUUID(0x180D).expanded.littleEndianBytes),
-            value(0x2AAB, SecurityRequirement.none, heartRate), value(0x2AAA, SecurityRequirement.none, heartRate),
+            value(0x2AAA, SecurityLevel.none, heartRate), value(0x2AAA, .encrypted, heartRate),
+            value(0x2AAA, nil, heartRate), value(0x2AAA, SecurityLevel.none, nil),
+            value(0x2AAA, SecurityLevel.none, BluetoothUUID(0x180D).expanded.littleEndianBytes),
+            value(0x2AAB, SecurityLevel.none, heartRate), value(0x2AAA, SecurityLevel.none, heartRate),
         ]
         let service = try fixture.database.add(ServiceDefinition(0x1805, characteristics: characteristics))
         let handles = service.characteristics.map(\.value)

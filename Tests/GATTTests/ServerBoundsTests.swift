@@ -174,13 +174,13 @@ import Testing
             (both, .encrypted, .authenticated, .encrypted), (both, .authenticated, .encrypted, .encrypted),
             (.notify, .authenticated, .none, .authenticated), (.indicate, .none, .authenticated, .authenticated),
             (both, .none, .secureConnections, .none),
-        ] as [(ClientConfiguration, SecurityRequirement, SecurityRequirement, SecurityRequirement)]
+        ] as [(ClientConfiguration, SecurityLevel, SecurityLevel, SecurityLevel)]
     )
     func theLeastIsThatOfTheWaysThatThereAre(
         choices: ClientConfiguration,
-        notification: SecurityRequirement,
-        indication: SecurityRequirement,
-        least: SecurityRequirement
+        notification: SecurityLevel,
+        indication: SecurityLevel,
+        least: SecurityLevel
     ) {
         let rule = SubscriptionRule(choices: choices, notification: notification, indication: indication)
         #expect(rule.least == least && !rule.isOpen)

@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test func GATT_SR_GAW_BV_06_aReliableWriteOfSeveralValues() throws {
-        let open = AttributePermissions(read: SecurityRequirement.none, write: SecurityRequirement.none)
+        let open = AttributePermissions(read: SecurityLevel.none, write: SecurityLevel.none)
         let reliable = CharacteristicDefinition(
             0x2A39,
             properties: [.read, .write],
@@ -190,7 +190,7 @@ import Testing
     }
 
     @Test func readingByTypeAnswersSeveralValuesOfTheApp() throws {
-        let open = AttributePermissions(read: SecurityRequirement.none)
+        let open = AttributePermissions(read: SecurityLevel.none)
         let asked = CharacteristicDefinition(0x2A6F, properties: .read, permissions: open)
         let published = try fixture.database.add(
             ServiceDefinition(0x1805, characteristics: Array(repeating: asked, count: 4))

@@ -112,8 +112,8 @@ struct SecurityCase: Sendable {
                         0x2A4D,
                         properties: [.read, .write],
                         permissions: AttributePermissions(
-                            read: SecurityRequirement.none,
-                            write: SecurityRequirement.none,
+                            read: SecurityLevel.none,
+                            write: SecurityLevel.none,
                             needsAuthorization: true
                         )
                     )

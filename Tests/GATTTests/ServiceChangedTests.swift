@@ -123,7 +123,7 @@ import Testing
         let definition = CharacteristicDefinition(
             0x2A4D,
             properties: [.write, .authenticatedSignedWrites],
-            permissions: AttributePermissions(write: SecurityRequirement.none, needsSignature: true)
+            permissions: AttributePermissions(write: SecurityLevel.none, needsSignature: true)
         )
         let service = ServiceDefinition(0x1812, characteristics: [definition])
         let value = try UInt8(fixture.database.add(service).characteristics[0].value)

@@ -23,8 +23,8 @@ final class SigningPair {
 
     init(clientKey: UInt8? = 1, serverKey: UInt8? = 1) throws {
         fixture = try ServerFixture()
-        let writable = AttributePermissions(write: SecurityRequirement.none)
-        let signed = AttributePermissions(write: SecurityRequirement.none, needsSignature: true)
+        let writable = AttributePermissions(write: SecurityLevel.none)
+        let signed = AttributePermissions(write: SecurityLevel.none, needsSignature: true)
         let characteristics = [writable, signed].map {
             CharacteristicDefinition(
                 0x2A4D,

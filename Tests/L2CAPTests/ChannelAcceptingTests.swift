@@ -29,8 +29,8 @@ import Testing
     private func expectRefusal(
         _ mode: ChannelMode,
         _ expected: ChannelResult,
-        requirement: ChannelRequirement = ChannelRequirement(),
-        protection: LinkProtection = LinkProtection(),
+        requirement: SecurityLevel = SecurityLevel.none,
+        protection: LinkSecurity = LinkSecurity(),
         spsm: Int = 0x80,
         configure: (ChannelFixture) -> Void = { _ in }
     ) throws {
@@ -66,12 +66,12 @@ import Testing
 
     // A key that is not authenticated does not do, and neither does none.
     private func expectAuthentication(_ mode: ChannelMode) throws {
-        let requirement = ChannelRequirement(.authenticated)
+        let requirement = SecurityLevel.authenticated.with(keySize: 16)
         try expectRefusal(mode, .insufficientAuthentication, requirement: requirement)
-        let weak = LinkProtection(hasKey: true)
+        let weak = LinkSecurity(isEncrypted: true)
         try expectRefusal(mode, .insufficientAuthentication, requirement: requirement, protection: weak)
         let fixture = try ChannelFixture(requirement: requirement)
-        fixture.connection.protection = LinkProtection(hasKey: true, isAuthenticated: true)
+        fixture.connection.protection = LinkSecurity(isEncrypted: true, isAuthenticated: true)
         #expect(try fixture.accept(mode).closure == nil)
     }
 
@@ -90,8 +90,8 @@ import Testing
             try expectRefusal(
                 mode,
                 .encryptionKeySizeTooShort,
-                requirement: ChannelRequirement(.encrypted),
-                protection: LinkProtection(hasKey: true, keySize: keySize)
+                requirement: SecurityLevel.encrypted.with(keySize: 16),
+                protection: LinkSecurity(isEncrypted: true, keySize: keySize)
             )
         }
     }
@@ -100,11 +100,11 @@ import Testing
     @Test func L2CAP_ECFC_BV_15_keyTooShort() throws { try expectKeySize(.enhanced) }
 
     private func expectEncryption(_ mode: ChannelMode) throws {
-        let protection = LinkProtection(hasKey: true, isEncrypted: false)
-        let requirement = ChannelRequirement(.encrypted)
+        let protection = LinkSecurity(isEncrypted: false)
+        let requirement = SecurityLevel.encrypted.with(keySize: 16)
         try expectRefusal(mode, .insufficientEncryption, requirement: requirement, protection: protection)
         let fixture = try ChannelFixture(requirement: requirement)
-        fixture.connection.protection = LinkProtection(hasKey: true)
+        fixture.connection.protection = LinkSecurity(isEncrypted: true)
         #expect(try fixture.accept(mode).closure == nil)
     }
 
@@ -115,24 +115,24 @@ import Testing
     /// is.
     @Test(arguments: [ChannelMode.creditBased, .enhanced])
     func nobodyIsAskedToAuthorizeALinkThatIsNotGoodEnough(mode: ChannelMode) throws {
-        let fixture = try ChannelFixture(requirement: ChannelRequirement(.authenticated))
+        let fixture = try ChannelFixture(requirement: SecurityLevel.authenticated.with(keySize: 16))
         var asked = 0
         fixture.server.authorize = { _ in
             asked += 1
             return false
         }
-        let links: [(LinkProtection, ChannelResult)] = [
-            (LinkProtection(), .insufficientAuthentication),
-            (LinkProtection(hasKey: true), .insufficientAuthentication),
-            (LinkProtection(hasKey: true, isAuthenticated: true, isEncrypted: false), .insufficientEncryption),
-            (LinkProtection(hasKey: true, isAuthenticated: true, keySize: 15), .encryptionKeySizeTooShort),
+        let links: [(LinkSecurity, ChannelResult)] = [
+            (LinkSecurity(), .insufficientAuthentication),
+            (LinkSecurity(isEncrypted: true), .insufficientAuthentication),
+            (LinkSecurity(isEncrypted: false, isAuthenticated: true), .insufficientEncryption),
+            (LinkSecurity(isEncrypted: true, isAuthenticated: true, keySize: 15), .encryptionKeySizeTooShort),
         ]
         for (protection, result) in links {
             fixture.connection.protection = protection
             #expect(try fixture.result(mode).result == Int(result.rawValue))
         }
         #expect(asked == 0)
-        fixture.connection.protection = LinkProtection(hasKey: true, isAuthenticated: true)
+        fixture.connection.protection = LinkSecurity(isEncrypted: true, isAuthenticated: true)
         #expect(try fixture.result(mode).result == Int(ChannelResult.insufficientAuthorization.rawValue))
         #expect(asked == 1)
     }

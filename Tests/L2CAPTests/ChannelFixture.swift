@@ -32,7 +32,7 @@ final class ChannelFixture {
     init(
         role: L2CAPConnection.Role = .peripheral,
         parameters: ChannelParameters = ChannelFixture.parameters,
-        requirement: ChannelRequirement = ChannelRequirement()
+        requirement: SecurityLevel = SecurityLevel.none
     ) throws {
         (link, peer) = LoopbackLink.pair(loop: loop)
         connection = L2CAPConnection(link: link, role: role, loop: loop, servers: servers)

@@ -8,9 +8,9 @@ import Testing
 
 /// What arrives has the rights of the weakest security since it began to.
 @Suite struct SecurityHistoryTests {
-    private static let clear = LinkProtection()
-    private static let encrypted = LinkProtection(hasKey: true)
-    private static let authenticated = LinkProtection(hasKey: true, isAuthenticated: true)
+    private static let clear = LinkSecurity()
+    private static let encrypted = LinkSecurity(isEncrypted: true)
+    private static let authenticated = LinkSecurity(isEncrypted: true, isAuthenticated: true)
 
     @Test func eachMomentHasTheWeakestSecuritySince() {
         var moments: [LinkMoment] = []
@@ -24,7 +24,7 @@ import Testing
         now.advance()
         moments.append(now)
         let expected = [
-            LinkProtection(hasKey: true, isEncrypted: false), Self.encrypted, Self.encrypted, Self.encrypted,
+            LinkSecurity(isEncrypted: false), Self.encrypted, Self.encrypted, Self.encrypted,
             Self.authenticated,
         ]
         #expect(moments.map(history.weakest) == expected)
@@ -37,7 +37,7 @@ import Testing
         var history = SecurityHistory(Self.encrypted)
         var now = LinkMoment.first
         now.advance()
-        history.change(to: LinkProtection(hasKey: true, isEncrypted: false), at: now)
+        history.change(to: LinkSecurity(isEncrypted: false), at: now)
         #expect(!history.weakest(since: now).isEncrypted)
         history.change(to: Self.encrypted, at: now)
         #expect(!history.weakest(since: now).isEncrypted)
@@ -48,8 +48,8 @@ import Testing
     /// AB-A13: what came over a link with a short key came with no better one.
     @Test func theShortestKeySinceCounts() {
         var now = LinkMoment.first
-        let short = LinkProtection(hasKey: true, isAuthenticated: true, keySize: 7)
-        let long = LinkProtection(hasKey: true, isAuthenticated: true)
+        let short = LinkSecurity(isEncrypted: true, isAuthenticated: true, keySize: 7)
+        let long = LinkSecurity(isEncrypted: true, isAuthenticated: true)
         for (then, later) in [(short, long), (long, short)] {
             var history = SecurityHistory(then)
             now.advance()
@@ -58,7 +58,7 @@ import Testing
             now.advance()
             #expect(history.weakest(since: now) == later)
         }
-        #expect(short.refusal(of: ChannelRequirement(.encrypted)) == .encryptionKeySizeTooShort)
+        #expect(short.channelRefusal(of: SecurityLevel.encrypted.with(keySize: 16)) == .encryptionKeySizeTooShort)
     }
 
     /// However often the security changes, what is forgotten makes nothing stronger.
@@ -81,7 +81,7 @@ import Testing
 
 /// PDUs that are under way when the link's security changes.
 @Suite struct StraddlingTests {
-    private static let encrypted = LinkProtection(hasKey: true)
+    private static let encrypted = LinkSecurity(isEncrypted: true)
 
     private func request(_ identifier: UInt8, _ mode: ChannelMode) -> [UInt8] {
         let fields =
@@ -96,7 +96,7 @@ import Testing
     @Test(arguments: [ChannelMode.creditBased, .enhanced])
     func AB_L08_aChannelAskedForInTheClearIsNotOpenedOnTheEncryptedLink(mode: ChannelMode) throws {
         for cut in 1..<request(1, mode).count {
-            let fixture = try ChannelFixture(requirement: ChannelRequirement(.encrypted))
+            let fixture = try ChannelFixture(requirement: SecurityLevel.encrypted.with(keySize: 16))
             let octets = request(1, mode)
             fixture.link.onReceive?(PacketBuffer(Array(octets[..<cut])), true)
             fixture.connection.protection = Self.encrypted
@@ -148,7 +148,7 @@ import Testing
         let servers = ChannelServers()
         let server = try servers.listen(
             on: SPSM(rawValue: UInt16(ChannelFixture.spsm)),
-            requirement: ChannelRequirement(.encrypted)
+            requirement: SecurityLevel.encrypted.with(keySize: 16)
         )
         peer.inject(Array(request(1, .creditBased).dropFirst(4)), on: 5)
         loop.run(for: .zero)

@@ -49,7 +49,7 @@ import Testing
         side.manager.encryptionChanged(.on)
         side.manager.encryptionChanged(.refreshed)
         #expect(outcome.error == .forgotten && side.failures == [.forgotten] && side.ends == 1)
-        #expect(side.levels.allSatisfy { !$0.isEncrypted } && !side.manager.encryption.isEncrypted)
+        #expect(side.levels.allSatisfy { $0 == nil } && side.manager.encryption == nil)
         // Nothing can be had of this link any more, whatever is kept meanwhile.
         side.shelf.keys = try Securing.bond().0
         #expect(side.manager.longTermKey(random: 0, diversifier: 0) == nil)
@@ -69,9 +69,9 @@ import Testing
             side.shelf.keys = nil
             side.manager.forget()
             bench.run(.seconds(60))
-            #expect(side.ends == 1 && !side.manager.encryption.isEncrypted && !side.isPromptOpen, "\(moment)")
+            #expect(side.ends == 1 && side.manager.encryption == nil && !side.isPromptOpen, "\(moment)")
             #expect(side.stored.count == kept && side.shelf.keys == nil, "\(moment)")
-            #expect(side.levels.last?.isEncrypted == false, "\(moment)")
+            #expect(side.levels.last == .some(nil), "\(moment)")
         }
     }
 }
@@ -142,7 +142,7 @@ extension ForgottenBondTests {
         let key = try #require(bench.central.manager.keys?.peerKey)
         bench.central.securityManager(bench.central.manager, encryptWith: key)
         bench.run()
-        #expect(bench.air.keys == [key.key, key.key] && bench[role].manager.encryption.isEncrypted)
+        #expect(bench.air.keys == [key.key, key.key] && bench[role].manager.encryption != nil)
         bench[role].manager.linkLost()
         #expect(bench[role].manager.keys == nil)
     }

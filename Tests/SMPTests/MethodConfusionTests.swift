@@ -81,7 +81,7 @@ import Testing
     }
 
     private static func isPaired(_ side: SecuritySide) -> Bool {
-        side.stored.contains { $0.keys.level.isAuthenticated } || side.manager.encryption.isEncrypted
+        side.stored.contains { $0.keys.level.isAuthenticated } || side.manager.encryption != nil
     }
 
     /// The defence is what the person is asked: the devices name different things, so that nobody who does what they say

@@ -48,7 +48,7 @@ import Testing
         let outcome = bench.secure(.authenticated, by: role)
         #expect(outcome.isSuccess)
         for side in [bench.central, bench.peripheral] {
-            #expect(side.manager.encryption.level?.isAuthenticated == true)
+            #expect(side.manager.encryption?.isAuthenticated == true)
             #expect(side.stored.count == 1 && side.stored.first?.isBonding == true)
             #expect(side.manager.keys == side.stored.first?.keys && side.failures.isEmpty && !side.isPromptOpen)
         }
@@ -66,7 +66,7 @@ import Testing
         bench[full].manager.pair { outcome.result = $0 }
         bench.run()
         #expect(outcome.error == .keysRefused)
-        #expect(bench[full].manager.keys == nil && !bench[full].manager.encryption.isEncrypted)
+        #expect(bench[full].manager.keys == nil && bench[full].manager.encryption == nil)
         #expect(bench[full].failures == [.keysRefused])
         #expect(bench[full].takeSent().last == .failed(PairingFailed(.keyRejected)))
     }
@@ -188,6 +188,6 @@ import Testing
         #expect(results.prefix(2) == ["first", "last"] && results.count == 3)
         #expect(bench.central.failures.isEmpty)
         // The link stays as it was.
-        #expect(bench.central.manager.encryption.isEncrypted)
+        #expect(bench.central.manager.encryption != nil)
     }
 }

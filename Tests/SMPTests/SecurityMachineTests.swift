@@ -205,7 +205,7 @@ extension SecurityMachineTests {
                 machine.handle(.encryption(.on)).isEmpty && machine.handle(.encryption(.refreshed)).isEmpty,
                 "\(end)"
             )
-            #expect(!machine.encryption.isEncrypted && !machine.isTentative, "\(end)")
+            #expect(machine.encryption == nil && !machine.isTentative, "\(end)")
         }
     }
 

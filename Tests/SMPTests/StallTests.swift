@@ -19,7 +19,7 @@ import Testing
         init(_ side: SecuritySide) {
             self.side = side
             waited = side.manager.machine.state != .idle
-            wasEncrypted = side.manager.encryption.isEncrypted
+            wasEncrypted = side.manager.encryption != nil
         }
     }
 

@@ -63,11 +63,11 @@ private final class GATTClientScene {
     }
 
     /// Half of the attempts to secure the link succeed, some time later.
-    private func secure(_ retry: @escaping (Bool) -> Void) {
+    private func secure(_ retry: @escaping (SecuringOutcome) -> Void) {
         let isSecured = input.octet() & 1 == 0
         _ = loop.schedule(after: .seconds(1)) { [unowned self] in
             if isSecured { client.security = LinkSecurity(isEncrypted: true) }
-            retry(isSecured)
+            retry(isSecured ? .secured : .untried)
         }
     }
 

@@ -59,7 +59,7 @@ private final class GATTServerScene: GATTServerDelegate {
     }
 
     private func fill() {
-        let open = AttributePermissions(read: SecurityRequirement.none, write: SecurityRequirement.none)
+        let open = AttributePermissions(read: SecurityLevel.none, write: SecurityLevel.none)
         let long = PacketBuffer((0..<512).map { UInt8(truncatingIfNeeded: $0) })
         let services = [
             ServiceDefinition.genericAccess(deviceName: "Harald", appearance: 0x0341), .genericAttribute(),
@@ -84,7 +84,7 @@ private final class GATTServerScene: GATTServerDelegate {
                     CharacteristicDefinition(
                         0x2A3B,
                         properties: [.write, .authenticatedSignedWrites, .notify, .indicate],
-                        permissions: AttributePermissions(write: SecurityRequirement.none, needsSignature: true),
+                        permissions: AttributePermissions(write: SecurityLevel.none, needsSignature: true),
                         notification: .encrypted,
                         indication: .authenticated
                     ),

@@ -34,7 +34,7 @@ private final class DataPath: ACLLink {
     private let loop = VirtualEventLoop()
     private lazy var connection = L2CAPConnection(link: self, role: .peripheral, loop: loop)
     private lazy var channel = connection.register(.attribute, maximumPayload: LinkEnd.honest.count)
-    private var history = SecurityHistory(LinkProtection())
+    private var history = SecurityHistory(LinkSecurity())
 
     init() {
         channel.onReceive = { [unowned self] payload, moment in
@@ -48,7 +48,7 @@ private final class DataPath: ACLLink {
 
     /// The host hears that the link is encrypted.
     func trust() {
-        history.change(to: LinkProtection(hasKey: true, isEncrypted: true), at: connection.moment)
+        history.change(to: LinkSecurity(isEncrypted: true), at: connection.moment)
     }
 }
 

@@ -81,7 +81,7 @@ final class Conversation {
 
     private func carry(_ item: (to: Side, octets: PacketBuffer)) {
         commands += 1
-        let isEncrypted = central.manager.encryption.isEncrypted || peripheral.manager.encryption.isEncrypted
+        let isEncrypted = central.manager.encryption != nil || peripheral.manager.encryption != nil
         let change = isEncrypted && !isPeerHostile ? 0 : input.octet() & 7
         if change != 0 { isChanged = true }
         switch change {
@@ -127,7 +127,7 @@ final class Conversation {
             hold(a.pairings == 1 && b.pairings == 1, "nobody disturbed a pairing that came to nothing")
         }
         for side in [a, b] {
-            let level = side.manager.encryption.level
+            let level = side.manager.encryption
             let isKept = level == nil || side.manager.isPairing || side.manager.keys?.level == level
             hold(isKept, "a level without a key that is kept")
             side.manager.linkLost()
@@ -207,7 +207,7 @@ final class Conversation {
 
         private func encrypt(_ key: EncryptionKey) {
             guard let other else { return }
-            let isOn = manager.encryption.isEncrypted
+            let isOn = manager.encryption != nil
             let isProof = other.trusts(key)
             let theirs = other.manager.longTermKey(random: key.random, diversifier: key.diversifier)
             hold(!isProof || theirs == key.key, "whoever shows the bond's key is refused")
@@ -231,7 +231,7 @@ final class Conversation {
         /// Whether `key` is the bond's, and nothing that is known here speaks against it.
         private func trusts(_ key: EncryptionKey) -> Bool {
             keys?.localKey == key && manager.machine.state != .ended && manager.machine.pairing.agreedKey == nil
-                && !manager.encryption.isEncrypted
+                && manager.encryption == nil
         }
 
         private func forget() {

@@ -109,9 +109,9 @@ final class LoneManager: SecurityManagerDelegate {
             hold(again?.framed() == command, "\(command) cannot be read")
         }
         hold(waiting <= SecurityMachine.maximumWaiters, "too many wait")
-        hold(!manager.encryption.isEncrypted || hasGivenKey, "encrypted, and no key was given")
-        hold(!manager.encryption.isEncrypted || !isGivenUp, "a level on a link that was given up")
-        guard let level = manager.encryption.level, !manager.isPairing else { return }
+        hold(manager.encryption == nil || hasGivenKey, "encrypted, and no key was given")
+        hold(manager.encryption == nil || !isGivenUp, "a level on a link that was given up")
+        guard let level = manager.encryption, !manager.isPairing else { return }
         hold(manager.keys?.level == level, "a level without a key that is kept")
     }
 
@@ -122,7 +122,7 @@ final class LoneManager: SecurityManagerDelegate {
             hold(!isAnswered, "a caller is answered twice")
             isAnswered = true
             waiting -= 1
-            if case .success = result { hold(manager.encryption.isEncrypted, "success without encryption") }
+            if case .success = result { hold(manager.encryption != nil, "success without encryption") }
         }
         if value & 3 == 3 { return manager.pair(completion: completion) }
         let levels = [SecurityLevel.encrypted, .authenticated, .secureConnections]
@@ -154,7 +154,7 @@ final class LoneManager: SecurityManagerDelegate {
     private func change(_ value: UInt8) {
         switch value & 7 {
         case 0: forget(isTold: value & 8 != 0)
-        case 1: if !manager.encryption.isEncrypted { kept = Self.bond }
+        case 1: if manager.encryption == nil { kept = Self.bond }
         case 2: isPermitted.toggle()
         case 3: storesKeys.toggle()
         case 4: manager.cancel()
@@ -171,7 +171,7 @@ final class LoneManager: SecurityManagerDelegate {
     /// The bond goes. A link that is not encrypted yet may learn it from the store alone.
     private func forget(isTold: Bool) {
         kept = nil
-        if isTold || manager.encryption.isEncrypted { manager.forget() }
+        if isTold || manager.encryption != nil { manager.forget() }
     }
 
     private func verify(_ octets: [UInt8]) {
@@ -185,7 +185,7 @@ final class LoneManager: SecurityManagerDelegate {
         manager.linkLost()
         hold(waiting == 0, "\(waiting) wait for a link that is gone")
         hold(person.prompt == nil, "a prompt is left open")
-        hold(!manager.encryption.isEncrypted, "encrypted without a link")
+        hold(manager.encryption == nil, "encrypted without a link")
         channel.sent = []
         channel.arrive([0x01, 3, 0, 0, 16, 0, 0])
         loop.run(for: .seconds(100))

@@ -1,3 +1,4 @@
+import BluetoothTypes
 import EventLoops
 import L2CAP
 
@@ -10,7 +11,7 @@ package final class EnhancedBearers {
     /// Most bearers of one link, whoever opened them: as many as one request may open (Vol 3 Part A 4.25).
     package static let maximumBearers = 5
     /// What the link has to fulfil.
-    package static let requirement = ChannelRequirement(.encrypted)
+    package static let requirement = SecurityLevel.encrypted.with(keySize: 16)
     /// What this end takes on each channel: a value of full length in one PDU, a few of them ahead.
     package static let parameters = ChannelParameters(mtu: 517, mps: 247, window: 8)
 
@@ -57,7 +58,7 @@ package final class EnhancedBearers {
     /// A wish while another is under way is `noResources`, one on a link that is not encrypted `notAllowed`.
     package func open(_ count: Int, completion: @escaping (ChannelOpenError?) -> Void) {
         guard !isClosed else { return completion(.closed) }
-        guard connection.protection.refusal(of: Self.requirement) == nil else { return completion(.notAllowed) }
+        guard connection.protection.channelRefusal(of: Self.requirement) == nil else { return completion(.notAllowed) }
         guard !machine.isBusy else { return completion(.noResources) }
         self.completion = completion
         perform(machine.handle(.want(min(count, Self.maximumBearers), open: bearers.count)))

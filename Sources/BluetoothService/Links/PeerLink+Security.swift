@@ -17,7 +17,9 @@ extension PeerLink {
         secured.onPaired = { [weak self] bond in if bond != nil { self?.bonded() } }
         secured.onBondLost = { [weak self] in self?.tellOfLostBond() }
         secured.onFailure = { [weak self] in self?.tellOfFailure(of: $0) }
-        client.onInsufficientSecurity = { [weak self] in self?.secure(after: $0, $1) }
+        // A request was refused, or may not even be made: the link is encrypted, or the two devices pair, and nobody but the
+        // person notices (behaviour 6.1).
+        client.onInsufficientSecurity = { [weak self] in self?.secured.secure(after: $0, completion: $1) }
         client.outOfSyncPolicy = .repeatIfUnchanged
         if let record = secured.bond?.record { served?.restore(record) }
     }
@@ -48,39 +50,27 @@ extension PeerLink {
 
     /// What persons know the peer by: its name, else its address.
     private var label: String { (system.peers[peer]?.name ?? secured.name)?.quotedName ?? "\(secured.peer)" }
+}
 
-    /// A request was refused, or may not even be made, for want of security: the link is encrypted, or the two devices pair,
-    /// and nobody but the person notices (behaviour 6.1).
-    private func secure(after refusal: ATTErrorCode, _ retry: @escaping (Bool) -> Void) {
-        secured.secure(after: refusal) { [weak self] result in
-            switch result {
-            case .success: retry(true)
-            case .failure(let error):
-                self?.securityFailure = error
-                retry(false)
-                self?.securityFailure = nil
-            case nil: retry(false)
-            }
-        }
-    }
+// MARK: - What could not be had
 
+extension PeerLink {
     /// Why a procedure failed. One that was held while the link was to be secured fails for the reason of that, where the
     /// API has a word for it, and else as the peer refused it (behaviours 6.5, 6.6).
     func serviceError(_ error: GATTError) -> ServiceError {
-        let plain = ServiceError(error)
-        guard let securityFailure else { return plain }
-        switch securityFailure {
+        guard case .notSecured(_, let reason) = error, let security = reason.error as? SecurityError else {
+            return ServiceError(error)
+        }
+        switch security {
         case .pairing(.timedOut):
-            let status = ATTStatus(rawValue: ATTErrorCode.insufficientEncryption.rawValue)
-            return ServiceError(att: status, reason: "\(securityFailure)")
+            return ServiceError(
+                att: ATTStatus(rawValue: ATTErrorCode.insufficientEncryption.rawValue),
+                reason: "\(security)"
+            )
         case .keysRefused where system.keeper.isFull:
-            return ServiceError(.tooManyLEPairedDevices, reason: "\(securityFailure)")
-        case .peerLostKey, .encryptionTimedOut:
-            return ServiceError(securityFailure)
-        default:
-            var error = plain
-            error.reason = "\(securityFailure)"
-            return error
+            return ServiceError(.tooManyLEPairedDevices, reason: "\(security)")
+        case .peerLostKey, .encryptionTimedOut: return ServiceError(security)
+        default: return ServiceError(error)
         }
     }
 }

@@ -28,8 +28,6 @@ final class PeerLink {
 
     /// Whether what the system does before anybody may use the link is done.
     private(set) var isReady = false
-    /// Why the link could not be secured, for those whose requests were held for it; nil at all other times.
-    var securityFailure: SecurityError?
     let served: GATTServerSession?
 
     private let bearer: ATTBearer

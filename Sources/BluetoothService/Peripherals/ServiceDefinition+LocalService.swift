@@ -29,7 +29,7 @@ extension ServiceDefinition {
     /// - Parameters:
     ///   - includedServices: The first handles of the services that it includes.
     ///   - trust: What attributes that require encryption ask of the link (behaviour 6.9).
-    init(_ service: LocalService, includedServices: [UInt16], trust: SecurityRequirement) throws(ServiceError) {
+    init(_ service: LocalService, includedServices: [UInt16], trust: SecurityLevel) throws(ServiceError) {
         guard !Self.reserved.contains(service.uuid) else {
             throw ServiceError(.uuidNotAllowed, reason: "the system publishes \(service.uuid) itself")
         }
@@ -54,7 +54,7 @@ extension ServiceDefinition {
 }
 
 extension CharacteristicDefinition {
-    fileprivate init(_ local: LocalCharacteristic, trust: SecurityRequirement) throws(ServiceError) {
+    fileprivate init(_ local: LocalCharacteristic, trust: SecurityLevel) throws(ServiceError) {
         guard local.properties & LocalProperties.forbidden == 0 else {
             throw ServiceError(
                 .invalidParameters,
@@ -102,10 +102,10 @@ extension DescriptorDefinition {
 }
 
 extension AttributePermissions {
-    fileprivate init(_ bits: UInt8, trust: SecurityRequirement) {
-        func requirement(_ open: UInt8, _ encrypted: UInt8) -> SecurityRequirement? {
+    fileprivate init(_ bits: UInt8, trust: SecurityLevel) {
+        func requirement(_ open: UInt8, _ encrypted: UInt8) -> SecurityLevel? {
             if bits & encrypted != 0 { return trust }
-            return bits & open != 0 ? SecurityRequirement.none : nil
+            return bits & open != 0 ? SecurityLevel.none : nil
         }
         self.init(
             read: requirement(LocalPermissions.readable, LocalPermissions.readEncryptionRequired),

@@ -82,6 +82,9 @@ extension ServiceError {
             self.init(.invalidHandle, reason: "the peer's services have changed")
         case .insufficientSecurity(let cause):
             self.init(att: ATTStatus(rawValue: cause.rawValue), reason: "the link did not get secure")
+        case .notSecured(let error, because: let reason):
+            self.init(error)
+            self.reason = "\(reason)"
         case .noSigningKey:
             self.init(.unknown, reason: "there is no key to sign with")
         case .queueFull:

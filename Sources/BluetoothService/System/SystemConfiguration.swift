@@ -1,3 +1,4 @@
+import BluetoothTypes
 import Bonds
 import GAP
 import GATT
@@ -44,7 +45,7 @@ package struct SystemConfiguration: Sendable {
     package init() {}
 
     /// What attributes that require encryption ask of the link.
-    var protectedValuesRequirement: SecurityRequirement {
+    var protectedValuesRequirement: SecurityLevel {
         demandsAuthenticatedCentrals && pairing.ioCapability != .noInputNoOutput ? .authenticated : .encrypted
     }
 }

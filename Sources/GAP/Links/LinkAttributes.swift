@@ -1,4 +1,5 @@
 import ATT
+import BluetoothTypes
 import GATT
 import SMP
 import Security
@@ -29,7 +30,7 @@ package final class LinkAttributes {
         security.tellAttributes = { [weak self] in self?.changed(to: $0) }
         client.sign = { [weak security] in security?.manager.sign($0) }
         session?.verifySignature = { [weak security] in security?.manager.verify($0, signature: $1) ?? false }
-        session?.onSecurityNeeded = { [weak security] in security?.secure(SecurityLevel($0)) { _ in } }
+        session?.onSecurityNeeded = { [weak security] in security?.secure($0) { _ in } }
     }
 
     /// The link is protected in another way.
@@ -41,16 +42,5 @@ package final class LinkAttributes {
     /// The link is gone: the peer is subscribed to nothing any more.
     func end() {
         if let session { server?.detach(session) }
-    }
-}
-
-extension SecurityLevel {
-    /// What an attribute asks for.
-    fileprivate init(_ requirement: SecurityRequirement) {
-        switch requirement {
-        case .none, .encrypted: self = .encrypted
-        case .authenticated: self = .authenticated
-        case .secureConnections: self = .secureConnections
-        }
     }
 }

@@ -30,7 +30,7 @@ extension GenericAccessService {
         guard let authorize else { return request.respond(.failure(.insufficientAuthorization)) }
         authorize(request.session) { [weak self] isAllowed in
             guard isAllowed, let self else { return request.respond(.failure(.insufficientAuthorization)) }
-            if let refusal = request.session.security.refusal(of: .authenticated) {
+            if let refusal = request.session.security.attributeRefusal(of: .authenticated) {
                 return request.respond(.failure(refusal))
             }
             reader = request.session

@@ -172,7 +172,7 @@ extension GenericAccessService.Configuration {
             service.characteristics[index].source = .asked
             guard isWritable else { continue }
             service.characteristics[index].properties.insert(.write)
-            service.characteristics[index].permissions.write = SecurityRequirement.none
+            service.characteristics[index].permissions.write = SecurityLevel.none
         }
         if let preferredParameters { add(GATTUUID.preferredParameters, preferredParameters.encoded(), to: &service) }
         if let resolvesAddresses { add(GATTUUID.centralAddressResolution, [resolvesAddresses ? 1 : 0], to: &service) }

@@ -14,7 +14,7 @@ extension GATTClient {
     func refusal(since moment: LinkMoment) -> ATTErrorCode? { refusal(over: securities.weakest(since: moment)) }
 
     private func refusal(over security: LinkSecurity) -> ATTErrorCode? {
-        security.hasKey && !security.isEncrypted ? .insufficientEncryption : security.refusal(of: requirement)
+        security.hasKey && !security.isEncrypted ? .insufficientEncryption : security.attributeRefusal(of: requirement)
     }
 
     /// A procedure has ended, for its owner or for now. The first of its answers began to arrive at `moment`.
@@ -49,12 +49,12 @@ extension GATTClient {
     ) {
         guard let onInsufficientSecurity, !attempt.isSecured, !isClosed else { return completion(.failure(error)) }
         let number = holding.add(at: security) { completion(.failure($0)) }
-        onInsufficientSecurity(cause) { [self] isSecured in
+        onInsufficientSecurity(cause) { [self] outcome in
             guard holding.remove(number) else { return }
-            if isSecured {
+            if outcome == .secured {
                 repeatSecured(procedure, attempt, completion)
             } else {
-                completion(.failure(error))
+                completion(.failure(error.after(outcome)))
             }
             startNext()
         }
@@ -75,11 +75,11 @@ extension GATTClient {
         guard !isSecuring else { return }
         guard let onInsufficientSecurity else { return failWaiting(.insufficientSecurity(cause)) }
         isSecuring = true
-        onInsufficientSecurity(cause) { [self] isSecured in
+        onInsufficientSecurity(cause) { [self] outcome in
             guard isSecuring else { return }
             isSecuring = false
             // The owner may have been content with less than is asked for.
-            if !isSecured || refusal != nil { failWaiting(.insufficientSecurity(cause)) }
+            if outcome != .secured || refusal != nil { failWaiting(.insufficientSecurity(cause).after(outcome)) }
             startNext()
         }
     }

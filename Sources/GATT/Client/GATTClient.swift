@@ -61,14 +61,14 @@ package final class GATTClient {
     }
     /// What the link has to be before anything is asked of the peer, and any value taken from it. A peer that there is a key
     /// for asks for encryption at least.
-    package var requirement = SecurityRequirement.none {
+    package var requirement = SecurityLevel.none {
         didSet { if requirement != oldValue { securityChanged() } }
     }
     /// Called when the link is not secure enough: for a request that the server refused, which is held meanwhile, or for all
     /// that is to be asked of the peer, when ``requirement`` is not met. The owner secures the link and says how that ended,
-    /// once, also when the link is lost meanwhile: then what was held is repeated once, or fails for the first reason. Without
-    /// it everything fails at once.
-    package var onInsufficientSecurity: ((ATTErrorCode, _ retry: @escaping (_ isSecured: Bool) -> Void) -> Void)?
+    /// once, also when the link is lost meanwhile: then what was held is repeated once, or fails for the first reason and that
+    /// of the outcome. Without it everything fails at once.
+    package var onInsufficientSecurity: ((ATTErrorCode, _ done: @escaping (SecuringOutcome) -> Void) -> Void)?
     /// Signs a message with twelve octets, and uses up a value of the counter; nil when there is no key to do it with.
     package var sign: ((_ message: PacketBuffer) -> PacketBuffer?)?
 

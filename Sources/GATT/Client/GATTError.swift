@@ -19,13 +19,29 @@ package enum GATTError: Error, Hashable, Sendable {
     /// The link did not get as secure as it has to be before anything is asked of this peer: nothing was sent, or the
     /// answer is not to be believed.
     case insufficientSecurity(ATTErrorCode)
+    /// The link had to be more secure, for the first reason, and could not be made so, for the second.
+    indirect case notSecured(GATTError, because: UnderlyingError)
     /// There is no key to sign with.
     case noSigningKey
     /// Too many procedures wait.
     case queueFull
 
+    /// What the server answered.
+    package var response: ATTErrorResponse? {
+        switch self {
+        case .att(let response): response
+        case .notSecured(let error, _): error.response
+        default: nil
+        }
+    }
+
     init(_ error: ATTBearerError) {
         if case .response(let response) = error { self = .att(response) } else { self = .bearer(error) }
+    }
+
+    /// This error, after what was tried against it.
+    func after(_ outcome: SecuringOutcome) -> GATTError {
+        if case .failed(let reason) = outcome { .notSecured(self, because: reason) } else { self }
     }
 }
 

@@ -1,3 +1,5 @@
+import BluetoothTypes
+
 /// Procedures that the server refused, while the owner secures the link.
 struct HeldProcedures {
     private var held: [UInt64: (GATTError) -> Void] = [:]

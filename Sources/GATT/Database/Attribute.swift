@@ -27,7 +27,7 @@ struct Attribute {
     /// Why the attribute cannot be read over a link; nil when it can.
     func refusalOfReading(_ security: LinkSecurity) -> ATTErrorCode? {
         guard let requirement = permissions.read else { return .readNotPermitted }
-        return security.refusal(of: requirement) ?? refusalWithoutAuthorization(security)
+        return security.attributeRefusal(of: requirement) ?? refusalWithoutAuthorization(security)
     }
 
     /// Why the attribute cannot be written over a link; nil when it can.
@@ -35,7 +35,7 @@ struct Attribute {
     /// - Parameter isSigned: whether the write has a signature that is right.
     func refusalOfWriting(_ security: LinkSecurity, isSigned: Bool = false) -> ATTErrorCode? {
         guard let requirement = permissions.write else { return .writeNotPermitted }
-        if let refusal = security.refusal(of: requirement) { return refusal }
+        if let refusal = security.attributeRefusal(of: requirement) { return refusal }
         // Encryption does for a signature (Core Vol 3 Part C 10.4.2).
         if permissions.needsSignature, !isSigned, !security.isEncrypted { return .insufficientAuthentication }
         return refusalWithoutAuthorization(security)

@@ -3,9 +3,9 @@ import BluetoothTypes
 /// Who may read and write an attribute.
 package struct AttributePermissions: Hashable, Sendable {
     /// What reading asks of the link; nil when nobody reads.
-    package var read: SecurityRequirement?
+    package var read: SecurityLevel?
     /// What writing asks of the link; nil when nobody writes.
-    package var write: SecurityRequirement?
+    package var write: SecurityLevel?
     /// Whether writing asks for a signature as long as the link is not encrypted: LE security mode 2 (Core Vol 3 Part C
     /// 10.2.2). The characteristic's properties have to allow signed writes.
     package var needsSignature: Bool
@@ -14,8 +14,8 @@ package struct AttributePermissions: Hashable, Sendable {
 
     /// The given permissions.
     package init(
-        read: SecurityRequirement? = nil,
-        write: SecurityRequirement? = nil,
+        read: SecurityLevel? = nil,
+        write: SecurityLevel? = nil,
         needsSignature: Bool = false,
         needsAuthorization: Bool = false
     ) {
@@ -26,7 +26,7 @@ package struct AttributePermissions: Hashable, Sendable {
     }
 
     /// Everybody reads, nobody writes.
-    package static let readable = AttributePermissions(read: SecurityRequirement.none)
+    package static let readable = AttributePermissions(read: SecurityLevel.none)
 }
 
 /// Where an attribute's value comes from.
@@ -71,9 +71,9 @@ package struct CharacteristicDefinition: Hashable, Sendable {
     /// Who may read and write its value.
     package var permissions: AttributePermissions
     /// What notifications ask of the link, to be chosen and to be sent (behaviour 6.15).
-    package var notification: SecurityRequirement
+    package var notification: SecurityLevel
     /// What indications ask of the link, to be chosen and to be sent.
-    package var indication: SecurityRequirement
+    package var indication: SecurityLevel
     /// Where its value comes from.
     package var source: AttributeSource
     /// Properties beyond the eight, which bring an Extended Properties descriptor (Core Vol 3 Part G 3.3.3.1). A name for
@@ -88,8 +88,8 @@ package struct CharacteristicDefinition: Hashable, Sendable {
         _ uuid: BluetoothUUID,
         properties: CharacteristicProperties,
         permissions: AttributePermissions,
-        notification: SecurityRequirement = .none,
-        indication: SecurityRequirement = .none,
+        notification: SecurityLevel = .none,
+        indication: SecurityLevel = .none,
         source: AttributeSource = .asked,
         extendedProperties: ExtendedProperties = [],
         descriptors: [DescriptorDefinition] = []

@@ -105,7 +105,7 @@ struct ServiceLayout {
             indication: definition.indication
         )
         // Reading it never asks for security (Vol 3 Part G 3.3.3.3). What writing asks for depends on what is written.
-        let permissions = AttributePermissions(read: SecurityRequirement.none, write: rule.least)
+        let permissions = AttributePermissions(read: SecurityLevel.none, write: rule.least)
         return append(GATTUUID.clientConfiguration, permissions, .configuration(of: value, rule))
     }
 

@@ -36,7 +36,7 @@ extension ServiceDefinition {
             CharacteristicDefinition(
                 GATTUUID.clientSupportedFeatures,
                 properties: [.read, .write],
-                permissions: AttributePermissions(read: SecurityRequirement.none, write: SecurityRequirement.none)
+                permissions: AttributePermissions(read: SecurityLevel.none, write: SecurityLevel.none)
             ),
             CharacteristicDefinition(GATTUUID.databaseHash, properties: .read, permissions: .readable),
         ]

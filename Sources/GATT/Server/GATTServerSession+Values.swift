@@ -56,9 +56,9 @@ extension GATTServerSession {
         askForSecurity(rule.requirement(of: choice))
     }
 
-    func askForSecurity(_ requirement: SecurityRequirement) {
-        guard requirement > askedSecurity else { return }
-        askedSecurity = requirement
+    func askForSecurity(_ requirement: SecurityLevel) {
+        guard !askedSecurity.includes(requirement) else { return }
+        askedSecurity = askedSecurity.joined(with: requirement)
         onSecurityNeeded?(security.isSecureConnectionsOnly ? .secureConnections : requirement)
     }
 
@@ -103,7 +103,7 @@ extension GATTServerSession {
             guard let wanted = Self.configuration(value) else { return .invalidAttributeValueLength }
             guard rule.choices.isSuperset(of: wanted) else { return .improperlyConfigured }
             // Giving up what was chosen asks for as much as choosing it.
-            return security.refusal(of: rule.requirement(of: wanted.union(configurations[handle] ?? [])))
+            return security.attributeRefusal(of: rule.requirement(of: wanted.union(configurations[handle] ?? [])))
         }
     }
 

@@ -36,7 +36,7 @@ package final class GATTServerSession {
     /// Called when a value should go to the client that asks for more security than its link has, at most once for a level
     /// until ``security`` changes: the owner encrypts the link, or asks for it (Core Vol 3 Part C 10.3.1.1). Set before
     /// ``restore(_:)``, which calls it too.
-    package var onSecurityNeeded: ((SecurityRequirement) -> Void)?
+    package var onSecurityNeeded: ((SecurityLevel) -> Void)?
     /// Whether a signature of twelve octets is right for a message, and has not been seen before. Without an answer no signed
     /// write is taken.
     package var verifySignature: ((_ message: PacketBuffer, _ signature: PacketBuffer) -> Bool)?
@@ -58,7 +58,7 @@ package final class GATTServerSession {
     var unserved: Set<UInt16> = []
     /// Values about which the client has chosen in this session.
     var chosen: Set<UInt16> = []
-    var askedSecurity = SecurityRequirement.none
+    var askedSecurity = SecurityLevel.none
     /// Values about which the client, or somebody in its name, has last chosen in the clear.
     var chosenInTheClear: Set<UInt16> = []
     /// What has been announced over an encrypted link.
@@ -203,7 +203,8 @@ extension GATTServerSession {
         }
         if tellsChanges { record.missed.ranges.forEach { missed.insert($0) } }
         indicateChange()
-        askForSecurity(unserved.map { rules[$0]?.requirement(of: configurations[$0] ?? []) ?? .none }.max() ?? .none)
+        let asked = unserved.map { rules[$0]?.requirement(of: configurations[$0] ?? []) ?? .none }
+        askForSecurity(asked.reduce(.none) { $0.joined(with: $1) })
     }
 
     /// AB-A11: however often a client changes its choices, the delegate is told at a bounded rate.

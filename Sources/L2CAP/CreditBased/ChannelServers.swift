@@ -7,7 +7,7 @@ package final class ChannelServer {
     /// What this end of each channel takes.
     package let parameters: ChannelParameters
     /// What the link has to fulfil.
-    package let requirement: ChannelRequirement
+    package let requirement: SecurityLevel
     /// The least MTU of a peer that the service can work with, in octets.
     package var minimumPeerMTU = 0
     /// Most channels of the service on one link.
@@ -20,7 +20,7 @@ package final class ChannelServer {
     /// The channels that are open, in the order of their opening.
     package private(set) var channels: [L2CAPCreditBasedChannel] = []
 
-    init(spsm: SPSM, parameters: ChannelParameters, requirement: ChannelRequirement) {
+    init(spsm: SPSM, parameters: ChannelParameters, requirement: SecurityLevel) {
         self.spsm = spsm
         self.parameters = parameters
         self.requirement = requirement
@@ -61,7 +61,7 @@ package final class ChannelServers {
     package func listen(
         on spsm: SPSM? = nil,
         parameters: ChannelParameters = ChannelParameters(),
-        requirement: ChannelRequirement = ChannelRequirement()
+        requirement: SecurityLevel = SecurityLevel.none
     ) throws(ChannelListenError) -> ChannelServer {
         let number: SPSM
         if let spsm { number = spsm } else { number = try unusedDynamic() }

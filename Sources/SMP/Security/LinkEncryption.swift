@@ -1,17 +1,3 @@
-/// Whether a link is encrypted, and with how good a key.
-package struct LinkEncryption: Hashable, Sendable {
-    /// The level of the key in use; nil on a link that is not encrypted.
-    package var level: KeyLevel?
-    /// Whether the link is encrypted.
-    package var isEncrypted: Bool { level != nil }
-
-    /// Encrypted with a key of the given level; nil is not encrypted.
-    package init(level: KeyLevel? = nil) { self.level = level }
-
-    /// Whether the link is as `requirement` wants it.
-    package func meets(_ requirement: SecurityLevel) -> Bool { level.map(requirement.isMet) ?? false }
-}
-
 /// What the controller says of a link's encryption.
 package enum EncryptionChangeReport: Hashable, Sendable {
     /// Encryption is on.

@@ -1,3 +1,4 @@
+import BluetoothTypes
 import Cryptography
 
 // What the controller says of the link, and what is left of a link that nobody can rely on.
@@ -8,7 +9,7 @@ extension SecurityMachine {
         switch report {
         case .on, .refreshed: return encrypted(with: key)
         case .off:
-            encryption = LinkEncryption()
+            encryption = nil
             isProven = false
             isTentative = false
             // Keys do not go over a link that is not encrypted (AB-S11).
@@ -36,14 +37,14 @@ extension SecurityMachine {
             guard let level = pairing.agreedLevel else { return [] }
             // It counts from now on, as it does for the peer, which may repeat at once what was refused (Vol 3 Part C 10.3.1); and
             // until the pairing fails, if it does.
-            encryption = LinkEncryption(level: level)
+            encryption = level
             isProven = false
             isTentative = true
             return [.encryptionChanged] + perform(pairing.handle(.encrypted(true)))
         case .kept(let key):
             // Removed or replaced while the peer took its time: it is nobody's key now.
             guard let level = keys?.level, self.key?.key == key else { return giveUp(.forgotten) }
-            encryption = LinkEncryption(level: level)
+            encryption = level
             isProven = true
             return supersede() + [.encryptionChanged] + settle()
         }
@@ -62,8 +63,8 @@ extension SecurityMachine {
     /// The link is encrypted with the bond's key: some have what they waited for; for the others, pairing.
     private mutating func settle() -> [Action] {
         let encryption = encryption
-        let met = waiters.filter { $0.level.map(encryption.meets) ?? false }
-        waiters.removeAll { $0.level.map(encryption.meets) ?? false }
+        let met = waiters.filter { $0.level?.isMet(by: encryption) ?? false }
+        waiters.removeAll { $0.level?.isMet(by: encryption) ?? false }
         var actions = finish(met, nil)
         switch state {
         case .encrypting:
@@ -95,7 +96,7 @@ extension SecurityMachine {
 
     private mutating func end() {
         state = .ended
-        encryption = LinkEncryption()
+        encryption = nil
         isProven = false
         isTentative = false
         pending = nil

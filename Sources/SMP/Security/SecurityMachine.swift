@@ -77,7 +77,7 @@ struct SecurityMachine {
     /// The keys of a pairing that nobody keeps. They live as long as the link.
     var linkKeys: PeerKeys?
     var state = State.idle
-    var encryption = LinkEncryption()
+    var encryption: KeyLevel?
     /// Whether the key in use is one that is kept, or comes of a pairing that has come to its end on this link.
     var isProven = false
     /// Whether the key in use comes of a pairing that has not come to its end.
@@ -133,7 +133,7 @@ struct SecurityMachine {
             return answer(key, .pairing)
         }
         // In the clear anybody can have begun the pairing; whoever is refused its key for that thinks it lost (AB-S09).
-        guard !pairing.isUnderWay || !encryption.isEncrypted else { return nil }
+        guard !pairing.isUnderWay || encryption == nil else { return nil }
         guard let key, key.random == random, key.diversifier == diversifier else { return nil }
         return answer(key.key, .kept(key.key))
     }
@@ -149,7 +149,7 @@ struct SecurityMachine {
 
 extension SecurityMachine {
     private mutating func wanted(_ waiter: Waiter) -> [Action] {
-        if let level = waiter.level, encryption.meets(level) { return finish([waiter], nil) }
+        if let level = waiter.level, level.isMet(by: encryption) { return finish([waiter], nil) }
         guard waiters.count < Self.maximumWaiters else { return finish([waiter], .notAllowed) }
         waiters.append(waiter)
         return state == .idle ? proceed() : []
@@ -159,7 +159,7 @@ extension SecurityMachine {
     private func obstacle(for waiter: Waiter) -> PairingObstacle? {
         guard !pairing.isDead else { return nil }
         let kept = keys?.level
-        if let level = waiter.level, let kept, key != nil, !encryption.isEncrypted, level.isMet(by: kept) { return nil }
+        if let level = waiter.level, let kept, key != nil, encryption == nil, level.isMet(by: kept) { return nil }
         return pairing.obstacle(to: waiter.level ?? .encrypted, replacing: kept)
     }
 
@@ -174,7 +174,7 @@ extension SecurityMachine {
     private mutating func begin() -> [Action] {
         guard !waiters.isEmpty else { return [] }
         guard role == .initiator else { return requestSecurity() }
-        if !encryption.isEncrypted, let key, waiters.contains(where: { $0.level != nil }) {
+        if encryption == nil, let key, waiters.contains(where: { $0.level != nil }) {
             // Before a better pairing too: who cannot show the bond's key does not get to replace it (AB-S09).
             state = .encrypting
             pending = .kept(key.key)
@@ -225,7 +225,7 @@ extension SecurityMachine {
             isSecureConnections: requirements.contains(.secureConnections) && pairing.configuration.legacy != .only
         )
         let level = obstacle(for: Waiter(number: nil, level: wish)) == nil ? wish : .encrypted
-        guard !encryption.meets(level) else { return [] }
+        guard !level.isMet(by: encryption) else { return [] }
         waiters.append(Waiter(number: nil, level: level))
         return proceed()
     }
@@ -290,7 +290,7 @@ extension SecurityMachine {
         let rest = waiters
         waiters = []
         return rest.flatMap { waiter -> [Action] in
-            guard let level = waiter.level, !encryption.meets(level) else { return finish([waiter], nil) }
+            guard let level = waiter.level, !level.isMet(by: encryption) else { return finish([waiter], nil) }
             return finish([waiter], .tooWeak)
         }
     }

@@ -35,18 +35,20 @@ extension Explorer {
             Console.line(bond.map { "bonded with \($0.address)" } ?? "paired, and nothing is kept")
         }
         // Whatever the peer refuses for want of security is repeated when the link is secure.
-        client.onInsufficientSecurity = { [weak self, weak link, plan] error, retry in
-            guard plan.trust.pairs, let link else { return retry(false) }
-            link.secure(after: error) { result in
-                if case .failure(let error) = result { self?.tellOnce(error) }
-                if case .success = result { retry(true) } else { retry(false) }
+        client.onInsufficientSecurity = { [weak self, weak link, plan] refusal, done in
+            guard plan.trust.pairs, let link else { return done(.untried) }
+            link.secure(after: refusal) { outcome in
+                if case .failed(let reason) = outcome, let error = reason.error as? SecurityError {
+                    self?.tellOnce(error)
+                }
+                done(outcome)
             }
         }
         let secured: (Result<Void, SecurityError>) -> Void = { [weak self, weak link] result in
             guard let self, isSecuring else { return }
             switch result {
             case .success:
-                if let level = link?.manager.encryption.level { Console.line("encrypted: \(level.inWords)") }
+                if let level = link?.manager.encryption { Console.line("encrypted: \(level.inWords)") }
                 explore(client)
             case .failure(.linkLost): break
             case .failure(let error): end(.failure(.notSecured(plan.name, reason: reason(of: error))))

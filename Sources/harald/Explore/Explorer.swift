@@ -291,8 +291,8 @@ final class Explorer {
         guard case .visiting = stage else { return }
         switch result {
         case .done: leave()
-        case .stopped(.att(let error)): incomplete("refuses: \(error.code)")
-        case .stopped(let error): stopped(by: error)
+        case .stopped(let error):
+            if let response = error.response { incomplete("refuses: \(response.code)") } else { stopped(by: error) }
         case .missing(let uuid): incomplete("has no characteristic \(nameOf(uuid))")
         }
     }

@@ -104,8 +104,7 @@ final class TableWalk {
     ) -> Result<AttributeTable.Value, GATTError> {
         switch result {
         case .success(let value): .success(.known(value))
-        case .failure(.att(let error)): .success(.refused("\(error.code)"))
-        case .failure(let error): .failure(error)
+        case .failure(let error): error.response.map { .success(.refused("\($0.code)")) } ?? .failure(error)
         }
     }
 }

@@ -94,8 +94,8 @@ final class Visit {
         guard let followed else { return completion(plan.follow.map(End.missing) ?? .done) }
         client.onValue = { [weak self] handle, value, _ in self?.valueArrived(handle, value, followed) }
         client.setNotifying(true, followed) { [weak self] result in
-            if case .failure(.att(let error)) = result {
-                Console.line("cannot follow \(nameOf(followed.uuid)): \(error.code)")
+            if case .failure(let error) = result, let response = error.response {
+                Console.line("cannot follow \(nameOf(followed.uuid)): \(response.code)")
                 self?.completion(.done)
                 return
             }

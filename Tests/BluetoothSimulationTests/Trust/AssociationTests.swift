@@ -1,3 +1,4 @@
+import BluetoothTypes
 import Bonds
 import CoreBluetooth
 import EventLoops

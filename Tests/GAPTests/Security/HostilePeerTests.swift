@@ -30,7 +30,7 @@ import Testing
         let before = victim.securities.count
         try victim.security.forget(bond.identifier)
         victim.device.gate.release()
-        #expect(!link.manager.encryption.isEncrypted)
+        #expect(link.manager.encryption == nil)
         pair.world.run(for: .seconds(5)) { victim.link == nil }
         #expect(victim.link == nil && victim.bonds.bonds.isEmpty)
         #expect(victim.securities.dropFirst(before).allSatisfy { !$0.isEncrypted })

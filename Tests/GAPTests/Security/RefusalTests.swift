@@ -14,14 +14,14 @@ import Testing
     private func secure(_ pair: SecurePair, after refusal: ATTErrorCode) throws -> Bool? {
         let link = try #require(pair.central.link)
         var isSecured: Bool?
-        link.security.secure(after: refusal) { isSecured = $0?.isSuccess ?? false }
+        link.security.secure(after: refusal) { isSecured = $0 == .secured }
         pair.world.run(for: .seconds(60)) { isSecured != nil }
         pair.world.run(.milliseconds(500))
         return isSecured
     }
 
     private func level(_ pair: SecurePair) throws -> KeyLevel {
-        try #require(pair.central.link?.security.manager.encryption.level)
+        try #require(pair.central.link?.security.manager.encryption)
     }
 
     /// The peer does not say how good a key it wants: one that is good enough on the way is tried before a better one.

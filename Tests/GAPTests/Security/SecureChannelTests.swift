@@ -29,7 +29,7 @@ import Testing
         return try #require(outcome).error
     }
 
-    private func listen(_ pair: SecurePair, _ requirement: ChannelRequirement) throws {
+    private func listen(_ pair: SecurePair, _ requirement: SecurityLevel) throws {
         _ = try pair.peripheral.device.access.channels.listen(on: Self.spsm, requirement: requirement)
     }
 
@@ -37,7 +37,7 @@ import Testing
         var weak = PairingConfiguration()
         weak.ioCapability = .noInputNoOutput
         let pair = try SecurePair(central: weak)
-        try listen(pair, ChannelRequirement(.authenticated))
+        try listen(pair, SecurityLevel.authenticated.with(keySize: 16))
         try pair.connect()
         #expect(try open(isEnhanced, pair) == .refused(.insufficientAuthentication))
         // Just Works does not help; a better key does.
@@ -50,7 +50,7 @@ import Testing
 
     private func encryption(_ isEnhanced: Bool) throws {
         let pair = try SecurePair()
-        try listen(pair, ChannelRequirement(.encrypted))
+        try listen(pair, SecurityLevel.encrypted.with(keySize: 16))
         try pair.bond()
         #expect(try open(isEnhanced, pair) == nil)
         pair.disconnect()
@@ -68,7 +68,7 @@ import Testing
         var lax = PairingConfiguration()
         lax.minimumKeySize = 7
         let pair = try SecurePair(central: short, peripheral: lax)
-        try listen(pair, ChannelRequirement(.encrypted, minimumKeySize: 11))
+        try listen(pair, SecurityLevel.encrypted.with(keySize: 11))
         try pair.bond()
         #expect(try open(isEnhanced, pair) == .refused(.encryptionKeySizeTooShort))
     }

@@ -66,7 +66,7 @@ import Testing
             link.onChange = {
                 told.append($0)
                 #expect($0 == link.linkSecurity && attributes.client.security == $0)
-                #expect(bench.protection.isEncrypted == $0.isEncrypted)
+                #expect(bench.protection == $0)
             }
             for stage in Stage.allCases {
                 if stage == .encrypted { bench.change(1) }
@@ -82,8 +82,8 @@ import Testing
                         #expect(told == (link.linkSecurity == before ? [] : [link.linkSecurity]))
                     }
                     let expected = Self.rights(level, stage, floor, isAuthorized)
-                    #expect(link.linkSecurity == expected.security, "\(String(describing: level)) \(stage) \(floor)")
-                    #expect(bench.protection == expected.protection, "\(String(describing: level)) \(stage) \(floor)")
+                    #expect(link.linkSecurity == expected, "\(String(describing: level)) \(stage) \(floor)")
+                    #expect(bench.protection == expected, "\(String(describing: level)) \(stage) \(floor)")
                 }
             }
             #expect(bench.disconnects.map(\.handle) == [SecurityBench.handle])
@@ -95,29 +95,19 @@ import Testing
         _ stage: Stage,
         _ floor: KeyLevel,
         _ isAuthorized: Bool
-    ) -> (security: LinkSecurity, protection: LinkProtection) {
+    ) -> LinkSecurity {
         let good = level.flatMap { isAsGood($0, as: floor) ? $0 : nil }
-        let used = stage == .encrypted ? good : nil
         var security = LinkSecurity()
-        if let used {
-            security.isEncrypted = true
-            (security.isAuthenticated, security.isSecureConnections) = (used.isAuthenticated, used.isSecureConnections)
-            security.keySize = used.keySize
-        }
+        security.encryption = stage == .encrypted ? good : nil
+        security.usableKey = good
         switch stage {
         case .clear: security.hasKey = level != nil
-        case .encrypted: security.hasKey = used != nil
+        case .encrypted: security.hasKey = good != nil
         case .ending: security.hasKey = true
         }
         security.isAuthorized = isAuthorized
         security.isSecureConnectionsOnly = floor.isAuthenticated && floor.isSecureConnections
-        var protection = LinkProtection()
-        if let good {
-            (protection.hasKey, protection.isAuthenticated) = (true, good.isAuthenticated)
-            protection.keySize = good.keySize
-        }
-        protection.isEncrypted = used != nil
-        return (security, protection)
+        return security
     }
 
     /// How the next pairing goes, whatever was changed last: each of all combinations, of which each differs from the one before
@@ -176,7 +166,7 @@ import Testing
             // Nothing is begun for one that asks for nothing.
             bench.peer.commands = []
             var answers = 0
-            bench.link.secure(after: .readNotPermitted) { answers += $0 == nil ? 1 : 2 }
+            bench.link.secure(after: .readNotPermitted) { answers += $0 == .untried ? 1 : 2 }
             bench.peer.run()
             #expect(answers == 1 && bench.peer.commands.isEmpty && bench.peer.data.isEmpty)
         }
@@ -186,7 +176,7 @@ import Testing
         for (configuration, floor) in zip(Self.configurations, Self.levels) {
             #expect(configuration.floor == floor)
             for level in Self.levels {
-                let raised = level.asked.raised(to: floor)
+                let raised = level.asked.joined(with: floor.asked)
                 #expect(level.asked.isMet(by: level) && raised.minimumKeySize == max(level.keySize, floor.keySize))
                 for key in Self.levels {
                     let isEnough = Self.isAsGood(key, as: level) && Self.isAsGood(key, as: floor)

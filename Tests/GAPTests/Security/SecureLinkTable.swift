@@ -45,9 +45,9 @@ enum SecureLinkTable {
         otherKeyRequest: no key
         end: failed: gone -> known bond; key 16; A key 16
         authorize: changed -> open known bond; key authorized 16; A key 16
-        forget: end 5, failed: forgotten, bond changed -> open; key 16; 16
+        forget: end 5, changed, failed: forgotten, bond changed -> open; key 16; 16
         removal: open known; key 16; A key 16
-        noStore: end 5, failed: forgotten -> open; key 16; 16
+        noStore: end 5, changed, failed: forgotten -> open; key 16; 16
         giveWay: end 19, failed: gone, replaced -> known bond; key 16; A key 16
         loss: end 5
         disconnect: end 19
@@ -106,7 +106,7 @@ enum SecureLinkTable {
         secure: encrypt true true
         prepare: prepared
         authorize: changed -> open known bond; key authorized 16; A key 16
-        forget: end 5, not secure: forgotten, not paired: forgotten, failed: forgotten, bond changed -> open; key authorized 16; 16
+        forget: end 5, changed, not secure: forgotten, not paired: forgotten, failed: forgotten, bond changed -> open; key authorized 16; 16
         removal: no bond
         giveWay: end 19, replaced -> ; key authorized 16; 16
         disconnect: end 19
@@ -132,7 +132,7 @@ enum SecureLinkTable {
         authorize: changed -> known bond; key authorized 16; A key 16
         forget: bond changed -> known; key authorized 16; A key 16
         removal: no bond
-        disconnect: end 19 -> known; key authorized 16; 16
+        disconnect: end 19, changed -> known; key authorized 16; 16
         permission: may true -> pairing known; key authorized 16; 16
         hastyPermission: may false -> has to wait
         permissionAndOn: may false -> has to wait
@@ -188,9 +188,9 @@ enum SecureLinkTable {
         pair: SMP 0b0d
         prepare: prepared
         authorize: changed -> open known bond; key authorized 16; A key 16
-        forget: end 5, failed: forgotten, bond changed -> open; key 16; 16
+        forget: end 5, changed, failed: forgotten, bond changed -> open; key 16; 16
         removal: open known; key 16; A key 16
-        noStore: end 5, failed: forgotten -> open; key 16; 16
+        noStore: end 5, changed, failed: forgotten -> open; key 16; 16
         giveWay: end 19, replaced -> known bond; key 16; A key 16
         loss: end 5
         disconnect: end 19
@@ -249,7 +249,7 @@ enum SecureLinkTable {
         secure: SMP 0b0d
         prepare: prepared
         authorize: changed -> open known bond; key authorized 16; A key 16
-        forget: end 5, not secure: forgotten, not paired: forgotten, failed: forgotten, bond changed -> open; key authorized 16; 16
+        forget: end 5, changed, not secure: forgotten, not paired: forgotten, failed: forgotten, bond changed -> open; key authorized 16; 16
         removal: no bond
         giveWay: end 19, replaced -> ; key authorized 16; 16
         disconnect: end 19
@@ -275,7 +275,7 @@ enum SecureLinkTable {
         authorize: changed -> known bond; key authorized 16; A key 16
         forget: bond changed -> known; key authorized 16; A key 16
         removal: no bond
-        disconnect: end 19 -> known; key authorized 16; 16
+        disconnect: end 19, changed -> known; key authorized 16; 16
         permission: may true -> pairing known; key authorized 16; 16
         hastyPermission: may false -> has to wait
         permissionAndOn: may false -> has to wait

@@ -35,7 +35,7 @@ import Testing
         let bond = try #require(pair.peripheral.bonds.bonds.first)
         #expect(!bond.keys.level.isAuthenticated && !bond.keys.level.isSecureConnections)
         #expect(try pair.read(.encrypted, by: .central)?.isSuccess == true)
-        for requirement in [SecurityRequirement.authenticated, .secureConnections] {
+        for requirement in [SecurityLevel.authenticated, .secureConnections] {
             #expect(try pair.read(requirement, by: .central)?.refusal == .insufficientAuthentication)
         }
     }
@@ -188,7 +188,7 @@ import Testing
         // Nobody has paired.
         let open = try SecurePair()
         try open.connect()
-        for requirement in SecurityRequirement.cases.dropFirst() {
+        for requirement in SecurityLevel.cases.dropFirst() {
             #expect(try open.read(requirement, by: .central)?.refusal == .insufficientAuthentication)
         }
         // Just Works where an authenticated key is asked for.
@@ -216,7 +216,7 @@ import Testing
         #expect(pair.peripheral.bonds.bonds.first?.keys.level.keySize == size)
         // A client that does not care.
         pair.central.client?.security = LinkSecurity()
-        for requirement in SecurityRequirement.cases.dropFirst() {
+        for requirement in SecurityLevel.cases.dropFirst() {
             #expect(try pair.read(requirement, by: .central)?.refusal == .encryptionKeySizeTooShort)
         }
         #expect(try pair.read(.none, by: .central)?.isSuccess == true)
@@ -250,7 +250,7 @@ import Testing
         // The server knows the address of a bonded client, and believes nothing.
         let link = try #require(pair.peripheral.link).security
         #expect(link.bond != nil && !link.linkSecurity.isEncrypted)
-        for requirement in SecurityRequirement.cases.dropFirst() {
+        for requirement in SecurityLevel.cases.dropFirst() {
             #expect(try pair.read(requirement, by: .central)?.refusal == .insufficientEncryption)
         }
         #expect(try pair.read(.none, by: .central)?.isSuccess == true)

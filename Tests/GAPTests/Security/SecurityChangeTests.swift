@@ -18,7 +18,7 @@ private final class SlowServer: GATTServerDelegate {
     private(set) var writes: [GATTWriteRequest] = []
 
     init(_ device: SecureDevice) throws {
-        let characteristics = [SecurityRequirement.none, .encrypted].map {
+        let characteristics = [SecurityLevel.none, .encrypted].map {
             CharacteristicDefinition(
                 0xF1F1,
                 properties: [.read, .write, .writeWithoutResponse],
@@ -149,7 +149,7 @@ private final class SlowServer: GATTServerDelegate {
         let spsm = SPSM(rawValue: 0x80)
         let server = try pair.peripheral.device.access.channels.listen(
             on: spsm,
-            requirement: ChannelRequirement(.encrypted)
+            requirement: SecurityLevel.encrypted.with(keySize: 16)
         )
         let tail = HeldTail(try #require(pair.peripheral.link).connection)
         tail.hold(after: 9)

@@ -29,7 +29,7 @@ import Testing
         )
         bench.peer.inject(EncryptionKeyRefreshComplete(status: .success, handle: Bench.handle))
         #expect(!bench.link.linkSecurity.isEncrypted && !bench.protection.isEncrypted)
-        #expect(!bench.link.manager.encryption.isEncrypted)
+        #expect(bench.link.manager.encryption == nil)
     }
 
     @Test func AB_H05_aStrangersKeyRequestIsAnsweredWithNo() throws {
@@ -52,7 +52,7 @@ import Testing
         bench.change(1)
         #expect(results == [true])
         #expect(bench.link.linkSecurity.isEncrypted && bench.link.linkSecurity.isAuthenticated)
-        #expect(bench.protection == LinkProtection(hasKey: true, isAuthenticated: true))
+        #expect(bench.protection == LinkSecurity(isEncrypted: true, isAuthenticated: true, isSecureConnections: true))
         bench.link.prepare { results.append($0.isSuccess) }
         #expect(results == [true, true])
     }
@@ -145,10 +145,13 @@ import Testing
         #expect(bench.link.linkSecurity.isEncrypted)
         bench.security.configuration = .secureConnectionsOnly
         #expect(bench.link.linkSecurity.isSecureConnectionsOnly)
-        #expect(bench.link.linkSecurity.refusal(of: .encrypted) == .insufficientAuthentication)
-        #expect(bench.protection.refusal(of: ChannelRequirement(.encrypted)) == .insufficientAuthentication)
+        #expect(bench.link.linkSecurity.attributeRefusal(of: .encrypted) == .insufficientAuthentication)
+        #expect(
+            bench.protection.channelRefusal(of: SecurityLevel.encrypted.with(keySize: 16))
+                == .insufficientAuthentication
+        )
         bench.security.configuration = PairingConfiguration()
-        #expect(bench.link.linkSecurity.refusal(of: .authenticated) == nil)
+        #expect(bench.link.linkSecurity.attributeRefusal(of: .authenticated) == nil)
     }
 
     @Test func AB_G03_aPrivateAddressFindsTheBondAndProvesNothing() throws {
@@ -161,8 +164,8 @@ import Testing
         #expect(bench.link.bond?.identifier == bond.identifier && bench.link.peer == Bench.address)
         // Who replays it has no key.
         #expect(!bench.link.linkSecurity.isEncrypted && !bench.protection.isEncrypted)
-        for requirement in SecurityRequirement.cases.dropFirst() {
-            #expect(bench.link.linkSecurity.refusal(of: requirement) == .insufficientEncryption)
+        for requirement in SecurityLevel.cases.dropFirst() {
+            #expect(bench.link.linkSecurity.attributeRefusal(of: requirement) == .insufficientEncryption)
         }
     }
 
@@ -237,10 +240,10 @@ import Testing
         bench.security.configuration = .secureConnectionsOnly
         // Until it is encrypted the link may be anybody's.
         #expect(bench.link.linkSecurity.hasKey && !bench.link.linkSecurity.isEncrypted)
-        #expect(bench.link.linkSecurity.refusal(of: .encrypted) == .insufficientEncryption)
+        #expect(bench.link.linkSecurity.attributeRefusal(of: .encrypted) == .insufficientEncryption)
         bench.change(1)
         #expect(!bench.link.linkSecurity.hasKey && !bench.link.linkSecurity.isEncrypted)
-        #expect(bench.link.linkSecurity.refusal(of: .encrypted) == .insufficientAuthentication)
+        #expect(bench.link.linkSecurity.attributeRefusal(of: .encrypted) == .insufficientAuthentication)
     }
 
     @Test func aControllersIdentityIsAnIdentity() throws {

@@ -24,7 +24,7 @@ import Testing
         return configuration
     }
 
-    private static func requirement(level: Int) -> SecurityRequirement {
+    private static func requirement(level: Int) -> SecurityLevel {
         level == 2 ? .encrypted : level == 3 ? .authenticated : .secureConnections
     }
 
@@ -37,7 +37,7 @@ import Testing
     private func expectLevel(_ level: Int, _ pair: SecurePair) throws {
         for device in [pair.central, pair.peripheral] {
             let security = try #require(device.link).security.linkSecurity
-            #expect(security.isEncrypted && security.isSecureConnections && security.keySize == 16)
+            #expect(security.isEncrypted && security.isSecureConnections && security.encryption?.keySize == 16)
             #expect(security.isAuthenticated == (level > 2))
         }
     }

@@ -34,7 +34,7 @@ import Testing
             let definition = CharacteristicDefinition(
                 0xF1F1,
                 properties: [.write, .authenticatedSignedWrites],
-                permissions: AttributePermissions(write: SecurityRequirement.none, needsSignature: true)
+                permissions: AttributePermissions(write: SecurityLevel.none, needsSignature: true)
             )
             let server = pair.device(role == .central ? .peripheral : .central).server
             let service = ServiceDefinition(0xF1F0, characteristics: [definition])

@@ -69,7 +69,7 @@ final class LinkRecord {
             (link.prompt != nil, "prompt"), (link.bondIdentifier != nil, "known"),
         ]
         let words = flags.filter(\.0).map(\.1) + [bond].compactMap(\.self)
-        return "\(words.joined(separator: " ")); \(Self.text(link.linkSecurity)); \(Self.text(bench.protection))"
+        return "\(words.joined(separator: " ")); \(Self.text(link.linkSecurity)); \(Self.channelText(bench.protection))"
     }
 
     private static func text(_ error: SecurityError) -> String {
@@ -104,13 +104,15 @@ final class LinkRecord {
             (security.isEncrypted, "E"), (security.isAuthenticated, "A"), (security.isSecureConnections, "S"),
             (security.hasKey, "key"), (security.isAuthorized, "authorized"), (security.isSecureConnectionsOnly, "only"),
         ]
-        return (flags.filter(\.0).map(\.1) + ["\(security.keySize)"]).joined(separator: " ")
+        return (flags.filter(\.0).map(\.1) + ["\(security.encryption?.keySize ?? 16)"]).joined(separator: " ")
     }
 
-    private static func text(_ protection: LinkProtection) -> String {
+    /// As L2CAP sees it, where a key counts that is not in use.
+    private static func channelText(_ security: LinkSecurity) -> String {
         let flags: [(Bool, String)] = [
-            (protection.isEncrypted, "E"), (protection.isAuthenticated, "A"), (protection.hasKey, "key"),
+            (security.isEncrypted, "E"), (security.usableKey?.isAuthenticated ?? false, "A"),
+            (security.usableKey != nil, "key"),
         ]
-        return (flags.filter(\.0).map(\.1) + ["\(protection.keySize)"]).joined(separator: " ")
+        return (flags.filter(\.0).map(\.1) + ["\(security.usableKey?.keySize ?? 16)"]).joined(separator: " ")
     }
 }

@@ -20,7 +20,7 @@ final class SecureDevice: GATTServerDelegate {
     let bonds: BondStore
     let server: GATTServer
     /// Values by what they ask for.
-    private(set) var handles: [SecurityRequirement: UInt16] = [:]
+    private(set) var handles: [SecurityLevel: UInt16] = [:]
     private(set) var link: AccessLink?
     private(set) var client: GATTClient?
     private(set) var session: GATTServerSession?
@@ -51,7 +51,7 @@ final class SecureDevice: GATTServerDelegate {
         device = world.device(policy, bonds: bonds, pairing: pairing)
         let database = GATTDatabase()
         server = GATTServer(database: database)
-        for (index, requirement) in SecurityRequirement.cases.enumerated() {
+        for (index, requirement) in SecurityLevel.cases.enumerated() {
             let service = try database.add(
                 ServiceDefinition(
                     BluetoothUUID(UInt16(0xF000 + index)),
@@ -93,8 +93,8 @@ final class SecureDevice: GATTServerDelegate {
     func securesByItself() {
         let link = link
         client?.onInsufficientSecurity = { cause, retry in
-            guard let link else { return retry(false) }
-            link.security.secure(after: cause) { retry($0?.isSuccess ?? false) }
+            guard let link else { return retry(.untried) }
+            link.security.secure(after: cause, completion: retry)
         }
     }
 
@@ -117,8 +117,8 @@ final class SecureDevice: GATTServerDelegate {
     }
 }
 
-extension SecurityRequirement {
-    static let cases: [SecurityRequirement] = [.none, .encrypted, .authenticated, .secureConnections]
+extension SecurityLevel {
+    static let cases: [SecurityLevel] = [.none, .encrypted, .authenticated, .secureConnections]
 }
 
 /// Two such devices, which connect and part as a test wants it.
@@ -181,7 +181,7 @@ struct SecurePair {
     }
 
     /// Reads a value of the other device that asks for `requirement`.
-    func read(_ requirement: SecurityRequirement, by role: LERole) throws -> Result<[UInt8], GATTError>? {
+    func read(_ requirement: SecurityLevel, by role: LERole) throws -> Result<[UInt8], GATTError>? {
         let reader = device(role)
         let client = try #require(reader.client)
         let handle = try #require(device(role == .central ? .peripheral : .central).handles[requirement])
@@ -209,5 +209,5 @@ extension Result {
 
 extension Result where Failure == GATTError {
     /// The server's error code.
-    var refusal: ATTErrorCode? { if case .failure(.att(let response)) = self { response.code } else { nil } }
+    var refusal: ATTErrorCode? { if case .failure(let error) = self { error.response?.code } else { nil } }
 }

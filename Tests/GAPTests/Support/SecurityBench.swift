@@ -88,7 +88,7 @@ struct SecurityBench {
     }
 
     var disconnects: [Disconnect] { peer.commands.compactMap { $0 as? Disconnect } }
-    var protection: LinkProtection { l2cap.protection }
+    var protection: LinkSecurity { l2cap.protection }
 
     static let key = Key128(Block128(high: 1, low: 2))
 

@@ -79,7 +79,7 @@ final class SecuritySide: SecurityManagerDelegate {
     var pressed: [KeypressNotification.Kind] = []
     var stored: [(keys: PeerKeys, isBonding: Bool)] = []
     var failures: [SecurityError] = []
-    var levels: [LinkEncryption] = []
+    var levels: [KeyLevel?] = []
     var keyChanges = 0
     /// What is kept of the peer; several links may have one shelf.
     var shelf = Shelf()
@@ -133,7 +133,7 @@ final class SecuritySide: SecurityManagerDelegate {
 
     private func encrypt(_ key: EncryptionKey) {
         guard let other, let air, !air.isSilent else { return }
-        let wasEncrypted = manager.encryption.isEncrypted
+        let wasEncrypted = manager.encryption != nil
         guard let theirs = other.manager.longTermKey(random: key.random, diversifier: key.diversifier) else {
             return manager.encryptionChanged(.failed(air.failure ?? .keyMissing))
         }

@@ -122,7 +122,7 @@ extension SecurityMachine {
             words.append(pairing.isUnderWay ? "and pairing" : "not pairing")
         }
         if pairing.isDead { words.append("dead") }
-        if let level = encryption.level { words.append(level.isAuthenticated ? "authenticated" : "encrypted") }
+        if let level = encryption { words.append(level.isAuthenticated ? "authenticated" : "encrypted") }
         if isProven { words.append("proven") }
         if isTentative { words.append("tentative") }
         switch pending {
