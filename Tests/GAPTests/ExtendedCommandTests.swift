@@ -43,7 +43,8 @@ import Testing
         )
     }
 
-    @Test func behaviour_7_18_theAdvertisementOfAppsGoesOutInLegacyPackets() throws {
+    @Test("behaviour 7.18: the advertisement of apps goes out in legacy packets")
+    func theAdvertisementOfAppsGoesOutInLegacyPackets() throws {
         let bench = try Bench()
         let set = bench.advertiser.addSet()
         let plan = AdvertisingPlanner.plan(for: [AdvertisingContent(localName: "Phone", services: [0x180D])])
