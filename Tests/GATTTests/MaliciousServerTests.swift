@@ -82,7 +82,7 @@ final class ScriptedServer {
         }
     }
 
-    @Test("AB-A07, AB-A08: services that do not end or repeat are given up")
+    @Test("AB-A07, AB-A08: an endless or repeating list of services is given up")
     func serversWithoutEnd() {
         // One service more for each request: bounded.
         let services = ScriptedServer { [0x11, 6, $0[1], $0[2], $0[1], $0[2], 0, 0x18] }

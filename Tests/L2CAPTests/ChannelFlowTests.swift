@@ -195,7 +195,7 @@ final class ChannelPair {
         #expect(other.closure == nil)
     }
 
-    @Test("AB-C11: an octet each 29 seconds on twenty links holds no memory for long")
+    @Test("AB-C11: an octet each 29 seconds on twenty links keeps no PDU waiting")
     func oneOctetEach29SecondsOnTwentyLinks() {
         let fixtures = (0..<20).map { _ in Fixture() }
         for fixture in fixtures { fixture.receive([[60, 0, 4, 0]]) }

@@ -183,7 +183,7 @@ import Testing
     }
 
     // AB-L07: the link does not go on without encryption.
-    @Test("AB-L07: a key that the peripheral lacks ends the link when encryption is paused")
+    @Test("AB-L07: a new key that the peripheral lacks ends an encrypted link")
     func anotherKeyThatThePeripheralLacksEndsTheLink() throws {
         let pair = try Pair()
         pair.encrypt()

@@ -130,7 +130,7 @@ import Testing
 
     // AB-L05: the same while this device has begun each of its own procedures. It ends by the rules or goes on by them.
     @Test(
-        "AB-L05: a flood of requests that cross our own goes by the rules",
+        "AB-L05: a flood of requests that cross our own piles nothing up",
         arguments: [
             Request.features, .version, .dataLength(octets: 251, time: 2_120), .phy(tx: .le2M, rx: .le2M),
             .parameters(validRequest), .clockAccuracy, .channelMap(.init(bits: 7)),

@@ -34,7 +34,7 @@ import Testing
 
     /// Whoever sends the initiator's own value back knows no passkey, and sees nothing of the initiator's.
     @Test(
-        "AB-S02: our own confirm value sent back ends it before anything is shown",
+        "AB-S02: our own confirm value sent back ends the pairing before anything is shown",
         arguments: [PairingRole.initiator, .responder]
     )
     func our_own_confirm_value_ends_it_before_anything_is_shown(shows: PairingRole) {

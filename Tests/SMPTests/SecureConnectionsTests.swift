@@ -111,7 +111,10 @@ import Testing
         }
     }
 
-    @Test("SM/CEN/SCPK/BI-02, SM/PER/SCPK/BI-04: one wrong bit of a passkey ends it in its round", arguments: 0..<20)
+    @Test(
+        "SM/CEN/SCPK/BI-02, SM/PER/SCPK/BI-04: one wrong bit of a passkey ends the pairing in its round",
+        arguments: 0..<20
+    )
     func one_wrong_bit_ends_it_in_its_round(bit: Int) {
         let right: UInt32 = 0x5_5555
         var bench = Self.bench(
