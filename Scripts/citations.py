@@ -5,9 +5,9 @@
     Scripts/citations.py --unused    the rules that no code cites
     Scripts/citations.py --check     fails when a number that is cited is in no list, or a list has one twice or out of order
 
-Behaviours.md lists how Core Bluetooth behaves: "behaviour 3.11" in prose, also "behaviours 1.3, 1.4, 1.9 to 1.14" with all
-that lie between, over the end of a line too; `behaviour_3_11_` in the name of a test, also `behaviour_8_1_8_2_` and
-`behaviour_5_13_to_behaviour_5_15_`. Abuse.md lists attacks: AB-S05 in prose, `AB_S05_` in a name.
+Behaviours.md lists how Core Bluetooth behaves: "behaviour 3.11", also "behaviours 1.3, 1.4, 1.9 to 1.14" with all
+that lie between, over the end of a line too. Abuse.md lists attacks: "AB-S05". What a test says that it proves is read
+by proofs.py.
 """
 import argparse
 import re
@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Callable, Iterator, NamedTuple
 
-import qualification
+import proofs
 
 DOCUMENTS = Path("Documentation")
 # Whoever follows a rule cites it in these; the others only speak of it.
@@ -26,13 +26,11 @@ RULE = r"\d+\.\d+(?![.]?\d)"
 # White space, with the end of a line and the mark of a comment in it or not.
 GAP = r"(?:[ \t]+|[ \t]*\n[ \t]*(?://+|#|\*|>)?[ \t]*)"
 JOINT = rf"(?:,{GAP}and{GAP}|,{GAP}|{GAP}(?:and|or|to){GAP}|[-–])"
-PROSE = re.compile(rf"\bbehaviours?{GAP}({RULE}(?:{JOINT}{RULE})*)", re.I)
-IN_PROSE = re.compile(rf"(?P<to>\bto{GAP}|[-–])?(?P<chapter>\d+)\.(?P<number>\d+)")
-NAME = re.compile(r"(?<![A-Za-z0-9])behaviour_(\d+_\d+(?:(?:_and|_to)?_(?:behaviour_)?\d+_\d+(?!\d))*)")
+CITED = re.compile(rf"\bbehaviours?{GAP}({RULE}(?:{JOINT}{RULE})*)", re.I)
+RULE_IN_IT = re.compile(rf"(?P<to>\bto{GAP}|[-–])?(?P<chapter>\d+)\.(?P<number>\d+)")
 # A chapter without a number in it names no rule.
-HALF_A_NAME = re.compile(r"(?<![A-Za-z0-9])behaviour_(\d+)(?!\d|_\d)")
-IN_NAME = re.compile(r"(?P<to>to_(?:behaviour_)?)?(?P<chapter>\d+)_(?P<number>\d+)")
-ATTACK = re.compile(r"(?<![A-Za-z0-9])AB[-_]([A-Z]\d+)")
+HALF = re.compile(rf"\bbehaviours?{GAP}(\d+)(?![.\d])", re.I)
+ATTACK = re.compile(r"(?<![A-Za-z0-9])AB-([A-Z]\d+)")
 
 
 class Citation(NamedTuple):
@@ -40,10 +38,10 @@ class Citation(NamedTuple):
     offset: int
 
 
-def with_those_between(found: re.Match[str], pattern: re.Pattern[str]) -> Iterator[Citation]:
+def with_those_between(found: re.Match[str]) -> Iterator[Citation]:
     """The rules that one citation names. A range that is none stands for itself, and then is in no list."""
     last = None
-    for match in pattern.finditer(found[1]):
+    for match in RULE_IN_IT.finditer(found[1]):
         chapter, number = int(match["chapter"]), int(match["number"])
         offset = found.start(1) + match.start("chapter")
         if match["to"] and last:
@@ -56,9 +54,8 @@ def with_those_between(found: re.Match[str], pattern: re.Pattern[str]) -> Iterat
 
 
 def behaviours_in(text: str) -> list[Citation]:
-    prose = [citation for found in PROSE.finditer(text) for citation in with_those_between(found, IN_PROSE)]
-    names = [citation for found in NAME.finditer(text) for citation in with_those_between(found, IN_NAME)]
-    return prose + names + [Citation(found[1], found.start(1)) for found in HALF_A_NAME.finditer(text)]
+    whole = [citation for found in CITED.finditer(text) for citation in with_those_between(found)]
+    return whole + [Citation(found[1], found.start(1)) for found in HALF.finditer(text)]
 
 
 def attacks_in(text: str) -> list[Citation]:
@@ -84,9 +81,8 @@ class RuleList(NamedTuple):
         return {citation.number for path in files(CODE) for citation in self.cited_in(path.read_text())}
 
     def proved(self) -> set[str]:
-        """What the names of tests say that they prove."""
-        tests = qualification.swift_tests() + qualification.python_tests()
-        return {citation.number for test in tests for citation in self.cited_in(test)}
+        """What tests say that they prove."""
+        return {citation.number for test in proofs.all_tests() for citation in self.cited_in(test.says)}
 
     def disorder(self) -> list[str]:
         places = [(line, number, self.place(number)) for line, number in self.entries()]

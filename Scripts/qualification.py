@@ -5,17 +5,18 @@
     Scripts/qualification.py --all      the proved cases too
     Scripts/qualification.py --check    fails when a case has neither a test nor a reason, has both, or is unknown
 
-The cases are listed in qualification.txt. A test proves GATT/SR/GAR/BV-01 when its name has GATT_SR_GAR_BV_01 in it.
+The cases are listed in qualification.txt. A test proves GATT/SR/GAR/BV-01 when it says so (proofs.py).
 """
 import pathlib
 import re
 import sys
 from typing import NamedTuple
 
+import proofs
+
 LIST = pathlib.Path(__file__).parent / "qualification.txt"
-SWIFT_TEST = re.compile(r"@Test\b.*?func\s+`?(\w+)", re.S)
-PYTHON_TEST = re.compile(r"^\s*(?:async\s+)?def (test_\w+)", re.M)
-IDENTIFIER = re.compile(r"((?:GATT|GAP|SM|L2CAP)_(?:[A-Z0-9]+_)+?B[VI]_\d\d)")
+# Whatever begins like a case is one, or is in no list.
+NAMED = re.compile(r"(?<![\w/])(?:GATT|GAP|SM|L2CAP)/(?:[\w/-]*\w)?")
 CASES = re.compile(r"((?:[A-Z]+/)?B[VI]-)(\d\d)(?:\.\.(\d\d))?$")
 
 
@@ -24,30 +25,8 @@ class Case(NamedTuple):
     waits_for: str | None
 
     @property
-    def in_a_test(self) -> str:
-        return self.name.replace("/", "_").replace("-", "_")
-
-    @property
     def profile(self) -> str:
         return self.name.split("/")[0]
-
-
-def swift_tests() -> list[str]:
-    # One test at a time: the text from one @Test to the next holds one function.
-    parts = [
-        part
-        for path in sorted(pathlib.Path("Tests").rglob("*.swift"))
-        for part in re.split(r"(?=@Test\b)", path.read_text())[1:]
-    ]
-    return [match.group(1) for part in parts if (match := SWIFT_TEST.match(part))]
-
-
-def python_tests() -> list[str]:
-    return [
-        name
-        for path in sorted(pathlib.Path("Interop/tests").glob("test_*.py"))
-        for name in PYTHON_TEST.findall(path.read_text())
-    ]
 
 
 def cases() -> list[Case]:
@@ -67,7 +46,7 @@ def cases() -> list[Case]:
 
 
 def proved() -> set[str]:
-    return {name for test in swift_tests() + python_tests() for name in IDENTIFIER.findall(test)}
+    return {name for test in proofs.all_tests() for name in NAMED.findall(test.says)}
 
 
 def counts() -> list[tuple[str, int, int]]:
@@ -77,7 +56,7 @@ def counts() -> list[tuple[str, int, int]]:
     return [
         (
             profile,
-            sum(case.profile == profile and case.in_a_test in names for case in listed),
+            sum(case.profile == profile and case.name in names for case in listed),
             sum(case.profile == profile for case in listed),
         )
         for profile in profiles
@@ -86,12 +65,12 @@ def counts() -> list[tuple[str, int, int]]:
 
 def complaints() -> list[str]:
     names, listed = proved(), cases()
-    known = {case.in_a_test for case in listed}
+    known = {case.name for case in listed}
     found = [f"{name}: a test names this case, and {LIST.name} does not have it" for name in sorted(names - known)]
     for case in listed:
-        if case.in_a_test in names and case.waits_for:
+        if case.name in names and case.waits_for:
             found.append(f"{case.name}: has a test, and yet is said to wait for {case.waits_for}")
-        if case.in_a_test not in names and not case.waits_for:
+        if case.name not in names and not case.waits_for:
             found.append(f"{case.name}: has no test and no reason")
     if len(known) != len(listed):
         found.append(f"{LIST.name} has a case twice")
@@ -107,7 +86,7 @@ def main() -> int:
         print(f"{profile:6} {done:4} of {total} cases have a test")
     names = proved()
     for case in cases():
-        if case.in_a_test not in names:
+        if case.name not in names:
             print(f"{case.name:24} no test: {'waits for ' + case.waits_for if case.waits_for else 'no reason'}")
         elif "--all" in sys.argv:
             print(f"{case.name:24} proved")

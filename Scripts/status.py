@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""Counts what the tests prove by the identifiers in their names, and keeps the table in README.md true.
+"""Counts what the tests say that they prove, and keeps the table in README.md true.
 
     Scripts/status.py            prints the table
     Scripts/status.py --write    puts it into README.md
     Scripts/status.py --check    fails when README.md has another one
 
-A test says in its name what it proves: `behaviour_2_2_...` a rule of Apple's system, `AB_L01_...` a defence against
-abuse, `GATT_SR_GAR_BV_01_...` (GATT, SM, L2CAP, GAP) a case of the qualification test suites. citations.py reads the
+A test says by identifiers what it proves (proofs.py): "behaviour 2.2" a rule of Apple's system, "AB-L01" a defence
+against abuse, "GATT/SR/GAR/BV-01" (GATT, SM, L2CAP, GAP) a case of the qualification test suites. citations.py reads the
 first two; qualification.py has the list of the third and says which are without a test, and why.
 """
 import pathlib
 import sys
 
 import citations
+import proofs
 import qualification
 
 README = pathlib.Path("README.md")
@@ -24,8 +25,10 @@ KINDS = {
 
 
 def table() -> str:
-    swift, python = qualification.swift_tests(), qualification.python_tests()
-    rows = [("Swift tests, in virtual time", len(swift)), ("Tests with foreign peers", len(python))]
+    rows = [
+        ("Swift tests, in virtual time", len(proofs.swift_tests())),
+        ("Tests with foreign peers", len(proofs.python_tests())),
+    ]
     rows += [(name, len(rules.proved())) for name, rules in KINDS.items()]
     counts = qualification.counts()
     rows.append(("Qualification cases", share(sum(done for _, done, _ in counts), sum(total for *_, total in counts))))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What citations.py finds, and what it complains of. Run by Scripts/lint."""
+"""What citations.py, proofs.py and qualification.py find, and what they complain of. Run by Scripts/lint."""
 import os
 import sys
 import tempfile
@@ -7,10 +7,12 @@ import unittest
 from pathlib import Path
 
 import citations
+import proofs
+import qualification
 
 PLACES = ["Sources", "Tests", "Interop", "Fuzzing", "Benchmarks", "Mutation", "Scripts", "Documentation"]
 # Put together here, so that these texts are not citations themselves.
-RULE, RULES, TEST, ATTACK = "behaviour", "behaviours", "behaviour" + "_", "AB" + "-"
+RULE, RULES, ATTACK, CASE = "behaviour", "behaviours", "AB" + "-", "GATT" + "/SR/GAR/"
 
 
 def found(text: str) -> list[str]:
@@ -32,15 +34,14 @@ class Reading(unittest.TestCase):
         }.items():
             self.assertEqual(found(text), numbers, text)
 
-    def test_names_of_tests(self) -> None:
+    def test_what_a_test_says(self) -> None:
         for text, numbers in {
-            f"{TEST}3_11_theLinkLingers": ["3.11"],
-            f"test_{TEST}3_11_the_link_lingers": ["3.11"],
-            f"{TEST}8_1_8_2_numbers": ["8.1", "8.2"],
-            f"{TEST}1_9_and_{TEST}1_11_powerOff": ["1.9", "1.11"],
-            f"{TEST}5_13_to_{TEST}5_15_flowControl": ["5.13", "5.14", "5.15"],
-            f"{TEST}5_23_30_seconds": ["5.23"],
-            f"{TEST}311_theLinkLingers": ["311"],
+            f"{RULE} 3.11: the link lingers": ["3.11"],
+            f"{RULES} 8.1, 8.2: numbers are given out": ["8.1", "8.2"],
+            f"{CASE}BV-01, {RULES} 1.9, 1.11, {ATTACK}S05: power off": ["1.9", "1.11"],
+            f"{RULES} 5.13 to 5.15: flow control": ["5.13", "5.14", "5.15"],
+            f"{RULE} 5.23: 30 seconds": ["5.23"],
+            f"{RULE} 311: the link lingers": ["311"],
         }.items():
             self.assertEqual(found(text), numbers, text)
 
@@ -55,11 +56,11 @@ class Reading(unittest.TestCase):
         self.assertEqual(found(f"{RULES} 1.9 to 2.12"), ["1.9", "1.9 to 2.12", "2.12"])
 
     def test_attacks(self) -> None:
-        text = f"({ATTACK}S05, CVE) func AB_{'L08'}_AB_{'A13'}_what() 3FAB-C012"
+        text = f"({ATTACK}S05, CVE) {ATTACK}L08, {ATTACK}A13: what 3FAB-C012"
         self.assertEqual([citation.number for citation in citations.attacks_in(text)], ["AB-S05", "AB-L08", "AB-A13"])
 
 
-class Complaints(unittest.TestCase):
+class InADirectory(unittest.TestCase):
     def setUp(self) -> None:
         self.before = os.getcwd()
         self.directory = tempfile.TemporaryDirectory()
@@ -71,6 +72,8 @@ class Complaints(unittest.TestCase):
         os.chdir(self.before)
         self.directory.cleanup()
 
+
+class Complaints(InADirectory):
     def write_list(self, *numbers: str, rules: citations.RuleList = citations.BEHAVIOURS) -> None:
         rules.path.write_text("# Rules\n\n" + "".join(f"- **{number}** Text.\n" for number in numbers))
 
@@ -104,6 +107,48 @@ class Complaints(unittest.TestCase):
         for letters, count in [("HLCASG", 0), ("LH", 1), ("HHL", 1)]:
             self.write_list(*(f"{ATTACK}{letter}01" for letter in letters), rules=citations.ABUSE)
             self.assertEqual(len(citations.ABUSE.disorder()), count, letters)
+
+
+class Proofs(InADirectory):
+    def write_swift(self, text: str) -> None:
+        Path("Tests/ATests.swift").write_text(text)
+
+    def says(self, text: str) -> list[tuple[str, str]]:
+        self.write_swift(text)
+        return [(test.function, test.says) for test in proofs.swift_tests()]
+
+    def test_display_names(self) -> None:
+        for text, test in {
+            '@Test func short() {}': ("short", ""),
+            '@Test("a \\"b\\" c") func short() {}': ("short", 'a \\"b\\" c'),
+            '@Test(\n    "a: b",\n    arguments: ["c"]\n)\nprivate func short(text: String) {}': ("short", "a: b"),
+            '@Test(arguments: ["a"]) func short(text: String) {}': ("short", ""),
+        }.items():
+            self.assertEqual(self.says(text), [test], text)
+        self.assertEqual(self.says('@Test func one() {}\n@Test("a") func two() {}'), [("one", ""), ("two", "a")])
+
+    def test_docstrings(self) -> None:
+        Path("Interop/tests").mkdir()
+        Path("Interop/tests/test_a.py").write_text(
+            f'async def test_one() -> None:\n    """{RULE} 1.1."""\n\n\ndef test_two(): pass\n\n\ndef three(): pass\n'
+        )
+        tests = [(test.function, test.says) for test in proofs.python_tests()]
+        self.assertEqual(tests, [("test_one", f"{RULE} 1.1."), ("test_two", "")])
+        self.assertEqual(citations.BEHAVIOURS.proved(), {"1.1"})
+
+    def test_an_identifier_in_the_name_of_a_function(self) -> None:
+        for name in ["AB_S05_what", "behaviour_1_2_what", "what_behaviour_1_2", "GAP_SEC_SEM_BV_57_what", "SM_CEN"]:
+            self.write_swift(f'@Test("a") func {name}() {{}}')
+            self.assertEqual(len(proofs.misplaced()), 1, name)
+        for name in ["aPeripheralRejects", "h6_and_h7", "theBehaviourOfAB_1", "a_key_of_GAP"]:
+            self.write_swift(f'@Test("a") func {name}() {{}}')
+            self.assertEqual(proofs.misplaced(), [], name)
+
+    def test_cases(self) -> None:
+        self.write_swift(f'@Test("{CASE}BV-01, {CASE}BI-1, {ATTACK}S05: what") func short() {{}}')
+        self.assertEqual(qualification.proved(), {f"{CASE}BV-01", f"{CASE}BI-1"})
+        stranger = f"{CASE}BI-1: a test names this case, and qualification.txt does not have it"
+        self.assertIn(stranger, qualification.complaints())
 
 
 if __name__ == "__main__":

@@ -93,7 +93,8 @@ final class BearerFixture {
         #expect(fixture.sent().count == 1)
     }
 
-    @Test func GATT_CL_GAT_BV_01_aRequestTimesOutAndTheBearerIsDead() {
+    @Test("GATT/CL/GAT/BV-01: a request that is not answered in time leaves the bearer dead")
+    func aRequestTimesOutAndTheBearerIsDead() {
         fixture.read(1)
         fixture.read(2)
         _ = fixture.sent()
@@ -133,7 +134,8 @@ final class BearerFixture {
         #expect(fixture.closures == [.requestTimeout])
     }
 
-    @Test func AB_A05_unexpectedResponsesAreIgnored() {
+    @Test("AB-A05: responses that nobody asked for are ignored")
+    func unexpectedResponsesAreIgnored() {
         for sample in PDUSample.all where ATTOpcode(rawValue: sample.octets[0]).kind == .response {
             #expect(fixture.exchange(sample.octets).isEmpty)
         }
@@ -181,7 +183,8 @@ final class BearerFixture {
         #expect(fixture.values == [[0x1B, 3, 1], [0x1D, 4, 2], [0x1B, 5, 7], [0x1B, 6]])
     }
 
-    @Test func GATT_CL_GAI_BI_01_indicationsBackToBackAreEachConfirmed() {
+    @Test("GATT/CL/GAI/BI-01: indications back to back are each confirmed")
+    func indicationsBackToBackAreEachConfirmed() {
         fixture.takeValues()
         fixture.peer.inject([0x1D, 4, 0, 1], on: 4)
         fixture.peer.inject([0x1D, 4, 0, 2], on: 4)
@@ -199,7 +202,8 @@ final class BearerFixture {
         #expect(fixture.values.isEmpty)
     }
 
-    @Test func behaviour_5_13_commandsWaitForRoomAndRoomIsTold() {
+    @Test("behaviour 5.13: commands wait for room, and the owner is told when there is room again")
+    func commandsWaitForRoomAndRoomIsTold() {
         var ready = 0
         fixture.bearer.onCommandRoom = { ready += 1 }
         fixture.link.isHeld = true
@@ -218,7 +222,8 @@ final class BearerFixture {
         #expect(fixture.sent().map { $0[3] } == (0..<20).map { UInt8($0) })
     }
 
-    @Test func behaviour_5_11_longCommandsAreCut() {
+    @Test("behaviour 5.11: a command that is too long for the MTU is cut")
+    func longCommandsAreCut() {
         #expect(fixture.bearer.write(PacketBuffer(copying: [UInt8](0..<30)), withoutResponseTo: 3))
         #expect(fixture.sent() == [[0x52, 3, 0] + [UInt8](0..<20)])
     }
@@ -255,7 +260,8 @@ final class BearerFixture {
         #expect(fixture.sent() == [[0x0B, 1], [0x01, 0x0A, 2, 0, 0x02], [0x0B, 3]])
     }
 
-    @Test func AB_A06_pipelinedRequests() {
+    @Test("AB-A06: more pipelined requests than may wait close the bearer")
+    func pipelinedRequests() {
         fixture.serve()
         for _ in 0..<1000 { fixture.peer.inject([0x0A, 1, 0], on: 4) }
         #expect(fixture.sent().isEmpty)
@@ -265,7 +271,8 @@ final class BearerFixture {
         #expect(fixture.sent().isEmpty)
     }
 
-    @Test func AB_A06_GATT_SR_GAR_BI_45_pipelinedRequestsWithinTheBound() {
+    @Test("GATT/SR/GAR/BI-45, AB-A06: pipelined requests are answered as long as no more wait than may")
+    func pipelinedRequestsWithinTheBound() {
         fixture.bearer.onRequest = { _, reply in reply.send(.readResponse(ATTReadResponse(value: [7]))) }
         for _ in 0..<1000 { fixture.peer.inject([0x0A, 1, 0], on: 4) }
         #expect(fixture.sent().count == 1000)
@@ -281,8 +288,11 @@ final class BearerFixture {
     }
 
     // Found by fuzzing: answers to a peer that acknowledges nothing piled up without end.
-    @Test(arguments: [[0x0A, 1, 0], [0x02, 23, 0], [0x1D, 1, 0, 7]] as [[UInt8]])
-    func AB_A06_aPeerThatTakesNoAnswersIsLeft(pdu: [UInt8]) {
+    @Test(
+        "AB-A06: answers to a peer that acknowledges nothing do not pile up",
+        arguments: [[0x0A, 1, 0], [0x02, 23, 0], [0x1D, 1, 0, 7]] as [[UInt8]]
+    )
+    func aPeerThatTakesNoAnswersIsLeft(pdu: [UInt8]) {
         fixture.bearer.onRequest = { _, reply in reply.send(.readResponse(ATTReadResponse(value: [7]))) }
         fixture.link.isHeld = true
         for _ in 0..<1000 { fixture.peer.inject(pdu, on: 4) }
@@ -291,7 +301,8 @@ final class BearerFixture {
         #expect(fixture.closures == [.tooManyRequests])
     }
 
-    @Test func AB_A05_everyOpcodeTruncatedAtEachLength() {
+    @Test("AB-A05: every opcode truncated at any length is refused, and only requests get an answer")
+    func everyOpcodeTruncatedAtEachLength() {
         fixture.serve()
         for sample in PDUSample.all where sample.octets.count <= 23 {
             let kind = ATTOpcode(rawValue: sample.octets[0]).kind
@@ -304,7 +315,8 @@ final class BearerFixture {
         #expect(fixture.requests.isEmpty)
     }
 
-    @Test func GATT_SR_UNS_BI_01_GATT_SR_UNS_BI_02_unknownRequestsAndCommands() {
+    @Test("GATT/SR/UNS/BI-01, GATT/SR/UNS/BI-02: unknown requests are refused and unknown commands ignored")
+    func unknownRequestsAndCommands() {
         fixture.serve()
         fixture.bearer.onCommand = { _, _ in Issue.record("unknown command") }
         for raw in UInt8.min...UInt8.max where !PDUSample.all.contains(where: { $0.octets[0] == raw }) {
@@ -367,7 +379,8 @@ final class BearerFixture {
         #expect(fixture.bearer.indicate([1], of: 3) { _ in })
     }
 
-    @Test func GATT_SR_GAT_BV_01_anIndicationTimesOut() {
+    @Test("GATT/SR/GAT/BV-01: an indication that is not confirmed in time closes the bearer")
+    func anIndicationTimesOut() {
         var failure: ATTBearerError?
         _ = fixture.bearer.indicate([1], of: 3) { if case .failure(let error) = $0 { failure = error } }
         fixture.loop.run(for: .seconds(29))
@@ -378,7 +391,8 @@ final class BearerFixture {
         #expect(!fixture.bearer.indicate([1], of: 3) { _ in })
     }
 
-    @Test func behaviour_7_44_longValuesAreCut() {
+    @Test("behaviour 7.44: values that are too long for the MTU are cut")
+    func longValuesAreCut() {
         let long = PacketBuffer(copying: [UInt8](0..<30))
         #expect(fixture.bearer.notify(long, of: 3))
         #expect(fixture.bearer.indicate(long, of: 3) { _ in })
@@ -388,12 +402,13 @@ final class BearerFixture {
 
 @Suite struct ATTExchangeTests {
     @Test(
+        "GATT/SR/GAC/BV-01, AB-A04: the peer asks for an MTU and both use the smaller one",
         arguments: [
             (0, 23), (1, 23), (22, 23), (23, 23), (24, 24), (158, 158), (184, 184), (185, 185), (517, 185),
             (65535, 185),
         ] as [(UInt16, Int)]
     )
-    func GATT_SR_GAC_BV_01_AB_A04_thePeerAsks(offered: UInt16, agreed: Int) {
+    func thePeerAsks(offered: UInt16, agreed: Int) {
         let fixture = BearerFixture(preferredMTU: 185)
         var changes: [Int] = []
         fixture.bearer.onMTUChange = { changes.append($0) }
@@ -407,7 +422,8 @@ final class BearerFixture {
         #expect(fixture.bearer.mtu == agreed)
     }
 
-    @Test func GATT_CL_GAC_BV_01_weAsk() {
+    @Test("GATT/CL/GAC/BV-01: we ask for an MTU once and get the smaller of both")
+    func weAsk() {
         let fixture = BearerFixture(preferredMTU: 517)
         var sizes: [Int?] = []
         fixture.bearer.exchangeMTU { sizes.append(try? $0.get()) }

@@ -94,13 +94,14 @@ struct PDUSample: CustomTestStringConvertible, Sendable {
     }
 
     @Test(
+        "AB-A08: PDUs of impossible lengths are refused",
         arguments: [
             [0x05, 0, 1, 0, 0, 0x28], [0x05, 3, 1, 0, 0, 0x28], [0x05, 1, 1, 0, 0], [0x09, 0, 1, 0], [0x09, 1, 1, 0],
             [0x09, 2], [0x09, 5, 1, 0, 7, 8], [0x11, 3, 1, 0, 2], [0x11, 0], [0x11, 6, 1, 0, 5, 0, 0], [0x07],
             [0x08, 1, 0, 9, 0, 3, 0x28, 0, 0], [0x0E, 1, 0], [0x0E, 1, 0, 2, 0, 3], [0x23, 1, 0, 5, 0, 1],
         ] as [[UInt8]]
     )
-    func AB_A08_impossibleLengths(octets: [UInt8]) {
+    func impossibleLengths(octets: [UInt8]) {
         #expect(throws: ATTDecodingError.self) { try ATTPDU(reading: PacketBuffer(octets)) }
     }
 

@@ -66,7 +66,8 @@ final class EnhancedPair {
         #expect(pair.central.outcomes == [nil, nil] && pair.central.takeSignals().isEmpty)
     }
 
-    @Test func L2CAP_TIM_BV_03_bothOpenAtOnce() throws {
+    @Test("L2CAP/TIM/BV-03: both sides open enhanced bearers at once and end with one set")
+    func bothOpenAtOnce() throws {
         let pair = try EnhancedPair()
         pair.central.open(5)
         pair.peripheral.open(5)
@@ -83,8 +84,11 @@ final class EnhancedPair {
         for end in [pair.central, pair.peripheral] { #expect(end.enhanced.bearers.count == 5) }
     }
 
-    @Test(arguments: [(30, 0, 100), (30, 1, 120), (1000, 2, 6000)])
-    func L2CAP_TIM_BV_03_thePeripheralWaitsLongerOnASlowLink(interval: Int, latency: Int, delay: Int) throws {
+    @Test(
+        "L2CAP/TIM/BV-03: a peripheral that was refused waits longer on a slow link before it asks again",
+        arguments: [(30, 0, 100), (30, 1, 120), (1000, 2, 6000)]
+    )
+    func thePeripheralWaitsLongerOnASlowLink(interval: Int, latency: Int, delay: Int) throws {
         let pair = try EnhancedPair()
         // A central that refuses once and opens nothing.
         pair.peripheral.enhanced.linkTiming(interval: .milliseconds(interval), latency: latency)
@@ -142,7 +146,8 @@ final class EnhancedPair {
         #expect(pair.central.outcomes == [.notUnderstood])
     }
 
-    @Test func GATT_SR_GAC_BI_01_GATT_SR_GAW_BI_38_whatAnEnhancedBearerDoesNotTake() throws {
+    @Test("GATT/SR/GAC/BI-01, GATT/SR/GAW/BI-38: an enhanced bearer takes neither an MTU exchange nor signed writes")
+    func whatAnEnhancedBearerDoesNotTake() throws {
         let pair = try EnhancedPair()
         pair.central.open(1)
         pair.loop.run(for: .zero)

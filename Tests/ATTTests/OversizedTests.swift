@@ -47,7 +47,8 @@ import Testing
     }
 
     /// What answers another request, or none, or began before the request, fails nothing.
-    @Test func AB_A05_whatIsTooLongAndNoAnswerFailsNothing() {
+    @Test("AB-A05: what is too long and no answer to the request fails nothing")
+    func whatIsTooLongAndNoAnswerFailsNothing() {
         let long = [UInt8](repeating: 7, count: 600)
         receive([0x59, 2, 4, 0], isStart: true)
         fixture.read(1)
@@ -59,7 +60,8 @@ import Testing
     }
 
     /// Indications are confirmed whatever their length (AB-A09), and requests are answered in their turn.
-    @Test func AB_A09_thePeerIsNotLeftWaiting() {
+    @Test("AB-A09: requests and indications that are too long are answered all the same")
+    func thePeerIsNotLeftWaiting() {
         fixture.serve()
         fixture.takeValues()
         _ = fixture.sent()
@@ -74,7 +76,8 @@ import Testing
     }
 
     /// AB-A06: they count like others against what may wait.
-    @Test func AB_A06_longRequestsWithoutEnd() {
+    @Test("AB-A06: too long requests without end close the bearer as others do")
+    func longRequestsWithoutEnd() {
         fixture.serve()
         fixture.exchange([0x0A, 3, 0])
         for _ in 0..<100 { fixture.exchange([0x12, 3, 0] + [UInt8](repeating: 7, count: 600)) }

@@ -21,8 +21,8 @@ import Testing
     }
 
     /// Octets that begin before the request was sent are nobody's answer to it, wherever they are cut.
-    @Test(arguments: 1...5)
-    func AB_A10_aResponseBegunBeforeTheRequestIsNoAnswer(cut: Int) {
+    @Test("AB-A10: a response begun before the request is no answer", arguments: 1...5)
+    func aResponseBegunBeforeTheRequestIsNoAnswer(cut: Int) {
         let forged: [UInt8] = [2, 0, 4, 0, 0x0B, 9]
         receive(Array(forged[..<cut]), isStart: true)
         fixture.read(1)
@@ -33,7 +33,8 @@ import Testing
     }
 
     /// Of two requests, the second is sent when the first is answered.
-    @Test func AB_A10_aRequestThatWaitedIsSentWhenItIs() {
+    @Test("AB-A10: the answer to a request that had to wait counts")
+    func aRequestThatWaitedIsSentWhenItIs() {
         fixture.read(1)
         fixture.read(2)
         fixture.exchange([0x0B, 1])
@@ -41,7 +42,8 @@ import Testing
         #expect(fixture.results.count == 2)
     }
 
-    @Test func AB_A10_aConfirmationBegunBeforeTheIndicationConfirmsNothing() {
+    @Test("AB-A10: a confirmation begun before the indication confirms nothing")
+    func aConfirmationBegunBeforeTheIndicationConfirmsNothing() {
         var confirmed = 0
         receive([1, 0, 4], isStart: true)
         #expect(fixture.bearer.indicate([1], of: 3) { _ in confirmed += 1 })

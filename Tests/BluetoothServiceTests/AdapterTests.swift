@@ -25,7 +25,8 @@ import Testing
     }
 
     /// Whoever takes the controller's place on the same line gets none of its bonds, and spoils none of them.
-    @Test func AB_H08_aControllerThatIsExchangedUnderARunningSystemDoesNotGetTheBonds() throws {
+    @Test("AB-H08: a controller that is exchanged under a running system does not get the bonds")
+    func aControllerExchangedWhileRunningDoesNotGetTheBonds() throws {
         let air = RadioWorld()
         let line = InMemoryTransport.pair(loop: air.world.loop)
         air.attach(to: line.controller, number: 1)

@@ -11,17 +11,20 @@ import Testing
         AdvertisingPlanner.plan(for: [AdvertisingContent(localName: name, services: services)])
     }
 
-    @Test func behaviour_7_20_flags() {
+    @Test("behaviour 7.20: the flags say what an iPhone's say")
+    func flagsOfAPlan() {
         #expect(plan(nil, []).advertisement.encoded == [0x02, 0x01, 0x1A])
     }
 
-    @Test func behaviour_7_18_nameAndServicesShareTheAdvertisement() {
+    @Test("behaviour 7.18: the name and the services share the advertisement")
+    func nameAndServicesShareTheAdvertisement() {
         let plan = plan("Heart", [0x180D, 0x180F])
         #expect(plan.advertisement.encoded.description == "02011a" + "05030d180f18" + "06094865617274")
         #expect(plan.scanResponse.isEmpty && plan.overflow.isEmpty && !plan.isNameShortened)
     }
 
-    @Test func behaviour_7_19_headersCountIn28And10() {
+    @Test("behaviour 7.19: headers count in the 28 and 10 octets that there are for apps")
+    func headersCountIn28And10() {
         // 18 octets for a service of 128 bits leave 10 for the name: 8 characters.
         #expect(plan("12345678", [Self.long]).advertisement.encodedLength == 31)
         #expect(plan("12345678", [Self.long]).advertisement.localName == .init("12345678"))
@@ -35,7 +38,8 @@ import Testing
         #expect(plan(nil, many).overflow == [many[13]])
     }
 
-    @Test func behaviour_7_18_theScanResponseTakesOnlyTheName() {
+    @Test("behaviour 7.18: the scan response takes nothing but the name")
+    func theScanResponseTakesOnlyTheName() {
         // 24 octets of services leave no room for the name; 8 characters fit behind.
         let services = (0..<12).map { BluetoothUUID(0x1810 + UInt16($0)) }
         let plan = plan("12345678", services)
@@ -47,13 +51,15 @@ import Testing
         #expect(shortened.isNameShortened)
     }
 
-    @Test func behaviour_7_21_aNameIsShortenedBesideAService() {
+    @Test("behaviour 7.21: a name is shortened beside a service")
+    func aNameIsShortenedBesideAService() {
         let plan = plan("A very long name", [Self.long])
         #expect(plan.advertisement.localName == .init("A very l", isShortened: true))
         #expect(plan.isNameShortened)
     }
 
-    @Test func behaviour_7_22_servicesWithoutRoomOverflow() {
+    @Test("behaviour 7.22: services without room go into the overflow area")
+    func servicesWithoutRoomOverflow() {
         let plan = plan("Phone", [Self.long, Self.other])
         #expect(plan.advertisement.serviceUUIDs == [Self.long])
         #expect(plan.overflow == [Self.other])
@@ -61,7 +67,8 @@ import Testing
         #expect(OverflowArea(in: plan.scanResponse)?.mayContain(Self.long) == false)
     }
 
-    @Test func behaviour_2_37_theCapturedAdvertisement() {
+    @Test("behaviour 2.37: the plan for two long services and a name is the advertisement that was captured")
+    func theCapturedAdvertisement() {
         // As captured: 31 octets with one service of an incomplete list and a shortened name; 21 in the scan response.
         let plan = plan("Somebody's phone", [Self.long, Self.other])
         #expect(plan.advertisement.encodedLength == 31)
@@ -69,17 +76,20 @@ import Testing
         #expect(plan.scanResponse.encodedLength == 21)
     }
 
-    @Test func behaviour_7_23_listsAreIncompleteByWidth() {
+    @Test("behaviour 7.23: a list of services is marked incomplete for its width alone")
+    func listsAreIncompleteByWidth() {
         let plan = plan(nil, [0x180D, Self.long, Self.other])
         #expect(plan.advertisement.structures.map(\.type) == [.flags, .completeServices16, .incompleteServices128])
     }
 
-    @Test func behaviour_7_23_shortFormsAreUsedWhereThereAreAny() throws {
+    @Test("behaviour 7.23: short forms of UUIDs are used where there are any")
+    func shortFormsAreUsedWhereThereAreAny() throws {
         let heartRate = try #require(BluetoothUUID("0000180D-0000-1000-8000-00805F9B34FB"))
         #expect(plan(nil, [heartRate]).advertisement.encoded.suffix(after: 3) == [0x03, 0x03, 0x0D, 0x18])
     }
 
-    @Test func behaviour_7_30_appsShareOneAdvertisement() {
+    @Test("behaviour 7.30: apps share one advertisement")
+    func appsShareOneAdvertisement() {
         let plan = AdvertisingPlanner.plan(for: [
             AdvertisingContent(services: [0x180D]), AdvertisingContent(localName: "One", services: [0x180D, 0x180F]),
             AdvertisingContent(localName: "Two"),

@@ -15,7 +15,8 @@ import Testing
     }
 
     /// The connection stays, and what comes meanwhile waits in order.
-    @Test func behaviour_9_3_whatHappensWhileNobodyTakesEventsIsToldLater() throws {
+    @Test("behaviour 9.3: events that nobody takes yet are told later")
+    func whatHappensWhileNobodyTakesEventsIsToldLater() throws {
         let pair = try Pair()
         try pair.central.connect(pair.peer)
         pair.world.run(.seconds(10))
@@ -57,8 +58,12 @@ import Testing
     }
 
     /// Behaviour 1.16: the person is told once for each manager that wants it, and only when Bluetooth is off.
-    @Test(arguments: [true, false], [true, false])
-    func behaviour_1_16_aManagerMadeWhileBluetoothIsOffTellsThePerson(isOn: Bool, shows: Bool) throws {
+    @Test(
+        "behaviour 1.16: a manager made while Bluetooth is off tells the person",
+        arguments: [true, false],
+        [true, false]
+    )
+    func aManagerMadeWhileBluetoothIsOffTellsThePerson(isOn: Bool, shows: Bool) throws {
         let world = TestWorld()
         let device = world.device("Phone")
         var notices: [SystemNotice] = []

@@ -66,14 +66,15 @@ struct ParameterCase: CustomTestStringConvertible, Sendable {
         ParameterCase("all ones", .max, .max, .max, .max, legal: false, false),
     ]
 
-    @Test(arguments: cases)
-    func behaviour_3_27_centralFollowsApplesRules(_ testCase: ParameterCase) {
+    @Test("behaviour 3.27: a central accepts what Apple's rules accept", arguments: cases)
+    func centralFollowsApplesRules(_ testCase: ParameterCase) {
         #expect(testCase.parameters.isLegal == testCase.isLegal)
         #expect(AppleConnectionParameterRules().accept(testCase.parameters) == testCase.isAccepted)
     }
 
     /// Each rule alone: the last value that it takes, and the first that it does not.
     @Test(
+        "behaviour 3.27: each of Apple's rules for parameters has its edge",
         arguments: [
             ("latency of 30", [24, 36, 30, 600], [24, 36, 31, 600]),
             ("timeout of 6 s", [24, 36, 0, 600], [24, 36, 0, 599]),
@@ -87,7 +88,7 @@ struct ParameterCase: CustomTestStringConvertible, Sendable {
             ("timeout of more than three effective intervals", [12, 160, 9, 601], [12, 160, 9, 600]),
         ] as [(String, [UInt16], [UInt16])]
     )
-    func behaviour_3_27_eachRuleHasItsEdge(rule: String, taken: [UInt16], refused: [UInt16]) {
+    func eachRuleHasItsEdge(rule: String, taken: [UInt16], refused: [UInt16]) {
         let rules = AppleConnectionParameterRules()
         let values = [taken, refused].map {
             ConnectionParameters(intervalMinimum: $0[0], intervalMaximum: $0[1], latency: $0[2], timeout: $0[3])
@@ -98,8 +99,8 @@ struct ParameterCase: CustomTestStringConvertible, Sendable {
         #expect(rules.accept(values[0]) == (taken[3] <= 1800), "\(rule)")
     }
 
-    @Test(arguments: cases)
-    func behaviour_3_29_inputDevicesMayAskForLess(_ testCase: ParameterCase) {
+    @Test("behaviour 3.29: input devices may ask for a shorter interval", arguments: cases)
+    func inputDevicesMayAskForLess(_ testCase: ParameterCase) {
         let rules = AppleConnectionParameterRules(allowsHumanInterfaceDevice: true)
         let expected = testCase.isAcceptedForInputDevice ?? testCase.isAccepted
         #expect(rules.accept(testCase.parameters) == expected)

@@ -8,7 +8,8 @@ import Testing
 
 /// The central's side of attributes: discovery, reading, writing, subscribing.
 @Suite struct CentralAttributeTests {
-    @Test func behaviour_4_1_onlyListedServicesAreFoundAndNoneMeansAll() throws {
+    @Test("behaviour 4.1: only services that were asked for are found, and no list means all")
+    func onlyListedServicesAreFoundAndNoneMeansAll() throws {
         let pair = try Pair()
         try pair.sensorAlsoPublishes(0x180F)
         try pair.central.connect(pair.peer)
@@ -27,7 +28,8 @@ import Testing
         )
     }
 
-    @Test func behaviour_4_2_characteristicsAreFoundIncrementally() throws {
+    @Test("behaviour 4.2: characteristics are found by UUID and added to those known")
+    func characteristicsAreFoundIncrementally() throws {
         let pair = try Pair()
         try pair.central.connect(pair.peer)
         let services = try pair.central.ask(
@@ -80,7 +82,8 @@ import Testing
         #expect(value == .success(PacketBuffer(Array("Where".utf8))))
     }
 
-    @Test func behaviour_5_2_aLongValueIsReadAsAWhole() throws {
+    @Test("behaviour 5.2: a long value is read as a whole by the app")
+    func aLongValueIsReadAsAWhole() throws {
         let long = PacketBuffer((0..<512).map { UInt8(truncatingIfNeeded: $0) })
         var service = Example.heartRate
         service.characteristics[1].value = long
@@ -94,7 +97,8 @@ import Testing
         #expect(value == .success(long))
     }
 
-    @Test func behaviour_5_4_aRefusalHasTheCodeOfThePeer() throws {
+    @Test("behaviour 5.4: a refusal has the code of the peer")
+    func aRefusalHasTheCodeOfThePeer() throws {
         let pair = try Pair()
         let handles = try pair.connected()
         let controlPoint = try #require(handles[Example.controlPoint])
@@ -112,7 +116,8 @@ import Testing
         #expect(try pair.central.ask(nowhere, "value", \.value).error?.code == .core(.invalidHandle))
     }
 
-    @Test func behaviour_5_9_longValuesArePreparedAndExecuted() throws {
+    @Test("behaviour 5.9: a long value is prepared and executed")
+    func longValuesArePreparedAndExecuted() throws {
         let pair = try Pair()
         let note = try #require(try pair.connected()[Example.note])
         let long = PacketBuffer((0..<400).map { UInt8(truncatingIfNeeded: $0) })
@@ -126,7 +131,8 @@ import Testing
         #expect(try pair.central.expect("written", \.writeResult) == .some(nil))
     }
 
-    @Test func behaviour_5_13_commandsReturnTheirCredits() throws {
+    @Test("behaviour 5.13: writes without response return their credits")
+    func commandsReturnTheirCredits() throws {
         let pair = try Pair()
         let controlPoint = try #require(try pair.connected()[Example.controlPoint])
         let count = ServiceLimits.writesWithoutResponse
@@ -146,7 +152,8 @@ import Testing
         #expect(pair.sensor.take().isEmpty)
     }
 
-    @Test func behaviour_5_12_aCommandToAnAttributeThatTakesNoneIsDropped() throws {
+    @Test("behaviour 5.12: a write without response to an attribute that takes none is dropped")
+    func aCommandToAnAttributeThatTakesNoneIsDropped() throws {
         let pair = try Pair()
         let note = try #require(try pair.connected()[Example.note])
         pair.central.send(.writeWithoutResponse(peer: pair.peer, characteristic: note, value: [1]))
@@ -155,7 +162,8 @@ import Testing
         #expect(pair.sensor.take().isEmpty)
     }
 
-    @Test func behaviour_5_18_twoAppsShareASubscription() throws {
+    @Test("behaviour 5.18: two apps share one subscription")
+    func twoAppsShareASubscription() throws {
         let pair = try Pair()
         let measurement = try #require(try pair.connected()[Example.measurement])
         let other = pair.phone.manager(.central)
@@ -184,7 +192,8 @@ import Testing
     }
 
     /// Whoever gives the connection up gives up its subscriptions too, while others use the link.
-    @Test func behaviour_5_18_aSubscriptionEndsWithTheConnectionOfItsApp() throws {
+    @Test("behaviour 5.18: a subscription ends with the connection of its app")
+    func aSubscriptionEndsWithTheConnectionOfItsApp() throws {
         let pair = try Pair()
         let measurement = try #require(try pair.connected()[Example.measurement])
         let other = pair.phone.manager(.central)
@@ -197,7 +206,8 @@ import Testing
         #expect(pair.phone.system.links.count == 1)
     }
 
-    @Test func behaviour_5_16_indicationsAreChosenWhenThereIsNothingElse() throws {
+    @Test("behaviour 5.16: indications are chosen only when there are no notifications")
+    func indicationsAreChosenWhenThereIsNothingElse() throws {
         let pair = try Pair()
         let note = try #require(try pair.connected()[Example.note])
         let subscribe = Request.setNotify(peer: pair.peer, characteristic: note, enabled: true)
@@ -218,7 +228,8 @@ import Testing
         #expect(!state.isNotifying && state.error?.code == .att(ATTStatus(rawValue: 0x06)))
     }
 
-    @Test func behaviour_4_7_theClientConfigurationIsNotWrittenByApps() throws {
+    @Test("behaviour 4.7: apps do not write the client configuration")
+    func theClientConfigurationIsNotWrittenByApps() throws {
         let pair = try Pair()
         let measurement = try #require(try pair.connected()[Example.measurement])
         let descriptors = try pair.central.ask(
@@ -231,7 +242,8 @@ import Testing
         #expect(try pair.central.ask(write, "written", \.writeResult)?.code == .core(.invalidParameters))
     }
 
-    @Test func behaviour_4_13_servicesThatChangeAreDead() throws {
+    @Test("behaviour 4.13: services that changed are dead for the app")
+    func servicesThatChangeAreDead() throws {
         let pair = try Pair()
         let handles = try pair.connected()
         pair.world.run(.seconds(1))
@@ -256,7 +268,8 @@ import Testing
     }
 
     /// The service that has come in its place is another one, at the same handles: it has to be subscribed to on the air.
-    @Test func behaviour_4_13_aSubscriptionGoesWithItsService() throws {
+    @Test("behaviour 4.13: a subscription goes with its service")
+    func aSubscriptionGoesWithItsService() throws {
         let pair = try Pair()
         try pair.useUpHandles()
         func subscribe() throws -> AttributeHandle {
@@ -279,7 +292,8 @@ import Testing
         #expect(try pair.central.expect("value", \.value) == .success([7]))
     }
 
-    @Test func behaviour_5_22_answersComeInTheOrderOfAsking() throws {
+    @Test("behaviour 5.22: answers come in the order of asking")
+    func answersComeInTheOrderOfAsking() throws {
         let pair = try Pair()
         let handles = try pair.connected()
         let (note, location) = (try #require(handles[Example.note]), try #require(handles[Example.location]))
@@ -297,7 +311,8 @@ import Testing
         #expect(events.last?.services != nil)
     }
 
-    @Test func behaviour_5_23_aPeerThatDoesNotAnswerLosesTheLink() throws {
+    @Test("behaviour 5.23: a peer that does not answer loses the link")
+    func aPeerThatDoesNotAnswerLosesTheLink() throws {
         let pair = try Pair()
         let note = try #require(try pair.connected()[Example.note])
         pair.central.send(.readCharacteristic(peer: pair.peer, characteristic: note))
@@ -310,7 +325,8 @@ import Testing
     }
 
     /// A manager that sends more than it has credits for: no more waits than that, and the rest is dropped.
-    @Test func AB_G05_commandsThatWaitAreBounded() throws {
+    @Test("AB-G05: writes without response that wait are bounded")
+    func commandsThatWaitAreBounded() throws {
         let pair = try Pair()
         let controlPoint = try #require(try pair.connected()[Example.controlPoint])
         pair.world.run(.seconds(1))
@@ -324,7 +340,8 @@ import Testing
         #expect(pair.central.take().compactMap(\.writeCredits).reduce(0, +) == writes.count)
     }
 
-    @Test func AB_G05_requestsOnALinkAreBounded() throws {
+    @Test("AB-G05: the requests of a manager on a link are bounded")
+    func requestsOnALinkAreBounded() throws {
         let pair = try Pair()
         let note = try #require(try pair.connected()[Example.note])
         pair.central.take()

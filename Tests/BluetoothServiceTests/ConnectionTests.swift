@@ -37,7 +37,8 @@ struct Pair {
 @Suite struct ConnectionTests {
     private let battery = LocalService(id: LocalAttributeID(1), uuid: 0x180F, isPrimary: true)
 
-    @Test func GAP_CONN_TERM_BV_01_aSessionFromScanToGoodbye() throws {
+    @Test("GAP/CONN/TERM/BV-01: a session goes from scan to goodbye")
+    func aSessionFromScanToGoodbye() throws {
         let pair = try Pair()
         let handles = try pair.connected()
         #expect(Set(handles.keys) == [Example.measurement, Example.location, Example.controlPoint, Example.note])
@@ -54,7 +55,8 @@ struct Pair {
         #expect(pair.strap.system.links.isEmpty && pair.phone.system.links.isEmpty)
     }
 
-    @Test func behaviour_3_9_anotherAppJoinsTheLinkWithoutTraffic() throws {
+    @Test("behaviour 3.9: another app joins a link without any traffic")
+    func anotherAppJoinsTheLinkWithoutTraffic() throws {
         let pair = try Pair()
         _ = try pair.connected()
         pair.world.run(.seconds(1))
@@ -68,7 +70,8 @@ struct Pair {
         #expect(pair.phone.controller.dataPackets == packets)
     }
 
-    @Test func behaviour_3_10_theLinkEndsWithItsLastUser() throws {
+    @Test("behaviour 3.10: a link ends with its last user")
+    func theLinkEndsWithItsLastUser() throws {
         let pair = try Pair()
         let other = pair.phone.manager(.central)
         try pair.central.connect(pair.peer)
@@ -82,7 +85,8 @@ struct Pair {
         #expect(pair.phone.system.links.isEmpty)
     }
 
-    @Test func behaviour_3_11_theLinkLingersIfConfigured() throws {
+    @Test("behaviour 3.11: the link lingers if it is configured to")
+    func theLinkLingersIfConfigured() throws {
         let pair = try Pair(configure: { $0.linger = .seconds(5) })
         try pair.central.connect(pair.peer)
         _ = try pair.central.ask(.cancelConnection(peer: pair.peer), "disconnected", \.disconnection)
@@ -97,12 +101,15 @@ struct Pair {
         #expect(pair.phone.system.links.isEmpty)
     }
 
-    @Test(arguments: [
-        (HCIStatus.connectionTimeout, ServiceError.CoreCode.connectionTimeout),
-        (.remoteUserTerminated, .peripheralDisconnected), (.remotePowerOff, .peripheralDisconnected),
-        (.connectionFailedToBeEstablished, .connectionFailed),
-    ])
-    func behaviour_3_12_aLostLinkHasAReason(status: HCIStatus, code: ServiceError.CoreCode) throws {
+    @Test(
+        "behaviour 3.12: a lost link is told with its reason",
+        arguments: [
+            (HCIStatus.connectionTimeout, ServiceError.CoreCode.connectionTimeout),
+            (.remoteUserTerminated, .peripheralDisconnected), (.remotePowerOff, .peripheralDisconnected),
+            (.connectionFailedToBeEstablished, .connectionFailed),
+        ]
+    )
+    func aLostLinkHasAReason(status: HCIStatus, code: ServiceError.CoreCode) throws {
         let pair = try Pair()
         let handles = try pair.connected()
         // Behaviour 3.39: what is under way ends with the disconnection alone.
@@ -116,7 +123,8 @@ struct Pair {
         #expect(events.first?.disconnection?.error?.reason != nil)
     }
 
-    @Test func behaviour_3_7_aPendingConnectionIsCancelled() throws {
+    @Test("behaviour 3.7: a connection that is pending can be cancelled")
+    func aPendingConnectionIsCancelled() throws {
         let pair = try Pair()
         pair.strap.controller.isInRange = false
         pair.central.send(.connect(peer: pair.peer, options: ConnectOptions()))
@@ -129,7 +137,8 @@ struct Pair {
         #expect(pair.phone.controller.initiating == nil)
     }
 
-    @Test func behaviour_3_1_aConnectionIsMadeWheneverThePeerComes() throws {
+    @Test("behaviour 3.1: a connection is made whenever the peer comes")
+    func aConnectionIsMadeWheneverThePeerComes() throws {
         let pair = try Pair()
         pair.strap.controller.isInRange = false
         pair.central.send(.connect(peer: pair.peer, options: ConnectOptions()))
@@ -138,7 +147,8 @@ struct Pair {
         _ = try pair.central.expect("connected", \.connection)
     }
 
-    @Test func behaviour_3_16_aStartCanBeDelayed() throws {
+    @Test("behaviour 3.16: the start of a connection can be delayed")
+    func aStartCanBeDelayed() throws {
         let pair = try Pair()
         var options = ConnectOptions()
         options.startDelay = 10
@@ -150,7 +160,8 @@ struct Pair {
     }
 
     /// Whoever changes his mind before the delay is over hears of the end alone.
-    @Test func behaviour_3_16_behaviour_3_7_aDelayedStartIsCancelled() throws {
+    @Test("behaviours 3.16, 3.7: a connection whose start is delayed can be cancelled")
+    func aDelayedStartIsCancelled() throws {
         let pair = try Pair()
         var options = ConnectOptions()
         options.startDelay = 10
@@ -170,7 +181,8 @@ struct Pair {
         #expect(pair.central.take().compactMap(\.connection).isEmpty && pair.phone.system.links.isEmpty)
     }
 
-    @Test func behaviour_3_17_aLostLinkIsMadeAgainOnRequest() throws {
+    @Test("behaviour 3.17: a lost link is made again on request")
+    func aLostLinkIsMadeAgainOnRequest() throws {
         let pair = try Pair()
         var options = ConnectOptions()
         options.reconnectsAutomatically = true
@@ -188,7 +200,8 @@ struct Pair {
         #expect(pair.central.take().isEmpty && pair.phone.system.links.isEmpty)
     }
 
-    @Test func behaviour_3_5_aPeripheralThatNobodyHoldsIsLetGo() throws {
+    @Test("behaviour 3.5: a peripheral that nobody holds is let go")
+    func aPeripheralThatNobodyHoldsIsLetGo() throws {
         let pair = try Pair()
         try pair.central.connect(pair.peer)
         pair.central.send(.forget(peer: pair.peer))
@@ -196,7 +209,8 @@ struct Pair {
         #expect(pair.phone.system.links.isEmpty)
     }
 
-    @Test func behaviour_13_6_aManagerThatIsGoneLetsGoOfAll() throws {
+    @Test("behaviour 13.6: a manager that is gone lets go of all its peripherals")
+    func aManagerThatIsGoneLetsGoOfAll() throws {
         let pair = try Pair()
         try pair.central.connect(pair.peer)
         pair.central.send(.startScan(ScanRequest()))
@@ -212,7 +226,8 @@ struct Pair {
         #expect(!pair.strap.controller.isAdvertising)
     }
 
-    @Test func behaviour_2_23_GAP_IDLE_NAMP_BV_01_theDeviceNameComesWithTheConnection() throws {
+    @Test("GAP/IDLE/NAMP/BV-01, behaviour 2.23: the device name comes with the connection")
+    func theDeviceNameComesWithTheConnection() throws {
         let world = TestWorld()
         let central = world.device("Phone").manager(.central)
         let strap = world.device("Device name").manager(.peripheral)
@@ -228,7 +243,8 @@ struct Pair {
         strap.close()
     }
 
-    @Test func behaviour_5_8_theWriteLengthGrowsWithTheMTU() throws {
+    @Test("behaviour 5.8: the longest write grows with the MTU")
+    func theWriteLengthGrowsWithTheMTU() throws {
         let pair = try Pair()
         pair.central.send(.connect(peer: pair.peer, options: ConnectOptions()))
         let first = try pair.central.expect("connected") { event -> Int? in
@@ -318,7 +334,8 @@ struct Pair {
         #expect(sensors.allSatisfy { $0.take().isEmpty })
     }
 
-    @Test func behaviour_11_7_connectedPeripheralsAreFoundByTheirServices() throws {
+    @Test("behaviour 11.7: connected peripherals are found by their services")
+    func connectedPeripheralsAreFoundByTheirServices() throws {
         let pair = try Pair()
         _ = try pair.connected()
         let other = pair.phone.manager(.central)
@@ -327,7 +344,8 @@ struct Pair {
         #expect(other.ask(.connectedPeripherals(services: [Example.service])).map(\.identifier) == [pair.peer])
     }
 
-    @Test func behaviour_11_2_peripheralsAreRetrievedInTheOrderAsked() throws {
+    @Test("behaviour 11.2: peripherals are retrieved in the order asked for")
+    func peripheralsAreRetrievedInTheOrderAsked() throws {
         let pair = try Pair()
         let relay = pair.world.device("Other").manager(.peripheral)
         try relay.publish(battery)
@@ -339,7 +357,8 @@ struct Pair {
         relay.close()
     }
 
-    @Test func AB_G05_connectionsThatAManagerWantsAreBounded() throws {
+    @Test("AB-G05: connections that a manager wants are bounded")
+    func connectionsThatAManagerWantsAreBounded() throws {
         let pair = try Pair()
         pair.central.send(.startScan(ScanRequest()))
         pair.world.run(.milliseconds(1))
@@ -386,7 +405,8 @@ struct Pair {
         #expect(error.code == .core(.connectionLimitReached))
     }
 
-    @Test func behaviour_5_24_signalStrengthIsRead() throws {
+    @Test("behaviour 5.24: the signal strength of a link is read")
+    func signalStrengthIsRead() throws {
         let pair = try Pair()
         try pair.central.connect(pair.peer)
         let rssi = try pair.central.ask(.readRSSI(peer: pair.peer), "rssiRead") { event -> Int? in
@@ -395,7 +415,8 @@ struct Pair {
         #expect(rssi == -42)
     }
 
-    @Test func aControllerThatCannotScanAndConnectAtOnceDoesOneAfterTheOther() throws {
+    @Test("a controller that cannot scan and connect at once does one after the other")
+    func scanningAndConnectingTakeTurnsWhereTheyMust() throws {
         let pair = try Pair()
         pair.phone.controller.refuses[LECreateConnection.opcode] = .commandDisallowed
         pair.central.send(.connect(peer: pair.peer, options: ConnectOptions()))
@@ -409,12 +430,11 @@ struct Pair {
     }
 
     /// Low, medium and high: the more the more seldom it listens.
-    @Test(arguments: [(0, 12...12, 0), (1, 60...84, 0), (2, 240...288, 2)] as [(Int, ClosedRange<UInt16>, UInt16)])
-    func behaviour_7_47_GAP_CONN_CPUP_BV_01_GAP_CONN_CPUP_BV_04_aPeripheralAsksForAnotherLatency(
-        latency: Int,
-        interval: ClosedRange<UInt16>,
-        skipped: UInt16
-    ) throws {
+    @Test(
+        "GAP/CONN/CPUP/BV-01, GAP/CONN/CPUP/BV-04, behaviour 7.47: a peripheral asks for another latency",
+        arguments: [(0, 12...12, 0), (1, 60...84, 0), (2, 240...288, 2)] as [(Int, ClosedRange<UInt16>, UInt16)]
+    )
+    func aPeripheralAsksForAnotherLatency(latency: Int, interval: ClosedRange<UInt16>, skipped: UInt16) throws {
         let pair = try Pair()
         try pair.central.connect(pair.peer)
         let central = try #require(pair.strap.system.links.first?.peer)
@@ -430,7 +450,8 @@ struct Pair {
         #expect(pair.phone.controller.commands.filter { $0 == "LE Connection Update" }.count == 1)
     }
 
-    @Test func behaviour_3_26_connectionsBeginWithTheParametersOfAnIPhone() throws {
+    @Test("behaviour 3.26: connections begin with the parameters of an iPhone")
+    func connectionsBeginWithTheParametersOfAnIPhone() throws {
         let pair = try Pair()
         try pair.central.connect(pair.peer)
         let command = try #require(pair.phone.controller.lastConnectionRequest)

@@ -50,13 +50,15 @@ import Testing
     }
 
     /// Behaviour 9.3: values wait in order.
-    @Test func behaviour_9_3_valuesStayInOrder() {
+    @Test("behaviour 9.3: values wait in order until they are taken")
+    func valuesStayInOrder() {
         let events = (0..<EventMailbox.capacity).map(value)
         let (got, lost) = held(events)
         #expect(got == events && lost == 0)
     }
 
-    @Test func AB_G05_whenThereIsNoRoomTheOldestGoAndAreCounted() {
+    @Test("AB-G05: when there is no room the oldest events go and are counted")
+    func whenThereIsNoRoomTheOldestGoAndAreCounted() {
         let events = (0..<EventMailbox.capacity + 3).map(value)
         let (got, lost) = held(events)
         #expect(got == Array(events.dropFirst(3)) && lost == 3)
@@ -68,7 +70,8 @@ import Testing
     }
 
     /// That the radio was off is told, since connections ended with it (behaviour 1.11).
-    @Test func behaviour_1_11_ofStatesInARowTheLastIsTold() {
+    @Test("behaviour 1.11: of several states in a row only the last is told")
+    func ofStatesInARowTheLastIsTold() {
         let (got, _) = held([
             .stateChanged(.resetting), .stateChanged(.unsupported), .stateChanged(.poweredOn), value(1),
             .stateChanged(.poweredOff), .stateChanged(.poweredOn), .stateChanged(.resetting),

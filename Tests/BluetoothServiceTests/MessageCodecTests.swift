@@ -121,7 +121,8 @@ import Testing
     }
 
     /// Memory grows with the octets that are there, and a bound is told from a length that goes beyond it (AB-G05).
-    @Test func AB_G05_lengthsThatPromiseTooMuchAreRefused() {
+    @Test("AB-G05: lengths that promise too much are refused")
+    func lengthsThatPromiseTooMuchAreRefused() {
         // A reply with 65,535 peripherals, of which none is there.
         #expect(throws: PacketError.self) { try ServiceMessage(reading: [2, 1, 0, 0, 0, 0, 0, 0xFF, 0xFF]) }
         // A name of 4,097 octets.

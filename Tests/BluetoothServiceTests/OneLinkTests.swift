@@ -43,7 +43,8 @@ import Testing
         }
     }
 
-    @Test func AB_G03_aNewcomerWithAPeersAddressTakesThePlaceOfALinkThatHasShownNothing() throws {
+    @Test("AB-G03: a newcomer with a peer's address takes the place of a link that has shown nothing")
+    func aNewcomerTakesThePlaceOfALinkThatHasShownNothing() throws {
         let trio = try Trio()
         let request = AdvertisingRequest(localName: "Strap", services: [Example.service])
         trio.strapApp.send(.startAdvertising(request))

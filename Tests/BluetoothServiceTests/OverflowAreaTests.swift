@@ -3,21 +3,27 @@ import BluetoothTypes
 import Testing
 
 @Suite struct OverflowAreaTests {
-    @Test(arguments: [
-        ("00000000-0000-0000-0000-000000000000", 7), ("C007", 35), ("C008", 60), ("1001", 62), ("3333", 62),
-        ("2F234454-CF6D-4A0F-ADF2-F4911BA9FFA6", 84), ("9AA4730F-B25C-4CC3-B821-C931559FC196", 69),
-    ])
-    func behaviour_2_33_hashOfAService(text: String, index: Int) throws {
+    @Test(
+        "behaviour 2.33: the bit of a service in the overflow area is Apple's",
+        arguments: [
+            ("00000000-0000-0000-0000-000000000000", 7), ("C007", 35), ("C008", 60), ("1001", 62), ("3333", 62),
+            ("2F234454-CF6D-4A0F-ADF2-F4911BA9FFA6", 84), ("9AA4730F-B25C-4CC3-B821-C931559FC196", 69),
+        ]
+    )
+    func hashOfAService(text: String, index: Int) throws {
         #expect(OverflowArea.index(of: try #require(BluetoothUUID(text))) == index)
     }
 
-    @Test(arguments: [
-        ("00000000-0000-0000-0000-000000000000", "01000000000000000000000000000000"),
-        ("C007", "00000000100000000000000000000000"),
-        ("C008", "00000000000000080000000000000000"),
-        ("2F234454-CF6D-4A0F-ADF2-F4911BA9FFA6", "00000000000000000000080000000000"),
-    ])
-    func behaviour_2_31_structureOnTheAir(text: String, mask: String) throws {
+    @Test(
+        "behaviour 2.31: the overflow area is on the air as Apple's",
+        arguments: [
+            ("00000000-0000-0000-0000-000000000000", "01000000000000000000000000000000"),
+            ("C007", "00000000100000000000000000000000"),
+            ("C008", "00000000000000080000000000000000"),
+            ("2F234454-CF6D-4A0F-ADF2-F4911BA9FFA6", "00000000000000000000080000000000"),
+        ]
+    )
+    func structureOnTheAir(text: String, mask: String) throws {
         let area = OverflowArea([try #require(BluetoothUUID(text))])
         let octets = AdvertisingData([area.structure]).encoded
         #expect(octets.description == "14ff4c0001" + mask)
@@ -25,14 +31,16 @@ import Testing
         #expect(OverflowArea(in: AdvertisingData(parsing: octets)) == area)
     }
 
-    @Test func behaviour_2_32_masksOfSeveralServicesAreCombined() throws {
+    @Test("behaviour 2.32: the masks of several services are combined")
+    func masksOfSeveralServicesAreCombined() throws {
         let area = OverflowArea([0xC007, 0xC008])
         #expect(area.mayContain(0xC007) && area.mayContain(0xC008))
         #expect(!area.mayContain(0x180D))
         #expect(area.mask.reduce(0) { $0 + $1.nonzeroBitCount } == 2)
     }
 
-    @Test func behaviour_2_35_servicesThatShareABitAreTakenForEachOther() {
+    @Test("behaviour 2.35: services that share a bit of the overflow area are taken for each other")
+    func servicesThatShareABitAreTakenForEachOther() {
         #expect(OverflowArea([0x1001]).mayContain(0x3333))
     }
 

@@ -10,7 +10,8 @@ import Testing
 @Suite struct PeerTableTests {
     private func address(_ value: Int) -> BluetoothAddress { BluetoothAddress(UInt64(value), kind: .randomDevice) }
 
-    @Test func behaviour_6_19_anAddressKeepsItsIdentifier() {
+    @Test("behaviour 6.19: an address keeps its identifier")
+    func anAddressKeepsItsIdentifier() {
         var table = PeerTable(seed: 1)
         let first = table.see(address(1))
         #expect(table.see(address(1)).identifier == first.identifier)
@@ -18,7 +19,8 @@ import Testing
         #expect(table.see(BluetoothAddress(1, kind: .publicDevice)).identifier != first.identifier)
     }
 
-    @Test func behaviour_6_18_aBondedPeerKeepsItsIdentifierWhateverAddressItShows() {
+    @Test("behaviour 6.18: a bonded peer keeps its identifier whatever address it shows")
+    func aBondedPeerKeepsItsIdentifierWhateverAddressItShows() {
         var table = PeerTable(seed: 1)
         let stranger = table.see(address(1))
         // It pairs, and its identity address becomes known.
@@ -31,7 +33,8 @@ import Testing
     }
 
     /// After a restart, and on another host.
-    @Test func behaviour_6_19_behaviour_11_3_identifiersOutlastTheTable() {
+    @Test("behaviours 6.19, 11.3: identifiers of peers outlast the table")
+    func identifiersOutlastTheTable() {
         var before = PeerTable(seed: 1)
         var after = PeerTable(seed: 1)
         var elsewhere = PeerTable(seed: 2)
@@ -51,7 +54,8 @@ import Testing
     }
 
     /// An app cannot make an identifier that stands for an address.
-    @Test func behaviour_11_3_whatThisHostHasNotGivenIsUnknown() {
+    @Test("behaviour 11.3: an identifier that this host has not given is unknown")
+    func whatThisHostHasNotGivenIsUnknown() {
         var table = PeerTable(seed: 1)
         let name = PeerTable.names(seed: 1).name(of: address(77))
         for bit in 0..<128 {
@@ -67,7 +71,8 @@ import Testing
     }
 
     /// The name goes with the bonded peer, and leads to nobody else.
-    @Test func behaviour_6_18_theNameOfAnAddressThatABondedPeerHadIsTaken() {
+    @Test("behaviour 6.18: the name of an address that a bonded peer had leads to nobody else")
+    func theNameOfAnAddressThatABondedPeerHadIsTaken() {
         var table = PeerTable(seed: 1)
         let stranger = table.see(address(1)).identifier
         _ = table.see(address(9), as: stranger)
@@ -107,7 +112,8 @@ import Testing
         }
     }
 
-    @Test func behaviour_2_23_theDeviceNameWins() {
+    @Test("behaviour 2.23: the device name wins over the advertised name")
+    func theDeviceNameWins() {
         var table = PeerTable(seed: 1)
         let peer = table.see(address(1)).identifier
         #expect(table[peer]?.name == nil)
@@ -119,7 +125,8 @@ import Testing
         #expect(table[peer]?.name == "device")
     }
 
-    @Test func AB_G02_thePeersThatAreHeldStay() {
+    @Test("AB-G02: peers that are held stay in a table that overflows")
+    func thePeersThatAreHeldStay() {
         var table = PeerTable(seed: 1)
         let held = table.see(BluetoothAddress(0xFFFF_FFFF_FFFF, kind: .randomDevice)).identifier
         table.hold(held)

@@ -49,12 +49,13 @@ import Testing
     }
 
     @Test(
+        "behaviour 7.8: only descriptors that describe are published",
         arguments: [
             (0x2900, false), (0x2901, true), (0x2902, false), (0x2903, false), (0x2904, true), (0x2905, false),
             (0x2907, false), (0x1234, false),
         ] as [(UInt16, Bool)]
     )
-    func behaviour_7_8_onlyDescriptorsThatDescribeArePublished(uuid: UInt16, isPublished: Bool) throws {
+    func onlyDescriptorsThatDescribeArePublished(uuid: UInt16, isPublished: Bool) throws {
         let manager = TestWorld().device("Strap").manager(.peripheral)
         var service = Example.heartRate
         service.characteristics[0].descriptors = [LocalDescriptor(uuid: BluetoothUUID(uuid), value: [0, 0])]
@@ -63,8 +64,11 @@ import Testing
     }
 
     /// Also what the system answers by itself is for those alone whom the app lets have it (behaviours 7.3, 7.38).
-    @Test(arguments: [(1, nil), (4, 0x05), (5, 0x05)] as [(UInt8, UInt8?)])
-    func AB_A13_aFixedValueForTrustedPeersIsForNobodyElse(permissions: UInt8, refusal: UInt8?) throws {
+    @Test(
+        "AB-A13: a fixed value for trusted peers is for nobody else",
+        arguments: [(1, nil), (4, 0x05), (5, 0x05)] as [(UInt8, UInt8?)]
+    )
+    func aFixedValueForTrustedPeersIsForNobodyElse(permissions: UInt8, refusal: UInt8?) throws {
         var service = Example.heartRate
         service.characteristics[1].permissions = permissions
         let pair = try Pair(service)
@@ -75,7 +79,8 @@ import Testing
         #expect((try? value.get()) == (refusal == nil ? [1] : nil))
     }
 
-    @Test func AB_G05_servicesOfAManagerAreBounded() throws {
+    @Test("AB-G05: the services of a manager are bounded")
+    func servicesOfAManagerAreBounded() throws {
         let strap = TestWorld().device("Strap")
         let manager = strap.manager(.peripheral)
         func add(_ number: Int, _ manager: TestManager) throws -> ServiceError? {
@@ -91,7 +96,8 @@ import Testing
     }
 
     /// A manager that sends more than it has credits for: no more waits than that.
-    @Test func AB_G05_updatesThatWaitAreBounded() throws {
+    @Test("AB-G05: value updates that wait are bounded")
+    func updatesThatWaitAreBounded() throws {
         let pair = try Pair()
         _ = try subscribed(pair)
         pair.central.take()
@@ -104,7 +110,8 @@ import Testing
         #expect(pair.sensor.take().compactMap(\.updateCredits).reduce(0, +) == values.count)
     }
 
-    @Test func behaviour_7_9_includedServicesComeFirstAndGoLast() throws {
+    @Test("behaviour 7.9: included services come first and go last")
+    func includedServicesComeFirstAndGoLast() throws {
         let world = TestWorld()
         let manager = world.device("Strap").manager(.peripheral)
         let inner = LocalService(id: LocalAttributeID(1), uuid: 0x180F, isPrimary: true)
@@ -124,7 +131,8 @@ import Testing
         #expect(try manager.ask(.addService(inner), "serviceAdded", \.serviceAdded) == .some(nil))
     }
 
-    @Test func behaviour_7_11_appsShareTheTableAndEditTheirOwn() throws {
+    @Test("behaviour 7.11: apps share the table and edit only what is theirs")
+    func appsShareTheTableAndEditTheirOwn() throws {
         let pair = try Pair()
         let other = pair.strap.manager(.peripheral)
         let battery = LocalService(id: Example.serviceID, uuid: 0x180F, isPrimary: true)
@@ -151,7 +159,8 @@ import Testing
 
     // MARK: Advertising
 
-    @Test func behaviour_7_17_advertisingTwiceIsAnError() throws {
+    @Test("behaviour 7.17: advertising twice is an error")
+    func advertisingTwiceIsAnError() throws {
         let pair = try Pair()
         let again = try pair.sensor.ask(
             .startAdvertising(AdvertisingRequest(localName: "Again")),
@@ -161,7 +170,8 @@ import Testing
         #expect(again?.code == .core(.alreadyAdvertising))
     }
 
-    @Test func behaviour_7_30_appsAdvertiseTogether() throws {
+    @Test("behaviour 7.30: apps advertise together")
+    func appsAdvertiseTogether() throws {
         let world = TestWorld()
         let strap = world.device("Strap")
         let one = strap.manager(.peripheral)
@@ -190,7 +200,8 @@ import Testing
         #expect(!strap.controller.isAdvertising)
     }
 
-    @Test func behaviour_7_28_advertisingGoesOnDuringAConnection() throws {
+    @Test("behaviour 7.28: advertising goes on during a connection")
+    func advertisingGoesOnDuringAConnection() throws {
         let pair = try Pair()
         try pair.central.connect(pair.peer)
         pair.world.run(.seconds(1))
@@ -200,7 +211,8 @@ import Testing
         #expect(pair.strap.system.links.count == 2)
     }
 
-    @Test func behaviour_7_22_overflowingServicesAreFoundWhenAskedFor() throws {
+    @Test("behaviour 7.22: services in the overflow area are found when asked for")
+    func overflowingServicesAreFoundWhenAskedFor() throws {
         let world = TestWorld()
         let services = (0..<3).map { BluetoothUUID(high: 0x1234_5678, low: UInt64($0)) }
         let phone = world.device("A phone").manager(.peripheral)
@@ -234,7 +246,8 @@ import Testing
         #expect(pair.strap.controller.isAdvertising)
     }
 
-    @Test func AB_G05_anAppThatDiesLeavesNothingBehind() throws {
+    @Test("AB-G05: an app that dies leaves nothing behind")
+    func anAppThatDiesLeavesNothingBehind() throws {
         let world = TestWorld()
         let strap = world.device("Strap")
         do {
@@ -250,7 +263,8 @@ import Testing
 
     // MARK: Requests
 
-    @Test func behaviour_7_31_readsAreAnsweredByTheApp() throws {
+    @Test("behaviour 7.31: reads are answered by the app")
+    func readsAreAnsweredByTheApp() throws {
         let pair = try Pair()
         let note = try #require(try pair.connected()[Example.note])
         pair.central.send(.readCharacteristic(peer: pair.peer, characteristic: note))
@@ -265,7 +279,8 @@ import Testing
         #expect(pair.central.take().isEmpty)
     }
 
-    @Test func behaviour_7_32_longReadsAskAgainWithAnOffset() throws {
+    @Test("behaviour 7.32: long reads ask again with an offset")
+    func longReadsAskAgainWithAnOffset() throws {
         let pair = try Pair()
         let note = try #require(try pair.connected()[Example.note])
         let text = PacketBuffer((0..<300).map { UInt8(truncatingIfNeeded: $0) })
@@ -280,7 +295,8 @@ import Testing
         #expect(try pair.central.expect("value", \.value) == .success(text))
     }
 
-    @Test func behaviour_7_39_theAppChoosesTheError() throws {
+    @Test("behaviour 7.39: the app chooses the error of a write")
+    func theAppChoosesTheError() throws {
         let pair = try Pair()
         let note = try #require(try pair.connected()[Example.note])
         pair.central.send(.writeCharacteristic(peer: pair.peer, characteristic: note, value: [1]))
@@ -292,7 +308,8 @@ import Testing
     }
 
     /// What one app takes and another one refuses could not be undone: writes that belong to two are for neither.
-    @Test func behaviour_7_35_writesForTwoAppsAreRefusedAsAWhole() throws {
+    @Test("behaviour 7.35: writes for two apps are refused as a whole")
+    func writesForTwoAppsAreRefusedAsAWhole() throws {
         let pair = try Pair()
         let other = pair.strap.manager(.peripheral)
         let switches = LocalCharacteristic(id: LocalAttributeID(2), uuid: 0x2A56, properties: 0x08, permissions: 2)
@@ -347,7 +364,8 @@ import Testing
         return measurement
     }
 
-    @Test func behaviour_7_40_aDisconnectionUnsubscribes() throws {
+    @Test("behaviour 7.40: a disconnection ends the subscriptions")
+    func aDisconnectionUnsubscribes() throws {
         let pair = try Pair()
         _ = try subscribed(pair)
         pair.central.send(.cancelConnection(peer: pair.peer))
@@ -355,7 +373,8 @@ import Testing
     }
 
     /// Whoever wants indications in place of notifications is the same subscriber to the app.
-    @Test func behaviour_7_40_anotherKindOfUpdateIsNoOtherSubscription() throws {
+    @Test("behaviour 7.40: subscribing to the other kind of update is no other subscription")
+    func anotherKindOfUpdateIsNoOtherSubscription() throws {
         let pair = try Pair()
         let measurement = try subscribed(pair)
         let attributes = pair.strap.system.attributes
@@ -372,7 +391,8 @@ import Testing
         #expect(told([], .indicate) == [true])
     }
 
-    @Test func behaviour_7_43_updatesReturnTheirCreditsInOrder() throws {
+    @Test("behaviour 7.43: value updates return their credits in order")
+    func updatesReturnTheirCreditsInOrder() throws {
         let pair = try Pair()
         _ = try subscribed(pair)
         pair.central.take()
@@ -387,7 +407,8 @@ import Testing
         #expect(pair.central.take().compactMap(\.value) == (0..<count).map { .success([UInt8($0)]) })
     }
 
-    @Test func behaviour_7_42_onlySubscribersAreTold() throws {
+    @Test("behaviour 7.42: only subscribers are told of a value")
+    func onlySubscribersAreTold() throws {
         let pair = try Pair()
         _ = try subscribed(pair)
         let stranger = pair.world.device("Watch").manager(.central)
@@ -407,7 +428,8 @@ import Testing
         #expect(pair.sensor.take().compactMap(\.updateCredits).reduce(0, +) == 2)
     }
 
-    @Test func behaviour_7_44_updatesAreCutForEachCentral() throws {
+    @Test("behaviour 7.44: value updates are cut for each central")
+    func updatesAreCutForEachCentral() throws {
         let pair = try Pair()
         _ = try subscribed(pair)
         pair.central.take()

@@ -8,7 +8,8 @@ import Testing
 @testable import BluetoothService
 
 @Suite struct PowerTests {
-    @Test func behaviour_1_1_theStateComesFirstAndLater() throws {
+    @Test("behaviour 1.1: the state of a manager is told first, whenever the manager was made")
+    func theStateComesFirstAndLater() throws {
         let world = TestWorld()
         let device = world.device("Phone", isUp: false)
         let central = device.manager(.central)
@@ -17,7 +18,8 @@ import Testing
         #expect(device.manager(.peripheral).take() == [.stateChanged(.poweredOn)])
     }
 
-    @Test func behaviour_1_6_requestsWithoutPowerAreIgnored() throws {
+    @Test("behaviour 1.6: requests without power are ignored")
+    func requestsWithoutPowerAreIgnored() throws {
         let pair = try Pair()
         pair.phone.system.setPower(false)
         pair.world.run(.seconds(1))
@@ -35,7 +37,8 @@ import Testing
         #expect(pair.central.ask(.peripherals(identifiers: [pair.peer])).isEmpty)
     }
 
-    @Test func behaviour_1_7_requestsToAPeripheralThatIsNotConnectedAreIgnored() throws {
+    @Test("behaviour 1.7: requests to a peripheral that is not connected are ignored")
+    func requestsToAPeripheralThatIsNotConnectedAreIgnored() throws {
         let pair = try Pair()
         pair.central.send(.discoverServices(peer: pair.peer, uuids: nil))
         pair.central.send(.readRSSI(peer: pair.peer))
@@ -43,7 +46,8 @@ import Testing
         #expect(pair.central.take().isEmpty)
     }
 
-    @Test func behaviour_1_11_powerOffEndsAllWithoutDisconnections() throws {
+    @Test("behaviour 1.11: switching off ends everything without a disconnection being told")
+    func powerOffEndsAllWithoutDisconnections() throws {
         let pair = try Pair()
         let handles = try pair.connected()
         pair.central.send(.startScan(ScanRequest()))
@@ -61,7 +65,8 @@ import Testing
         try pair.central.connect(pair.peer)
     }
 
-    @Test func behaviour_1_14_servicesAndAdvertisingSurvivePowerOff() throws {
+    @Test("behaviour 1.14: services and advertising survive switching off")
+    func servicesAndAdvertisingSurvivePowerOff() throws {
         let pair = try Pair()
         try pair.central.connect(pair.peer)
         pair.strap.system.setPower(false)
@@ -74,7 +79,8 @@ import Testing
         _ = try pair.connected()
     }
 
-    @Test func behaviour_7_40_powerOffUnsubscribes() throws {
+    @Test("behaviour 7.40: switching off ends the subscriptions of others")
+    func powerOffUnsubscribes() throws {
         let pair = try Pair()
         let handles = try pair.connected()
         let measurement = try #require(handles[Example.measurement])
@@ -85,7 +91,8 @@ import Testing
         #expect(pair.sensor.take().first?.subscriber?.isSubscribed == false)
     }
 
-    @Test func behaviour_1_13_aControllerThatFailsIsResetAndClearsServicesAndAdvertising() throws {
+    @Test("behaviour 1.13: a controller that fails is reset, and services and advertising are gone")
+    func aControllerThatFailsIsResetAndServicesAreGone() throws {
         let pair = try Pair()
         try pair.central.connect(pair.peer)
         pair.central.take()
@@ -118,7 +125,8 @@ import Testing
         #expect(central.take() == [.stateChanged(.unsupported)])
     }
 
-    @Test func AB_G05_managersOfAnAppAreBounded() throws {
+    @Test("AB-G05: the managers of an app are bounded")
+    func managersOfAnAppAreBounded() throws {
         let world = TestWorld()
         let device = world.device("Phone")
         let app = device.system.openApp(AppIdentity(name: "greedy"))

@@ -27,29 +27,33 @@ import Testing
         .services(uuids, width: .bits16, isComplete: true)
     }
 
-    @Test func behaviour_2_2_onePeripheralIsReportedOnce() {
+    @Test("behaviour 2.2: a scan reports one peripheral once")
+    func onePeripheralIsReportedOnce() {
         var scan = ScanSubscription(ScanRequest())
         #expect(scan.report(sighting([services(0x180D)]), of: Self.peer) != nil)
         #expect(scan.report(sighting([services(0x180D)]), of: Self.peer) == nil)
         #expect(scan.report(sighting([services(0x180D)]), of: UUID()) != nil)
     }
 
-    @Test func behaviour_2_3_duplicatesAreAllReported() {
+    @Test("behaviour 2.3: a scan that allows duplicates reports all of them")
+    func duplicatesAreAllReported() {
         var scan = ScanSubscription(ScanRequest(allowsDuplicates: true))
         for _ in 0..<3 { #expect(scan.report(sighting([]), of: Self.peer) != nil) }
     }
 
     @Test(
+        "behaviour 2.4: any service of the list is enough to be reported",
         arguments: [
             (nil, true), ([], true), ([0x180D], true), ([0x180F], true), ([0x1805], false), ([0x1805, 0x180F], true),
         ] as [([BluetoothUUID]?, Bool)]
     )
-    func behaviour_2_4_anyListedServiceIsEnough(filter: [BluetoothUUID]?, isReported: Bool) {
+    func anyListedServiceIsEnough(filter: [BluetoothUUID]?, isReported: Bool) {
         var scan = ScanSubscription(ScanRequest(services: filter))
         #expect((scan.report(sighting([services(0x180D, 0x180F)]), of: Self.peer) != nil) == isReported)
     }
 
-    @Test func behaviour_2_8_solicitingPeripheralsAreReportedOnRequest() {
+    @Test("behaviour 2.8: peripherals that solicit a service are reported on request")
+    func solicitingPeripheralsAreReportedOnRequest() {
         let seeker = sighting([.solicitedServices([0x1805], width: .bits16)])
         var scan = ScanSubscription(ScanRequest(services: [0x180D], solicitedServices: [0x1805]))
         #expect(scan.report(seeker, of: Self.peer)?.solicitedServiceUUIDs == [0x1805])
@@ -57,7 +61,8 @@ import Testing
         #expect(plain.report(seeker, of: Self.peer) == nil)
     }
 
-    @Test func behaviour_2_9_fieldsThatAreNotThereAreAbsent() throws {
+    @Test("behaviour 2.9: fields that an advertisement lacks are absent from the report")
+    func fieldsThatAreNotThereAreAbsent() throws {
         var scan = ScanSubscription(ScanRequest(allowsDuplicates: true))
         let empty = scan.report(sighting([]), of: Self.peer)
         var nothing = BluetoothService.Advertisement()
@@ -77,7 +82,8 @@ import Testing
         #expect(full.serviceUUIDs == [0x180D])
     }
 
-    @Test func behaviour_2_15_theScanResponseIsReportedOnceMore() {
+    @Test("behaviour 2.15: a peripheral is reported once more with its scan response")
+    func theScanResponseIsReportedOnceMore() {
         var scan = ScanSubscription(ScanRequest())
         let advertisement = sighting([services(0x180D)])
         let merged = sighting([services(0x180D), .localName(.init("Strap"))], hasScanResponse: true)
@@ -87,13 +93,15 @@ import Testing
         #expect(scan.report(advertisement, of: Self.peer) == nil)
     }
 
-    @Test func behaviour_2_16_aServiceInTheScanResponseMatches() {
+    @Test("behaviour 2.16: a service in the scan response counts for the filter")
+    func aServiceInTheScanResponseMatches() {
         var scan = ScanSubscription(ScanRequest(services: [0x180D]))
         #expect(scan.report(sighting([]), of: Self.peer) == nil)
         #expect(scan.report(sighting([services(0x180D)], hasScanResponse: true), of: Self.peer) != nil)
     }
 
-    @Test func behaviour_2_34_theOverflowAreaAnswersOnlyWhenAsked() throws {
+    @Test("behaviour 2.34: the overflow area answers only scans that ask for its services")
+    func theOverflowAreaAnswersOnlyWhenAsked() throws {
         let hidden = sighting([OverflowArea([0x1001]).structure])
         var all = ScanSubscription(ScanRequest())
         let unasked = all.report(hidden, of: Self.peer)
@@ -105,7 +113,8 @@ import Testing
         #expect(answer.overflowServiceUUIDs == [0x1001, 0x3333] && answer.serviceUUIDs.isEmpty)
     }
 
-    @Test func behaviour_2_29_beaconsShowNoManufacturerData() {
+    @Test("behaviour 2.29: beacons show no manufacturer data")
+    func beaconsShowNoManufacturerData() {
         var scan = ScanSubscription(ScanRequest())
         let beacon = sighting([
             .manufacturerData(.apple, PacketBuffer([0x02, 0x15] + [UInt8](repeating: 3, count: 21)))
@@ -113,7 +122,8 @@ import Testing
         #expect(scan.report(beacon, of: Self.peer)?.manufacturerData == nil)
     }
 
-    @Test func AB_G02_whatWasReportedIsRememberedWithinABound() {
+    @Test("AB-G02: what a scan has reported is remembered within a bound")
+    func whatWasReportedIsRememberedWithinABound() {
         var scan = ScanSubscription(ScanRequest())
         let first = UUID()
         #expect(scan.report(sighting([]), of: first) != nil && scan.report(sighting([]), of: first) == nil)

@@ -9,7 +9,8 @@ import Testing
 @testable import BluetoothService
 
 @Suite struct ScanTests {
-    @Test func behaviour_2_15_aNewDeviceIsReportedTwiceAndThenNoMore() throws {
+    @Test("behaviour 2.15: a new device is reported twice and then no more")
+    func aNewDeviceIsReportedTwiceAndThenNoMore() throws {
         let world = TestWorld()
         let central = world.device("Phone").manager(.central)
         let sensor = world.device("Strap").manager(.peripheral)
@@ -26,7 +27,8 @@ import Testing
         #expect(found.first?.rssi == -50)
     }
 
-    @Test func behaviour_2_3_withDuplicatesEveryPacketIsReported() throws {
+    @Test("behaviour 2.3: with duplicates allowed every packet is reported")
+    func withDuplicatesEveryPacketIsReported() throws {
         let pair = try Pair()
         pair.central.send(.startScan(ScanRequest(allowsDuplicates: true)))
         pair.world.run(.seconds(1))
@@ -34,7 +36,8 @@ import Testing
         #expect(pair.central.take().count >= 90)
     }
 
-    @Test func behaviour_2_6_theSameScanAgainChangesNothingAndAnotherReplacesIt() throws {
+    @Test("behaviour 2.6: the same scan again changes nothing, and another one replaces it")
+    func theSameScanAgainChangesNothingAndAnotherReplacesIt() throws {
         let pair = try Pair()
         pair.central.send(.startScan(ScanRequest()))
         pair.world.run(.seconds(1))
@@ -50,7 +53,8 @@ import Testing
         #expect(pair.central.take().count == 1)
     }
 
-    @Test func behaviour_2_17_stopAndStartBeginsAfresh() throws {
+    @Test("behaviour 2.17: a scan that is stopped and started reports afresh")
+    func stopAndStartBeginsAfresh() throws {
         let pair = try Pair()
         for _ in 0..<3 {
             pair.central.send(.startScan(ScanRequest()))
@@ -62,7 +66,8 @@ import Testing
         }
     }
 
-    @Test func behaviour_9_11_scansAreMergedAndEachGetsItsMatches() throws {
+    @Test("behaviour 9.11: the scans of apps are merged, and each app gets its matches")
+    func scansAreMergedAndEachGetsItsMatches() throws {
         let pair = try Pair()
         let others = [pair.phone.manager(.central), pair.phone.manager(.central)]
         pair.central.send(.startScan(ScanRequest()))
@@ -82,7 +87,8 @@ import Testing
         #expect(!pair.phone.controller.isScanning)
     }
 
-    @Test func behaviour_2_1_aScanHasNoEnd() throws {
+    @Test("behaviour 2.1: a scan goes on until it is stopped")
+    func aScanHasNoEnd() throws {
         let pair = try Pair()
         pair.strap.controller.isInRange = false
         pair.central.send(.startScan(ScanRequest()))
@@ -93,16 +99,12 @@ import Testing
 
     /// Of extended advertisements apps are shown what an iPhone shows: on 2M, up to 124 octets, and not without an address.
     @Test(
+        "behaviour 2.26: apps are shown those extended advertisements that an iPhone shows",
         arguments: [
             (.le2M, 122, false, true), (.le2M, 123, false, false), (.le1M, 20, false, false), (.le2M, 20, true, false),
         ] as [(LEPHY, Int, Bool, Bool)]
     )
-    func behaviour_2_26_whichExtendedAdvertisementsAreShown(
-        phy: LEPHY,
-        length: Int,
-        isAnonymous: Bool,
-        isShown: Bool
-    ) throws {
+    func whichExtendedAdvertisementsAreShown(phy: LEPHY, length: Int, isAnonymous: Bool, isShown: Bool) throws {
         let air = RadioWorld()
         let central = air.world.manager(.central, on: air.system("Phone"))
         central.send(.startScan(ScanRequest(allowsDuplicates: true)))
@@ -128,7 +130,8 @@ import Testing
         #expect(central.take().compactMap(\.discovery).contains { $0.advertisement.localName == "Old" })
     }
 
-    @Test func AB_G02_aCrowdOfAddressesDoesNotDisplaceWhoIsConnected() throws {
+    @Test("AB-G02: a crowd of addresses does not displace who is connected")
+    func aCrowdOfAddressesDoesNotDisplaceWhoIsConnected() throws {
         let pair = try Pair()
         try pair.central.connect(pair.peer)
         pair.central.send(.startScan(ScanRequest()))

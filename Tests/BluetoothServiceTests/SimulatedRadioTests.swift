@@ -47,8 +47,8 @@ import Testing
         #expect(phone.links.isEmpty)
     }
 
-    @Test(arguments: [true, false])
-    func behaviour_3_12_aPeerThatIsSwitchedOffIsMissed(hasExtendedAdvertising: Bool) throws {
+    @Test("behaviour 3.12: a peer that is switched off is missed", arguments: [true, false])
+    func aPeerThatIsSwitchedOffIsMissed(hasExtendedAdvertising: Bool) throws {
         let air = RadioWorld(hasExtendedAdvertising: hasExtendedAdvertising)
         let strap = air.system("Strap")
         let sensor = air.world.manager(.peripheral, on: strap)

@@ -7,7 +7,8 @@ import Testing
     private typealias Arbiter = SubscriptionArbiter<Int>
     private static let failure = ServiceError(.unknown)
 
-    @Test func behaviour_5_17_whatIsInForceCostsNoTraffic() {
+    @Test("behaviour 5.17: a subscription that is in force already costs no traffic")
+    func whatIsInForceCostsNoTraffic() {
         var arbiter = Arbiter()
         #expect(arbiter.handle(.request(1, enabled: false)) == [.report(1, isNotifying: false, nil)])
         #expect(arbiter.handle(.request(1, enabled: true)) == [.write(enabled: true)])
@@ -15,7 +16,8 @@ import Testing
         #expect(arbiter.handle(.request(1, enabled: true)) == [.report(1, isNotifying: true, nil)])
     }
 
-    @Test func behaviour_5_18_theFirstSubscribesAndTheLastUnsubscribes() {
+    @Test("behaviour 5.18: the first app subscribes and the last one unsubscribes")
+    func theFirstSubscribesAndTheLastUnsubscribes() {
         var arbiter = Arbiter()
         _ = arbiter.handle(.request(1, enabled: true))
         #expect(arbiter.handle(.request(2, enabled: true)) == [])
@@ -52,7 +54,8 @@ import Testing
         #expect(arbiter.isIdle)
     }
 
-    @Test func AB_G05_wishesAreBounded() {
+    @Test("AB-G05: the changes of one subscription that wait are bounded")
+    func wishesAreBounded() {
         var arbiter = Arbiter()
         for index in 0...Arbiter.maximumQueued { _ = arbiter.handle(.request(index, enabled: true)) }
         let actions = arbiter.handle(.request(99, enabled: true))

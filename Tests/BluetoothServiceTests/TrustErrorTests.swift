@@ -5,14 +5,14 @@ import Testing
 @testable import BluetoothService
 
 @Suite struct TrustErrorTests {
-    @Test(arguments: [
-        (SecurityError.peerLostKey, ServiceError.CoreCode.peerRemovedPairingInformation),
-        (.encryptionTimedOut, .encryptionTimedOut), (.encryptionFailed, .connectionFailed),
-    ])
-    func behaviour_6_12_behaviour_6_13_aLinkThatCannotBeSecuredHasAReason(
-        error: SecurityError,
-        code: ServiceError.CoreCode
-    ) {
+    @Test(
+        "behaviours 6.12, 6.13: a link that cannot be secured is told with its reason",
+        arguments: [
+            (SecurityError.peerLostKey, ServiceError.CoreCode.peerRemovedPairingInformation),
+            (.encryptionTimedOut, .encryptionTimedOut), (.encryptionFailed, .connectionFailed),
+        ]
+    )
+    func aLinkThatCannotBeSecuredHasAReason(error: SecurityError, code: ServiceError.CoreCode) {
         let shown = ServiceError(error)
         #expect(shown.code == .core(code))
         #expect(shown.reason != nil)

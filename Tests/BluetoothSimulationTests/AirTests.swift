@@ -57,7 +57,8 @@ import Testing
         #expect(session.runToTheEnd() == true, "\(session.said.withLock { $0 })")
     }
 
-    @Test func behaviour_3_12_aJammerThatIsSwitchedOnEndsTheLink() {
+    @Test("behaviour 3.12: a jammer that is switched on ends the link")
+    func aJammerThatIsSwitchedOnEndsTheLink() {
         let session = HeartRateWorld(seed: 5)
         session.world.run(for: .seconds(5))
         session.world.changeAir { $0.interference = [Interference(power: 20)] }

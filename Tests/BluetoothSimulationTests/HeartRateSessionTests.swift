@@ -48,8 +48,8 @@ import Testing
         #expect(shows("Harald HR", session.airCapture.bytes))
     }
 
-    @Test(arguments: [true, false])
-    func oneSeedGivesTheSamePacketsOctetForOctetAndAnotherGivesOthers(hasExtendedAdvertising: Bool) {
+    @Test("one seed gives the same packets octet for octet, and another seed gives others", arguments: [true, false])
+    func oneSeedGivesTheSamePacketsAndAnotherGivesOthers(hasExtendedAdvertising: Bool) {
         func captures(seed: UInt64) -> [[UInt8]] {
             let session = HeartRateWorld(seed: seed, hasExtendedAdvertising: hasExtendedAdvertising)
             _ = session.runToTheEnd()
@@ -81,7 +81,8 @@ import Testing
         #expect(session.runToTheEnd() == true, "seed \(seed): \(session.said.withLock { $0 })")
     }
 
-    @Test func behaviour_3_12_aSensorThatIsCarriedAwayIsLost() {
+    @Test("behaviour 3.12: a sensor that is carried away is lost")
+    func aSensorThatIsCarriedAwayIsLost() {
         let session = HeartRateWorld(seed: 5)
         session.world.run(for: .seconds(5))
         session.sensor.move(to: Position(x: 100_000))
@@ -93,7 +94,8 @@ import Testing
         #expect(session.world.now - moved < .seconds(2))
     }
 
-    @Test func behaviour_1_11_switchingThePhoneOffEndsTheLinkWithoutADisconnectCallback() {
+    @Test("behaviour 1.11: switching the phone off ends the link without a disconnect callback")
+    func switchingThePhoneOffEndsTheLinkWithoutACallback() {
         let session = HeartRateWorld(seed: 6)
         session.world.run(for: .seconds(5))
         session.phone.setPower(false)

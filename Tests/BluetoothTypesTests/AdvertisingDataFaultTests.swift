@@ -55,7 +55,8 @@ import Testing
         #expect(AdvertisingDataFault.tooLong(octets: 6, limit: 5).description.contains("extended advertising"))
     }
 
-    @Test func AB_G01_lenientOnTheWayIn() {
+    @Test("AB-G01: advertising data with odd fields are read as far as they make sense")
+    func lenientOnTheWayIn() {
         let data = AdvertisingData(parsing: [
             0x03, 0x12, 0x06, 0x00, 0x08, 0x17, 1, 2, 3, 4, 5, 6, 7, 0x02, 0x1A, 0x01, 0x03, 0x2F, 1, 2, 0x02, 0x24,
             0xFF,
@@ -67,7 +68,8 @@ import Testing
         #expect(data.supportedFeatures == 0x0807_0605_0403_0201)
     }
 
-    @Test func AB_G01_randomValuesOfEveryTypeAreReadWithoutATrap() {
+    @Test("AB-G01: random values of every type are read without a trap")
+    func randomValuesOfEveryTypeAreReadWithoutATrap() {
         let random = RandomSource(seed: 7)
         for _ in 0..<5_000 {
             let type = AdvertisingDataType(rawValue: UInt8(random.below(0x40)))

@@ -46,7 +46,8 @@ import Testing
         #expect(data.encoded == [0x03, 0x03, 0x0D, 0x18, 0x04, 0xFF, 0x59, 0x00, 0x01])
     }
 
-    @Test func AB_G01_cutAtEveryOctetThePrefixIsRead() {
+    @Test("AB-G01: of data cut at any octet the whole structures before the cut are read")
+    func cutAtEveryOctetThePrefixIsRead() {
         let octets = Self.full.encoded
         for length in 0...octets.count {
             let data = AdvertisingData(parsing: octets.prefix(upTo: length))
@@ -61,6 +62,7 @@ import Testing
     }
 
     @Test(
+        "AB-G01: the valid beginning of the data is read and the rest ignored",
         arguments: [
             ([0x02, 0x01, 0x06, 0x00, 0x02, 0x0A, 0x04], 1),  // zero in mid-payload
             ([0x02, 0x01, 0x06, 0xFF, 0x09, 0x41], 1),  // 255 in legacy data
@@ -69,13 +71,14 @@ import Testing
             ([0x00], 0), ([], 0), ([0x01], 0), ([0x01, 0xFF], 1),
         ] as [([UInt8], Int)]
     )
-    func AB_G01_validPrefixIsReadAndTheRestIgnored(octets: [UInt8], structures: Int) {
+    func validPrefixIsReadAndTheRestIgnored(octets: [UInt8], structures: Int) {
         let data = AdvertisingData(parsing: PacketBuffer(octets))
         #expect(data.structures.count == structures)
         #expect(data.encoded == PacketBuffer(Array(octets.prefix(data.encodedLength))))
     }
 
-    @Test func AB_G01_namesCanBeDoubledShortenedOrNoText() {
+    @Test("AB-G01: a name that is there twice, shortened or no text is read as well as it can be")
+    func namesCanBeDoubledShortenedOrNoText() {
         let doubled = AdvertisingData([
             .localName(.init("Sho", isShortened: true)), .localName(.init("Short")), .localName(.init("Other")),
         ])
@@ -84,7 +87,8 @@ import Testing
         #expect(AdvertisingData(parsing: [0x01, 0x09]).localName == .init(""))
     }
 
-    @Test func AB_G01_valuesOfAWrongLengthAreNotThere() {
+    @Test("AB-G01: values of a wrong length count as absent")
+    func valuesOfAWrongLengthAreNotThere() {
         let data = AdvertisingData(parsing: [
             0x03, 0x0A, 0x01, 0x02, 0x02, 0x19, 0x01, 0x02, 0xFF, 0x4C, 0x02, 0x16, 0x0D, 0x04, 0x03, 0x0D, 0x18, 0x0F,
             0x01,
@@ -98,7 +102,8 @@ import Testing
         #expect(data.flags == nil)
     }
 
-    @Test func AB_G01_extendedLengthIsBounded() {
+    @Test("AB-G01: no more is read than extended advertising can carry")
+    func extendedLengthIsBounded() {
         let endless = PacketBuffer((0..<1_000).flatMap { _ in [0x02, 0x0A, 0x04] as [UInt8] })
         #expect(AdvertisingData(parsing: endless).structures.count == AdvertisingData.maximumLength / 3)
     }
@@ -111,7 +116,8 @@ import Testing
         #expect(data.encodedLength == 256)
     }
 
-    @Test func AB_G01_randomOctetsAreReadAndWrittenAlike() {
+    @Test("AB-G01: random octets are written as they were read")
+    func randomOctetsAreReadAndWrittenAlike() {
         let random = RandomSource(seed: 1)
         for _ in 0..<2_000 {
             let octets = PacketBuffer(random.bytes(Int(random.below(300))).map { $0 & 0x1F })

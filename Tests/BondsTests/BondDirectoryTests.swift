@@ -75,7 +75,8 @@ import Testing
         #expect(openFiles().isEmpty)
     }
 
-    @Test func AB_G06_theLockIsForTheUserAlone() throws {
+    @Test("AB-G06: the lock file of the bonds is for the user alone")
+    func theLockIsForTheUserAlone() throws {
         _ = try open()
         let attributes = try files.attributesOfItem(atPath: directory.file("lock"))
         #expect(attributes[.posixPermissions] as? Int == 0o600)
@@ -91,8 +92,8 @@ import Testing
     }
 
     /// In place of what a writer has left: it is not ours to take away.
-    @Test(arguments: ["bonds.new", "secret.new"])
-    func AB_G06_aDirectoryInPlaceOfANewFileIsRefused(name: String) throws {
+    @Test("AB-G06: a directory in place of a new file is refused", arguments: ["bonds.new", "secret.new"])
+    func aDirectoryInPlaceOfANewFileIsRefused(name: String) throws {
         _ = try open()
         try files.createDirectory(atPath: directory.file(name), withIntermediateDirectories: false)
         guard case .system(directory.file(name), "removed", _) = refusal() else {
@@ -120,7 +121,8 @@ import Testing
     }
 
     /// One octet more than 16 MiB, and it is not looked at further.
-    @Test func AB_S14_aStoreThatIsTooLargeIsNotWritten() throws {
+    @Test("AB-S14: a store of bonds that is too large is not written")
+    func aStoreThatIsTooLargeIsNotWritten() throws {
         let storage = FileBondStorage(directory: ModelDirectory([:]), random: RandomSource(seed: 1))
         var state = FormatTests.states[0]
         try storage.save(state)
@@ -144,8 +146,11 @@ import Testing
     }
 
     /// Whatever fails, what is named as a backup is one; and it is there when the power fails afterwards.
-    @Test(arguments: [[:], ["bonds.damaged-1": [9]], ["bonds.damaged-1": damaged]] as [[String: [UInt8]]])
-    func AB_G06_aBackupThatIsNamedIsOne(others: [String: [UInt8]]) {
+    @Test(
+        "AB-G06: a backup that an error names is there",
+        arguments: [[:], ["bonds.damaged-1": [9]], ["bonds.damaged-1": damaged]] as [[String: [UInt8]]]
+    )
+    func aBackupThatIsNamedIsOne(others: [String: [UInt8]]) {
         let contents = others.merging(["bonds": Self.damaged]) { $1 }
         var named = 0
         for lossAt in 0... {

@@ -79,7 +79,8 @@ private final class GrowingDirectory: BondDirectory {
     }
 
     /// Nobody fills the disk with files that are damaged on purpose.
-    @Test func AB_G06_nineDamagedFilesAreKeptAndNoMore() throws {
+    @Test("AB-G06: nine damaged files of bonds are kept and no more")
+    func nineDamagedFilesAreKeptAndNoMore() throws {
         _ = try store()
         for number in 1...11 as ClosedRange<UInt8> {
             try write(Data([number]), to: "bonds")
@@ -98,8 +99,8 @@ private final class GrowingDirectory: BondDirectory {
     }
 
     /// The octets that there were are read, and one more.
-    @Test(arguments: [0, 1, 2, 100])
-    func AB_G06_aFileThatGrowsIsNotReadToItsEnd(growth: Int) throws {
+    @Test("AB-G06: a file of bonds that grows is not read to its end", arguments: [0, 1, 2, 100])
+    func aFileThatGrowsIsNotReadToItsEnd(growth: Int) throws {
         let bond = try store().add(Samples.fullBond(7))
         let size = try #require(files.contents(atPath: directory.file("bonds"))).count
         let growing = GrowingDirectory(try PosixBondDirectory(directory.path), growth: growth)
@@ -114,8 +115,11 @@ private final class GrowingDirectory: BondDirectory {
         }
     }
 
-    @Test(arguments: [(63, "it has 63 octets"), (64, nil), (65, "it is longer than 64 octets")] as [(Int, String?)])
-    func AB_G06_aSecretHas64Octets(count: Int, reason: String?) throws {
+    @Test(
+        "AB-G06: the secret of a host has 64 octets or is damaged",
+        arguments: [(63, "it has 63 octets"), (64, nil), (65, "it is longer than 64 octets")] as [(Int, String?)]
+    )
+    func aSecretHas64Octets(count: Int, reason: String?) throws {
         _ = try store()
         try files.removeItem(atPath: directory.file("bonds"))
         try write(Data(repeating: 1, count: count), to: "secret")
@@ -124,7 +128,8 @@ private final class GrowingDirectory: BondDirectory {
     }
 
     /// Longer than a store may be, it is refused before it is read, and gets no second name.
-    @Test func AB_G06_aFileOfBondsIsRefusedUnreadWhenItIsTooLong() throws {
+    @Test("AB-G06: a file of bonds that is too long is refused unread")
+    func aFileOfBondsIsRefusedUnreadWhenItIsTooLong() throws {
         _ = try store()
         let place = directory.file("bonds")
         let handle = try #require(FileHandle(forWritingAtPath: place))
@@ -190,12 +195,13 @@ private final class GrowingDirectory: BondDirectory {
     /// Two bits say that it is static; the others are neither all set nor all clear (Core Vol 6 Part B 1.3.2.1). The number is
     /// of the first eight octets, the least significant first.
     @Test(
+        "AB-G06: the static address of an adapter follows from the secret",
         arguments: [
             (0, 1), (1, 2), (0x3FFF_FFFF_FFFD, 0x3FFF_FFFF_FFFE), (0x3FFF_FFFF_FFFE, 1), (0x3FFF_FFFF_FFFF, 2),
             (1 << 46, 3), (1 << 56, 0x801), (.max, 0x8_0000),
         ] as [(UInt64, UInt64)]
     )
-    func AB_G06_theStaticAddressFollowsFromTheSecret(number: UInt64, part: UInt64) throws {
+    func theStaticAddressFollowsFromTheSecret(number: UInt64, part: UInt64) throws {
         let octets = stride(from: UInt64(0), to: 64, by: 8).map { UInt8(truncatingIfNeeded: number >> $0) }
         let storage = OpenStorage(octets + [UInt8](repeating: 0xA5, count: 24))
         let adapter = AdapterIdentity(address: .none, place: "usb 1")
@@ -205,8 +211,8 @@ private final class GrowingDirectory: BondDirectory {
     }
 
     /// A key of zero would be none (AB-S11), so its last bit is set; the others are the source's.
-    @Test(arguments: 1...32 as ClosedRange<UInt64>)
-    func AB_S11_theOwnKeyIsNeverZero(seed: UInt64) throws {
+    @Test("AB-S11: the host's own resolving key is never zero", arguments: 1...32 as ClosedRange<UInt64>)
+    func theOwnKeyIsNeverZero(seed: UInt64) throws {
         let store = try BondStore(
             storage: MemoryBondStorage(),
             adapter: Samples.adapter,

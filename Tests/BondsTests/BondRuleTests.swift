@@ -33,8 +33,8 @@ import Testing
         )
     }
 
-    @Test(arguments: [1_000, 1_001, 5_000])
-    func AB_S14_the1000thBondPushesNobodyOutAndTheNextOneDoes(capacity: Int) throws {
+    @Test("AB-S14: the 1,000th bond pushes nobody out, and the next one does", arguments: [1_000, 1_001, 5_000])
+    func the1000thBondPushesNobodyOutAndTheNextOneDoes(capacity: Int) throws {
         let store = try store(999, capacity: capacity)
         var evicted: [Bond] = []
         store.onEvict = { evicted.append($0) }
@@ -72,7 +72,8 @@ import Testing
     }
 
     /// A peer without private addresses is known by its address alone.
-    @Test func AB_S10_aWeakerKeyForTheAddressOfABondedPeerIsRefused() throws {
+    @Test("AB-S10: a weaker key for the address of a bonded peer is refused")
+    func aWeakerKeyForTheAddressOfABondedPeerIsRefused() throws {
         let store = try store(0)
         var strong = Samples.bond(7, level: Samples.strong)
         (strong.keys.identityKey, strong.keys.identityAddress) = (nil, nil)
@@ -135,7 +136,8 @@ import Testing
         }
     }
 
-    @Test func AB_G06_directoriesThatAreMissingAreMadeForTheUserAlone() throws {
+    @Test("AB-G06: directories of bonds that are missing are made for the user alone")
+    func directoriesThatAreMissingAreMadeForTheUserAlone() throws {
         let scratch = try ScratchDirectory()
         let paths = [scratch.path, scratch.path + "/above", scratch.path + "/above/bonds"]
         let directory = try PosixBondDirectory(paths[2])

@@ -29,7 +29,8 @@ import Testing
         #expect(store.identity.address.randomKind == .static)
     }
 
-    @Test func a_bond_is_found_by_identity_and_identifier_after_a_restart() throws {
+    @Test("a bond is found by identity and by identifier after a restart")
+    func aBondIsFoundAfterARestart() throws {
         let bond = try store().add(Samples.bond(7))
         let again = try store()
         #expect(again.bond(identity: Samples.address(7)) == bond)
@@ -39,7 +40,8 @@ import Testing
         #expect(again.bond(identity: Samples.address(8)) == nil)
     }
 
-    @Test func behaviour_6_18_a_peer_that_pairs_again_keeps_its_identifier() throws {
+    @Test("behaviour 6.18: a peer that pairs again keeps its identifier")
+    func a_peer_that_pairs_again_keeps_its_identifier() throws {
         let store = try store()
         var old = Samples.bond(7)
         old.name = "Thermometer"
@@ -50,12 +52,15 @@ import Testing
         #expect(store.bonds == [second])
     }
 
-    @Test(arguments: [
-        KeyLevel(keySize: 16, isAuthenticated: false, isSecureConnections: true),
-        KeyLevel(keySize: 16, isAuthenticated: true, isSecureConnections: false),
-        KeyLevel(keySize: 7, isAuthenticated: true, isSecureConnections: true),
-    ])
-    func AB_S10_a_weaker_key_never_replaces_a_stronger_one(level: KeyLevel) throws {
+    @Test(
+        "AB-S10: a weaker key never replaces a stronger one",
+        arguments: [
+            KeyLevel(keySize: 16, isAuthenticated: false, isSecureConnections: true),
+            KeyLevel(keySize: 16, isAuthenticated: true, isSecureConnections: false),
+            KeyLevel(keySize: 7, isAuthenticated: true, isSecureConnections: true),
+        ]
+    )
+    func a_weaker_key_never_replaces_a_stronger_one(level: KeyLevel) throws {
         let store = try store()
         let strong = try store.add(Samples.bond(7, level: Samples.strong))
         #expect(throws: BondError.weaker(than: strong.identifier)) { try store.add(Samples.bond(7, level: level)) }
@@ -70,7 +75,8 @@ import Testing
         try store.add(Samples.bond(7, level: level))
     }
 
-    @Test func AB_S14_10000_peers_leave_the_authenticated_bonds_and_the_latest_others() throws {
+    @Test("AB-S14: 10,000 peers leave the authenticated bonds and the latest of the others")
+    func tenThousandPeersLeaveTheAuthenticatedBonds() throws {
         let store = try store(capacity: 50)
         var evicted: [Bond] = []
         store.onEvict = { evicted.append($0) }
@@ -84,7 +90,8 @@ import Testing
         #expect(evicted.map(\.address) == (10..<9970).map(Samples.address))
     }
 
-    @Test func AB_S14_a_store_full_of_authenticated_bonds_refuses() throws {
+    @Test("AB-S14: a store full of authenticated bonds refuses another one")
+    func a_store_full_of_authenticated_bonds_refuses() throws {
         let store = try store(capacity: 3)
         for number in 0..<3 { try store.add(Samples.bond(number, level: Samples.strong)) }
         let before = store.bonds
@@ -94,7 +101,8 @@ import Testing
         try store.add(Samples.bond(1, level: Samples.strong))
     }
 
-    @Test func AB_S14_a_peer_in_use_outlives_those_that_are_not() throws {
+    @Test("AB-S14: a peer in use outlives those that are not")
+    func a_peer_in_use_outlives_those_that_are_not() throws {
         let store = try store(capacity: 2)
         let first = try store.add(Samples.bond(0))
         try store.add(Samples.bond(1))
@@ -104,7 +112,8 @@ import Testing
     }
 
     /// All that whoever makes an adapter can choose is the same.
-    @Test func AB_H08_an_adapter_with_the_same_address_at_another_place_gets_no_bonds() throws {
+    @Test("AB-H08: an adapter with the same address at another place gets no bonds")
+    func theSameAddressAtAnotherPlaceGetsNoBonds() throws {
         let here = AdapterIdentity(address: Samples.adapter.address, company: 2, place: "tcp:127.0.0.1:6402")
         for address in [Samples.adapter.address, .none] {
             let storage = MemoryBondStorage()
@@ -128,7 +137,8 @@ import Testing
         }
     }
 
-    @Test func AB_H08_a_person_says_that_one_adapter_takes_the_place_of_another() throws {
+    @Test("AB-H08: a person says that one adapter takes the place of another")
+    func anAdapterTakesThePlaceOfAnotherWhenAPersonSaysSo() throws {
         let bond = try store().add(Samples.bond(7))
         let identity = try store().identity
         var other = Samples.adapter
@@ -170,7 +180,8 @@ import Testing
         return cache
     }()
 
-    @Test func AB_S14_a_bond_is_kept_without_a_table_that_takes_the_room_of_others() throws {
+    @Test("AB-S14: a bond is kept without a table or a record that takes the room of others")
+    func aTableThatTakesTheRoomOfOthersIsNotKept() throws {
         let store = try store()
         var bond = Samples.bond(7)
         bond.cache = Self.largestCache
@@ -201,14 +212,16 @@ import Testing
     }
 
     /// A characteristic with a configuration takes three attributes.
-    @Test func all_that_a_client_can_choose_of_our_largest_database_is_kept() throws {
+    @Test("everything that a client can choose of our largest database is kept")
+    func everyChoiceOfAClientIsKept() throws {
         let store = try store()
         var bond = Samples.bond(7)
         bond.record = Self.record(choices: GATTDatabase.maximumAttributes / 3)
         #expect(try store.add(bond).record == bond.record)
     }
 
-    @Test func AB_S14_as_many_bonds_as_there_may_be_fit_with_all_that_is_kept_of_each() throws {
+    @Test("AB-S14: as many bonds as there may be fit with all that is kept of each")
+    func asManyBondsAsThereMayBeFit() throws {
         let store = try store()
         var bond = Samples.fullBond(7)
         bond.name = String(repeating: "n", count: Bond.maximumName)
@@ -228,7 +241,8 @@ import Testing
         #expect(most <= BondFile.maximumSize)
     }
 
-    @Test func AB_S14_who_gives_way_is_gone_for_good_and_only_then_is_the_person_told() throws {
+    @Test("AB-S14: who gives way in a full store is gone for good, and only then is the person told")
+    func whoGivesWayIsGoneBeforeThePersonIsTold() throws {
         let store = try store(capacity: 2)
         var told: [(bond: Bond, kept: [Bond])] = []
         store.onEvict = { [storage] in told.append(($0, storage.load()?.bonds ?? [])) }

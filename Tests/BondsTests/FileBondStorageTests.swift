@@ -52,30 +52,35 @@ import Testing
         #expect(first.bonds.isEmpty)
     }
 
-    @Test(arguments: [0o640, 0o604, 0o620, 0o601], ["bonds", "secret"])
-    func AB_G06_a_file_that_others_may_use_is_refused(mode: Int, name: String) throws {
+    @Test(
+        "AB-G06: a file of bonds that others may use is refused",
+        arguments: [0o640, 0o604, 0o620, 0o601],
+        ["bonds", "secret"]
+    )
+    func a_file_that_others_may_use_is_refused(mode: Int, name: String) throws {
         _ = try make()
         try files.setAttributes([.posixPermissions: mode], ofItemAtPath: directory.file(name))
         #expect(refusal() == .exposed(place: directory.file(name), .permissions(UInt32(mode))))
         #expect(try permissions(directory.file(name)) == mode)
     }
 
-    @Test func AB_G06_a_directory_that_others_may_enter_is_refused() throws {
+    @Test("AB-G06: a directory of bonds that others may enter is refused")
+    func a_directory_that_others_may_enter_is_refused() throws {
         _ = try make()
         try files.setAttributes([.posixPermissions: 0o750], ofItemAtPath: directory.path)
         #expect(refusal() == .exposed(place: directory.path, .permissions(0o750)))
     }
 
-    @Test(arguments: ["bonds", "lock", "secret"])
-    func AB_G06_a_link_in_place_of_a_file_is_not_followed(name: String) throws {
+    @Test("AB-G06: a link in place of the file of bonds is not followed", arguments: ["bonds", "lock", "secret"])
+    func a_link_in_place_of_a_file_is_not_followed(name: String) throws {
         _ = try make()
         try files.moveItem(atPath: directory.file(name), toPath: directory.file("elsewhere"))
         try files.createSymbolicLink(atPath: directory.file(name), withDestinationPath: directory.file("elsewhere"))
         #expect(refusal() == .exposed(place: directory.file(name), .symbolicLink))
     }
 
-    @Test(arguments: ["", "/"])
-    func AB_G06_a_link_in_place_of_the_directory_is_not_followed(end: String) throws {
+    @Test("AB-G06: a link in place of the directory of bonds is not followed", arguments: ["", "/"])
+    func a_link_in_place_of_the_directory_is_not_followed(end: String) throws {
         _ = try make()
         try files.createSymbolicLink(atPath: directory.path + "-link", withDestinationPath: directory.path)
         let place = directory.path + "-link"
@@ -84,22 +89,26 @@ import Testing
         }
     }
 
-    @Test func AB_G06_a_pipe_in_place_of_the_file_is_refused_at_once() throws {
+    @Test("AB-G06: a pipe in place of the file of bonds is refused at once")
+    func a_pipe_in_place_of_the_file_is_refused_at_once() throws {
         _ = try make()
         try files.removeItem(atPath: directory.file("bonds"))
         try #require(mkfifo(directory.file("bonds"), 0o600) == 0)
         #expect(refusal() == .exposed(place: directory.file("bonds"), .wrongKind))
     }
 
-    @Test(.enabled(if: geteuid() == 0, "only root may give a file away"))
-    func AB_G06_a_file_of_another_user_is_refused() throws {
+    @Test(
+        "AB-G06: a file of bonds of another user is refused",
+        .enabled(if: geteuid() == 0, "only root may give a file away")
+    )
+    func a_file_of_another_user_is_refused() throws {
         _ = try make()
         try #require(chown(directory.file("bonds"), 12345, 12345) == 0)
         #expect(refusal() == .exposed(place: directory.file("bonds"), .otherOwner(12345)))
     }
 
-    @Test(arguments: [0, 1, 13, 200])
-    func AB_G06_a_truncated_file_is_refused_and_kept(length: Int) throws {
+    @Test("AB-G06: a truncated file of bonds is refused and kept", arguments: [0, 1, 13, 200])
+    func a_truncated_file_is_refused_and_kept(length: Int) throws {
         _ = try make()
         let whole = try #require(files.contents(atPath: directory.file("bonds")))
         let handle = try #require(FileHandle(forWritingAtPath: directory.file("bonds")))
@@ -119,7 +128,8 @@ import Testing
         #expect(files.fileExists(atPath: directory.file("bonds.damaged-1")))
     }
 
-    @Test func AB_G06_another_version_is_refused() throws {
+    @Test("AB-G06: a file of bonds of another version is refused")
+    func another_version_is_refused() throws {
         _ = try make()
         var octets = try #require(files.contents(atPath: directory.file("bonds")))
         octets[8] = 9
@@ -128,7 +138,8 @@ import Testing
         #expect(refusal() == .unknownVersion(place: directory.file("bonds"), 9))
     }
 
-    @Test func AB_H08_a_copied_directory_does_not_serve_another_adapter() throws {
+    @Test("AB-H08: a copied directory of bonds does not serve another adapter")
+    func a_copied_directory_does_not_serve_another_adapter() throws {
         _ = try make()
         // With the secret beside it, and at the same place.
         let other = AdapterIdentity(address: BluetoothAddress(0x0102_0304_0506, kind: .publicDevice), place: "usb")
@@ -139,7 +150,8 @@ import Testing
         }
     }
 
-    @Test func AB_G06_AB_H08_a_file_of_bonds_from_another_host_is_foreign() throws {
+    @Test("AB-G06, AB-H08: a file of bonds from another host is foreign")
+    func a_file_of_bonds_from_another_host_is_foreign() throws {
         _ = try make()
         let elsewhere = try ScratchDirectory()
         let storage = try FileBondStorage(directory: elsewhere.path, random: RandomSource())
@@ -160,7 +172,8 @@ import Testing
         #expect(files.contents(atPath: directory.file("secret")) == secret)
     }
 
-    @Test func AB_G06_bonds_whose_secret_is_gone_or_cut_are_refused() throws {
+    @Test("AB-G06: bonds whose secret is gone or cut are refused")
+    func bonds_whose_secret_is_gone_or_cut_are_refused() throws {
         let bond = try make()
         let secret = try #require(files.contents(atPath: directory.file("secret")))
         try files.removeItem(atPath: directory.file("secret"))
@@ -190,7 +203,8 @@ import Testing
         #expect(files.createFile(atPath: directory.file("bonds"), contents: file, attributes: own))
     }
 
-    @Test func a_file_of_version_1_is_read_and_written_anew_with_the_next_change() throws {
+    @Test("a file of version 1 is read and written anew with the next change")
+    func aFileOfVersion1IsReadAndWrittenAnew() throws {
         try makeVersion1()
         let store = try open()
         let bond = try #require(store.bonds.first)
@@ -199,14 +213,16 @@ import Testing
         #expect(files.contents(atPath: directory.file("bonds"))?[8] == 2)
     }
 
-    @Test func AB_G06_AB_H08_a_file_of_version_1_that_comes_after_the_secret_is_foreign() throws {
+    @Test("AB-G06, AB-H08: a file of version 1 that comes after the secret is foreign")
+    func aFileOfVersion1AfterTheSecretIsForeign() throws {
         _ = try make()
         try files.removeItem(atPath: directory.file("bonds"))
         try makeVersion1()
         #expect(refusal() == .foreign(place: directory.file("bonds"), secret: directory.file("secret")))
     }
 
-    @Test func an_adapter_without_an_address_has_one_address_at_one_place() throws {
+    @Test("an adapter without an address has one address at one place")
+    func withoutItsOwnAnAdapterHasOneAddressAtOnePlace() throws {
         func address(at place: String, in directory: ScratchDirectory) throws -> BluetoothAddress {
             // Whatever was kept, and however often it is begun anew.
             try? files.removeItem(atPath: directory.file("bonds"))
@@ -221,7 +237,8 @@ import Testing
         #expect(try address(at: "usb 1", in: ScratchDirectory()) != first)
     }
 
-    @Test func who_only_looks_sees_the_bonds_of_a_store_in_use_and_changes_nothing() throws {
+    @Test("who only looks sees the bonds of a store in use and changes nothing")
+    func whoOnlyLooksChangesNothing() throws {
         let store = try open()
         let bond = try store.add(Samples.bond(7))
         // What is being written at this moment is left alone.

@@ -222,23 +222,27 @@ import Testing
         )
     }
 
-    @Test(arguments: [(9_215, true), (9_216, true), (9_217, false)])
-    func AB_S14_aCacheIsKeptUpToItsBound(size: Int, isKept: Bool) throws {
+    @Test(
+        "AB-S14: the attribute cache of a bond is kept up to its bound",
+        arguments: [(9_215, true), (9_216, true), (9_217, false)]
+    )
+    func aCacheIsKeptUpToItsBound(size: Int, isKept: Bool) throws {
         var bond = Samples.bond(1)
         let cache = try Self.cache(size)
         bond.cache = cache
         #expect(bond.bounded.cache == (isKept ? cache : nil))
     }
 
-    @Test(arguments: [(1_530, true), (1_531, false)])
-    func AB_S14_aRecordIsKeptUpToItsBound(choices: Int, isKept: Bool) {
+    @Test("AB-S14: the client record of a bond is kept up to its bound", arguments: [(1_530, true), (1_531, false)])
+    func aRecordIsKeptUpToItsBound(choices: Int, isKept: Bool) {
         var bond = Samples.bond(1)
         bond.record = Self.record(choices)
         #expect(bond.bounded.record == (isKept ? Self.record(choices) : nil))
     }
 
     /// The longest record there can be is two octets short of its bound.
-    @Test func AB_S14_theLargestBondTakesWhatIsSaid() throws {
+    @Test("AB-S14: the largest bond takes as many octets as is said")
+    func theLargestBondTakesWhatIsSaid() throws {
         var bond = Samples.fullBond(7)
         bond.name = String(repeating: "n", count: 248)
         bond.cache = try Self.cache(9_216)

@@ -83,7 +83,8 @@ import Testing
     }
 
     /// A bond of version 1 that could never be shown, and what took the room of others.
-    @Test func what_version_1_took_and_is_not_kept_any_more_is_left_behind() throws {
+    @Test("what version 1 took and is not kept any more is left behind")
+    func what_is_not_kept_any_more_is_left_behind() throws {
         var keyless = Samples.bond(1)
         (keyless.keys.localKey, keyless.keys.peerKey) = (nil, nil)
         var large = Samples.bond(2)
@@ -95,8 +96,8 @@ import Testing
         #expect(read.bonds == [Samples.bond(2)])
     }
 
-    @Test(arguments: states)
-    func AB_G06_a_file_cut_at_any_octet_is_refused(state: StoredBonds) {
+    @Test("AB-G06: a file of bonds cut at any octet is refused", arguments: states)
+    func a_file_cut_at_any_octet_is_refused(state: StoredBonds) {
         let file = BondFile.encode(state, Self.secret)
         for length in 0..<file.count {
             #expect(throws: BondFileError.self) { try BondFile.decode(file.prefix(upTo: length), Self.secret) }
@@ -107,7 +108,8 @@ import Testing
         #expect(throws: BondFileError.damaged("file: 1 octets left over")) { try BondFile.decode(longer, Self.secret) }
     }
 
-    @Test func AB_G06_a_file_with_any_octet_changed_is_refused() throws {
+    @Test("AB-G06: a file of bonds with any octet changed is refused")
+    func a_file_with_any_octet_changed_is_refused() throws {
         let file = BondFile.encode(Self.states[1], Self.secret)
         for index in file.indices {
             var changed = file
@@ -116,7 +118,8 @@ import Testing
         }
     }
 
-    @Test func AB_G06_AB_H08_a_file_of_another_secret_or_of_none_is_foreign() throws {
+    @Test("AB-G06, AB-H08: a file of bonds sealed with another secret or with none is foreign")
+    func a_file_of_another_secret_or_of_none_is_foreign() throws {
         let file = BondFile.encode(Self.sample, Self.secret)
         #expect(throws: BondFileError.foreign) { try BondFile.decode(file, Self.secret(1)) }
         #expect(throws: BondFileError.foreign) { try BondFile.decode(file, nil) }
@@ -136,8 +139,8 @@ import Testing
 
     /// What the checksum would hide: the decoder behind it is total, reads no further than it is given, and takes
     /// nothing that it would not write.
-    @Test(arguments: states)
-    func the_content_cut_or_changed_at_any_octet_is_refused_or_is_another(state: StoredBonds) throws {
+    @Test("the content of a file cut or changed at any octet is refused or is another one", arguments: states)
+    func no_changed_content_reads_the_same(state: StoredBonds) throws {
         var body = PacketBuffer(headroom: 0)
         state.write(to: &body)
         #expect(try StoredBonds(reading: body) == state)

@@ -6,8 +6,8 @@ import Testing
 
 /// An adapter at a place whose name is longer than what is kept is still the same one after a restart.
 @Suite struct LongAdapterTests {
-    @Test(arguments: [254, 255, 256, 300])
-    func AB_H08_anAdapterIsRecognisedByAsMuchAsIsKept(count: Int) throws {
+    @Test("AB-H08: an adapter is recognised by as much of its place as is kept", arguments: [254, 255, 256, 300])
+    func anAdapterIsRecognisedByAsMuchAsIsKept(count: Int) throws {
         let directory = try ScratchDirectory()
         let place = String(repeating: "a", count: count)
         let adapter = AdapterIdentity(address: Samples.adapter.address, place: place)

@@ -14,7 +14,8 @@ import Testing
         var takenBack = 0
     }
 
-    @Test func what_is_kept_survives_the_loss_of_power_at_every_system_call() throws {
+    @Test("what is kept survives the loss of power at every system call")
+    func what_is_kept_survives_the_loss_of_power() throws {
         let losses = try lose(operations: 0..<100)
         #expect(losses.points >= 1000)
         #expect(losses.outcomes > losses.points)
@@ -22,7 +23,8 @@ import Testing
         #expect(losses.takenBack == 0)
     }
 
-    @Test func a_file_of_version_1_survives_the_loss_of_power_while_it_gets_a_secret() throws {
+    @Test("a file of version 1 survives the loss of power while it gets a secret")
+    func version_1_survives_the_loss_of_power() throws {
         let losses = try lose(operations: Script.foreignOperations, from: ["bonds": Samples.version1])
         #expect(losses.points >= 20 && losses.outcomes > losses.points)
         #expect(losses.broken == 0 && losses.takenBack == 0)

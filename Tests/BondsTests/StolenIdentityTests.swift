@@ -18,11 +18,8 @@ import Testing
         Samples.weak, Samples.strong, KeyLevel(keySize: 16, isAuthenticated: true, isSecureConnections: false),
     ]
 
-    @Test(arguments: levels, levels)
-    func AB_S10_AB_S11_a_resolving_key_of_another_bond_is_refused_whatever_the_levels(
-        old: KeyLevel,
-        new: KeyLevel
-    ) throws {
+    @Test("AB-S10, AB-S11: a resolving key of another bond is refused, whatever the levels", arguments: levels, levels)
+    func aResolvingKeyOfAnotherBondIsRefused(old: KeyLevel, new: KeyLevel) throws {
         let store = try store()
         var victim = Samples.bond(7, level: old)
         victim.name = "Thermometer"
@@ -40,11 +37,8 @@ import Testing
         try store.add(attacker)
     }
 
-    @Test(arguments: levels, levels)
-    func AB_S10_an_identity_address_of_another_bond_is_refused_whatever_the_levels(
-        old: KeyLevel,
-        new: KeyLevel
-    ) throws {
+    @Test("AB-S10: an identity address of another bond is refused, whatever the levels", arguments: levels, levels)
+    func anIdentityAddressOfAnotherBondIsRefused(old: KeyLevel, new: KeyLevel) throws {
         let store = try store()
         let kept = try store.add(Samples.bond(7, level: old))
         var attacker = Samples.bond(8, level: new)
@@ -56,7 +50,8 @@ import Testing
         #expect(store.bonds == [kept] && storage.load()?.bonds == [kept])
     }
 
-    @Test func a_peer_that_has_shown_its_key_may_change_its_address_or_its_resolving_key() throws {
+    @Test("a peer that has shown its key may change its address or its resolving key")
+    func aPeerThatHasShownItsKeyMayChangeItsIdentity() throws {
         let store = try store()
         let first = try store.add(Samples.bond(7))
         var moved = first
@@ -67,7 +62,8 @@ import Testing
         #expect(store.bonds.map(\.address) == [Samples.address(9)])
     }
 
-    @Test func AB_S11_our_own_resolving_key_or_address_as_a_peers_is_refused() throws {
+    @Test("AB-S11: our own resolving key or address as a peer's is refused")
+    func our_own_resolving_key_or_address_as_a_peers_is_refused() throws {
         let store = try store()
         var echo = Samples.bond(7, level: Samples.strong)
         echo.keys.identityKey = store.identity.key
@@ -85,7 +81,8 @@ import Testing
         #expect(store.bonds == [bond])
     }
 
-    @Test func AB_S11_a_resolving_key_of_zeroes_is_none() throws {
+    @Test("AB-S11: a bond's resolving key of zeroes counts as none")
+    func a_resolving_key_of_zeroes_is_none() throws {
         let store = try store()
         for number in 0..<3 {
             var bond = Samples.bond(number)

@@ -7,7 +7,8 @@ import Testing
 @Suite struct CentralManagerTests {
     // MARK: State
 
-    @Test func behaviour_1_1_newManagerIsUnknownUntilTheServiceSpeaks() {
+    @Test("behaviour 1.1: the state of a new manager is unknown until the service speaks")
+    func newManagerIsUnknownUntilTheServiceSpeaks() {
         let app = CentralApp()
         #expect(app.manager.state == .unknown)
         #expect(app.calls.isEmpty)
@@ -16,18 +17,22 @@ import Testing
         #expect(app.manager.state == .poweredOn)
     }
 
-    @Test(arguments: [
-        (CBManagerState.unknown, 0), (.resetting, 1), (.unsupported, 2), (.unauthorized, 3), (.poweredOff, 4),
-        (.poweredOn, 5),
-    ])
-    func behaviour_1_3_rawValues(state: CBManagerState, value: Int) throws {
+    @Test(
+        "behaviour 1.3: the states of a manager have Apple's raw values",
+        arguments: [
+            (CBManagerState.unknown, 0), (.resetting, 1), (.unsupported, 2), (.unauthorized, 3), (.poweredOff, 4),
+            (.poweredOn, 5),
+        ]
+    )
+    func rawValuesOfStates(state: CBManagerState, value: Int) throws {
         #expect(state.rawValue == value)
         let app = CentralApp()
         app.service.deliver(.stateChanged(try #require(ManagerState(rawValue: value))))
         #expect(app.manager.state == state)
     }
 
-    @Test func behaviour_1_6_commandsWithoutPowerAreIgnoredAndLogged() {
+    @Test("behaviour 1.6: commands of a central without power are ignored and logged")
+    func commandsWithoutPowerAreIgnoredAndLogged() {
         let app = CentralApp()
         app.connect()
         app.service.deliver(.stateChanged(.poweredOff))
@@ -41,7 +46,8 @@ import Testing
         #expect(CapturedLog.contains("API MISUSE", app.manager.description, "powered on state"))
     }
 
-    @Test func behaviour_1_8_retrievingWithoutPowerIsEmpty() {
+    @Test("behaviour 1.8: retrieving peripherals without power gives none")
+    func retrievingWithoutPowerIsEmpty() {
         let app = CentralApp()
         app.service.answer(peripherals: [PeerInfo(identifier: app.peer)])
         #expect(app.manager.retrievePeripherals(withIdentifiers: [app.peer]).isEmpty)
@@ -49,7 +55,8 @@ import Testing
         #expect(app.service.queries.isEmpty)
     }
 
-    @Test func behaviour_1_9_and_behaviour_1_11_powerOffEndsAllWithoutAWord() {
+    @Test("behaviours 1.9, 1.11: losing power ends everything without a word")
+    func powerOffEndsAllWithoutAWord() {
         let app = CentralApp()
         app.explore()
         app.manager.scanForPeripherals(withServices: nil)
@@ -67,8 +74,11 @@ import Testing
         #expect(app.peripheral.services == nil)
     }
 
-    @Test(arguments: [(ManagerState.poweredOff, true), (.unauthorized, false), (.resetting, false)])
-    func behaviour_1_10_peripheralsSurvivePowerOffButNothingBelow(state: ManagerState, survive: Bool) {
+    @Test(
+        "behaviour 1.10: peripherals survive the loss of power, but nothing below them does",
+        arguments: [(ManagerState.poweredOff, true), (.unauthorized, false), (.resetting, false)]
+    )
+    func peripheralsSurvivePowerOffButNothingBelow(state: ManagerState, survive: Bool) {
         let app = CentralApp()
         app.connect()
         let old = app.peripheral
@@ -81,7 +91,8 @@ import Testing
         #expect((app.peripheral === old) == survive)
     }
 
-    @Test func behaviour_1_16_powerAlertOption() {
+    @Test("behaviour 1.16: the option that asks for a power alert reaches the service")
+    func powerAlertOption() {
         let service = FakeService()
         let keys = [CBCentralManagerOptionShowPowerAlertKey: false as Any]
         let managers = service.run {
@@ -99,19 +110,22 @@ import Testing
         #expect(service.queue?.label == DispatchQueue.main.label)
     }
 
-    @Test func behaviour_1_20_authorizationNeedsNoManager() {
+    @Test("behaviour 1.20: the authorization can be read without a manager")
+    func authorizationNeedsNoManager() {
         #expect(CBManager.authorization == .allowedAlways)
         #expect(CBPeripheralManager.authorizationStatus() == .authorized)
     }
 
-    @Test func behaviour_1_25_noFeatureIsClaimedThatIsNotThere() {
+    @Test("behaviour 1.25: no feature is claimed that is not there")
+    func noFeatureIsClaimedThatIsNotThere() {
         #expect(!CBCentralManager.supports(.extendedScanAndConnect))
         #expect(!CBCentralManager.supports(.channelSounding))
     }
 
     // MARK: Scanning
 
-    @Test func behaviour_2_3_optionsTakeBoolIntAndNumber() {
+    @Test("behaviour 2.3: options may be a Bool, an Int or an NSNumber")
+    func optionsTakeBoolIntAndNumber() {
         let app = CentralApp()
         app.powerOn()
         for value: Any in [true, 1, NSNumber(value: true), NSNumber(value: 1)] {
@@ -126,7 +140,8 @@ import Testing
         }
     }
 
-    @Test func behaviour_2_7_isScanningFollowsTheCalls() {
+    @Test("behaviour 2.7: isScanning follows the calls of the app")
+    func isScanningFollowsTheCalls() {
         let app = CentralApp()
         app.powerOn()
         #expect(!app.manager.isScanning)
@@ -140,7 +155,8 @@ import Testing
         #expect(app.take().calls.isEmpty)
     }
 
-    @Test func behaviour_2_8_solicitedServices() {
+    @Test("behaviour 2.8: solicited services are asked for in a scan")
+    func solicitedServices() {
         let app = CentralApp()
         app.powerOn()
         let options = [CBCentralManagerScanOptionSolicitedServiceUUIDsKey: [CBUUID(string: "1805")]]
@@ -148,7 +164,8 @@ import Testing
         #expect(app.take().requests == [.startScan(ScanRequest(solicitedServices: [0x1805]))])
     }
 
-    @Test func behaviour_2_9_valuesOfTheAdvertisement() {
+    @Test("behaviour 2.9: the values of an advertisement are under Apple's keys")
+    func valuesOfTheAdvertisement() {
         let app = CentralApp()
         app.powerOn()
         var advertisement = Advertisement()
@@ -178,7 +195,8 @@ import Testing
         #expect(app.calls.last == "didDiscover -61")
     }
 
-    @Test func behaviour_2_20_peripheralsThatAreNotKeptAreForgotten() {
+    @Test("behaviour 2.20: peripherals that nobody keeps are forgotten")
+    func peripheralsThatAreNotKeptAreForgotten() {
         let app = CentralApp()
         app.keepsPeripherals = false
         app.powerOn()
@@ -186,7 +204,8 @@ import Testing
         #expect(app.take().requests == [.startScan(ScanRequest()), .forget(peer: app.peer)])
     }
 
-    @Test func behaviour_2_21_oneObjectForOneDevice() {
+    @Test("behaviour 2.21: one device is one object")
+    func oneObjectForOneDevice() {
         let app = CentralApp()
         app.powerOn()
         app.discover()
@@ -202,7 +221,8 @@ import Testing
         #expect(first?.copy() as? CBPeripheral === first)
     }
 
-    @Test func behaviour_2_23_and_behaviour_2_24_names() {
+    @Test("behaviours 2.23, 2.24: the name of a peripheral is the advertised one until the device tells its own")
+    func namesOfAPeripheral() {
         let app = CentralApp()
         app.powerOn()
         app.discover()
@@ -214,7 +234,8 @@ import Testing
         #expect(app.take().calls == ["name GAP"])
     }
 
-    @Test func behaviour_11_7_noServicesMeansNone() {
+    @Test("behaviour 11.7: asking for connected peripherals with no services finds none")
+    func noServicesMeansNone() {
         let app = CentralApp()
         app.powerOn()
         app.service.answer(peripherals: [PeerInfo(identifier: app.peer)])
@@ -223,7 +244,8 @@ import Testing
 
     // MARK: Queue and lifetime
 
-    @Test func behaviour_13_1_managersMadeInACallbackBelongToTheSameApp() {
+    @Test("behaviour 13.1: managers made in a callback belong to the same app")
+    func managersMadeInACallbackBelongToTheSameApp() {
         final class Parent: NSObject, CBCentralManagerDelegate {
             var child: CBPeripheralManager?
             func centralManagerDidUpdateState(_ central: CBCentralManager) { child = CBPeripheralManager() }
@@ -236,7 +258,8 @@ import Testing
         #expect(manager.delegate === parent)
     }
 
-    @Test func behaviour_13_5_delegatesAreWeak() {
+    @Test("behaviour 13.5: a manager does not keep its delegate alive")
+    func delegatesAreWeak() {
         let service = FakeService()
         var app: CentralApp? = CentralApp()
         let manager = service.run { CBCentralManager(delegate: app, queue: DispatchQueue(label: "app")) }
@@ -245,7 +268,8 @@ import Testing
         #expect(manager.delegate == nil)
     }
 
-    @Test func behaviour_13_6_theManagersEndIsTheEndOfItsWork() {
+    @Test("behaviour 13.6: the end of a manager is the end of its work")
+    func theManagersEndIsTheEndOfItsWork() {
         let service = FakeService()
         let queue = DispatchQueue(label: "app")
         let peer = UUID()

@@ -5,7 +5,8 @@ import ServiceMessages
 import Testing
 
 @Suite struct ConnectionTests {
-    @Test func behaviour_3_4_statesOfAConnection() {
+    @Test("behaviour 3.4: a peripheral goes through the states of a connection")
+    func statesOfAConnection() {
         let app = CentralApp()
         app.powerOn()
         app.discover()
@@ -25,7 +26,8 @@ import Testing
     }
 
     /// A delegate finds the objects as they are from then on: it may connect again, or look what is left.
-    @Test func behaviour_3_4_behaviour_3_14_theObjectsAreUpToDateWhenTheDelegateIsCalled() {
+    @Test("behaviours 3.4, 3.14: the objects are up to date when the delegate is called")
+    func theObjectsAreUpToDateWhenTheDelegateIsCalled() {
         let app = CentralApp()
         let characteristic = app.explore()
         app.service.deliver(.notifyStateChanged(peer: app.peer, characteristic: 3, isNotifying: true, nil))
@@ -90,7 +92,8 @@ import Testing
         #expect(options.startDelay == expected)
     }
 
-    @Test func behaviour_3_2_failureToConnect() {
+    @Test("behaviour 3.2: a connection that fails is told with its error")
+    func failureToConnect() {
         let app = CentralApp()
         app.powerOn()
         app.discover()
@@ -103,7 +106,8 @@ import Testing
         #expect(app.peripheral.state == .disconnected)
     }
 
-    @Test func behaviour_3_5_lettingGoOfAPeripheralCancelsItsConnection() {
+    @Test("behaviour 3.5: letting go of a peripheral cancels its connection")
+    func lettingGoOfAPeripheralCancelsItsConnection() {
         let app = CentralApp()
         app.connect()
         app.peripheral = nil
@@ -115,7 +119,8 @@ import Testing
         #expect(app.take().calls.isEmpty)
     }
 
-    @Test func behaviour_3_6_cancelEndsWithoutAnError() {
+    @Test("behaviour 3.6: cancelling a connection ends it without an error")
+    func cancelEndsWithoutAnError() {
         let app = CentralApp()
         app.connect()
         app.manager.cancelPeripheralConnection(app.peripheral)
@@ -127,7 +132,8 @@ import Testing
         #expect(app.take().requests.isEmpty)
     }
 
-    @Test func behaviour_3_7_cancelOfAPendingConnection() {
+    @Test("behaviour 3.7: a connection that is pending is cancelled")
+    func cancelOfAPendingConnection() {
         let app = CentralApp()
         app.powerOn()
         app.discover()
@@ -155,7 +161,8 @@ import Testing
         #expect(app.peripheral.state == .connected)
     }
 
-    @Test func behaviour_3_3_repeatingConnectIsOfNoUse() {
+    @Test("behaviour 3.3: connecting again to a connected peripheral does nothing")
+    func repeatingConnectIsOfNoUse() {
         let app = CentralApp()
         app.connect()
         app.manager.connect(app.peripheral)
@@ -199,11 +206,14 @@ import Testing
         #expect(peripheral.state == service.state)
     }
 
-    @Test(arguments: [
-        (ServiceError.CoreCode.connectionTimeout, CBError.Code.connectionTimeout),
-        (.peripheralDisconnected, .peripheralDisconnected),
-    ])
-    func behaviour_3_12_lostLinks(code: ServiceError.CoreCode, shown: CBError.Code) {
+    @Test(
+        "behaviour 3.12: the reason of a lost link has Apple's code",
+        arguments: [
+            (ServiceError.CoreCode.connectionTimeout, CBError.Code.connectionTimeout),
+            (.peripheralDisconnected, .peripheralDisconnected),
+        ]
+    )
+    func lostLinks(code: ServiceError.CoreCode, shown: CBError.Code) {
         let app = CentralApp()
         app.connect()
         app.service.deliver(.disconnected(peer: app.peer, ServiceError(code), isReconnecting: false))
@@ -211,7 +221,8 @@ import Testing
         #expect((app.lastError as? CBError)?.code == shown)
     }
 
-    @Test func behaviour_3_13_and_behaviour_13_8_nothingFollowsADisconnection() {
+    @Test("behaviours 3.13, 13.8: nothing follows a disconnection")
+    func nothingFollowsADisconnection() {
         let app = CentralApp()
         app.explore()
         app.service.deliver(.disconnected(peer: app.peer, ServiceError(.connectionTimeout), isReconnecting: false))
@@ -223,7 +234,8 @@ import Testing
         #expect(app.peripheral.services == nil)
     }
 
-    @Test func behaviour_3_14_servicesGoWithTheConnection() {
+    @Test("behaviour 3.14: the services of a peripheral go with its connection")
+    func servicesGoWithTheConnection() {
         let app = CentralApp()
         let characteristic = app.explore()
         app.service.deliver(.notifyStateChanged(peer: app.peer, characteristic: 3, isNotifying: true, nil))
@@ -236,7 +248,8 @@ import Testing
         #expect(app.characteristic !== characteristic)
     }
 
-    @Test func behaviour_3_17_automaticReconnection() {
+    @Test("behaviour 3.17: a lost link that is made again is told by the long form of the callback")
+    func automaticReconnection() {
         final class Long: NSObject, CBCentralManagerDelegate {
             var seen: [String] = []
             func centralManagerDidUpdateState(_ central: CBCentralManager) {}
@@ -265,7 +278,8 @@ import Testing
         #expect(app.take().calls == ["didConnect"])
     }
 
-    @Test func behaviour_3_18_theShortFormHearsOfItOnce() {
+    @Test("behaviour 3.18: a delegate with the short form of the callback hears of the end once")
+    func theShortFormHearsOfItOnce() {
         let app = CentralApp()
         app.connect()
         app.service.deliver(.disconnected(peer: app.peer, nil, isReconnecting: false, timestamp: 7))

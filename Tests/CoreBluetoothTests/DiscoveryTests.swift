@@ -5,7 +5,8 @@ import ServiceMessages
 import Testing
 
 @Suite struct DiscoveryTests {
-    @Test func behaviour_1_7_commandsWithoutConnectionAreIgnoredAndLogged() {
+    @Test("behaviour 1.7: commands without a connection are ignored and logged")
+    func commandsWithoutConnectionAreIgnoredAndLogged() {
         let app = CentralApp()
         let characteristic = app.explore()
         let descriptor = characteristic.descriptors![1]
@@ -28,7 +29,8 @@ import Testing
         #expect(CapturedLog.contains("API MISUSE", app.peer.uuidString, "connected state", "disconnected"))
     }
 
-    @Test func behaviour_1_26_discoveringWithoutADelegateIsLogged() {
+    @Test("behaviour 1.26: discovering without a delegate is logged")
+    func discoveringWithoutADelegateIsLogged() {
         let app = CentralApp()
         app.connect().delegate = nil
         app.peripheral.discoverServices(nil)
@@ -36,7 +38,8 @@ import Testing
         #expect(CapturedLog.contains("API MISUSE", "delegate is nil", app.peer.uuidString))
     }
 
-    @Test func behaviour_4_1_noListAndAnEmptyOneMeanAll() {
+    @Test("behaviour 4.1: a discovery with no list or an empty one means all")
+    func noListAndAnEmptyOneMeanAll() {
         let app = CentralApp()
         let service = app.explore().service!
         let peripheral = app.peripheral!
@@ -56,7 +59,8 @@ import Testing
         )
     }
 
-    @Test func behaviour_4_2_discoveryAddsAndKeepsObjects() {
+    @Test("behaviour 4.2: a discovery adds objects and keeps those known")
+    func discoveryAddsAndKeepsObjects() {
         let app = CentralApp()
         let characteristic = app.explore()
         let service = app.peripheral.services![0]
@@ -83,7 +87,8 @@ import Testing
         #expect(characteristic.descriptors?[0] === descriptor)
     }
 
-    @Test func behaviour_4_2_includedServices() throws {
+    @Test("behaviour 4.2: included services are discovered as objects")
+    func includedServices() throws {
         let app = CentralApp()
         app.connect()
         app.service.deliver(.servicesDiscovered(peer: app.peer, .success([.heartRate, .battery])))
@@ -102,7 +107,8 @@ import Testing
         #expect(first == nil)
     }
 
-    @Test func behaviour_4_3_nilBeforeTheFirstSuccess() {
+    @Test("behaviour 4.3: attributes are nil before the first success")
+    func nilBeforeTheFirstSuccess() {
         let app = CentralApp()
         app.connect()
         #expect(app.peripheral.services == nil)
@@ -117,14 +123,16 @@ import Testing
         #expect(app.take().calls == ["services", "characteristics!"])
     }
 
-    @Test func behaviour_4_4_nothingFoundIsAnEmptyList() {
+    @Test("behaviour 4.4: nothing found is an empty list")
+    func nothingFoundIsAnEmptyList() {
         let app = CentralApp()
         app.connect()
         app.service.deliver(.servicesDiscovered(peer: app.peer, .success([])))
         #expect(app.peripheral.services == [])
     }
 
-    @Test func behaviour_4_13_modifiedServices() throws {
+    @Test("behaviour 4.13: services that were modified are told and gone")
+    func modifiedServices() throws {
         let app = CentralApp()
         let characteristic = app.explore()
         app.service.deliver(.servicesDiscovered(peer: app.peer, .success([.battery])))
@@ -141,7 +149,8 @@ import Testing
         #expect(characteristic.value == nil)
     }
 
-    @Test func behaviour_4_16_invalidatedAttributesFailInTheirTurn() {
+    @Test("behaviour 4.16: commands on invalidated attributes fail in their turn")
+    func invalidatedAttributesFailInTheirTurn() {
         let app = CentralApp()
         let characteristic = app.explore()
         app.service.deliver(.servicesModified(peer: app.peer, invalidated: [1]))
@@ -169,7 +178,8 @@ import Testing
     }
 
     /// An app that goes on asking for what is gone takes up no more and more memory; answers past the bound find nobody.
-    @Test func AB_G05_requestsForWhatIsGoneAreRememberedWithinABound() {
+    @Test("AB-G05: requests for attributes that are gone are remembered within a bound")
+    func requestsForWhatIsGoneAreRememberedWithinABound() {
         let app = CentralApp()
         let characteristic = app.explore()
         app.service.deliver(.servicesModified(peer: app.peer, invalidated: [1]))
@@ -183,7 +193,8 @@ import Testing
         #expect(app.take().calls == [String](repeating: "value nil!", count: 64))
     }
 
-    @Test func behaviour_13_7_backReferencesAreWeak() {
+    @Test("behaviour 13.7: references back to the owner are weak")
+    func backReferencesAreWeak() {
         let app = CentralApp()
         let characteristic = app.explore()
         let descriptor = characteristic.descriptors![0]
@@ -196,12 +207,13 @@ import Testing
     }
 
     @Test(
+        "behaviour 4.6: values of descriptors have Apple's types",
         arguments: [
             (0x2900, [1, 0], "1"), (0x2902, [2, 1], "258"), (0x2902, [2], "2"), (0x2903, [], "0"),
             (0x2901, [0x48, 0x69], "Hi"), (0x2904, [1, 2], "2 bytes"), (0x2907, [1], "1 bytes"),
         ] as [(UInt16, [UInt8], String)]
     )
-    func behaviour_4_6_valuesOfDescriptors(type: UInt16, octets: [UInt8], expected: String) {
+    func valuesOfDescriptors(type: UInt16, octets: [UInt8], expected: String) {
         let app = CentralApp()
         let characteristic = app.explore()
         let descriptor = RemoteDescriptor(handle: 6, uuid: BluetoothUUID(type))

@@ -99,7 +99,8 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 }
 
 @Suite struct PeripheralManagerTests {
-    @Test func behaviour_1_6_commandsWithoutPowerAreIgnoredAndLogged() {
+    @Test("behaviour 1.6: commands of a peripheral without power are ignored and logged")
+    func commandsWithoutPowerAreIgnoredAndLogged() {
         let app = PeripheralApp()
         #expect(app.manager.state == .unknown)
         app.manager.add(app.local)
@@ -112,7 +113,8 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(CapturedLog.contains("API MISUSE", app.manager.description, "powered on state"))
     }
 
-    @Test func behaviour_1_13_and_behaviour_1_14_whatPowerOffLeaves() {
+    @Test("behaviours 1.13, 1.14: services and advertising come back with the power, and a reset leaves nothing")
+    func whatPowerOffLeaves() {
         let app = PeripheralApp()
         app.publish()
         app.manager.startAdvertising(nil)
@@ -131,7 +133,8 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
     }
 
     /// With the centrals goes what was on its way to them: there is room again, which nobody waits for any more.
-    @Test func behaviour_1_13_behaviour_7_43_updatesThatWaitedEndWithThePower() {
+    @Test("behaviours 1.13, 7.43: value updates that waited end with the power")
+    func updatesThatWaitedEndWithThePower() {
         let app = PeripheralApp()
         app.publish()
         while app.manager.updateValue(Data([1]), for: app.dynamic, onSubscribedCentrals: nil) {}
@@ -147,7 +150,8 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     // MARK: Publishing
 
-    @Test func behaviour_7_1_everyAdditionIsReportedOnce() {
+    @Test("behaviour 7.1: the addition of a service is reported once, even if it is taken back")
+    func everyAdditionIsReportedOnce() {
         let app = PeripheralApp()
         app.powerOn()
         let other = CBMutableService(type: CBUUID(string: "180F"), primary: false)
@@ -221,7 +225,8 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(secret.descriptors?.first?.value as? String == "Mail")
     }
 
-    @Test func behaviour_7_2_publishedServicesAreFrozen() {
+    @Test("behaviour 7.2: a published service is frozen")
+    func publishedServicesAreFrozen() {
         let app = PeripheralApp()
         app.publish()
         app.local.characteristics = []
@@ -231,7 +236,8 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(app.take().calls == ["subscribed true"])
     }
 
-    @Test func behaviour_7_3_aValueMakesItReadOnly() {
+    @Test("behaviour 7.3: a fixed value makes a characteristic read only")
+    func aValueMakesItReadOnly() {
         let app = PeripheralApp()
         app.powerOn()
         app.local.characteristics = [
@@ -248,11 +254,12 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     /// A value that the system answers itself keeps the protection that the app gave it.
     @Test(
+        "behaviour 7.3: a fixed value for trusted peers stays for them",
         arguments: [
             (.readEncryptionRequired, 4), ([.readable, .readEncryptionRequired], 5),
         ] as [(CBAttributePermissions, UInt8)]
     )
-    func behaviour_7_3_aValueForTrustedPeersStaysForThem(permissions: CBAttributePermissions, sent: UInt8) {
+    func aValueForTrustedPeersStaysForThem(permissions: CBAttributePermissions, sent: UInt8) {
         let app = PeripheralApp()
         app.powerOn()
         app.local.characteristics = [
@@ -270,7 +277,8 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(service.characteristics.map(\.permissions) == [sent])
     }
 
-    @Test func behaviour_7_7_whatIsNotAllowedLocallyIsLeftOutAndLogged() {
+    @Test("behaviour 7.7: what is not allowed in a local service is left out and logged")
+    func whatIsNotAllowedLocallyIsLeftOutAndLogged() {
         let app = PeripheralApp()
         app.powerOn()
         let characteristic = CBMutableCharacteristic(
@@ -288,7 +296,8 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(CapturedLog.contains("API MISUSE", "\(characteristic)", "broadcast"))
     }
 
-    @Test func behaviour_7_9_includedServicesComeFirst() {
+    @Test("behaviour 7.9: an included service that is not published goes under a number that nobody knows")
+    func includedServicesComeFirst() {
         let app = PeripheralApp()
         app.powerOn()
         app.local.includedServices = [CBMutableService(type: CBUUID(string: "180F"), primary: false)]
@@ -301,7 +310,8 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(sent.includedServices[0] != sent.id)
     }
 
-    @Test func behaviour_7_51_removingServices() {
+    @Test("behaviour 7.51: services are removed one by one or all at once")
+    func removingServices() {
         let app = PeripheralApp()
         app.publish()
         app.manager.remove(app.local)
@@ -315,7 +325,8 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     // MARK: Advertising
 
-    @Test func behaviour_7_15_onlyNameAndServicesAreAdvertised() {
+    @Test("behaviour 7.15: only the name and services are advertised")
+    func onlyNameAndServicesAreAdvertised() {
         let app = PeripheralApp()
         app.powerOn()
         app.manager.startAdvertising([
@@ -334,7 +345,8 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(CapturedLog.contains("kUnknown\(app.central.identifier)", CBAdvertisementDataTxPowerLevelKey))
     }
 
-    @Test func behaviour_7_16_and_behaviour_7_17_isAdvertisingFollowsTheService() {
+    @Test("behaviours 7.16, 7.17: isAdvertising follows the service")
+    func isAdvertisingFollowsTheService() {
         let app = PeripheralApp()
         app.powerOn()
         app.manager.startAdvertising(nil)
@@ -347,7 +359,8 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect((app.lastError as? CBError)?.code == .alreadyAdvertising)
     }
 
-    @Test func behaviour_7_27_stopHasNoCallback() {
+    @Test("behaviour 7.27: stopping to advertise has no callback")
+    func stopHasNoCallback() {
         let app = PeripheralApp()
         app.powerOn()
         app.manager.startAdvertising(nil)
@@ -360,7 +373,8 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     // MARK: Requests
 
-    @Test func behaviour_7_31_readsAreAnsweredByTheApp() {
+    @Test("behaviour 7.31: the app answers reads")
+    func readsAreAnsweredByTheApp() {
         let app = PeripheralApp()
         app.publish()
         app.service.deliver(
@@ -390,7 +404,8 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(app.take().requests == [.respond(transaction: 7, status: ATTStatus(rawValue: status), value: nil)])
     }
 
-    @Test func behaviour_7_33_oneAnswerForEachRequest() {
+    @Test("behaviour 7.33: a request is answered once")
+    func oneAnswerForEachRequest() {
         let app = PeripheralApp()
         app.publish()
         app.service.deliver(
@@ -403,7 +418,8 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(CapturedLog.contains("API MISUSE", app.central.identifier.uuidString, "answered already"))
     }
 
-    @Test func behaviour_7_34_and_behaviour_7_35_aBatchOfWritesIsAnsweredOnce() {
+    @Test("behaviours 7.34, 7.35: a batch of writes is answered once")
+    func aBatchOfWritesIsAnsweredOnce() {
         let app = PeripheralApp()
         app.publish()
         let writes = [0, 18].map { WriteRequest(characteristic: app.characteristicID, offset: $0, value: [UInt8($0)]) }
@@ -417,7 +433,8 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(app.take().requests == [.respond(transaction: 8, status: .success, value: nil)])
     }
 
-    @Test func behaviour_7_36_writeCommandsAreNotAnswered() {
+    @Test("behaviour 7.36: write commands are not answered")
+    func writeCommandsAreNotAnswered() {
         let app = PeripheralApp()
         app.publish()
         let write = WriteRequest(characteristic: app.characteristicID, offset: 0, value: [1])
@@ -426,7 +443,8 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(app.take().requests.isEmpty)
     }
 
-    @Test func behaviour_7_37_requestsThatAreDroppedAreLogged() {
+    @Test("behaviour 7.37: requests that the app drops are logged")
+    func requestsThatAreDroppedAreLogged() {
         final class Silent: NSObject, CBPeripheralManagerDelegate {
             func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {}
             func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {}
@@ -476,7 +494,8 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     // MARK: Notifying
 
-    @Test func behaviour_7_40_subscribers() {
+    @Test("behaviour 7.40: the subscribers of a characteristic are those that the service tells of")
+    func subscribersOfACharacteristic() {
         let app = PeripheralApp()
         app.publish()
         #expect(app.dynamic.subscribedCentrals == [])
@@ -498,7 +517,8 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(app.take().calls == ["subscribed true", "subscribed true", "unsubscribed true", "subscribed true"])
     }
 
-    @Test func behaviour_7_42_toAllOrToSome() {
+    @Test("behaviour 7.42: values go to all subscribers or to some")
+    func valuesToAllOrToSome() {
         let app = PeripheralApp()
         app.publish()
         app.service.deliver(.subscribed(app.central, characteristic: app.characteristicID))
@@ -512,7 +532,8 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         )
     }
 
-    @Test func behaviour_7_43_updatesWaitForRoom() {
+    @Test("behaviour 7.43: updates wait for room, and the app is told of it")
+    func updatesWaitForRoom() {
         let app = PeripheralApp()
         app.publish()
         for _ in 0..<ServiceLimits.valueUpdates {
@@ -530,8 +551,11 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(app.take().calls == ["ready"])
     }
 
-    @Test(arguments: [(CBPeripheralManagerConnectionLatency.low, 0), (.medium, 1), (.high, 2)])
-    func behaviour_7_47_latency(latency: CBPeripheralManagerConnectionLatency, value: Int) {
+    @Test(
+        "behaviour 7.47: the latency that an app wishes for is asked of the service",
+        arguments: [(CBPeripheralManagerConnectionLatency.low, 0), (.medium, 1), (.high, 2)]
+    )
+    func theLatencyIsAskedFor(latency: CBPeripheralManagerConnectionLatency, value: Int) {
         let app = PeripheralApp()
         app.publish()
         app.service.deliver(.subscribed(app.central, characteristic: app.characteristicID))
@@ -541,7 +565,8 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         )
     }
 
-    @Test func behaviour_13_6_theManagersEndClosesIt() {
+    @Test("behaviour 13.6: the end of a peripheral manager closes its connection to the service")
+    func theManagersEndClosesIt() {
         let service = FakeService()
         var manager: CBPeripheralManager? = service.run { CBPeripheralManager() }
         #expect(manager?.isAdvertising == false)

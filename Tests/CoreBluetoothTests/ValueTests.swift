@@ -5,7 +5,8 @@ import ServiceMessages
 import Testing
 
 @Suite struct ValueTests {
-    @Test func behaviour_5_1_readsAndNotificationsArriveAlike() {
+    @Test("behaviour 5.1: values arrive alike whether read or notified")
+    func readsAndNotificationsArriveAlike() {
         let app = CentralApp()
         let characteristic = app.explore()
         app.peripheral.readValue(for: characteristic)
@@ -17,8 +18,8 @@ import Testing
         #expect(characteristic.value == Data([0x17]))
     }
 
-    @Test(arguments: [UInt8(0x02), 0x0F, 0x80, 0xFF])
-    func behaviour_5_4_refusalsCarryTheATTCode(status: UInt8) {
+    @Test("behaviour 5.4: refusals carry the code of ATT", arguments: [UInt8(0x02), 0x0F, 0x80, 0xFF])
+    func refusalsCarryTheATTCode(status: UInt8) {
         let app = CentralApp()
         app.explore()
         app.service.deliver(
@@ -31,7 +32,8 @@ import Testing
         #expect(app.lastError as? CBError == nil)
     }
 
-    @Test func behaviour_5_5_writes() {
+    @Test("behaviour 5.5: writes with and without response reach the service and are told")
+    func writesAreToldBack() {
         let app = CentralApp()
         let characteristic = app.explore()
         app.peripheral.writeValue(Data([1]), for: characteristic, type: .withResponse)
@@ -48,7 +50,8 @@ import Testing
         #expect((app.lastError as? CBATTError)?.code == .writeNotPermitted)
     }
 
-    @Test func behaviour_5_7_and_behaviour_5_8_longestWrites() {
+    @Test("behaviours 5.7, 5.8: the longest write depends on its type and on the connection")
+    func longestWrites() {
         let app = CentralApp()
         app.powerOn()
         app.discover()
@@ -61,7 +64,8 @@ import Testing
         #expect(app.peripheral.maximumWriteValueLength(for: .withoutResponse) == 182)
     }
 
-    @Test func behaviour_5_11_aWriteWithoutResponseThatIsTooLongIsCut() {
+    @Test("behaviour 5.11: a write without response that is too long is cut")
+    func aWriteWithoutResponseThatIsTooLongIsCut() {
         let app = CentralApp()
         let characteristic = app.explore()
         app.peripheral.writeValue(Data(0..<30), for: characteristic, type: .withoutResponse)
@@ -70,7 +74,8 @@ import Testing
         #expect(CapturedLog.contains(app.peer.uuidString, "cut from 30 bytes"))
     }
 
-    @Test func behaviour_5_12_aWriteWithoutResponseNeedsItsProperty() {
+    @Test("behaviour 5.12: a write without response needs its property")
+    func aWriteWithoutResponseNeedsItsProperty() {
         let app = CentralApp()
         let characteristic = app.explore(properties: [.read, .write])
         app.peripheral.writeValue(Data([1]), for: characteristic, type: .withoutResponse)
@@ -79,7 +84,8 @@ import Testing
         #expect(app.peripheral.canSendWriteWithoutResponse)
     }
 
-    @Test func behaviour_5_13_to_behaviour_5_15_flowControl() {
+    @Test("behaviours 5.13 to 5.15: writes without response go by the credits of the service")
+    func flowControlOfWrites() {
         let app = CentralApp()
         let characteristic = app.explore()
         #expect(app.peripheral.canSendWriteWithoutResponse)
@@ -105,7 +111,8 @@ import Testing
         #expect(app.take().requests.count == ServiceLimits.writesWithoutResponse)
     }
 
-    @Test func behaviour_4_17_subscriptionsFollowTheService() {
+    @Test("behaviour 4.17: isNotifying follows the service")
+    func subscriptionsFollowTheService() {
         let app = CentralApp()
         let characteristic = app.explore()
         app.peripheral.setNotifyValue(true, for: characteristic)
@@ -119,7 +126,8 @@ import Testing
         #expect(app.take().calls == ["notifying true!"])
     }
 
-    @Test func behaviour_5_24_signalStrength() {
+    @Test("behaviour 5.24: the signal strength is read and told")
+    func signalStrength() {
         let app = CentralApp()
         app.connect()
         #expect(app.peripheral.rssi == nil)

@@ -4,7 +4,8 @@ import Testing
 @Suite struct ValueTypeTests {
     // MARK: CBUUID
 
-    @Test func behaviour_0_2_equalAcrossWidths() {
+    @Test("behaviour 0.2: UUIDs are equal across their widths")
+    func equalAcrossWidths() {
         let forms = [
             CBUUID(string: "180D"), CBUUID(string: "0000180D"), CBUUID(string: "0000180d-0000-1000-8000-00805f9b34fb"),
             CBUUID(data: Data([0x18, 0x0D])),
@@ -20,11 +21,14 @@ import Testing
         #expect(!forms[0].isEqual("180D"))
     }
 
-    @Test(arguments: [
-        ("180d", "180D", 2), ("0000180d", "0000180D", 4),
-        ("71da3fd1-7e10-41c1-b16f-4430b506cde7", "71DA3FD1-7E10-41C1-B16F-4430B506CDE7", 16),
-    ])
-    func behaviour_0_5_theWidthIsKept(text: String, printed: String, octets: Int) {
+    @Test(
+        "behaviour 0.5: a UUID keeps the width that it was written with",
+        arguments: [
+            ("180d", "180D", 2), ("0000180d", "0000180D", 4),
+            ("71da3fd1-7e10-41c1-b16f-4430b506cde7", "71DA3FD1-7E10-41C1-B16F-4430B506CDE7", 16),
+        ]
+    )
+    func theWidthIsKept(text: String, printed: String, octets: Int) {
         let uuid = CBUUID(string: text)
         #expect(uuid.uuidString == printed)
         #expect(uuid.data.count == octets)
@@ -32,7 +36,8 @@ import Testing
         #expect(uuid.copy() as? CBUUID == uuid)
     }
 
-    @Test func behaviour_0_4_textsThatAreNoUUID() async {
+    @Test("behaviour 0.4: a text or data that is no UUID ends the program as Apple's does")
+    func textsThatAreNoUUID() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = CBUUID(string: "0000180D00001000800000805F9B34FB")
         }
@@ -48,7 +53,8 @@ import Testing
 
     // MARK: Errors
 
-    @Test func behaviour_5_26_and_behaviour_5_27_codes() {
+    @Test("behaviours 5.26, 5.27: error codes have Apple's values")
+    func codesOfErrors() {
         #expect(CBError.Code.unkownDevice == CBError.Code.unknownDevice)
         #expect(CBError.Code.tooManyLEPairedDevices.rawValue == 16)
         #expect(CBError.Code.leGattNearBackgroundNotificationLimit.rawValue == 18)
@@ -116,7 +122,8 @@ import Testing
 
     // MARK: What raises an exception
 
-    @Test func behaviour_4_7_theClientConfigurationIsNotWritten() async {
+    @Test("behaviour 4.7: apps may not write the client configuration")
+    func theClientConfigurationIsNotWritten() async {
         await #expect(processExitsWith: .failure) {
             let app = CentralApp()
             let characteristic = app.explore()
@@ -124,7 +131,8 @@ import Testing
         }
     }
 
-    @Test func behaviour_7_4_valuesThatCanBeWritten() async {
+    @Test("behaviour 7.4: a fixed value that can be written ends the program as Apple's does")
+    func valuesThatCanBeWritten() async {
         await #expect(processExitsWith: .failure) {
             let app = PeripheralApp()
             app.powerOn()
@@ -140,7 +148,8 @@ import Testing
         }
     }
 
-    @Test func behaviour_7_8_descriptorsThatTheSystemMakes() async {
+    @Test("behaviour 7.8: a descriptor that the system makes itself ends the program as Apple's does")
+    func descriptorsThatTheSystemMakes() async {
         await #expect(processExitsWith: .failure) {
             _ = CBMutableDescriptor(type: CBUUID(string: "2902"), value: Data([0, 0]))
         }
@@ -151,7 +160,8 @@ import Testing
 
     // MARK: The rest
 
-    @Test func behaviour_2_10_strings() {
+    @Test("behaviour 2.10: the keys are Apple's strings")
+    func stringsOfKeys() {
         #expect(CBAdvertisementDataOverflowServiceUUIDsKey == "kCBAdvDataHashedServiceUUIDs")
         #expect(CBAdvertisementDataIsConnectable == "kCBAdvDataIsConnectable")
         #expect(CBAdvertisementDataLocalNameKey == "kCBAdvDataLocalName")

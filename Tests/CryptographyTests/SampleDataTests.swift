@@ -88,7 +88,8 @@ import Testing
         #expect(Toolbox.ah(Self.w, 0x70_8194) == 0x0D_FBAA)
     }
 
-    @Test func a_session_key_comes_from_the_long_term_key_and_both_diversifiers() {
+    @Test("a session key comes from the long-term key and both diversifiers")
+    func aSessionKeyComesFromTheKeyAndBothDiversifiers() {
         let session = AES128(key("4c68384139f574d836bcf34e9dfb01bf")).encrypt(block("0213243546576879acbdcedfe0f10213"))
         #expect(session == block("99ad1b5226a37e3e058e3b8e27c2c666"))
     }
@@ -155,7 +156,8 @@ import Testing
     }
 
     /// Keys for the other transport, from the tests of another stack.
-    @Test func h6_and_h7_turn_keys_of_one_transport_into_those_of_the_other() {
+    @Test("h6 and h7 turn keys of one transport into those of the other")
+    func h6AndH7TurnKeysOfOneTransportIntoTheOthers() {
         func derive(_ from: String, salt: String, first: UInt32) -> [Key128] {
             let padded = key("000000000000000000000000" + salt)
             return [
@@ -195,7 +197,8 @@ import Testing
         }
     }
 
-    @Test func AB_S01_a_point_off_the_curve_gives_no_secret() throws {
+    @Test("AB-S01: a point off the curve gives no shared secret")
+    func a_point_off_the_curve_gives_no_secret() throws {
         let pair = P256KeyPair.debug
         let y = pair.publicKey.y
         let points = [
@@ -210,12 +213,14 @@ import Testing
         }
     }
 
-    @Test func AB_H07_a_broken_source_gives_no_key_pair() {
+    @Test("AB-H07: a broken random source gives no key pair")
+    func a_broken_source_gives_no_key_pair() {
         #expect(P256KeyPair { count in [UInt8](repeating: 0, count: count) } == nil)
         #expect(P256KeyPair { count in [UInt8](repeating: 0xFF, count: count) } == nil)
     }
 
-    @Test func a_source_is_asked_again_for_what_is_no_key_and_not_without_end() {
+    @Test("a random source is asked again for what is no key, and not without end")
+    func aSourceIsAskedAgainForWhatIsNoKey() {
         var asked = 0
         let pair = P256KeyPair { count in
             asked += 1

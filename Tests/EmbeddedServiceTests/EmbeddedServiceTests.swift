@@ -38,7 +38,8 @@ import Testing
         #expect(error.code == .core(.operationNotSupported))
     }
 
-    @Test func aControllerThatCannotBeReachedLeavesBluetoothUnsupported() async {
+    @Test("a controller that cannot be reached leaves Bluetooth unsupported")
+    func anUnreachableControllerLeavesItUnsupported() async {
         // Port 9 discards, if anything listens there at all.
         let connection = EmbeddedService.make(controller: "tcp:127.0.0.1:9", logger: Self.silent)
         #expect(await firstState(connection) == .stateChanged(.unsupported))
@@ -60,7 +61,8 @@ import Testing
         #expect(try reader.next()?.packet == HCIPacket(Reset()))
     }
 
-    @Test func aCaptureThatCannotBeKeptIsToldAndNoReasonToDoWithoutBluetooth() async {
+    @Test("a capture that cannot be kept is told and is no reason to do without Bluetooth")
+    func aCaptureThatCannotBeKeptIsTold() async {
         let log = LogLines()
         let connection = EmbeddedService.make(
             controller: "tcp:127.0.0.1:9",

@@ -22,8 +22,8 @@ import Testing
 
     private static let long = BluetoothUUID(high: 0x2F23_4454_CF6D_4A0F, low: 0xADF2_F491_1BA9_FFA6)
 
-    @Test(arguments: [true, false])
-    func GAP_ADV_BV_01_serviceUUIDs(isComplete: Bool) throws {
+    @Test("GAP/ADV/BV-01: service UUIDs of each width are written and read", arguments: [true, false])
+    func readsServiceUUIDs(isComplete: Bool) throws {
         let data = try read([
             .services([0x180D, 0x180F], width: .bits16, isComplete: isComplete),
             .services([BluetoothUUID(bits32: 0x1234_5678)], width: .bits32, isComplete: isComplete),
@@ -38,13 +38,14 @@ import Testing
         #expect(longer.serviceUUIDs == [Self.long])
     }
 
-    @Test(arguments: [true, false])
-    func GAP_ADV_BV_02_localName(isShortened: Bool) throws {
+    @Test("GAP/ADV/BV-02: a local name is written and read", arguments: [true, false])
+    func readsALocalName(isShortened: Bool) throws {
         let name = AdvertisingData.LocalName("Grüße", isShortened: isShortened)
         #expect(try read([.localName(name)]).localName == name)
     }
 
-    @Test func GAP_ADV_BV_03_flags() throws {
+    @Test("GAP/ADV/BV-03: the flags of a discoverable device are on the air")
+    func flagsAreOnTheAir() throws {
         let world = GAPWorld(.legacy)
         let (sender, listener) = (world.device(), world.device())
         let peripheral = Peripheral(sender.access)
@@ -53,24 +54,27 @@ import Testing
         #expect(data.encoded == [2, 1, 6])
     }
 
-    @Test func GAP_ADV_BV_04_manufacturerData() throws {
+    @Test("GAP/ADV/BV-04: manufacturer data are written and read")
+    func readsManufacturerData() throws {
         let company = CompanyIdentifier(rawValue: 0xFFFF)
         #expect(try read([.manufacturerData(company, [1, 2, 3])]).manufacturerData(of: company) == [[1, 2, 3]])
     }
 
-    @Test(arguments: [-127, 0, 20])
-    func GAP_ADV_BV_05_txPowerLevel(power: Int) throws {
+    @Test("GAP/ADV/BV-05: a TX power level is written and read", arguments: [-127, 0, 20])
+    func readsATxPowerLevel(power: Int) throws {
         #expect(try read([.txPowerLevel(power)]).txPowerLevel == power)
     }
 
-    @Test func GAP_ADV_BV_08_connectionIntervalRange() throws {
+    @Test("GAP/ADV/BV-08: a connection interval range is written and read")
+    func readsAConnectionIntervalRange() throws {
         let range = AdvertisingData.ConnectionIntervalRange(minimum: 24, maximum: nil)
         let data = try read([.connectionIntervalRange(range)])
         #expect(data.connectionIntervalRange == range)
         #expect(data.encoded == [5, 0x12, 24, 0, 0xFF, 0xFF])
     }
 
-    @Test func GAP_ADV_BV_09_serviceSolicitation() throws {
+    @Test("GAP/ADV/BV-09: solicited services are written and read")
+    func readsSolicitedServices() throws {
         let data = try read([
             .solicitedServices([0x1805], width: .bits16),
             .solicitedServices([BluetoothUUID(bits32: 0x1234_5678)], width: .bits32),
@@ -79,56 +83,66 @@ import Testing
         #expect(try read([.solicitedServices([Self.long], width: .bits128)]).solicitedServiceUUIDs == [Self.long])
     }
 
-    @Test func GAP_ADV_BV_10_serviceData() throws {
+    @Test("GAP/ADV/BV-10: service data are written and read")
+    func readsServiceData() throws {
         let services: [BluetoothUUID] = [0x180F, BluetoothUUID(bits32: 0x1234_5678)]
         let data = try read(services.map { .serviceData($0, [64]) })
         #expect(data.serviceData.map(\.service) == services && data.serviceData.allSatisfy { $0.data == [64] })
         #expect(try read([.serviceData(Self.long, [64])]).serviceData.map(\.service) == [Self.long])
     }
 
-    @Test func GAP_ADV_BV_11_appearance() throws {
+    @Test("GAP/ADV/BV-11: an appearance is written and read")
+    func readsAnAppearance() throws {
         #expect(try read([.appearance(0x0341)]).appearance == 0x0341)
     }
 
-    @Test func GAP_ADV_BV_12_publicTargetAddress() throws {
+    @Test("GAP/ADV/BV-12: public target addresses are written and read")
+    func readsPublicTargetAddresses() throws {
         let targets = [1, 2].map { BluetoothAddress($0, kind: .publicDevice) }
         let data = try read([.publicTargetAddresses(targets)])
         #expect(data.targetAddresses == targets && data.structures.first?.type == .publicTargetAddress)
     }
 
-    @Test func GAP_ADV_BV_13_randomTargetAddress() throws {
+    @Test("GAP/ADV/BV-13: random target addresses are written and read")
+    func readsRandomTargetAddresses() throws {
         let targets = [BluetoothAddress(0xC0_0000_0000_0A, kind: .randomDevice)]
         let data = try read([.randomTargetAddresses(targets)])
         #expect(data.targetAddresses == targets)
         #expect(data.encoded == [7, 0x18, 0x0A, 0, 0, 0, 0, 0xC0])
     }
 
-    @Test func GAP_ADV_BV_14_advertisingInterval() throws {
+    @Test("GAP/ADV/BV-14: an advertising interval is written and read")
+    func readsAnAdvertisingInterval() throws {
         let data = try read([.advertisingInterval(0x0640)])
         #expect(data.advertisingInterval == 0x0640 && data.encoded == [3, 0x1A, 0x40, 0x06])
     }
 
     @Test(
+        "GAP/ADV/BV-17: a URI is written and read",
         arguments: [
             ("https://example.org/", [0x17]), ("HTTP://example.org", [0x16]), ("bl:a", [0xC2, 0xBC]),
             ("unknown-scheme:a", [0x01]), ("no scheme", [0x01]),
         ] as [(String, [UInt8])]
     )
-    func GAP_ADV_BV_17_uri(uri: String, begin: [UInt8]) throws {
+    func readsAURI(uri: String, begin: [UInt8]) throws {
         let data = try read([.uri(uri)])
         #expect(data.uri == uri.replacing("HTTP:", with: "http:"))
         #expect(data.structures.first?.payload.starts(with: begin) == true)
     }
 
-    @Test(arguments: [(0x01_0000, 3), (0xFF_FFFF, 3), (0x100_0000, 4)] as [(UInt32, Int)])
-    func GAP_ADV_BV_18_longAdvertisingInterval(interval: UInt32, octets: Int) throws {
+    @Test(
+        "GAP/ADV/BV-18: a long advertising interval is written and read",
+        arguments: [(0x01_0000, 3), (0xFF_FFFF, 3), (0x100_0000, 4)] as [(UInt32, Int)]
+    )
+    func readsALongAdvertisingInterval(interval: UInt32, octets: Int) throws {
         let data = try read([.advertisingInterval(interval)])
         #expect(data.advertisingInterval == interval)
         #expect(data.structures.first?.type == .longAdvertisingInterval)
         #expect(data.structures.first?.payload.count == octets)
     }
 
-    @Test func GAP_ADV_BV_19_supportedFeatures() throws {
+    @Test("GAP/ADV/BV-19: the supported features are written and read")
+    func readsSupportedFeatures() throws {
         let features: UInt64 = 0x1_0000_01FF
         let data = try read([.supportedFeatures(features)])
         #expect(data.supportedFeatures == features)

@@ -28,8 +28,8 @@ import Testing
         return (sender, heard, broadcaster)
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_BROB_BCST_BV_01_broadcastWithoutAScanResponse(mode: ControllerMode) throws {
+    @Test("GAP/BROB/BCST/BV-01: a broadcast without a scan response is observed", arguments: ControllerMode.allCases)
+    func broadcastWithoutAScanResponse(mode: ControllerMode) throws {
         let (sender, heard, _) = try broadcast(Advertisement(.nonConnectable, data: Self.data), in: mode)
         let sighting = try #require(heard.first)
         #expect(heard.allSatisfy { $0.kind == .nonConnectable && $0.address == sender.address && !$0.hasScanResponse })
@@ -38,8 +38,8 @@ import Testing
         #expect(sender.log.contains(LESetExtendedAdvertisingParameters.self) == (mode == .extended))
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_BROB_BCST_BV_02_broadcastWithAScanResponse(mode: ControllerMode) throws {
+    @Test("GAP/BROB/BCST/BV-02: a broadcast with a scan response is observed", arguments: ControllerMode.allCases)
+    func broadcastWithAScanResponse(mode: ControllerMode) throws {
         let advertisement = Advertisement(.scannable, data: Self.data, scanResponse: Self.more)
         let (_, heard, _) = try broadcast(advertisement, in: mode)
         let answered = try #require(heard.first { $0.hasScanResponse })
@@ -47,8 +47,8 @@ import Testing
         #expect(heard.allSatisfy { !$0.isConnectable })
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_BROB_BCST_BV_04_broadcastWithANonResolvablePrivateAddress(mode: ControllerMode) throws {
+    @Test("GAP/BROB/BCST/BV-04: a broadcast has a non-resolvable private address", arguments: ControllerMode.allCases)
+    func broadcastWithANonResolvablePrivateAddress(mode: ControllerMode) throws {
         var advertisement = Advertisement(.nonConnectable, data: Self.data)
         advertisement.address = .nonResolvablePrivate
         let (sender, heard, broadcaster) = try broadcast(advertisement, in: mode)
@@ -68,8 +68,8 @@ import Testing
         #expect(try #require(try listener.hear().first).address == sender.address)
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_BROB_OBSV_BV_01_passiveObservation(mode: ControllerMode) throws {
+    @Test("GAP/BROB/OBSV/BV-01: passive observation hears no scan responses", arguments: ControllerMode.allCases)
+    func passiveObservation(mode: ControllerMode) throws {
         let world = GAPWorld(mode)
         let (sender, listener) = (world.device(), world.device())
         let broadcaster = Broadcaster(sender.access)
@@ -78,8 +78,8 @@ import Testing
         #expect(!heard.isEmpty && heard.allSatisfy { $0.data == Self.data && !$0.hasScanResponse })
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_BROB_OBSV_BV_02_activeObservation(mode: ControllerMode) throws {
+    @Test("GAP/BROB/OBSV/BV-02: active observation hears scan responses", arguments: ControllerMode.allCases)
+    func activeObservation(mode: ControllerMode) throws {
         let world = GAPWorld(mode)
         let (sender, listener) = (world.device(), world.device())
         let broadcaster = Broadcaster(sender.access)
@@ -151,7 +151,8 @@ import Testing
         #expect(!heard.isEmpty && heard.allSatisfy { $0.isAnonymous && $0.data == Self.data })
     }
 
-    @Test func whatTheSpecificationOrTheControllerDoesNotAllowFailsAtOnce() throws {
+    @Test("what the specification or the controller does not allow fails at once")
+    func whatIsNotAllowedFailsAtOnce() throws {
         func failure(_ mode: ControllerMode, _ advertisement: Advertisement) -> GAPError? {
             let broadcaster = Broadcaster(GAPWorld(mode).device().access)
             var failure: GAPError?

@@ -57,23 +57,36 @@ import Testing
         #expect(attempt.device.links.isEmpty)
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_CONN_NCON_BV_01_nonDiscoverable(mode: ControllerMode) throws {
+    @Test(
+        "GAP/CONN/NCON/BV-01: nobody connects to a non-connectable device that is not discoverable",
+        arguments: ControllerMode.allCases
+    )
+    func nonDiscoverable(mode: ControllerMode) throws {
         try expectNoConnection(mode, .none)
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_CONN_NCON_BV_02_generalDiscoverable(mode: ControllerMode) throws {
+    @Test(
+        "GAP/CONN/NCON/BV-02: nobody connects to a non-connectable device that is general discoverable",
+        arguments: ControllerMode.allCases
+    )
+    func generalDiscoverable(mode: ControllerMode) throws {
         try expectNoConnection(mode, .general)
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_CONN_NCON_BV_03_limitedDiscoverable(mode: ControllerMode) throws {
+    @Test(
+        "GAP/CONN/NCON/BV-03: nobody connects to a non-connectable device that is limited discoverable",
+        arguments: ControllerMode.allCases
+    )
+    func limitedDiscoverable(mode: ControllerMode) throws {
         try expectNoConnection(mode, .limited(.seconds(60)))
     }
 
-    @Test(arguments: ControllerMode.allCases, [true, false])
-    func GAP_CONN_DCON_BV_01_directedConnectable(mode: ControllerMode, isHighDutyCycle: Bool) throws {
+    @Test(
+        "GAP/CONN/DCON/BV-01: a directed connectable device lets in its peer and nobody else",
+        arguments: ControllerMode.allCases,
+        [true, false]
+    )
+    func directedConnectable(mode: ControllerMode, isHighDutyCycle: Bool) throws {
         let attempt = try connect(mode, { .init(.none, .directed($0, isHighDutyCycle: isHighDutyCycle)) })
         try expectLink(attempt, mode)
         // Nobody else is let in.
@@ -115,18 +128,27 @@ import Testing
         #expect(end == nil)
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_CONN_UCON_BV_01_undirectedAndNonDiscoverable(mode: ControllerMode) throws {
+    @Test(
+        "GAP/CONN/UCON/BV-01: an undirected connectable device that is not discoverable lets a central in",
+        arguments: ControllerMode.allCases
+    )
+    func undirectedAndNonDiscoverable(mode: ControllerMode) throws {
         try expectUndirected(mode, .none)
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_CONN_UCON_BV_02_undirectedAndGeneralDiscoverable(mode: ControllerMode) throws {
+    @Test(
+        "GAP/CONN/UCON/BV-02: an undirected connectable device that is general discoverable lets a central in",
+        arguments: ControllerMode.allCases
+    )
+    func undirectedAndGeneralDiscoverable(mode: ControllerMode) throws {
         try expectUndirected(mode, .general)
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_CONN_UCON_BV_03_undirectedAndLimitedDiscoverable(mode: ControllerMode) throws {
+    @Test(
+        "GAP/CONN/UCON/BV-03: an undirected connectable device that is limited discoverable lets a central in",
+        arguments: ControllerMode.allCases
+    )
+    func undirectedAndLimitedDiscoverable(mode: ControllerMode) throws {
         try expectUndirected(mode, .limited(.seconds(60)))
     }
 
@@ -151,8 +173,11 @@ import Testing
     private static let undirected = Peripheral.Mode(.general, .undirected, data: data)
     private static let nobody = BluetoothAddress(0xC0_0000_0000_09, kind: .randomDevice)
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_CONN_ACEP_BV_01_autoConnectionToADirectedAdvertiser(mode: ControllerMode) throws {
+    @Test(
+        "GAP/CONN/ACEP/BV-01: auto connection establishment reaches a directed advertiser",
+        arguments: ControllerMode.allCases
+    )
+    func autoConnectionToADirectedAdvertiser(mode: ControllerMode) throws {
         let attempt = try connect(mode, { .init(.none, .directed($0, isHighDutyCycle: false)) }) {
             central,
             peer,
@@ -164,8 +189,11 @@ import Testing
         #expect(attempt.other.access.connector.wanted.isEmpty)
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_CONN_GCEP_BV_01_generalConnectionToADirectedAdvertiser(mode: ControllerMode) throws {
+    @Test(
+        "GAP/CONN/GCEP/BV-01: general connection establishment reaches a directed advertiser",
+        arguments: ControllerMode.allCases
+    )
+    func generalConnectionToADirectedAdvertiser(mode: ControllerMode) throws {
         let attempt = try connect(mode, { .init(.none, .directed($0, isHighDutyCycle: false)) }) {
             central,
             peer,
@@ -175,8 +203,11 @@ import Testing
         try expectLink(attempt, mode)
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_CONN_GCEP_BV_02_generalConnectionToAnUndirectedAdvertiser(mode: ControllerMode) throws {
+    @Test(
+        "GAP/CONN/GCEP/BV-02: general connection establishment reaches an undirected advertiser",
+        arguments: ControllerMode.allCases
+    )
+    func generalConnectionToAnUndirectedAdvertiser(mode: ControllerMode) throws {
         let attempt = try connect(mode, { _ in Self.undirected }) { central, _, completion in
             central.generalConnect(
                 within: .seconds(10),
@@ -187,8 +218,11 @@ import Testing
         try expectLink(attempt, mode)
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_CONN_SCEP_BV_01_selectiveConnectionToADirectedAdvertiser(mode: ControllerMode) throws {
+    @Test(
+        "GAP/CONN/SCEP/BV-01: selective connection establishment reaches a directed advertiser",
+        arguments: ControllerMode.allCases
+    )
+    func selectiveConnectionToADirectedAdvertiser(mode: ControllerMode) throws {
         let attempt = try connect(mode, { .init(.none, .directed($0, isHighDutyCycle: false)) }) {
             central,
             peer,
@@ -207,13 +241,19 @@ import Testing
         #expect(throws: GAPError.timedOut) { try attempt.result?.get() }
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_CONN_DCEP_BV_01_directConnectionToADirectedAdvertiser(mode: ControllerMode) throws {
+    @Test(
+        "GAP/CONN/DCEP/BV-01: direct connection establishment reaches a directed advertiser",
+        arguments: ControllerMode.allCases
+    )
+    func directConnectionToADirectedAdvertiser(mode: ControllerMode) throws {
         try expectLink(try connect(mode, { .init(.none, .directed($0, isHighDutyCycle: false)) }), mode)
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_CONN_DCEP_BV_03_directConnectionToAnUndirectedAdvertiser(mode: ControllerMode) throws {
+    @Test(
+        "GAP/CONN/DCEP/BV-03: direct connection establishment reaches an undirected advertiser",
+        arguments: ControllerMode.allCases
+    )
+    func directConnectionToAnUndirectedAdvertiser(mode: ControllerMode) throws {
         try expectLink(try connect(mode, { _ in Self.undirected }), mode)
     }
 
@@ -256,8 +296,8 @@ import Testing
         #expect(results.last == .some(nil))
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_CONN_TERM_BV_01_terminate(mode: ControllerMode) throws {
+    @Test("GAP/CONN/TERM/BV-01: a connection is terminated and both sides hear why", arguments: ControllerMode.allCases)
+    func aConnectionIsTerminated(mode: ControllerMode) throws {
         let pair = try LinkedPair(mode)
         pair.centralLink.terminate()
         pair.world.run(.seconds(1))

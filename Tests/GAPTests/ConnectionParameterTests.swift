@@ -41,16 +41,22 @@ import Testing
         if case .failure(let error) = result { error } else { nil }
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_CONN_CPUP_BV_01_aPeripheralAsksByL2CAPAndIsFollowed(mode: ControllerMode) throws {
+    @Test(
+        "GAP/CONN/CPUP/BV-01: a peripheral asks for parameters by L2CAP, and they come into effect",
+        arguments: ControllerMode.allCases
+    )
+    func aPeripheralAsksByL2CAPAndIsFollowed(mode: ControllerMode) throws {
         let pair = try LinkedPair(mode)
         let (result, _) = update(pair.peripheralLink, in: pair.world, by: .l2cap)
         #expect(error(result) == nil && result != nil)
         #expect(isInEffect(pair.peripheralLink.connection) && isInEffect(pair.centralLink.connection))
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_CONN_CPUP_BV_02_aPeripheralAsksByL2CAPAndIsNotAnswered(mode: ControllerMode) throws {
+    @Test(
+        "GAP/CONN/CPUP/BV-02: a peripheral that asks for parameters by L2CAP and is not answered hears of the timeout",
+        arguments: ControllerMode.allCases
+    )
+    func aPeripheralAsksByL2CAPAndIsNotAnswered(mode: ControllerMode) throws {
         let pair = try LinkedPair(mode)
         pair.centralLink.connection.onReceive = { _, _ in }
         let (result, time) = update(pair.peripheralLink, in: pair.world, by: .l2cap)
@@ -59,8 +65,11 @@ import Testing
         #expect(pair.peripheralLink.connection.isOpen && !isInEffect(pair.peripheralLink.connection))
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_CONN_CPUP_BV_03_aPeripheralAsksByL2CAPAndIsRejected(mode: ControllerMode) throws {
+    @Test(
+        "GAP/CONN/CPUP/BV-03: a peripheral that asks for parameters by L2CAP and is rejected hears of it",
+        arguments: ControllerMode.allCases
+    )
+    func aPeripheralAsksByL2CAPAndIsRejected(mode: ControllerMode) throws {
         let pair = try LinkedPair(mode)
         pair.centralLink.parameterPolicy = { _ in false }
         let (result, _) = update(pair.peripheralLink, in: pair.world, by: .l2cap)
@@ -68,8 +77,11 @@ import Testing
         #expect(!isInEffect(pair.peripheralLink.connection))
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_CONN_CPUP_BV_04_aCentralAcceptsGoodParameters(mode: ControllerMode) throws {
+    @Test(
+        "GAP/CONN/CPUP/BV-04: a central that is asked for good parameters accepts them",
+        arguments: ControllerMode.allCases
+    )
+    func aCentralAcceptsGoodParameters(mode: ControllerMode) throws {
         let pair = try LinkedPair(mode)
         var asked: [ConnectionParameters] = []
         pair.centralLink.parameterPolicy = {
@@ -83,8 +95,11 @@ import Testing
         #expect(isInEffect(pair.centralLink.connection))
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_CONN_CPUP_BV_05_aCentralRejectsBadParameters(mode: ControllerMode) throws {
+    @Test(
+        "GAP/CONN/CPUP/BV-05: a central that is asked for bad parameters rejects them",
+        arguments: ControllerMode.allCases
+    )
+    func aCentralRejectsBadParameters(mode: ControllerMode) throws {
         let pair = try LinkedPair(mode)
         var asked = 0
         pair.centralLink.parameterPolicy = { _ in
@@ -104,16 +119,19 @@ import Testing
         #expect(asked == 0 && pair.centralLink.connection.interval == before)
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_CONN_CPUP_BV_06_aCentralBegins(mode: ControllerMode) throws {
+    @Test("GAP/CONN/CPUP/BV-06: a central changes the parameters by itself", arguments: ControllerMode.allCases)
+    func aCentralBegins(mode: ControllerMode) throws {
         let pair = try LinkedPair(mode)
         let (result, _) = update(pair.centralLink, in: pair.world)
         #expect(error(result) == nil && result != nil)
         #expect(isInEffect(pair.peripheralLink.connection) && isInEffect(pair.centralLink.connection))
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_CONN_CPUP_BV_08_aPeripheralAnswersTheLinkLayersRequest(mode: ControllerMode) throws {
+    @Test(
+        "GAP/CONN/CPUP/BV-08: a peripheral answers a request of the link layer for parameters",
+        arguments: ControllerMode.allCases
+    )
+    func aPeripheralAnswersTheLinkLayersRequest(mode: ControllerMode) throws {
         let pair = try LinkedPair(mode)
         var asked: [ConnectionParameters] = []
         pair.peripheralLink.parameterPolicy = {
@@ -127,8 +145,8 @@ import Testing
         #expect(error(accepted) == nil && isInEffect(pair.peripheralLink.connection))
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_CONN_CPUP_BV_10_aPeripheralAsksByTheLinkLayer(mode: ControllerMode) throws {
+    @Test("GAP/CONN/CPUP/BV-10: a peripheral asks for parameters by the link layer", arguments: ControllerMode.allCases)
+    func aPeripheralAsksByTheLinkLayer(mode: ControllerMode) throws {
         let pair = try LinkedPair(mode)
         var asked: [ConnectionParameters] = []
         pair.centralLink.parameterPolicy = {
@@ -141,8 +159,8 @@ import Testing
         #expect(isInEffect(pair.centralLink.connection))
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func aPeripheralFallsBackToL2CAPWithACentralThatKnowsNothingElse(mode: ControllerMode) throws {
+    @Test("a peripheral falls back to L2CAP with a central that knows nothing else", arguments: ControllerMode.allCases)
+    func aPeripheralFallsBackToL2CAP(mode: ControllerMode) throws {
         let pair = try LinkedPair(mode, central: { $0.features.remove(.connectionParametersRequest) })
         let (result, _) = update(pair.peripheralLink, in: pair.world)
         #expect(error(result) == nil && result != nil)

@@ -8,7 +8,8 @@ import Testing
     private static let advertisement = AdvertisingData([.services([0x180D], width: .bits16, isComplete: true)]).encoded
     private static let scanResponse = AdvertisingData([.localName(.init("Strap"))]).encoded
 
-    @Test func behaviour_2_15_theScanResponseIsMergedIntoTheAdvertisement() throws {
+    @Test("behaviour 2.15: the scan response is merged into the advertisement")
+    func theScanResponseIsMergedIntoTheAdvertisement() throws {
         var table = DeviceTable()
         let firstSighting = table.receive(
             HeardPacket(.connectable, from: Self.address, data: Self.advertisement, rssi: -40)
@@ -28,7 +29,8 @@ import Testing
         #expect(third.data.localName?.text == "Strap" && third.hasScanResponse)
     }
 
-    @Test func behaviour_2_12_connectableIsThatOfThePacket() {
+    @Test("behaviour 2.12: a device is connectable if the packet heard last says so")
+    func connectableIsThatOfThePacket() {
         var table = DeviceTable()
         let kinds: [(AdvertisingKind, Bool)] = [
             (.connectable, true), (.nonConnectable, false), (.scannable, false), (.directed, true),
@@ -47,7 +49,8 @@ import Testing
         #expect(table.count == 0)
     }
 
-    @Test func aScanResponseThatDoesNotNameItsSetBelongsToTheSetHeardLast() {
+    @Test("a scan response that does not name its set belongs to the set heard last")
+    func aScanResponseBelongsToTheSetHeardLast() {
         var table = DeviceTable()
         for set in [7, 3] as [UInt8] {
             var packet = HeardPacket(.scannable, from: Self.address, data: [], rssi: -40)
@@ -67,7 +70,8 @@ import Testing
         #expect(sighting?.hasScanResponse == false)
     }
 
-    @Test func AB_G02_theTableIsBoundedAndKeepsWhatItHearsOften() {
+    @Test("AB-G02: the table of devices is bounded and keeps what it hears often")
+    func theTableIsBoundedAndKeepsWhatItHearsOften() {
         var table = DeviceTable()
         for index in 0..<100_000 {
             let stranger = BluetoothAddress(UInt64(index), kind: .randomDevice)

@@ -22,15 +22,21 @@ import Testing
         return try #require(try listener.hear(from: device.address).first)
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_DISC_NONM_BV_01_nonDiscoverableAndNonConnectable(mode: ControllerMode) throws {
+    @Test(
+        "GAP/DISC/NONM/BV-01: a non-discoverable and non-connectable device advertises as that",
+        arguments: ControllerMode.allCases
+    )
+    func nonDiscoverableAndNonConnectable(mode: ControllerMode) throws {
         let sighting = try heard(.none, .none, in: mode)
         #expect(!sighting.isConnectable)
         #expect(sighting.data.flags?.isDisjoint(with: .discoverable) == true)
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_DISC_NONM_BV_02_nonDiscoverableAndConnectable(mode: ControllerMode) throws {
+    @Test(
+        "GAP/DISC/NONM/BV-02: a non-discoverable and connectable device advertises as that",
+        arguments: ControllerMode.allCases
+    )
+    func nonDiscoverableAndConnectable(mode: ControllerMode) throws {
         let sighting = try heard(.none, .undirected, in: mode)
         #expect(sighting.isConnectable)
         #expect(sighting.data.flags == .classicNotSupported)
@@ -55,25 +61,37 @@ import Testing
         #expect(try listener.hear(for: .seconds(5), from: device.address).isEmpty)
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_DISC_LIMM_BV_03_limitedDiscoverableAndNonConnectable(mode: ControllerMode) throws {
+    @Test(
+        "GAP/DISC/LIMM/BV-03: a limited discoverable and non-connectable device advertises as that, for a time",
+        arguments: ControllerMode.allCases
+    )
+    func limitedDiscoverableAndNonConnectable(mode: ControllerMode) throws {
         try limited(.none, mode)
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_DISC_LIMM_BV_04_limitedDiscoverableAndConnectable(mode: ControllerMode) throws {
+    @Test(
+        "GAP/DISC/LIMM/BV-04: a limited discoverable and connectable device advertises as that, for a time",
+        arguments: ControllerMode.allCases
+    )
+    func limitedDiscoverableAndConnectable(mode: ControllerMode) throws {
         try limited(.undirected, mode)
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_DISC_GENM_BV_03_generalDiscoverableAndNonConnectable(mode: ControllerMode) throws {
+    @Test(
+        "GAP/DISC/GENM/BV-03: a general discoverable and non-connectable device advertises as that",
+        arguments: ControllerMode.allCases
+    )
+    func generalDiscoverableAndNonConnectable(mode: ControllerMode) throws {
         let sighting = try heard(.general, .none, in: mode)
         #expect(!sighting.isConnectable)
         #expect(sighting.data.flags == [.generalDiscoverable, .classicNotSupported])
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_DISC_GENM_BV_04_generalDiscoverableAndConnectable(mode: ControllerMode) throws {
+    @Test(
+        "GAP/DISC/GENM/BV-04: a general discoverable and connectable device advertises as that",
+        arguments: ControllerMode.allCases
+    )
+    func generalDiscoverableAndConnectable(mode: ControllerMode) throws {
         let sighting = try heard(.general, .undirected, in: mode)
         #expect(sighting.isConnectable)
         #expect(sighting.data.flags == [.generalDiscoverable, .classicNotSupported])
@@ -130,53 +148,77 @@ import Testing
         return broadcaster
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_DISC_LIMP_BV_01_limitedDiscoveryFindsLimited(mode: ControllerMode) throws {
+    @Test(
+        "GAP/DISC/LIMP/BV-01: limited discovery finds a limited discoverable device",
+        arguments: ControllerMode.allCases
+    )
+    func limitedDiscoveryFindsLimited(mode: ControllerMode) throws {
         #expect(try finds(.limited, mode, self.mode(.limited(.seconds(60)), .undirected)))
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_DISC_LIMP_BV_02_limitedDiscoveryDoesNotFindGeneral(mode: ControllerMode) throws {
+    @Test(
+        "GAP/DISC/LIMP/BV-02: limited discovery does not find a general discoverable device",
+        arguments: ControllerMode.allCases
+    )
+    func limitedDiscoveryDoesNotFindGeneral(mode: ControllerMode) throws {
         #expect(try !finds(.limited, mode, self.mode(.general, .undirected)))
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_DISC_LIMP_BV_03_limitedDiscoveryDoesNotFindABroadcaster(mode: ControllerMode) throws {
+    @Test("GAP/DISC/LIMP/BV-03: limited discovery does not find a broadcaster", arguments: ControllerMode.allCases)
+    func limitedDiscoveryDoesNotFindABroadcaster(mode: ControllerMode) throws {
         #expect(try !finds(.limited, mode, broadcaster))
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_DISC_LIMP_BV_04_limitedDiscoveryDoesNotFindUndirected(mode: ControllerMode) throws {
+    @Test(
+        "GAP/DISC/LIMP/BV-04: limited discovery does not find a non-discoverable connectable device",
+        arguments: ControllerMode.allCases
+    )
+    func limitedDiscoveryDoesNotFindUndirected(mode: ControllerMode) throws {
         #expect(try !finds(.limited, mode, self.mode(.none, .undirected)))
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_DISC_LIMP_BV_05_limitedDiscoveryDoesNotFindDirected(mode: ControllerMode) throws {
+    @Test(
+        "GAP/DISC/LIMP/BV-05: limited discovery does not find a directed advertiser",
+        arguments: ControllerMode.allCases
+    )
+    func limitedDiscoveryDoesNotFindDirected(mode: ControllerMode) throws {
         #expect(try !finds(.limited, mode, directed))
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_DISC_GENP_BV_01_generalDiscoveryFindsGeneral(mode: ControllerMode) throws {
+    @Test(
+        "GAP/DISC/GENP/BV-01: general discovery finds a general discoverable device",
+        arguments: ControllerMode.allCases
+    )
+    func generalDiscoveryFindsGeneral(mode: ControllerMode) throws {
         #expect(try finds(.general, mode, self.mode(.general, .undirected)))
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_DISC_GENP_BV_02_generalDiscoveryFindsLimited(mode: ControllerMode) throws {
+    @Test(
+        "GAP/DISC/GENP/BV-02: general discovery finds a limited discoverable device",
+        arguments: ControllerMode.allCases
+    )
+    func generalDiscoveryFindsLimited(mode: ControllerMode) throws {
         #expect(try finds(.general, mode, self.mode(.limited(.seconds(60)), .undirected)))
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_DISC_GENP_BV_03_generalDiscoveryDoesNotFindABroadcaster(mode: ControllerMode) throws {
+    @Test("GAP/DISC/GENP/BV-03: general discovery does not find a broadcaster", arguments: ControllerMode.allCases)
+    func generalDiscoveryDoesNotFindABroadcaster(mode: ControllerMode) throws {
         #expect(try !finds(.general, mode, broadcaster))
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_DISC_GENP_BV_04_generalDiscoveryDoesNotFindUndirected(mode: ControllerMode) throws {
+    @Test(
+        "GAP/DISC/GENP/BV-04: general discovery does not find a non-discoverable connectable device",
+        arguments: ControllerMode.allCases
+    )
+    func generalDiscoveryDoesNotFindUndirected(mode: ControllerMode) throws {
         #expect(try !finds(.general, mode, self.mode(.none, .undirected)))
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_DISC_GENP_BV_05_generalDiscoveryDoesNotFindDirected(mode: ControllerMode) throws {
+    @Test(
+        "GAP/DISC/GENP/BV-05: general discovery does not find a directed advertiser",
+        arguments: ControllerMode.allCases
+    )
+    func generalDiscoveryDoesNotFindDirected(mode: ControllerMode) throws {
         #expect(try !finds(.general, mode, directed))
     }
 

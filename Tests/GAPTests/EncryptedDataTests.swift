@@ -107,7 +107,8 @@ import Testing
     }
 
     /// Another key holder may send whatever it likes; what can be read is kept.
-    @Test func AB_G01_contentThatIsNotWholeIsReadAsFarAsItCanBe() throws {
+    @Test("AB-G01: encrypted content that is not whole is read as far as it can be")
+    func contentThatIsNotWholeIsReadAsFarAsItCanBe() throws {
         let material = try material()
         let random = RandomSource(seed: 9)
         for count in 0...Self.content.encodedLength {
@@ -136,8 +137,11 @@ import Testing
     private static let first = AdvertisingData([.appearance(0x0341), .manufacturerData(company, [1, 2, 3])])
     private static let second = AdvertisingData([.localName(.init("Gorm"))])
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_SCN_BV_01_anObserverReadsEncryptedData(mode: ControllerMode) throws {
+    @Test(
+        "GAP/SCN/BV-01: an observer with the key reads encrypted advertising data",
+        arguments: ControllerMode.allCases
+    )
+    func anObserverReadsEncryptedData(mode: ControllerMode) throws {
         let world = GAPWorld(mode)
         let (sender, listener) = (world.device(), world.device())
         let random = RandomSource(seed: 3)
@@ -178,11 +182,13 @@ import Testing
         #expect(Set(payloads.map { $0.suffix(after: $0.count - 4) }).count == 3)
     }
 
-    @Test func GAP_ADV_BV_20_encryptedData() throws {
+    @Test("GAP/ADV/BV-20: encrypted advertising data have a new randomizer each time")
+    func encryptedData() throws {
         try expectNewRandomizers(padding: 0)
     }
 
-    @Test func GAP_ADV_BV_21_encryptedDataWithPadding() throws {
+    @Test("GAP/ADV/BV-21: encrypted advertising data with padding have a new randomizer each time")
+    func encryptedDataWithPadding() throws {
         try expectNewRandomizers(padding: 4)
     }
 }

@@ -89,8 +89,8 @@ private final class Served: GATTServerDelegate {
         }
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_IDLE_NAMP_BV_01_theNameIsDiscovered(mode: ControllerMode) throws {
+    @Test("GAP/IDLE/NAMP/BV-01: the device name of a peer is discovered", arguments: ControllerMode.allCases)
+    func theNameIsDiscovered(mode: ControllerMode) throws {
         let world = GAPWorld(mode)
         let (device, finder) = (world.device(), world.device())
         let served = try Served(.init(deviceName: "A name of more than twenty-two octets"))
@@ -135,13 +135,14 @@ private final class Served: GATTServerDelegate {
         #expect(session.served.service.deviceName == "Horst" && session.served.service.appearance == 0x0441)
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_IDLE_NAMP_BV_02_theNameIsServed(mode: ControllerMode) throws {
+    @Test("GAP/IDLE/NAMP/BV-02: the device name is served", arguments: ControllerMode.allCases)
+    func theNameIsServed(mode: ControllerMode) throws {
         let session = try Session(mode)
         #expect(try session.values(of: 0x2A00).map(\.value) == [PacketBuffer(Array("Harald".utf8))])
     }
 
-    @Test func GAP_GAT_BV_04_preferredConnectionParameters() throws {
+    @Test("GAP/GAT/BV-04: the preferred connection parameters are served")
+    func preferredConnectionParameters() throws {
         let session = try Session {
             $0.preferredParameters = .init(
                 .init(intervalMinimum: 24, intervalMaximum: 40, latency: 4, timeout: 600)
@@ -150,7 +151,8 @@ private final class Served: GATTServerDelegate {
         #expect(try session.values(of: 0x2A04).map(\.value) == [[24, 0, 40, 0, 4, 0, 0x58, 0x02]])
     }
 
-    @Test func GAP_GAT_BV_05_aWritableName() throws {
+    @Test("GAP/GAT/BV-05: a device name that may be written is changed by a client")
+    func aWritableName() throws {
         let session = try Session { $0.isNameWritable = true }
         var told: [String] = []
         session.served.service.onNameChange = { told.append($0) }
@@ -164,7 +166,8 @@ private final class Served: GATTServerDelegate {
         #expect(told.count == 2)
     }
 
-    @Test func GAP_GAT_BV_06_aWritableAppearance() throws {
+    @Test("GAP/GAT/BV-06: an appearance that may be written is changed by a client")
+    func aWritableAppearance() throws {
         let session = try Session { $0.isAppearanceWritable = true }
         #expect(try session.write([0x41, 0x03], to: 0x2A01) == nil)
         #expect(try session.values(of: 0x2A01).map(\.value) == [[0x41, 0x03]])
@@ -173,7 +176,8 @@ private final class Served: GATTServerDelegate {
         #expect(try session.write([1, 2, 3], to: 0x2A01) != nil)
     }
 
-    @Test func GAP_GAT_BV_12_securityLevels() throws {
+    @Test("GAP/GAT/BV-12: the security levels are served and cannot be written")
+    func securityLevels() throws {
         let session = try Session { $0.securityLevels = [.authenticated, .mode2(level: 2)] }
         let values = try session.values(of: 0x2BF5)
         #expect(values.map(\.value) == [[1, 3, 2, 2]])
@@ -192,7 +196,8 @@ private final class Served: GATTServerDelegate {
         #expect(session.served.service.deviceName == "Harald")
     }
 
-    @Test func GAP_GAT_BV_16_theName() throws {
+    @Test("GAP/GAT/BV-16: a client reads a long device name")
+    func aClientReadsTheName() throws {
         // Longer than a first answer of the client holds.
         let name = String(repeating: "n", count: 248)
         let session = try Session { $0.deviceName = name }
@@ -206,13 +211,17 @@ private final class Served: GATTServerDelegate {
         }
     }
 
-    @Test func GAP_GAT_BV_17_theAppearance() throws {
+    @Test("GAP/GAT/BV-17: a client reads the appearance")
+    func aClientReadsTheAppearance() throws {
         let session = try Session { $0.appearance = 0x0341 }
         #expect(try session.values(of: 0x2A01).map(\.value) == [[0x41, 0x03]])
     }
 
-    @Test(arguments: [(true, 1), (false, 0)] as [(Bool, UInt8)])
-    func GAP_GAT_BV_18_centralAddressResolution(isSupported: Bool, value: UInt8) throws {
+    @Test(
+        "GAP/GAT/BV-18: a client reads whether the central resolves addresses",
+        arguments: [(true, 1), (false, 0)] as [(Bool, UInt8)]
+    )
+    func aClientReadsCentralAddressResolution(isSupported: Bool, value: UInt8) throws {
         let session = try Session { $0.resolvesAddresses = isSupported }
         #expect(try session.values(of: 0x2AA6).map(\.value) == [[value]])
     }
@@ -226,7 +235,8 @@ private final class Served: GATTServerDelegate {
         #expect(try result?.get() == resolves ?? false)
     }
 
-    @Test func GAP_GAT_BV_19_resolvablePrivateAddressOnly() throws {
+    @Test("GAP/GAT/BV-19: a client reads that only resolvable private addresses are used")
+    func aClientReadsResolvablePrivateAddressOnly() throws {
         let session = try Session { $0.usesOnlyResolvableAddresses = true }
         #expect(try session.values(of: 0x2AC9).map(\.value) == [[0]])
     }

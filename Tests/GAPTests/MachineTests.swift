@@ -32,7 +32,8 @@ import Testing
         #expect(machine.handle(.connected(Self.b)) == [.endTurn, .connectToList([Self.a, Self.c])])
     }
 
-    @Test func behaviour_3_7_aPendingConnectionIsCancelled() {
+    @Test("behaviour 3.7: the connector cancels a connection that is pending")
+    func aPendingConnectionIsCancelled() {
         var machine = machine()
         _ = machine.handle(.want(Self.a))
         #expect(machine.handle(.unwant(Self.a)) == [.endTurn, .cancel])
@@ -111,7 +112,8 @@ import Testing
         return machine
     }
 
-    @Test func behaviour_7_16_startIsReportedOnceItIsOnTheAir() {
+    @Test("behaviour 7.16: the start of advertising is reported once it is on the air")
+    func startIsReportedOnceItIsOnTheAir() {
         var machine = AdvertiserMachine()
         #expect(machine.handle(.want(Self.one)) == [.startTimers(Self.one), .start(Self.one, .fast)])
         #expect(machine.handle(.started) == [.reportStarted])
@@ -120,7 +122,8 @@ import Testing
         #expect(machine.state == .off)
     }
 
-    @Test func behaviour_7_28_advertisingGoesOnAfterAConnection() {
+    @Test("behaviour 7.28: advertising goes on after a connection")
+    func advertisingGoesOnAfterAConnection() {
         var machine = advertising()
         #expect(machine.handle(.terminated(.connected)) == [.start(Self.one, .fast)])
         #expect(machine.handle(.failed(Self.refused, isPassing: true)) == [.startRetry, .reportStarted])
@@ -128,7 +131,8 @@ import Testing
         #expect(machine.handle(.started) == [.reportStarted])
     }
 
-    @Test func behaviour_14_1_fastAtFirstAndSlowLater() {
+    @Test("behaviour 14.1: advertising is fast at first and slow later")
+    func fastAtFirstAndSlowLater() {
         var machine = advertising()
         #expect(machine.handle(.fastPhaseOver) == [.stop])
         #expect(machine.handle(.stopped) == [.start(Self.one, .slow)])

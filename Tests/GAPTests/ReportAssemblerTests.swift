@@ -33,7 +33,8 @@ import Testing
         PacketBuffer([UInt8](repeating: octet, count: count))
     }
 
-    @Test func AB_H03_partsOfSeveralAdvertisersAreJoinedEachWithItsOwn() throws {
+    @Test("AB-H03: parts of several advertisers are joined, each with its own")
+    func partsOfSeveralAdvertisersAreJoinedEachWithItsOwn() throws {
         var assembler = ReportAssembler()
         let other = BluetoothAddress(0xC0_0000_0000_02, kind: .randomDevice)
         #expect(assembler.receive(report([1], .moreToCome), at: Self.start) == nil)
@@ -49,7 +50,8 @@ import Testing
         #expect(assembler.count == 0 && assembler.total == 0 && assembler.dropped == 0)
     }
 
-    @Test func AB_H03_oneAdvertiserHas1650OctetsAtMost() {
+    @Test("AB-H03: one advertiser has 1,650 octets at most")
+    func oneAdvertiserHas1650OctetsAtMost() {
         var assembler = ReportAssembler()
         for _ in 0..<7 { _ = assembler.receive(report(part(229), .moreToCome), at: Self.start) }
         let whole = assembler.receive(report(part(47), .complete), at: Self.start)
@@ -64,7 +66,8 @@ import Testing
         #expect(assembler.receive(report([1], .complete), at: Self.start)?.data == [1])
     }
 
-    @Test func AB_H03_allAdvertisersTogetherAreBounded() {
+    @Test("AB-H03: the parts of all advertisers together are bounded")
+    func allAdvertisersTogetherAreBounded() {
         var assembler = ReportAssembler()
         for index in 0..<10_000 {
             let address = BluetoothAddress(UInt64(index), kind: .randomDevice)
@@ -75,7 +78,8 @@ import Testing
         #expect(assembler.dropped > 9_000)
     }
 
-    @Test func AB_H03_aChainThatIsNeverCompletedIsFreed() {
+    @Test("AB-H03: a chain of advertising data that is never completed is freed")
+    func aChainThatIsNeverCompletedIsFreed() {
         var assembler = ReportAssembler()
         _ = assembler.receive(report([1], .moreToCome), at: Self.start)
         let later = Self.start + .seconds(1)
@@ -89,7 +93,8 @@ import Testing
         #expect(assembler.count == 0 && assembler.total == 0 && assembler.deadline == nil)
     }
 
-    @Test func AB_H03_truncatedDataAreMarked() throws {
+    @Test("AB-H03: advertising data that were truncated are marked")
+    func truncatedDataAreMarked() throws {
         var assembler = ReportAssembler()
         _ = assembler.receive(report([2, 1, 6], .moreToCome), at: Self.start)
         let cut = assembler.receive(report([3], .truncated), at: Self.start)
@@ -103,7 +108,8 @@ import Testing
         #expect(assembler.total == 0)
     }
 
-    @Test func AB_H03_aTimerFreesWhatTheScannerHolds() throws {
+    @Test("AB-H03: a timer frees the advertising data that the scanner holds")
+    func aTimerFreesWhatTheScannerHolds() throws {
         let peer = ScriptedPeer()
         let scanner = Scanner(host: peer.host, loop: peer.loop, logger: peer.logger)
         peer.up()
@@ -168,7 +174,8 @@ import Testing
         #expect(table.popOldest()?.key == 3 && table.popOldest() == nil)
     }
 
-    @Test func AB_G02_whatIsKeptStays() {
+    @Test("AB-G02: what is kept stays in a table that overflows")
+    func whatIsKeptStays() {
         var table = RecencyTable<Int, Int>(limit: 10)
         table.set(-1, for: -1)
         table.keep(-1)

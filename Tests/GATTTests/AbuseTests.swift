@@ -25,7 +25,8 @@ import Testing
 
     // MARK: AB-A01
 
-    @Test func AB_A01_preparedWritesOnTwentyLinks() {
+    @Test("AB-A01: prepared writes are bounded on each of twenty links")
+    func preparedWritesOnTwentyLinks() {
         let clients = (0..<20).map { _ in fixture.bareClient() }
         let part: [UInt8] = [0x16, 28, 0, 0, 0] + [UInt8](repeating: 1, count: 18)
         for client in clients {
@@ -44,7 +45,8 @@ import Testing
         checkStillServing()
     }
 
-    @Test func AB_A01_moreThanAValueHolds() {
+    @Test("AB-A01: prepared writes beyond what a value holds are refused when executed")
+    func moreThanAValueHolds() {
         client.agree(517)
         for offset in [0, 250, 500] {
             let value = [UInt8](repeating: 1, count: 250)
@@ -58,7 +60,8 @@ import Testing
         #expect(app.writes.isEmpty)
     }
 
-    @Test func AB_A01_aQueueThatNobodyExecutesIsForgotten() {
+    @Test("AB-A01: a queue of prepared writes that nobody executes is forgotten")
+    func aQueueThatNobodyExecutesIsForgotten() {
         let part: [UInt8] = [0x16, 28, 0, 0, 0, 7]
         for _ in 0..<128 { client.exchange(part) }
         fixture.loop.run(for: .seconds(59))
@@ -89,7 +92,8 @@ import Testing
 
     // MARK: AB-A02
 
-    @Test func AB_A02_anotherAttributeInItsPlace() throws {
+    @Test("AB-A02: a write prepared for one attribute does not reach another in its place")
+    func anotherAttributeInItsPlace() throws {
         #expect(client.exchange([0x16, 28, 0, 0, 0, 7]).first == 0x17)
         try fixture.database.remove(19)
         // Fresh handles have run out, so that the next service takes the place of the old one.
@@ -113,7 +117,8 @@ import Testing
 
     // MARK: AB-A03
 
-    @Test func AB_A03_valuesThatSumPastTheMTU() {
+    @Test("AB-A03: the values of one answer are cut at the MTU")
+    func valuesThatSumPastTheMTU() {
         client.agree(64)
         let value = [UInt8](repeating: 7, count: 40)
         app.values[28] = value
@@ -131,7 +136,8 @@ import Testing
         checkStillServing()
     }
 
-    @Test func AB_A03_theFirstHandleThatFails() {
+    @Test("AB-A03: a read of several values names the first handle that fails")
+    func theFirstHandleThatFails() {
         for opcode: UInt8 in [0x0E, 0x20] {
             // 33 cannot be read, 31 asks for a key, 99 is nothing, 0 is nothing for ever.
             for (handles, handle, code) in [
@@ -152,7 +158,8 @@ import Testing
 
     // MARK: AB-A05, AB-A06, AB-A07
 
-    @Test func AB_A05_everyOpcodeTruncatedAtEachLength() {
+    @Test("AB-A05: every opcode truncated at each length gets an error or nothing")
+    func everyOpcodeTruncatedAtEachLength() {
         client.agree(64)
         let samples: [[UInt8]] = [
             [0x02, 64, 0], [0x04, 1, 0, 9, 0], [0x06, 1, 0, 9, 0, 0, 0x28, 0, 0x18], [0x08, 1, 0, 9, 0, 3, 0x28],
@@ -177,7 +184,8 @@ import Testing
         checkStillServing()
     }
 
-    @Test func AB_A06_aThousandRequestsAtOnce() {
+    @Test("AB-A06: of a thousand requests at once no more wait than may")
+    func aThousandRequestsAtOnce() {
         // Those that can be answered at once are, in order.
         for index in 0..<1000 { client.peer.inject(index % 2 == 0 ? [0x0A, 14, 0] : [0x0C, 14, 0, 1, 0], on: 4) }
         let answers = client.sent()
@@ -195,8 +203,8 @@ import Testing
         #expect(fixture.bareClient().exchange([0x0A, 14, 0]) == [0x0B, 0x64])
     }
 
-    @Test(arguments: [0x04, 0x08, 0x10, 0x06] as [UInt8])
-    func AB_A07_everyAnswerMakesProgress(opcode: UInt8) {
+    @Test("AB-A07: every answer to a search makes progress", arguments: [0x04, 0x08, 0x10, 0x06] as [UInt8])
+    func everyAnswerMakesProgress(opcode: UInt8) {
         // A client that goes on behind the last handle it has seen comes to an end, whatever type it asks for.
         for type: [UInt8] in [[0, 0x28], [1, 0x28], [3, 0x28], [2, 0x28], [0x37, 0x2A], [0xFF, 0xFF]] {
             var start: UInt16 = 1
@@ -236,7 +244,8 @@ import Testing
 
     // MARK: AB-A04
 
-    @Test func AB_A04_anExchangeAfterTrafficAndTwice() {
+    @Test("AB-A04: only the first exchange of an MTU counts, and no MTU is below 23")
+    func anExchangeAfterTrafficAndTwice() {
         app.values[28] = [UInt8](repeating: 7, count: 600)
         #expect(client.exchange([0x0A, 28, 0]).count == 23)
         for (offered, answered) in [(0, 23), (22, 23), (65535, 23), (100, 23)] as [(UInt16, Int)] {
@@ -254,7 +263,8 @@ import Testing
 
 /// Values from a server that nobody asked for.
 @Suite struct AbusiveServerTests {
-    @Test func AB_A09_whateverArrivesIndicationsAreConfirmed() {
+    @Test("AB-A09: indications are confirmed, whatever is in them")
+    func whateverArrivesIndicationsAreConfirmed() {
         let server = ScriptedServer { _ in nil }
         var values: [String] = []
         server.client.onValue = { values.append("\($0) \($2) \($1)") }
@@ -271,7 +281,8 @@ import Testing
         #expect(values == ["0 indication 01", "65535 indication "])
     }
 
-    @Test func AB_A09_notificationsWithShortTails() {
+    @Test("AB-A09: notifications with short tails give whole values only")
+    func notificationsWithShortTails() {
         let server = ScriptedServer { _ in nil }
         var values = 0
         server.client.onValue = { _, _, _ in values += 1 }
@@ -286,7 +297,8 @@ import Testing
         #expect(server.requests.isEmpty)
     }
 
-    @Test func AB_A08_fiveHundredAndTwelveServices() {
+    @Test("AB-A08: a server with more than 512 services is not followed without end")
+    func fiveHundredAndTwelveServices() {
         let server = ScriptedServer { request in
             let start = UInt16(request[1]) | UInt16(request[2]) << 8
             let entries = (0..<3).flatMap { (index: UInt16) -> [UInt8] in

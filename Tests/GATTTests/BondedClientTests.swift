@@ -38,7 +38,8 @@ import Testing
         client.session.security = LinkSecurity(isEncrypted: true)
     }
 
-    @Test func behaviour_6_15_aRestoredChoiceIsServedWhenTheLinkIsEncrypted() {
+    @Test("behaviour 6.15: a restored choice that needs encryption is served once the link is encrypted")
+    func aRestoredChoiceIsServedWhenTheLinkIsEncrypted() {
         let client = comeBack(ClientRecord(configurations: [open: .notify, bound: .notify]))
         // The app hears of what is served, and the client reads what it has chosen.
         #expect(app.configurations == ["\(open): 0-1"])
@@ -84,8 +85,8 @@ import Testing
     }
 
     /// Whoever says again what holds already tells nothing new, in the clear or not.
-    @Test(arguments: [false, true])
-    func AB_A11_whatIsSaidAgainIsNothingNew(isEncrypted: Bool) {
+    @Test("AB-A11: a record that a client repeats is nothing new", arguments: [false, true])
+    func whatIsSaidAgainIsNothingNew(isEncrypted: Bool) {
         let client = fixture.bareClient()
         if isEncrypted { encrypt(client) }
         fixture.loop.run(for: .seconds(2))
@@ -110,7 +111,8 @@ import Testing
     }
 
     /// The server's side of AB-A10: somebody with the address of a bonded client changes nothing of what is remembered.
-    @Test func AB_A10_anImpostorChangesNothingOfTheRecord() throws {
+    @Test("AB-A10: an impostor changes nothing of a client's record")
+    func anImpostorChangesNothingOfTheRecord() throws {
         let record = ClientRecord(
             configurations: [8: .indicate, open: .notify, bound: .notify],
             databaseHash: fixture.database.hash
@@ -139,7 +141,8 @@ import Testing
     }
 
     /// Somebody with the address of a bonded client that has chosen nothing yet.
-    @Test func AB_A10_anImpostorLeavesNoRecord() {
+    @Test("AB-A10: an impostor leaves no record of a client")
+    func anImpostorLeavesNoRecord() {
         let client = fixture.bareClient()
         client.session.security = LinkSecurity(isEncrypted: false)
         #expect(client.exchange([0x12, UInt8(open + 1), 0, 1, 0]) == [0x13])
@@ -150,7 +153,8 @@ import Testing
 
     /// Somebody writes on the clear link of a bonded client, which encrypts then: the bond remembers nothing of it, and the
     /// link goes on as it was told (Core Vol 3 Part G 3.3.3.3 and 7.2).
-    @Test func AB_L08_whatIsChosenInTheClearIsNotRemembered() {
+    @Test("AB-L08: what a client chooses in the clear is not remembered")
+    func whatIsChosenInTheClearIsNotRemembered() {
         let record = ClientRecord(
             configurations: [open: .notify],
             features: .robustCaching,
@@ -186,7 +190,8 @@ import Testing
     }
 
     /// As little as one octet in the clear is enough, and so is one part of a queue.
-    @Test func AB_L08_whatIsChosenHalfInTheClearIsNotRemembered() {
+    @Test("AB-L08: what a client chooses half in the clear is not remembered")
+    func whatIsChosenHalfInTheClearIsNotRemembered() {
         let write: [UInt8] = [5, 0, 4, 0, 0x12, UInt8(open + 1), 0, 2, 0]
         for cut in 1..<write.count {
             let client = comeBack(ClientRecord(configurations: [open: .notify]))
@@ -210,8 +215,8 @@ import Testing
     }
 
     /// Somebody else confirms a change on the clear link, or reads the hash; the client, which encrypts then, is told again.
-    @Test(arguments: [true, false])
-    func AB_L08_AB_A11_aChangeConfirmedInTheClearIsToldAgain(isConfirmed: Bool) throws {
+    @Test("AB-L08, AB-A11: a change that was confirmed in the clear is told again", arguments: [true, false])
+    func aChangeConfirmedInTheClearIsToldAgain(isConfirmed: Bool) throws {
         let missed = [handles(1), handles(5)]
         let record = ClientRecord(
             configurations: [8: .indicate, open: .notify],
@@ -262,8 +267,8 @@ import Testing
 
     /// A link that loses its security ends, and what was chosen over it while it was secure stays remembered: neither
     /// nothing nor what comes in the clear takes its place.
-    @Test(arguments: [true, false])
-    func AB_A10_whatWasRememberedOutlastsTheSecurityOfTheLink(isNew: Bool) {
+    @Test("AB-A10: a client's record outlasts the security of its link", arguments: [true, false])
+    func whatWasRememberedOutlastsTheSecurityOfTheLink(isNew: Bool) {
         let client = isNew ? fixture.bareClient() : comeBack(ClientRecord(configurations: [open: .notify]))
         encrypt(client)
         client.exchange([0x12, UInt8(bound + 1), 0, 1, 0])
@@ -279,7 +284,8 @@ import Testing
     }
 
     /// AB-A11: a record that is what it was is not written again.
-    @Test func AB_A11_aRecordIsToldOnlyWhenItIsAnotherOne() {
+    @Test("AB-A11: the record of a client is told only when it has changed")
+    func aRecordIsToldOnlyWhenItIsAnotherOne() {
         let client = comeBack(ClientRecord(configurations: [open: .notify], databaseHash: fixture.database.hash))
         encrypt(client)
         fixture.loop.run(for: .seconds(2))
@@ -289,7 +295,8 @@ import Testing
     }
 
     /// AB-A02: encryption may be gone between prepare and execute, for a client that was bonded and one that was not.
-    @Test func AB_A02_theCauseIsThatOfTheExecution() {
+    @Test("AB-A02: a refused execution has the cause of that moment")
+    func theCauseIsThatOfTheExecution() {
         let client = fixture.bareClient()
         let good = LinkSecurity(isEncrypted: true, isAuthenticated: true)
         for (security, code) in [

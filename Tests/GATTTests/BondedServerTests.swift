@@ -35,7 +35,8 @@ import Testing
         run()
     }
 
-    @Test func AB_A10_AB_A09_valuesBeforeEncryptionAreDroppedAndIndicationsConfirmed() {
+    @Test("AB-A10, AB-A09: values before encryption are dropped, and indications confirmed")
+    func valuesBeforeEncryptionAreDroppedAndIndicationsConfirmed() {
         let octets: [[UInt8]] = [
             [0x1B, 23, 0, 1], [0x1D, 23, 0, 1], [0x23, 23, 0, 1, 0, 7, 24, 0, 1, 0, 8], [0x1D, 0xFF, 0xFF, 1],
         ]
@@ -54,7 +55,8 @@ import Testing
     }
 
     /// Whatever bearer they come over: the link is one.
-    @Test func AB_A10_AB_A09_valuesOverAnotherBearerBeforeEncryptionAreDropped() {
+    @Test("AB-A10, AB-A09: values over another bearer before encryption are dropped")
+    func valuesOverAnotherBearerBeforeEncryptionAreDropped() {
         peer.addBearer(on: 0x40, mtu: 64)
         let octets: [[UInt8]] = [[0x1B, 23, 0, 1], [0x1D, 23, 0, 2], [0x23, 23, 0, 1, 0, 7, 24, 0, 1, 0, 8]]
         func inject() {
@@ -86,7 +88,8 @@ import Testing
         #expect(peer.link.takeSent(on: 4) == [[0x1E]])
     }
 
-    @Test func AB_A10_nothingIsAskedBeforeEncryption() throws {
+    @Test("AB-A10: nothing is asked of a bonded server before encryption")
+    func nothingIsAskedBeforeEncryption() throws {
         var ends: [String] = []
         client.read(28) { ends.append((try? $0.get()) == [7] ? "read" : "failed") }
         client.discoverServices { _ in ends.append("discovered") }
@@ -101,7 +104,8 @@ import Testing
     }
 
     /// Behaviour 6.12 is the owner's: here everything fails, and goes nowhere in the clear.
-    @Test func AB_A10_encryptionThatFailsIsAnError() {
+    @Test("AB-A10: encryption that fails is the error of the request that waited")
+    func encryptionThatFailsIsAnError() {
         var errors: [GATTError] = []
         for _ in 0..<2 { client.read(28) { if case .failure(let error) = $0 { errors.append(error) } } }
         run()
@@ -118,7 +122,8 @@ import Testing
         #expect(owner.causes.count == 2)
     }
 
-    @Test func AB_A10_withoutAnOwnerItFails() {
+    @Test("AB-A10: without an owner that encrypts a request to a bonded server fails")
+    func withoutAnOwnerItFails() {
         client.onInsufficientSecurity = nil
         #expect(throws: GATTError.insufficientSecurity(.insufficientEncryption)) {
             _ = try peer.wait { client.read(28, completion: $0) }
@@ -126,7 +131,8 @@ import Testing
         #expect(peer.link.takeSent(on: 4).isEmpty)
     }
 
-    @Test func AB_A10_writesWithoutResponseWaitToo() {
+    @Test("AB-A10: writes without response wait for encryption too")
+    func writesWithoutResponseWaitToo() {
         var rooms = 0
         client.bearer.onCommandRoom = { rooms += 1 }
         for _ in 0..<3 { #expect(!client.write([1], withoutResponseTo: 28)) }
@@ -139,7 +145,8 @@ import Testing
     }
 
     /// The address was resolved while a request was under way.
-    @Test func AB_A10_anAnswerThatCameTooEarlyIsAskedForAgain() throws {
+    @Test("AB-A10: an answer that came before encryption is asked for again")
+    func anAnswerThatCameTooEarlyIsAskedForAgain() throws {
         client.security = LinkSecurity()
         app.isSlow = true
         var values: [PacketBuffer] = []

@@ -18,7 +18,8 @@ import Testing
         return peer.link.takeSent(on: 4).filter { $0[0] == 0x12 }
     }
 
-    @Test func GATT_CL_GAS_BV_02_readingTheHash() throws {
+    @Test("GATT/CL/GAS/BV-02: the client reads the database hash")
+    func theClientReadsTheHash() throws {
         let peer = try ServerFixture(hasHash: true).client(mtu: 23)
         _ = peer.link.takeSent(on: 4)
         let hash = try peer.wait { peer.client.readDatabaseHash(completion: $0) }
@@ -28,11 +29,11 @@ import Testing
         #expect(try without.wait { without.client.readDatabaseHash(completion: $0) } == nil)
     }
 
-    @Test(arguments: [(ClientFeatures.robustCaching, UInt8(1)), (.enhancedBearers, 2), (.multipleNotifications, 4)])
-    func GATT_CL_GAS_BV_03_GATT_CL_GAS_BV_04_GATT_CL_GAS_BV_05_announcing(
-        feature: ClientFeatures,
-        bit: UInt8
-    ) throws {
+    @Test(
+        "GATT/CL/GAS/BV-03, GATT/CL/GAS/BV-04, GATT/CL/GAS/BV-05: the client announces its features once",
+        arguments: [(ClientFeatures.robustCaching, UInt8(1)), (.enhancedBearers, 2), (.multipleNotifications, 4)]
+    )
+    func theClientAnnouncesItsFeatures(feature: ClientFeatures, bit: UInt8) throws {
         let peer = try Self.server()
         #expect(try announce(feature, to: peer) == [[0x12, 11, 0, bit]])
         #expect(peer.session.features == feature)
@@ -57,7 +58,8 @@ import Testing
         #expect(known == [])
     }
 
-    @Test func GATT_CL_GAN_BV_02_severalValuesInOneNotification() throws {
+    @Test("GATT/CL/GAN/BV-02: a client that announced it takes several values in one notification")
+    func severalValuesInOneNotification() throws {
         let peer = try Self.server()
         #expect(try announce(.multipleNotifications, to: peer) == [[0x12, 11, 0, 4]])
         peer.serverLink.inject([0x23, 25, 0, 1, 0, 7, 30, 0, 2, 0, 8, 9, 31, 0, 0, 0], on: 4)
@@ -123,7 +125,8 @@ import Testing
         #expect(try !old.wait { old.client.adopt(AttributeCache(), completion: $0) })
     }
 
-    @Test func GATT_CL_GAS_BV_01_serviceChangedForgetsExactlyTheRange() throws {
+    @Test("GATT/CL/GAS/BV-01: Service Changed makes the client forget exactly the range")
+    func serviceChangedForgetsExactlyTheRange() throws {
         let peer = fixture.client(mtu: 23)
         peer.client.cache = AttributeCache()
         _ = try peer.wait { peer.client.readDatabaseHash(completion: $0) }
@@ -147,7 +150,8 @@ import Testing
         #expect(try discover(peer)?.characteristics == before.characteristics)
     }
 
-    @Test func AB_A08_aDiscoveryThatFailsLeavesNothingInTheCache() {
+    @Test("AB-A08: a discovery that fails leaves nothing in the cache")
+    func aDiscoveryThatFailsLeavesNothingInTheCache() {
         var answers: [[UInt8]] = [
             [0x11, 6, 1, 0, 5, 0, 0, 0x18, 10, 0, 20, 0, 0x0D, 0x18], [0x11, 6, 3, 0, 40, 0, 1, 0x18],
         ]
@@ -163,7 +167,8 @@ import Testing
     }
 
     /// The first half of it was found in the database of before, and is known to be wrong by the time that the second half comes.
-    @Test func AB_A11_whatIsFoundWhileTheDatabaseChangesIsNotKept() {
+    @Test("AB-A11: what is found while the database changes is not kept")
+    func whatIsFoundWhileTheDatabaseChangesIsNotKept() {
         let first: [UInt8] = [0x11, 6, 1, 0, 5, 0, 0, 0x18]
         let server = ScriptedServer { $0 == [0x10, 1, 0, 0xFF, 0xFF, 0, 0x28] ? first : nil }
         let client = server.client
@@ -243,7 +248,8 @@ import Testing
         #expect(server.requests.map { $0[0] } == [0x0A, 0x08, 0x0A])
     }
 
-    @Test func GATT_CL_GPM_BV_11_theHashWaitsForWhatIsPending() throws {
+    @Test("GATT/CL/GPM/BV-11: the hash is read when nothing else is pending")
+    func theHashWaitsForWhatIsPending() throws {
         let peer = fixture.client(mtu: 23)
         peer.addBearer(on: 0x40, mtu: 64)
         _ = try peer.wait { peer.client.announce(.robustCaching, completion: $0) }

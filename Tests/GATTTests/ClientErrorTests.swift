@@ -30,28 +30,32 @@ import Testing
         #expect(error == .att(ATTErrorResponse(code, to: opcode, at: 11)))
     }
 
-    @Test(arguments: reading)
-    func GATT_CL_GAR_BI_01_GATT_CL_GAR_BI_02_GATT_CL_GAR_BI_03_GATT_CL_GAR_BI_04_GATT_CL_GAR_BI_05_read(
-        code: ATTErrorCode
-    ) {
+    @Test(
+        "GATT/CL/GAR/BI-01, GATT/CL/GAR/BI-02, GATT/CL/GAR/BI-03, GATT/CL/GAR/BI-04, GATT/CL/GAR/BI-05: the errors of a read reach the caller",
+        arguments: reading
+    )
+    func errorsOfARead(code: ATTErrorCode) {
         check(code, .readRequest) { $0.read(11, completion: $1) }
     }
 
-    @Test(arguments: reading + [.attributeNotFound])
-    func GATT_CL_GAR_BI_06_GATT_CL_GAR_BI_07_GATT_CL_GAR_BI_09_GATT_CL_GAR_BI_10_GATT_CL_GAR_BI_11_readByType(
-        code: ATTErrorCode
-    ) {
+    @Test(
+        "GATT/CL/GAR/BI-06, GATT/CL/GAR/BI-07, GATT/CL/GAR/BI-09, GATT/CL/GAR/BI-10, GATT/CL/GAR/BI-11: the errors of a read by type reach the caller",
+        arguments: reading + [.attributeNotFound]
+    )
+    func errorsOfAReadByType(code: ATTErrorCode) {
         check(code, .readByTypeRequest) { $0.readValues(of: 0x2A19, completion: $1) }
     }
 
-    @Test(arguments: reading)
-    func GATT_CL_GAR_BI_12_GATT_CL_GAR_BI_14_GATT_CL_GAR_BI_15_GATT_CL_GAR_BI_16_GATT_CL_GAR_BI_17_readBlob(
-        code: ATTErrorCode
-    ) {
+    @Test(
+        "GATT/CL/GAR/BI-12, GATT/CL/GAR/BI-14, GATT/CL/GAR/BI-15, GATT/CL/GAR/BI-16, GATT/CL/GAR/BI-17: the errors of a read blob reach the caller",
+        arguments: reading
+    )
+    func errorsOfAReadBlob(code: ATTErrorCode) {
         check(code, .readBlobRequest) { $0.read(11, completion: $1) }
     }
 
-    @Test func GATT_CL_GAR_BI_13_readBlobBehindTheEnd() {
+    @Test("GATT/CL/GAR/BI-13: a read blob behind the end is an error, or the end of the value")
+    func errorsOfAReadBlobBehindTheEnd() {
         for code: ATTErrorCode in [.invalidOffset, .attributeNotLong] {
             check(code, .readBlobRequest) { $0.read(11, from: 23, completion: $1) }
         }
@@ -63,43 +67,51 @@ import Testing
     }
 
     /// A value that the server shows over another transport only is refused with an error of its application.
-    @Test func GATT_CL_GAR_BI_35_aValueOfAnotherTransport() {
+    @Test("GATT/CL/GAR/BI-35: the application error for a value of another transport reaches the caller")
+    func errorsOfAnotherTransport() {
         for code in UInt8(0x80)...0x9F {
             check(ATTErrorCode(rawValue: code), .readRequest) { $0.read(11, completion: $1) }
         }
     }
 
-    @Test(arguments: reading)
-    func GATT_CL_GAR_BI_18_GATT_CL_GAR_BI_19_GATT_CL_GAR_BI_20_GATT_CL_GAR_BI_21_GATT_CL_GAR_BI_22_readMultiple(
-        code: ATTErrorCode
-    ) {
+    @Test(
+        "GATT/CL/GAR/BI-18, GATT/CL/GAR/BI-19, GATT/CL/GAR/BI-20, GATT/CL/GAR/BI-21, GATT/CL/GAR/BI-22: the errors of a read of several values reach the caller",
+        arguments: reading
+    )
+    func errorsOfAReadMultiple(code: ATTErrorCode) {
         check(code, .readMultipleRequest) { $0.readMultiple([11, 12], completion: $1) }
     }
 
-    @Test(arguments: reading)
-    func GATT_CL_GAR_BI_36_GATT_CL_GAR_BI_38_GATT_CL_GAR_BI_40_GATT_CL_GAR_BI_42_GATT_CL_GAR_BI_44_readVariable(
-        code: ATTErrorCode
-    ) {
+    @Test(
+        "GATT/CL/GAR/BI-36, GATT/CL/GAR/BI-38, GATT/CL/GAR/BI-40, GATT/CL/GAR/BI-42, GATT/CL/GAR/BI-44: the errors of a read of values of variable length reach the caller",
+        arguments: reading
+    )
+    func errorsOfAReadMultipleVariable(code: ATTErrorCode) {
         check(code, .readMultipleVariableRequest) { $0.readMultipleVariable([11, 12], completion: $1) }
     }
 
-    @Test(arguments: writing)
-    func GATT_CL_GAW_BI_02_GATT_CL_GAW_BI_03_GATT_CL_GAW_BI_04_GATT_CL_GAW_BI_05_GATT_CL_GAW_BI_06_write(
-        code: ATTErrorCode
-    ) {
+    @Test(
+        "GATT/CL/GAW/BI-02, GATT/CL/GAW/BI-03, GATT/CL/GAW/BI-04, GATT/CL/GAW/BI-05, GATT/CL/GAW/BI-06: the errors of a write reach the caller",
+        arguments: writing
+    )
+    func errorsOfAWrite(code: ATTErrorCode) {
         check(code, .writeRequest) { $0.write([1], to: 11, completion: $1) }
     }
 
-    @Test(arguments: writing)
-    func GATT_CL_GAW_BI_07_GATT_CL_GAW_BI_08_GATT_CL_GAW_BI_11_GATT_CL_GAW_BI_12_GATT_CL_GAW_BI_13_prepareWrite(
-        code: ATTErrorCode
-    ) {
+    @Test(
+        "GATT/CL/GAW/BI-07, GATT/CL/GAW/BI-08, GATT/CL/GAW/BI-11, GATT/CL/GAW/BI-12, GATT/CL/GAW/BI-13: the errors of a prepared write reach the caller",
+        arguments: writing
+    )
+    func errorsOfAPreparedWrite(code: ATTErrorCode) {
         let long = PacketBuffer([UInt8](repeating: 1, count: 40))
         check(code, .prepareWriteRequest) { $0.write(long, to: 11, completion: $1) }
     }
 
-    @Test(arguments: writing + [.invalidOffset, .invalidAttributeValueLength])
-    func GATT_CL_GAW_BI_09_executeWrite(code: ATTErrorCode) {
+    @Test(
+        "GATT/CL/GAW/BI-09: the errors of an executed write reach the caller",
+        arguments: writing + [.invalidOffset, .invalidAttributeValueLength]
+    )
+    func errorsOfAnExecutedWrite(code: ATTErrorCode) {
         let long = PacketBuffer([UInt8](repeating: 1, count: 40))
         check(code, .executeWriteRequest) { $0.write(long, to: 11, completion: $1) }
     }
@@ -122,15 +134,18 @@ import Testing
         #expect(server.requests == [request])
     }
 
-    @Test func GATT_CL_GAT_BV_01_noAnswerToARead() {
+    @Test("GATT/CL/GAT/BV-01: a read that is not answered ends with a timeout")
+    func noAnswerToARead() {
         checkTimeout([0x0A, 11, 0]) { $0.read(11, completion: $1) }
     }
 
-    @Test func GATT_CL_GAT_BV_02_noAnswerToAWrite() {
+    @Test("GATT/CL/GAT/BV-02: a write that is not answered ends with a timeout")
+    func noAnswerToAWrite() {
         checkTimeout([0x12, 11, 0, 1]) { $0.write([1], to: 11, completion: $1) }
     }
 
-    @Test func GATT_CL_GAT_BV_03_noAnswerToAReadOfSeveral() {
+    @Test("GATT/CL/GAT/BV-03: a read of several values that is not answered ends with a timeout")
+    func noAnswerToAReadOfSeveral() {
         checkTimeout([0x20, 11, 0, 12, 0]) { $0.readMultipleVariable([11, 12], completion: $1) }
     }
 }

@@ -91,8 +91,11 @@ struct SecuredProcedure: Sendable, CustomTestStringConvertible {
 
     private func run() { fixture.loop.run(for: .seconds(1)) }
 
-    @Test(arguments: SecuredProcedure.all)
-    func behaviour_6_1_everyProcedureIsRepeatedOnce(_ procedure: SecuredProcedure) throws {
+    @Test(
+        "behaviour 6.1: every procedure that was refused is repeated once on the secured link",
+        arguments: SecuredProcedure.all
+    )
+    func everyProcedureIsRepeatedOnce(_ procedure: SecuredProcedure) throws {
         var results: [Result<Void, GATTError>] = []
         procedure.run(peer.client) { results.append($0) }
         run()
@@ -107,8 +110,11 @@ struct SecuredProcedure: Sendable, CustomTestStringConvertible {
         #expect(owner.causes.count == 1)
     }
 
-    @Test(arguments: SecuredProcedure.all)
-    func behaviour_6_5_afterARefusalTheFirstErrorIsGiven(_ procedure: SecuredProcedure) throws {
+    @Test(
+        "behaviour 6.5: a procedure whose pairing is refused ends with the first error",
+        arguments: SecuredProcedure.all
+    )
+    func afterARefusalTheFirstErrorIsGiven(_ procedure: SecuredProcedure) throws {
         var errors: [GATTError?] = []
         owner.become(LinkSecurity())
         procedure.run(peer.client) {
@@ -126,7 +132,8 @@ struct SecuredProcedure: Sendable, CustomTestStringConvertible {
     }
 
     /// Descriptors and subscriptions (behaviours 6.3, 6.16).
-    @Test func behaviour_6_3_descriptorsAndSubscriptions() throws {
+    @Test("behaviour 6.3: descriptors and subscriptions that were refused are repeated too")
+    func descriptorsAndSubscriptions() throws {
         let descriptor = DescriptorDefinition(
             0xAAAA,
             permissions: AttributePermissions(read: .encrypted, write: .encrypted),
@@ -166,12 +173,13 @@ struct SecuredProcedure: Sendable, CustomTestStringConvertible {
 
     /// Each cause, at the second attempt: no third one.
     @Test(
+        "behaviour 6.22: a procedure that is refused twice is not repeated again",
         arguments: [
             (LinkSecurity(isEncrypted: true), ATTErrorCode.insufficientAuthentication),
             (LinkSecurity(isEncrypted: true, isAuthenticated: true, keySize: 7), .encryptionKeySizeTooShort),
         ]
     )
-    func behaviour_6_22_itIsRepeatedOnceOnly(_ security: LinkSecurity, _ code: ATTErrorCode) throws {
+    func itIsRepeatedOnceOnly(_ security: LinkSecurity, _ code: ATTErrorCode) throws {
         var errors: [GATTError] = []
         peer.client.write([1], to: 31) { if case .failure(let error) = $0 { errors.append(error) } }
         run()

@@ -19,8 +19,8 @@ import Testing
     private static let longService = RemoteService(handles: 15...18, uuid: .long)
     private static let heartRate = RemoteService(handles: 19...33, uuid: 0x180D)
 
-    @Test(arguments: sizes)
-    func GATT_CL_GAD_BV_01_GATT_CL_GAD_BV_02_primaryServices(mtu: Int) throws {
+    @Test("GATT/CL/GAD/BV-01, GATT/CL/GAD/BV-02: the client discovers primary services", arguments: sizes)
+    func primaryServices(mtu: Int) throws {
         let peer = try connect(mtu)
         let services = try peer.wait { peer.client.discoverServices(completion: $0) }
         #expect(services.map(\.uuid) == [0x1800, 0x1801, .long, 0x180D])
@@ -30,16 +30,19 @@ import Testing
         #expect(try peer.wait { peer.client.discoverServices(0x1234, completion: $0) }.isEmpty)
     }
 
-    @Test(arguments: sizes)
-    func GATT_CL_GAD_BV_03_includedServices(mtu: Int) throws {
+    @Test("GATT/CL/GAD/BV-03: the client discovers included services", arguments: sizes)
+    func includedServices(mtu: Int) throws {
         let peer = try connect(mtu)
         let included = try peer.wait { peer.client.discoverIncludedServices(of: Self.heartRate, completion: $0) }
         #expect(included == [RemoteService(handles: 12...14, uuid: 0x1111), Self.longService])
         #expect(try peer.wait { peer.client.discoverIncludedServices(of: Self.longService, completion: $0) }.isEmpty)
     }
 
-    @Test(arguments: sizes)
-    func GATT_CL_GAD_BV_04_GATT_CL_GAD_BV_05_GATT_CL_GAD_BV_06_characteristics(mtu: Int) throws {
+    @Test(
+        "GATT/CL/GAD/BV-04, GATT/CL/GAD/BV-05, GATT/CL/GAD/BV-06: the client discovers characteristics",
+        arguments: sizes
+    )
+    func characteristics(mtu: Int) throws {
         let peer = try connect(mtu)
         let client = peer.client
         let found = try peer.wait { client.discoverCharacteristics(of: Self.heartRate, completion: $0) }
@@ -58,8 +61,11 @@ import Testing
         #expect(try peer.wait { client.discoverDescriptors(of: found[1], completion: $0) }.isEmpty)
     }
 
-    @Test(arguments: sizes)
-    func GATT_CL_GAR_BV_01_GATT_CL_GAR_BV_04_GATT_CL_GAR_BV_06_GATT_CL_GAR_BV_07_reading(mtu: Int) throws {
+    @Test(
+        "GATT/CL/GAR/BV-01, GATT/CL/GAR/BV-04, GATT/CL/GAR/BV-06, GATT/CL/GAR/BV-07: the client reads values of every length",
+        arguments: sizes
+    )
+    func reading(mtu: Int) throws {
         let peer = try connect(mtu)
         let client = peer.client
         let long = (0..<512).map { UInt8(truncatingIfNeeded: $0) }
@@ -74,8 +80,8 @@ import Testing
         #expect(String(decoding: description, as: UTF8.self) == "something long enough to need blobs on a small MTU")
     }
 
-    @Test(arguments: sizes)
-    func GATT_CL_GAR_BV_03_readingByType(mtu: Int) throws {
+    @Test("GATT/CL/GAR/BV-03: the client reads values by their type", arguments: sizes)
+    func readingByType(mtu: Int) throws {
         let peer = try connect(mtu)
         let client = peer.client
         #expect(
@@ -85,8 +91,8 @@ import Testing
         #expect(declarations.map(\.handle) == [2, 4, 7, 10, 13, 16, 22, 25, 27, 30, 32])
     }
 
-    @Test(arguments: sizes)
-    func GATT_CL_GAR_BV_05_GATT_CL_GAR_BV_08_readingSeveral(mtu: Int) throws {
+    @Test("GATT/CL/GAR/BV-05, GATT/CL/GAR/BV-08: the client reads several values at once", arguments: sizes)
+    func readingSeveral(mtu: Int) throws {
         let peer = try connect(mtu)
         peer.fixture.app.values[28] = [7, 8]
         #expect(try peer.wait { peer.client.readMultiple([14, 28], completion: $0) } == [0x64, 7, 8])
@@ -117,8 +123,11 @@ import Testing
         }
     }
 
-    @Test(arguments: sizes)
-    func GATT_CL_GAW_BV_03_GATT_CL_GAW_BV_05_GATT_CL_GAW_BV_08_GATT_CL_GAW_BV_09_writing(mtu: Int) throws {
+    @Test(
+        "GATT/CL/GAW/BV-03, GATT/CL/GAW/BV-05, GATT/CL/GAW/BV-08, GATT/CL/GAW/BV-09: the client writes values of every length",
+        arguments: sizes
+    )
+    func writing(mtu: Int) throws {
         let peer = try connect(mtu)
         let long = (0..<512).map { UInt8(truncatingIfNeeded: $0 &* 7) }
         for length in [0, 1, mtu - 3, mtu - 2, 512] where length <= 512 {
@@ -136,8 +145,8 @@ import Testing
         }
     }
 
-    @Test(arguments: sizes)
-    func GATT_CL_GAW_BV_06_reliableWrites(mtu: Int) throws {
+    @Test("GATT/CL/GAW/BV-06: the client writes several values reliably", arguments: sizes)
+    func reliableWrites(mtu: Int) throws {
         let peer = try connect(mtu)
         let long = PacketBuffer([UInt8](repeating: 5, count: 60))
         try peer.wait { peer.client.writeReliably([(28, long), (29, [1])], completion: $0) }
@@ -156,8 +165,8 @@ import Testing
         #expect(peer.fixture.app.writes.map(\.writes) == [[GATTWrite(handle: 29, value: [2])]])
     }
 
-    @Test(arguments: sizes)
-    func GATT_CL_GAW_BV_01_commands(mtu: Int) throws {
+    @Test("GATT/CL/GAW/BV-01: the client writes without response, cut to the MTU", arguments: sizes)
+    func commands(mtu: Int) throws {
         let peer = try connect(mtu)
         let value = PacketBuffer(copying: [UInt8](repeating: 3, count: mtu))
         #expect(peer.client.write(value, withoutResponseTo: 28))
@@ -165,8 +174,11 @@ import Testing
         #expect(peer.fixture.app.values[28]?.count == min(mtu - 3, 512))
     }
 
-    @Test(arguments: sizes)
-    func GATT_CL_GAN_BV_01_GATT_CL_GAI_BV_01_behaviour_5_16_subscribing(mtu: Int) throws {
+    @Test(
+        "GATT/CL/GAN/BV-01, GATT/CL/GAI/BV-01, behaviour 5.16: the client subscribes and gets notifications or indications",
+        arguments: sizes
+    )
+    func subscribing(mtu: Int) throws {
         let peer = try connect(mtu)
         let service = try #require(try peer.wait { peer.client.discoverServices(0x180D, completion: $0) }.first)
         let found = try peer.wait { peer.client.discoverCharacteristics(of: service, completion: $0) }
@@ -194,7 +206,8 @@ import Testing
         #expect(peer.values.suffix(2) == ["23 indication 03", "23 indication 04"])
     }
 
-    @Test func behaviour_4_21_withoutAConfigurationDescriptor() throws {
+    @Test("behaviour 4.21: subscribing without a client configuration fails")
+    func withoutAConfigurationDescriptor() throws {
         let peer = try connect(23)
         let wrong = RemoteCharacteristic(
             declaration: 27,
@@ -208,7 +221,8 @@ import Testing
         }
     }
 
-    @Test func GATT_CL_GAS_BV_01_behaviour_4_13_serviceChanged() throws {
+    @Test("GATT/CL/GAS/BV-01, behaviour 4.13: the client is told of the services that changed")
+    func serviceChanged() throws {
         let peer = try connect(23)
         var changes: [ClosedRange<UInt16>] = []
         peer.client.onServiceChanged = { changes.append($0) }
@@ -256,7 +270,8 @@ import Testing
         #expect(full == 43)
     }
 
-    @Test func GATT_CL_GAT_BV_01_behaviour_5_23_aServerThatDoesNotAnswer() throws {
+    @Test("GATT/CL/GAT/BV-01, behaviour 5.23: a server that does not answer ends every request and the bearer")
+    func aServerThatDoesNotAnswer() throws {
         let peer = try connect(23)
         peer.fixture.app.isSlow = true
         var results: [GATTError] = []

@@ -13,7 +13,8 @@ import Testing
     }
 
     /// The database and the hash of Core Vol 3 Part G Appendix B.
-    @Test func GATT_SR_GAS_BV_02_theSpecificationsSample() {
+    @Test("GATT/SR/GAS/BV-02: the hash of the specification's sample database is the one printed there")
+    func theSpecificationsSample() {
         let database = [
             attribute(1, 0x2800, [0x00, 0x18]), attribute(2, 0x2803, [0x0A, 3, 0, 0x00, 0x2A]),
             attribute(3, 0x2A00), attribute(4, 0x2803, [0x02, 5, 0, 0x01, 0x2A]), attribute(5, 0x2A01),

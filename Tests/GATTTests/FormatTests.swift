@@ -109,8 +109,11 @@ struct FormatSample: Sendable, CustomTestStringConvertible {
         return (try peer.wait { client.read(found.value, completion: $0) }, formats)
     }
 
-    @Test(arguments: FormatSample.fixed + FormatSample.variable)
-    func GATT_CL_GPA_BV_12_GATT_SR_GPA_BV_12_aValueWithItsFormat(_ sample: FormatSample) throws {
+    @Test(
+        "GATT/CL/GPA/BV-12, GATT/SR/GPA/BV-12: a value is shown by its presentation format",
+        arguments: FormatSample.fixed + FormatSample.variable
+    )
+    func aValueWithItsFormat(_ sample: FormatSample) throws {
         let (peer, service) = try connect([sample.presentation], value: sample.octets)
         let (value, formats) = try read(peer, service)
         #expect(formats == [sample.presentation])
@@ -118,7 +121,8 @@ struct FormatSample: Sendable, CustomTestStringConvertible {
         #expect(formats.first?.text(of: value) == sample.text)
     }
 
-    @Test func GATT_SR_GPA_BV_12_theDescriptorOnTheAir() throws {
+    @Test("GATT/SR/GPA/BV-12: the presentation format is on the air as the specification lays it out")
+    func theDescriptorOnTheAir() throws {
         let fixture = try ServerFixture()
         _ = try fixture.database.add(
             ServiceDefinition(
@@ -140,7 +144,8 @@ struct FormatSample: Sendable, CustomTestStringConvertible {
         #expect(client.exchange([0x0A, 36, 0]) == [0x0B, 0x25, 0xF0])
     }
 
-    @Test func GATT_CL_GPA_BV_11_GATT_SR_GPA_BV_11_anAggregateOfSeveralFormats() throws {
+    @Test("GATT/CL/GPA/BV-11, GATT/SR/GPA/BV-11: an aggregate value is split by its formats")
+    func anAggregateOfSeveralFormats() throws {
         // Two and more formats at a time, through all that have a fixed length.
         let samples = FormatSample.fixed
         for count in 2...6 {
@@ -155,7 +160,8 @@ struct FormatSample: Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test func GATT_SR_GPA_BV_11_theAggregateOnTheAir() throws {
+    @Test("GATT/SR/GPA/BV-11: the aggregate format is on the air as the specification lays it out")
+    func theAggregateOnTheAir() throws {
         let (peer, service) = try connect(
             [PresentationFormat(.uint8, unit: 0x2700), PresentationFormat(.uint16, unit: 0x2700)],
             value: [1, 2, 3]

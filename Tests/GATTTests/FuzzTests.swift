@@ -28,8 +28,8 @@ import Testing
         return [opcodes[Int(random.below(UInt64(opcodes.count)))]] + octets
     }
 
-    @Test(arguments: 0..<40)
-    func AB_A05_aServerUnderNoise(seed: Int) throws {
+    @Test("AB-A05: a server under noise answers every request once, within the MTU", arguments: 0..<40)
+    func aServerUnderNoise(seed: Int) throws {
         let random = RandomSource(seed: UInt64(seed))
         let client = try ServerFixture().bareClient()
         client.session.security = LinkSecurity(isEncrypted: true, isAuthenticated: true)
@@ -51,8 +51,8 @@ import Testing
         #expect(client.fixture.server.sessions.count == 1)
     }
 
-    @Test(arguments: 0..<40)
-    func AB_A08_aClientUnderNoise(seed: Int) {
+    @Test("AB-A08: a client under noise ends every procedure", arguments: 0..<40)
+    func aClientUnderNoise(seed: Int) {
         let random = RandomSource(seed: UInt64(seed) | 1 << 32)
         let server = ScriptedServer { request in
             guard random.below(16) > 0 else { return [0x01, request[0], 0, 0, UInt8(random.below(24))] }
@@ -86,8 +86,8 @@ import Testing
     }
 
     /// Links that get secure, or not, and lose it again: every procedure ends, once.
-    @Test(arguments: 0..<40)
-    func AB_A10_aClientWhoseLinkIsSecuredNowAndThen(seed: Int) throws {
+    @Test("AB-A10: a client whose link is secured now and then ends every procedure once", arguments: 0..<40)
+    func aClientWhoseLinkIsSecuredNowAndThen(seed: Int) throws {
         let random = RandomSource(seed: UInt64(seed) | 3 << 32)
         let fixture = try ServerFixture()
         let peer = fixture.client(mtu: 64)
@@ -131,8 +131,8 @@ import Testing
         #expect(ended == started, "seed \(seed)")
     }
 
-    @Test(arguments: 0..<40)
-    func AB_C01_aLinkUnderNoise(seed: Int) throws {
+    @Test("AB-C01: a link under noise still understands a whole PDU afterwards", arguments: 0..<40)
+    func aLinkUnderNoise(seed: Int) throws {
         let random = RandomSource(seed: UInt64(seed) | 2 << 32)
         let client = try ServerFixture().bareClient()
         var pending: [UInt8] = []

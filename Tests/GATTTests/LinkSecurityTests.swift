@@ -99,8 +99,8 @@ struct LinkSecurityRow: Sendable, CustomTestStringConvertible {
     }
 
     /// Every kind of access to a value that asks for level 4, by octets; the app is asked only when the link is good.
-    @Test(arguments: LinkSecurityRow.all)
-    func AB_A13_everyAccessIsRefusedByCause(_ row: LinkSecurityRow) throws {
+    @Test("AB-A13: every access to a protected value is refused with its cause", arguments: LinkSecurityRow.all)
+    func everyAccessIsRefusedByCause(_ row: LinkSecurityRow) throws {
         let client = try ServerFixture().bareClient()
         let app = client.fixture.app
         let published = try client.fixture.database.add(
@@ -135,8 +135,8 @@ struct LinkSecurityRow: Sendable, CustomTestStringConvertible {
     }
 
     /// Behaviour 6.2: what there is may be known to everybody.
-    @Test(arguments: [false, true])
-    func behaviour_6_2_discoveryNeedsNoSecurity(isOnly: Bool) throws {
+    @Test("behaviour 6.2: discovery needs no security", arguments: [false, true])
+    func discoveryNeedsNoSecurity(isOnly: Bool) throws {
         let client = try ServerFixture().bareClient()
         client.session.security.isSecureConnectionsOnly = isOnly
         #expect(client.exchange([0x10, 19, 0, 0xFF, 0xFF, 0, 0x28]).first == 0x11)
@@ -181,7 +181,8 @@ struct LinkSecurityRow: Sendable, CustomTestStringConvertible {
         return client.sent()
     }
 
-    @Test func behaviour_6_15_notificationsAndIndicationsAskSeparately() throws {
+    @Test("behaviour 6.15: notifications and indications ask for security separately")
+    func notificationsAndIndicationsAskSeparately() throws {
         for (notification, indication) in [
             (SecurityLevel.encrypted, SecurityLevel.none), (.none, .encrypted),
         ] {

@@ -52,6 +52,7 @@ final class ScriptedServer {
     )
 
     @Test(
+        "AB-A08: services with impossible handles or order are refused",
         arguments: [
             // Handle 0, end before start, a group twice, descending groups, a UUID of three octets.
             ([0x11, 6, 0, 0, 5, 0, 0, 0x18], .handleOutOfOrder(0)),
@@ -63,13 +64,14 @@ final class ScriptedServer {
             ([0x11, 6, 1, 0, 0xFF, 0xFF, 0, 0x18, 2, 0, 5, 0, 0, 0x18], .handleOutOfOrder(2)),
         ] as [([UInt8], GATTServerFault)]
     )
-    func AB_A08_services(answer: [UInt8], fault: GATTServerFault) {
+    func servicesOutOfOrder(answer: [UInt8], fault: GATTServerFault) {
         let server = ScriptedServer { _ in answer }
         #expect(server.failure { server.client.discoverServices(completion: $0) } == .server(fault))
         #expect(server.requests.count == 1)
     }
 
-    @Test func AB_A08_lengthsThatMakeNoProgress() {
+    @Test("AB-A08: answers whose lengths make no progress are refused")
+    func lengthsThatMakeNoProgress() {
         for octets: [UInt8] in [[0x11, 0], [0x11, 1, 1], [0x11, 6], [0x11]] {
             let server = ScriptedServer { _ in octets }
             let error = server.failure { server.client.discoverServices(completion: $0) }
@@ -80,7 +82,8 @@ final class ScriptedServer {
         }
     }
 
-    @Test func AB_A07_AB_A08_serversWithoutEnd() {
+    @Test("AB-A07, AB-A08: an endless or repeating list of services is given up")
+    func serversWithoutEnd() {
         // One service more for each request: bounded.
         let services = ScriptedServer { [0x11, 6, $0[1], $0[2], $0[1], $0[2], 0, 0x18] }
         #expect(
@@ -120,7 +123,8 @@ final class ScriptedServer {
     }
 
     /// Each answer makes progress and nothing of it is wrong: there are only too many of them.
-    @Test func AB_A07_AB_A08_aServiceWithoutEnd() {
+    @Test("AB-A07, AB-A08: a service without end is given up at a bound")
+    func aServiceWithoutEnd() {
         let everything = RemoteService(handles: 1...0xFFFF, uuid: 0)
         func octets(_ handle: UInt16) -> [UInt8] { [UInt8(truncatingIfNeeded: handle), UInt8(handle >> 8)] }
         func start(_ request: [UInt8]) -> UInt16 { UInt16(request[1]) | UInt16(request[2]) << 8 }
@@ -140,7 +144,8 @@ final class ScriptedServer {
         #expect(includes.requests.count == GATTClient.maximumIncludes + 1)
     }
 
-    @Test func AB_A08_moreValuesThanWereAskedFor() {
+    @Test("AB-A08: more values than were asked for are refused")
+    func moreValuesThanWereAskedFor() {
         let server = ScriptedServer { _ in [0x21, 1, 0, 1, 1, 0, 2, 1, 0, 3] }
         #expect(
             server.failure { server.client.readMultipleVariable([11, 12], completion: $0) }
@@ -153,6 +158,7 @@ final class ScriptedServer {
     }
 
     @Test(
+        "AB-A08: characteristics with impossible handles or order are refused",
         arguments: [
             ([0x09, 7, 9, 0, 2, 10, 0, 0, 0x2A], .handleOutOfOrder(9)),
             ([0x09, 7, 21, 0, 2, 22, 0, 0, 0x2A], .handleOutOfOrder(21)),
@@ -166,7 +172,7 @@ final class ScriptedServer {
             ([0x09, 7, 12, 0, 2, 14, 0, 0, 0x2A, 13, 0, 2, 15, 0, 0, 0x2A], .handleOutOfOrder(13)),
         ] as [([UInt8], GATTServerFault)]
     )
-    func AB_A08_characteristics(answer: [UInt8], fault: GATTServerFault) {
+    func characteristicsOutOfOrder(answer: [UInt8], fault: GATTServerFault) {
         let server = ScriptedServer { _ in answer }
         #expect(
             server.failure { server.client.discoverCharacteristics(of: Self.service, completion: $0) }
@@ -175,6 +181,7 @@ final class ScriptedServer {
     }
 
     @Test(
+        "AB-A08: included services that are impossible are refused",
         arguments: [
             ([0x09, 8, 11, 0, 10, 0, 20, 0, 0, 0x18], .selfInclusion(10)),
             ([0x09, 8, 11, 0, 0, 0, 20, 0, 0, 0x18], .endBeforeStart(0)),
@@ -183,7 +190,7 @@ final class ScriptedServer {
             ([0x09, 8, 40, 0, 30, 0, 31, 0, 0, 0x18], .handleOutOfOrder(40)),
         ] as [([UInt8], GATTServerFault)]
     )
-    func AB_A08_includes(answer: [UInt8], fault: GATTServerFault) {
+    func impossibleIncludes(answer: [UInt8], fault: GATTServerFault) {
         let server = ScriptedServer { _ in answer }
         #expect(
             server.failure { server.client.discoverIncludedServices(of: Self.service, completion: $0) }
@@ -191,7 +198,8 @@ final class ScriptedServer {
         )
     }
 
-    @Test func AB_A08_anIncludedServiceWithoutUUID() {
+    @Test("AB-A08: an included service without a readable UUID is refused")
+    func anIncludedServiceWithoutUUID() {
         let server = ScriptedServer { $0[0] == 0x08 ? [0x09, 6, 11, 0, 30, 0, 31, 0] : [0x0B, 1, 2, 3] }
         #expect(
             server.failure { server.client.discoverIncludedServices(of: Self.service, completion: $0) }
@@ -199,7 +207,8 @@ final class ScriptedServer {
         )
     }
 
-    @Test func AB_A08_aValueWithoutEnd() throws {
+    @Test("AB-A08: a value without end is read to 512 octets")
+    func aValueWithoutEnd() throws {
         let server = ScriptedServer { [$0[0] + 1] + [UInt8](repeating: 7, count: 22) }
         var value: PacketBuffer?
         server.client.read(11) { value = try? $0.get() }
@@ -220,7 +229,8 @@ final class ScriptedServer {
         }
     }
 
-    @Test func GATT_CL_GAW_BI_32_aWrongEchoCancelsAReliableWrite() {
+    @Test("GATT/CL/GAW/BI-32: a wrong echo cancels a reliable write")
+    func aWrongEchoCancelsAReliableWrite() {
         let server = ScriptedServer { request in
             switch request[0] {
             case 0x16: [0x17] + request[1..<(request.count - 1)] + [0xEE]
@@ -233,7 +243,8 @@ final class ScriptedServer {
         #expect(server.requests.last == [0x18, 0])
     }
 
-    @Test func behaviour_5_10_aServerWithoutPreparedWrites() {
+    @Test("behaviour 5.10: a long write to a server without prepared writes fails")
+    func aServerWithoutPreparedWrites() {
         let server = ScriptedServer { [0x01, $0[0], 11, 0, 0x06] }
         let long = PacketBuffer([UInt8](repeating: 1, count: 30))
         let error = server.failure { server.client.write(long, to: 11, completion: $0) }
@@ -241,7 +252,8 @@ final class ScriptedServer {
         #expect(server.requests.count == 1)
     }
 
-    @Test func AB_A08_aServiceChangedThatMakesNoSense() {
+    @Test("AB-A08: a Service Changed that makes no sense means everything or nothing")
+    func aServiceChangedThatMakesNoSense() {
         let server = ScriptedServer { _ in nil }
         var changes: [ClosedRange<UInt16>] = []
         server.client.serviceChanged = 8
@@ -260,7 +272,8 @@ final class ScriptedServer {
     }
 
     /// Where the descriptor was, something else may be now: it is looked for again, and nothing is written to the old place.
-    @Test func AB_A11_aDescriptorIsLookedForAgainAfterAChange() {
+    @Test("AB-A11: a descriptor is looked for again after a change")
+    func aDescriptorIsLookedForAgainAfterAChange() {
         var place: UInt8 = 12
         let server = ScriptedServer { $0[0] == 0x04 ? Self.configuration(at: place, $0) : [0x13] }
         server.client.serviceChanged = 8
@@ -279,7 +292,8 @@ final class ScriptedServer {
         #expect(server.requests.last == [0x12, 13, 0, 1, 0])
     }
 
-    @Test func AB_A11_aDescriptorThatIsFoundBeforeAChangeIsNotRememberedBehindIt() {
+    @Test("AB-A11: a descriptor that is found before a change is not remembered behind it")
+    func aDescriptorFoundBeforeAChangeIsNotRemembered() {
         var isSlow = true
         let server = ScriptedServer { $0[0] == 0x04 ? Self.configuration(at: 12, $0) : isSlow ? nil : [0x13] }
         server.client.serviceChanged = 8

@@ -21,7 +21,8 @@ import Testing
         #expect(client.exchange([0x16, 28, 0, offset, 0] + value, on: channel) == [0x17, 28, 0, offset, 0] + value)
     }
 
-    @Test func GATT_SR_GAC_BI_01_AB_A04_anEnhancedBearerExchangesNoMTU() {
+    @Test("GATT/SR/GAC/BI-01, AB-A04: an enhanced bearer exchanges no MTU")
+    func anEnhancedBearerExchangesNoMTU() {
         for mtu: UInt8 in [0, 22, 64, 255] {
             #expect(client.exchange([0x02, mtu, mtu], on: 0x40) == client.error(0x02, 0, .requestNotSupported))
         }
@@ -56,7 +57,8 @@ import Testing
         #expect(client.sent() == [[0x0B], [0x0B, 0x64]])
     }
 
-    @Test func GATT_SR_GPM_BV_05_configurationsBelongToTheClient() {
+    @Test("GATT/SR/GPM/BV-05: what a client has configured holds on all its bearers")
+    func configurationsBelongToTheClient() {
         #expect(client.exchange([0x12, 24, 0, 0, 0]) == [0x13])
         #expect(client.exchange([0x0A, 24, 0]) == [0x0B, 0, 0])
         #expect(client.exchange([0x12, 24, 0, 1, 0], on: 0x40) == [0x13])
@@ -66,7 +68,8 @@ import Testing
         #expect(client.exchange([0x0A, 11, 0]) == [0x0B, 2])
     }
 
-    @Test func GATT_SR_GAW_BV_12_preparedOnSeveralBearersExecutedOnOne() {
+    @Test("GATT/SR/GAW/BV-12: writes prepared on several bearers are executed from one")
+    func preparedOnSeveralBearersExecutedOnOne() {
         prepare(0, [1, 2], on: 4)
         prepare(2, [3, 4], on: 0x40)
         prepare(4, [5], on: 0x41)
@@ -76,7 +79,8 @@ import Testing
         #expect(app.writes.count == 1)
     }
 
-    @Test func GATT_SR_GAW_BV_13_preparedOnSeveralBearersCancelledOnOne() {
+    @Test("GATT/SR/GAW/BV-13: writes prepared on several bearers are cancelled from one")
+    func preparedOnSeveralBearersCancelledOnOne() {
         app.values[28] = [9]
         prepare(0, [1, 2], on: 0x40)
         prepare(2, [3], on: 0x41)
@@ -86,7 +90,8 @@ import Testing
         #expect(app.values[28] == [9])
     }
 
-    @Test func GATT_SR_GAW_BV_14_preparedOnABearerThatCloses() {
+    @Test("GATT/SR/GAW/BV-14: writes prepared on a bearer that closes are still executed")
+    func preparedOnABearerThatCloses() {
         prepare(0, [1, 2], on: 0x40)
         prepare(2, [3], on: 0x41)
         let closing = client.session.bearers[2]
@@ -106,14 +111,16 @@ import Testing
         #expect(app.writes.isEmpty)
     }
 
-    @Test func GATT_SR_GAW_BI_38_signedWritesOnAnEnhancedBearer() {
+    @Test("GATT/SR/GAW/BI-38: signed writes on an enhanced bearer are ignored")
+    func signedWritesOnAnEnhancedBearer() {
         app.values[28] = [9]
         #expect(client.exchange([0xD2, 28, 0, 1] + [UInt8](repeating: 0, count: 12), on: 0x40).isEmpty)
         #expect(client.exchange([0x0A, 28, 0], on: 0x40) == [0x0B, 9])
         #expect(app.writes.isEmpty)
     }
 
-    @Test func GATT_SR_GAR_BV_11_GATT_SR_GAR_BV_12_readsOnSeveralBearers() {
+    @Test("GATT/SR/GAR/BV-11, GATT/SR/GAR/BV-12: values are read on several bearers at once")
+    func readsOnSeveralBearers() {
         let value = (0..<150).map { UInt8($0) }
         app.values[28] = value
         app.isSlow = true
@@ -162,7 +169,8 @@ import Testing
         return peer.link.sent.map { [$0[2], $0[4]] }
     }
 
-    @Test func GATT_CL_GAR_BV_10_GATT_CL_GAR_BV_11_readsSpreadOverTheBearers() {
+    @Test("GATT/CL/GAR/BV-10, GATT/CL/GAR/BV-11: the client spreads its reads over the bearers")
+    func readsSpreadOverTheBearers() {
         peer.fixture.app.isSlow = true
         peer.fixture.app.values = [28: [1], 29: [2]]
         var values: [[UInt8]] = []

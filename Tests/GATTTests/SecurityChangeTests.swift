@@ -51,8 +51,11 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
 
     /// An injector asks for an open value, which the app is slow to give, and for the protected one; the real client
     /// encrypts; the app answers.
-    @Test(arguments: ProtectedAccess.all)
-    func AB_L08_AB_A13_whatWaitedSinceTheLinkWasClear(_ access: ProtectedAccess) {
+    @Test(
+        "AB-L08, AB-A13: a request that waited since the link was clear is judged by the clear link",
+        arguments: ProtectedAccess.all
+    )
+    func whatWaitedSinceTheLinkWasClear(_ access: ProtectedAccess) {
         app.isSlow = true
         client.peer.inject([0x0A, 28, 0], on: 4)
         client.peer.inject(access.octets, on: 4)
@@ -75,8 +78,8 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
     }
 
     /// A PDU that begins in the clear, wherever it is cut.
-    @Test(arguments: ProtectedAccess.all)
-    func AB_L08_AB_A13_whatBeganWhileTheLinkWasClear(_ access: ProtectedAccess) {
+    @Test("AB-L08, AB-A13: a request that began while the link was clear is refused", arguments: ProtectedAccess.all)
+    func whatBeganWhileTheLinkWasClear(_ access: ProtectedAccess) {
         let octets = pdu(access.octets)
         for cut in 1..<octets.count {
             client.session.security = LinkSecurity(isEncrypted: false)
@@ -94,7 +97,8 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
     }
 
     /// Better security than the request came with does not help either, and worse does not go unseen.
-    @Test func AB_A02_AB_A13_everyLevelCountsFromItsOwnMoment() {
+    @Test("AB-A02, AB-A13: the level of a request counts from its own beginning and to its end")
+    func everyLevelCountsFromItsOwnMoment() {
         let authenticated = Self.good
         for (then, now, code) in [
             (LinkSecurity(isEncrypted: true), authenticated, ATTErrorCode.insufficientAuthentication),
@@ -120,7 +124,8 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
     }
 
     /// Two values of one type, the second one protected: the app is asked for it only if the request may have it.
-    @Test func AB_L08_aRequestForSeveralValuesHasOneRight() throws {
+    @Test("AB-L08: a request for several values has one right for all of them")
+    func aRequestForSeveralValuesHasOneRight() throws {
         let permissions = [SecurityLevel.none, .encrypted].map { AttributePermissions(read: $0) }
         let published = try fixture.database.add(
             ServiceDefinition(
@@ -143,12 +148,13 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
 
     /// AB-A02: the link loses its encryption while the app thinks. Nothing protected goes out in the clear.
     @Test(
+        "AB-A02: nothing protected goes out when security is gone by the time the app answers",
         arguments: [
             [0x0A, 31, 0], [0x0C, 31, 0, 0, 0], [0x08, 31, 0, 31, 0, 0x3A, 0x2A], [0x0E, 31, 0, 14, 0],
             [0x20, 31, 0, 28, 0],
         ] as [[UInt8]]
     )
-    func AB_A02_securityIsGoneWhenTheAppAnswers(request: [UInt8]) {
+    func securityIsGoneWhenTheAppAnswers(request: [UInt8]) {
         client.session.security = Self.good
         app.isSlow = true
         #expect(client.exchange(request).isEmpty && app.reads.count == 1)
@@ -163,8 +169,8 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
     // MARK: Prepared writes
 
     /// A choice that asks for encryption, prepared in the clear and executed over the encrypted link.
-    @Test(arguments: [false, true])
-    func AB_A02_AB_L08_aPartPreparedInTheClear(isWaiting: Bool) throws {
+    @Test("AB-A02, AB-L08: a part that was prepared in the clear is refused when executed", arguments: [false, true])
+    func aPartPreparedInTheClear(isWaiting: Bool) throws {
         let definition = CharacteristicDefinition(
             0x2A4D,
             properties: [.notify, .indicate],
@@ -193,7 +199,8 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
     // MARK: What has no answer
 
     /// A signature is for links that are not encrypted; one that began there is not of this one, and uses nothing up.
-    @Test func AB_A12_aSignedWriteThatIsHalfInTheClear() throws {
+    @Test("AB-A12: a signed write that is half in the clear uses nothing up")
+    func aSignedWriteThatIsHalfInTheClear() throws {
         let pair = try SigningPair()
         try pair.write([1], to: pair.open)
         let signed = try #require(pair.sent().last)
@@ -237,8 +244,11 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
     }
 
     /// From a bonded peer, and from one that pairs meanwhile.
-    @Test(arguments: [[0x1B, 23, 0, 1], [0x1D, 23, 0, 1], [0x23, 23, 0, 1, 0, 7, 24, 0, 1, 0, 8]] as [[UInt8]])
-    func AB_A09_AB_A10_aValueThatBeganInTheClear(value: [UInt8]) {
+    @Test(
+        "AB-A09, AB-A10: a value that began in the clear is dropped",
+        arguments: [[0x1B, 23, 0, 1], [0x1D, 23, 0, 1], [0x23, 23, 0, 1, 0, 7, 24, 0, 1, 0, 8]] as [[UInt8]]
+    )
+    func aValueThatBeganInTheClear(value: [UInt8]) {
         let octets = [UInt8(value.count), 0, 4, 0] + value
         for before in [Self.clear, LinkSecurity()] {
             for cut in 1..<octets.count {
@@ -257,7 +267,8 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
 
     /// The request goes out in the clear, to a peer that is not known; the answer begins so, and the two have paired before
     /// it ends. It is asked for again.
-    @Test func AB_A10_anAnswerThatBeganInTheClear() {
+    @Test("AB-A10: an answer that began in the clear is asked for again")
+    func anAnswerThatBeganInTheClear() {
         var values: [PacketBuffer] = []
         peer.serverLink.isHeld = true
         client.read(28) { if case .success(let value) = $0 { values.append(value) } }
@@ -271,7 +282,8 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
     }
 
     /// A procedure of several requests whose first answer came in the clear from a peer that has proved itself since.
-    @Test func AB_A10_anAnswerOfSeveralThatCameInTheClear() throws {
+    @Test("AB-A10: a value read in parts is read anew when the first part came in the clear")
+    func anAnswerOfSeveralThatCameInTheClear() throws {
         fixture.app.isSlow = true
         fixture.app.values[28] = [UInt8](repeating: 7, count: 100)
         var values: [PacketBuffer] = []

@@ -23,12 +23,13 @@ import Testing
 
     /// Parts that fill the quota of octets exactly are taken, in whatever sizes they come (Core Vol 3 Part F 3.4.6.1).
     @Test(
+        "AB-A01: the quota of octets for prepared writes may be filled exactly",
         arguments: [
             Array(repeating: 512, count: 16), Array(repeating: 512, count: 15) + [511, 1],
             [1] + Array(repeating: 512, count: 15) + [511],
         ]
     )
-    func AB_A01_theQuotaOfOctetsMayBeFilledExactly(sizes: [Int]) {
+    func theQuotaOfOctetsMayBeFilledExactly(sizes: [Int]) {
         client.agree(517)
         #expect(sizes.reduce(0, +) == 8192)
         for round in 1...2 {
@@ -40,7 +41,8 @@ import Testing
         }
     }
 
-    @Test func AB_A01_theQuotaOfPartsMayBeFilledExactly() {
+    @Test("AB-A01: the quota of parts for prepared writes may be filled exactly")
+    func theQuotaOfPartsMayBeFilledExactly() {
         for _ in 1...128 { #expect(prepare(0).first == 0x17) }
         #expect(prepare(0) == client.error(0x16, 28, .prepareQueueFull))
         #expect(client.exchange([0x18, 0]) == [0x19])
@@ -48,8 +50,8 @@ import Testing
     }
 
     /// A minute after the last part, and not before; an execution begins a new queue, with a minute of its own.
-    @Test(arguments: [(59_999, true), (60_000, false)])
-    func AB_A01_aQueueIsKeptForAMinute(milliseconds: Int, isKept: Bool) {
+    @Test("AB-A01: a queue of prepared writes is kept for a minute", arguments: [(59_999, true), (60_000, false)])
+    func aQueueIsKeptForAMinute(milliseconds: Int, isKept: Bool) {
         #expect(prepare(1).first == 0x17)
         fixture.loop.run(for: .seconds(30))
         #expect(client.exchange([0x18, 0]) == [0x19])
@@ -112,8 +114,11 @@ import Testing
 
     /// What is kept of a bonded client follows what it knows of the database (Core Vol 3 Part G 2.5.2.1): by its second
     /// request after a refusal, or by one after it has read the hash.
-    @Test(arguments: [[0x0A, 16, 0], [0x08, 1, 0, 0xFF, 0xFF, 0x2A, 0x2B]] as [[UInt8]])
-    func GATT_SR_GAS_BV_06_theRecordSaysWhenTheClientKnowsOfAChange(first: [UInt8]) throws {
+    @Test(
+        "GATT/SR/GAS/BV-06: the record says when the client knows of a change",
+        arguments: [[0x0A, 16, 0], [0x08, 1, 0, 0xFF, 0xFF, 0x2A, 0x2B]] as [[UInt8]]
+    )
+    func theRecordSaysWhenTheClientKnowsOfAChange(first: [UInt8]) throws {
         let fixture = try ServerFixture(hasHash: true)
         let client = fixture.bareClient()
         #expect(client.exchange([0x12, 11, 0, 1]) == [0x13])

@@ -31,7 +31,8 @@ import Testing
         #expect(client.exchange([0x12, Self.features, 0, bits]) == [0x13])
     }
 
-    @Test func GATT_SR_GAS_BV_02_theHashFollowsTheDatabase() throws {
+    @Test("GATT/SR/GAS/BV-02: the database hash follows the database")
+    func theHashFollowsTheDatabase() throws {
         var hashes: [[UInt8]] = []
         for _ in 0..<3 {
             let answer = client.exchange(Self.readHash)
@@ -45,14 +46,16 @@ import Testing
         #expect(client.exchange([0x12, 13, 0, 1]) == client.error(0x12, 13, .writeNotPermitted))
     }
 
-    @Test func GATT_SR_GAS_BV_03_oneValueForEachClient() {
+    @Test("GATT/SR/GAS/BV-03: client features are kept for each client by itself")
+    func oneValueForEachClient() {
         let other = fixture.bareClient()
         announce(0xF9)
         #expect(client.exchange([0x0A, Self.features, 0]) == [0x0B, 1])
         #expect(other.exchange([0x0A, Self.features, 0]) == [0x0B, 0])
     }
 
-    @Test func GATT_SR_GAS_BV_04_featuresOfABondedClientAreKept() {
+    @Test("GATT/SR/GAS/BV-04: the features of a bonded client are kept")
+    func featuresOfABondedClientAreKept() {
         announce(1)
         client.connection.close()
         let again = fixture.bareClient(record: client.session.record)
@@ -61,7 +64,10 @@ import Testing
         #expect(stranger.exchange([0x0A, Self.features, 0]) == [0x0B, 0])
     }
 
-    @Test func GATT_SR_GAS_BV_05_AB_A11_requestsOfAClientThatMissedAChange() throws {
+    @Test(
+        "GATT/SR/GAS/BV-05, AB-A11: the first request of a client that missed a change is refused and its commands are ignored"
+    )
+    func requestsOfAClientThatMissedAChange() throws {
         let app = fixture.app
         app.values[30] = [7]
         try change()
@@ -87,12 +93,13 @@ import Testing
     }
 
     @Test(
+        "AB-A11: every request that names handles is refused once after a change",
         arguments: [
             [0x0A, 16, 0], [0x0C, 16, 0, 0, 0], [0x0E, 16, 0, 16, 0], [0x20, 16, 0, 16, 0], [0x12, 30, 0, 1],
             [0x16, 30, 0, 0, 0, 1], [0x08, 2, 0, 0xFF, 0xFF, 0x2A, 0x2B],
         ] as [[UInt8]]
     )
-    func AB_A11_everyRequestThatNamesHandlesIsRefusedOnce(request: [UInt8]) throws {
+    func everyRequestThatNamesHandlesIsRefusedOnce(request: [UInt8]) throws {
         announce(1)
         try change()
         #expect(client.exchange(request) == [0x01, request[0], request[1], 0, 0x12])
@@ -101,13 +108,14 @@ import Testing
     }
 
     @Test(
+        "AB-A11: discovery is never refused to a client that missed a change",
         arguments: [
             [0x04, 1, 0, 0xFF, 0xFF], [0x06, 1, 0, 0xFF, 0xFF, 0, 0x28, 0, 0x18], [0x10, 1, 0, 0xFF, 0xFF, 0, 0x28],
             [0x08, 1, 0, 5, 0, 3, 0x28], [0x08, 21, 0, 35, 0, 2, 0x28], [0x08, 1, 0, 0xFF, 0xFF, 0x19, 0x2A],
             [0x08, 1, 0, 0xFF, 0xFF, 0x2A, 0x2B], [0x18, 1], [0x02, 23, 0],
         ] as [[UInt8]]
     )
-    func AB_A11_discoveryIsNeverRefused(request: [UInt8]) throws {
+    func discoveryIsNeverRefused(request: [UInt8]) throws {
         announce(1)
         try change()
         #expect(client.exchange(request).first == request[0] + 1)
@@ -118,7 +126,8 @@ import Testing
         #expect(client.exchange(Self.read) == (hasReadHash ? Self.value : Self.outOfSync))
     }
 
-    @Test func AB_A11_valuesAreHeldBackFromAClientThatMissedAChange() throws {
+    @Test("AB-A11: values are held back from a client that missed a change")
+    func valuesAreHeldBackFromAClientThatMissedAChange() throws {
         #expect(client.exchange([0x12, 26, 0, 1, 0]) == [0x13])
         announce(1)
         let other = fixture.bareClient()
@@ -134,7 +143,8 @@ import Testing
         #expect(client.sent() == [[0x1B, 25, 0, 2]])
     }
 
-    @Test func GATT_SR_GAS_BV_06_awarenessWithinAConnection() throws {
+    @Test("GATT/SR/GAS/BV-06: a client becomes aware of a change by the hash or by confirming it")
+    func awarenessWithinAConnection() throws {
         announce(1)
         try change()
         #expect(client.exchange(Self.readHash).first == 0x09)
@@ -149,7 +159,8 @@ import Testing
         #expect(client.exchange(Self.read) == Self.outOfSync)
     }
 
-    @Test func GATT_SR_GAS_BV_07_awarenessBetweenConnections() throws {
+    @Test("GATT/SR/GAS/BV-07: a change between connections leaves a bonded client unaware until it learns of it")
+    func awarenessBetweenConnections() throws {
         let store = Store()
         fixture.server.store = store
         announce(1)
@@ -186,8 +197,11 @@ import Testing
     /// Every connected client is unaware after a change, and announcing is reading nothing (Core Vol 3 Part G 2.5.2.1): the
     /// first request that names a handle is refused, whether the table changed before the client announced what it can do or
     /// afterwards. Here that is the first subscription.
-    @Test(arguments: [false, true])
-    func AB_A11_aChangeBetweenTheAnnouncementAndTheFirstSubscription(isAnnouncedFirst: Bool) throws {
+    @Test(
+        "AB-A11: a change between the announcement and the first subscription refuses that one",
+        arguments: [false, true]
+    )
+    func aChangeBeforeTheFirstSubscriptionRefusesIt(isAnnouncedFirst: Bool) throws {
         let subscribe: [UInt8] = [0x12, 9, 0, 2, 0]
         if isAnnouncedFirst { announce(1) }
         try change()
@@ -200,7 +214,8 @@ import Testing
         #expect(client.session.configurations == [8: .indicate] && client.session.record.isChangeAware)
     }
 
-    @Test func GATT_SR_GAS_BV_08_readMultipleVariableOnOneBearer() throws {
+    @Test("GATT/SR/GAS/BV-08: a read of several values on one bearer is refused once after a change")
+    func readMultipleVariableOnOneBearer() throws {
         let several: [UInt8] = [0x20, 16, 0, 16, 0]
         let values: [UInt8] = [0x21, 1, 0, 0x64, 1, 0, 0x64]
         try change()
@@ -213,7 +228,8 @@ import Testing
         #expect(client.exchange(several) == values)
     }
 
-    @Test func GATT_SR_GAS_BV_08_AB_A11_readMultipleVariableOnSeveralBearers() throws {
+    @Test("GATT/SR/GAS/BV-08, AB-A11: a read of several values is refused once on each bearer after a change")
+    func readMultipleVariableOnSeveralBearers() throws {
         let several: [UInt8] = [0x20, 16, 0, 16, 0]
         client.addBearer(on: 0x40)
         announce(1)
@@ -231,7 +247,8 @@ import Testing
         #expect(fixture.app.writes.count == 1)
     }
 
-    @Test func AB_A11_aChangeBetweenTheHashAndTheNextRequest() throws {
+    @Test("AB-A11: a change between the hash and the next request keeps the client unaware")
+    func aChangeBetweenTheHashAndTheNextRequest() throws {
         client.addBearer(on: 0x40)
         announce(1)
         try change()
@@ -242,7 +259,8 @@ import Testing
         #expect(client.exchange(Self.read) == Self.value)
     }
 
-    @Test func AB_A11_aClientThatIgnoresServiceChanged() throws {
+    @Test("AB-A11: a client that ignores Service Changed is told in one range and then left")
+    func aClientThatIgnoresServiceChanged() throws {
         #expect(client.exchange([0x12, 9, 0, 2, 0]) == [0x13])
         announce(1)
         for _ in 0..<100 { try change() }
@@ -288,7 +306,8 @@ final class Store: GATTClientStore {
         client = fixture.bareClient()
     }
 
-    @Test func GATT_SR_GAN_BV_01_GATT_SR_GAI_BV_01_aStrangersChoicesAreForgotten() {
+    @Test("GATT/SR/GAN/BV-01, GATT/SR/GAI/BV-01: the choices of a client without a bond are forgotten")
+    func aStrangersChoicesAreForgotten() {
         for choice: UInt8 in [1, 2] {
             let before = fixture.bareClient()
             before.exchange([0x12, 26, 0, choice, 0])
@@ -303,7 +322,8 @@ final class Store: GATTClientStore {
         }
     }
 
-    @Test func GATT_SR_GAN_BV_03_GATT_SR_GAI_BV_02_aBondedClientsChoicesAreKept() {
+    @Test("GATT/SR/GAN/BV-03, GATT/SR/GAI/BV-02: the choices of a bonded client are kept")
+    func aBondedClientsChoicesAreKept() {
         for choice: UInt8 in [1, 2] {
             let before = fixture.bareClient()
             before.exchange([0x12, 26, 0, choice, 0])
@@ -320,7 +340,8 @@ final class Store: GATTClientStore {
         )
     }
 
-    @Test func AB_A11_aStormOfWritesIsToldAtABoundedRate() {
+    @Test("AB-A11: a storm of writes to a configuration is told at a bounded rate")
+    func aStormOfWritesIsToldAtABoundedRate() {
         for round in 0..<1000 { client.exchange([0x12, 26, 0, UInt8(round & 1), 0]) }
         #expect(fixture.app.records.isEmpty)
         fixture.loop.run(for: .seconds(2))

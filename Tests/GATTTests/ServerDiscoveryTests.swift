@@ -10,7 +10,8 @@ import Testing
         client = try ServerFixture().bareClient()
     }
 
-    @Test func GATT_SR_GAD_BV_01_primaryServices() {
+    @Test("GATT/SR/GAD/BV-01: the server lists its primary services")
+    func primaryServices() {
         #expect(
             client.exchange([0x10, 1, 0, 0xFF, 0xFF, 0, 0x28])
                 == [0x11, 6, 1, 0, 5, 0, 0x00, 0x18, 6, 0, 11, 0, 0x01, 0x18]
@@ -25,7 +26,8 @@ import Testing
         #expect(client.exchange([0x10, 1, 0, 0xFF, 0xFF, 1, 0x28]) == [0x11, 6, 12, 0, 14, 0, 0x11, 0x11])
     }
 
-    @Test func AB_A07_onlyServicesAreGroups() {
+    @Test("AB-A07: only services can be asked for as groups")
+    func onlyServicesAreGroups() {
         for type: UInt16 in [0x2802, 0x2803, 0x2A19, 0x2902, 0x0000] {
             let octets = [UInt8(truncatingIfNeeded: type), UInt8(type >> 8)]
             #expect(
@@ -36,7 +38,8 @@ import Testing
         #expect(client.exchange([0x10, 1, 0, 0xFF, 0xFF] + long) == client.error(0x10, 1, .unsupportedGroupType))
     }
 
-    @Test func GATT_SR_GAD_BV_02_servicesByUUID() {
+    @Test("GATT/SR/GAD/BV-02: the server finds services by UUID")
+    func servicesByUUID() {
         let find: [UInt8] = [0x06, 1, 0, 0xFF, 0xFF, 0, 0x28]
         #expect(client.exchange(find + [0x0D, 0x18]) == [0x07, 19, 0, 33, 0])
         #expect(client.exchange(find + BluetoothUUID.long.littleEndianBytes) == [0x07, 15, 0, 18, 0])
@@ -50,7 +53,8 @@ import Testing
         )
     }
 
-    @Test func GATT_SR_GAD_BV_03_includedServices() {
+    @Test("GATT/SR/GAD/BV-03: the server lists included services")
+    func includedServices() {
         #expect(
             client.exchange([0x08, 19, 0, 33, 0, 2, 0x28]) == [0x09, 8, 20, 0, 12, 0, 14, 0, 0x11, 0x11]
         )
@@ -59,7 +63,8 @@ import Testing
         #expect(client.exchange([0x08, 22, 0, 33, 0, 2, 0x28]) == client.error(0x08, 22, .attributeNotFound))
     }
 
-    @Test func GATT_SR_GAD_BV_04_GATT_SR_GAD_BV_05_characteristics() {
+    @Test("GATT/SR/GAD/BV-04, GATT/SR/GAD/BV-05: the server lists characteristics")
+    func characteristics() {
         #expect(
             client.exchange([0x08, 19, 0, 33, 0, 3, 0x28])
                 == [
@@ -74,7 +79,8 @@ import Testing
         #expect(client.exchange([0x08, 17, 0, 18, 0, 3, 0x28]) == client.error(0x08, 17, .attributeNotFound))
     }
 
-    @Test func GATT_SR_GAD_BV_06_descriptors() {
+    @Test("GATT/SR/GAD/BV-06: the server lists descriptors")
+    func descriptors() {
         #expect(client.exchange([0x04, 24, 0, 24, 0]) == [0x05, 1, 24, 0, 2, 0x29])
         #expect(client.exchange([0x04, 18, 0, 18, 0]) == [0x05, 1, 18, 0, 1, 0x29])
         // Five short types fit; a long one comes alone.
@@ -87,8 +93,11 @@ import Testing
         #expect(client.exchange([0x04, 34, 0, 0xFF, 0xFF]) == client.error(0x04, 34, .attributeNotFound))
     }
 
-    @Test(arguments: [0x04, 0x06, 0x08, 0x10] as [UInt8])
-    func GATT_SR_GAR_BI_08_badRanges(opcode: UInt8) {
+    @Test(
+        "GATT/SR/GAR/BI-08: a range that begins at 0 or behind its end is refused",
+        arguments: [0x04, 0x06, 0x08, 0x10] as [UInt8]
+    )
+    func badRanges(opcode: UInt8) {
         let type: [UInt8] = opcode == 0x04 ? [] : [0, 0x28]
         #expect(client.exchange([opcode, 0, 0, 5, 0] + type) == client.error(opcode, 0, .invalidHandle))
         #expect(client.exchange([opcode, 6, 0, 5, 0] + type) == client.error(opcode, 6, .invalidHandle))

@@ -44,7 +44,8 @@ import Testing
         #expect(client.exchange([0x12, 11, 0, bits]) == [0x13])
     }
 
-    @Test func GATT_SR_GAN_BV_02_toThoseThatHaveAnnouncedIt() {
+    @Test("GATT/SR/GAN/BV-02: several values in one notification go to those that have announced it")
+    func toThoseThatHaveAnnouncedIt() {
         subscribe(client)
         announce(0xFC, client)
         #expect(client.exchange([0x0A, 11, 0]) == [0x0B, 4])
@@ -119,7 +120,8 @@ import Testing
         #expect(client.sent() == [[0x1B, 36, 0, 1], [0x1B, 36, 0, 2], [0x1B, 36, 0, 3]])
     }
 
-    @Test func GATT_SR_GAW_BV_06_aReliableWriteOfSeveralValues() throws {
+    @Test("GATT/SR/GAW/BV-06: a reliable write of several values is executed at once")
+    func aReliableWriteOfSeveralValues() throws {
         let open = AttributePermissions(read: SecurityLevel.none, write: SecurityLevel.none)
         let reliable = CharacteristicDefinition(
             0x2A39,

@@ -14,14 +14,18 @@ import Testing
         client = try ServerFixture().bareClient()
     }
 
-    @Test func GATT_SR_GAR_BV_01_read() {
+    @Test("GATT/SR/GAR/BV-01: the server answers reads")
+    func answersReads() {
         #expect(client.exchange([0x0A, 14, 0]) == [0x0B, 0x64])
         #expect(client.exchange([0x0A, 3, 0]) == [0x0B] + Array("Harald".utf8))
         app.values[28] = [7, 8, 9]
         #expect(client.exchange([0x0A, 28, 0]) == [0x0B, 7, 8, 9])
     }
 
-    @Test func GATT_SR_GAR_BI_01_GATT_SR_GAR_BI_02_GATT_SR_GAR_BI_03_refusals() {
+    @Test(
+        "GATT/SR/GAR/BI-01, GATT/SR/GAR/BI-02, GATT/SR/GAR/BI-03: the server refuses reads with the error of the cause"
+    )
+    func refusesReads() {
         #expect(client.exchange([0x0A, 33, 0]) == client.error(0x0A, 33, .readNotPermitted))
         #expect(client.exchange([0x0A, 99, 0]) == client.error(0x0A, 99, .invalidHandle))
         #expect(client.exchange([0x0A, 0, 0]) == client.error(0x0A, 0, .invalidHandle))
@@ -30,7 +34,8 @@ import Testing
         #expect(app.reads.count == 1)
     }
 
-    @Test func GATT_SR_GAR_BV_03_readByType() {
+    @Test("GATT/SR/GAR/BV-03: the server answers reads by type")
+    func answersReadByType() {
         #expect(client.exchange([0x08, 1, 0, 0xFF, 0xFF, 0x19, 0x2A]) == [0x09, 3, 14, 0, 0x64])
         app.values[28] = [7, 8]
         #expect(client.exchange([0x08, 1, 0, 0xFF, 0xFF, 0x39, 0x2A]) == [0x09, 4, 28, 0, 7, 8])
@@ -38,12 +43,16 @@ import Testing
         #expect(client.exchange([0x08, 1, 0, 0xFF, 0xFF, 2, 0x29]) == [0x09, 4, 9, 0, 0, 0, 24, 0, 0, 0])
     }
 
-    @Test func GATT_SR_GAR_BI_06_GATT_SR_GAR_BI_07_readByTypeRefusals() {
+    @Test("GATT/SR/GAR/BI-06, GATT/SR/GAR/BI-07: the server refuses reads by type with the error of the cause")
+    func refusesReadByType() {
         #expect(client.exchange([0x08, 1, 0, 0xFF, 0xFF, 0x3B, 0x2A]) == client.error(0x08, 33, .readNotPermitted))
         #expect(client.exchange([0x08, 1, 0, 0xFF, 0xFF, 0x99, 0x99]) == client.error(0x08, 1, .attributeNotFound))
     }
 
-    @Test func GATT_SR_GAR_BV_04_GATT_SR_GAR_BI_12_GATT_SR_GAR_BI_13_GATT_SR_GAR_BI_14_blobs() {
+    @Test(
+        "GATT/SR/GAR/BV-04, GATT/SR/GAR/BI-12, GATT/SR/GAR/BI-13, GATT/SR/GAR/BI-14: the server answers read blob requests up to the end of the value"
+    )
+    func answersReadBlob() {
         #expect(client.exchange([0x0A, 26, 0]) == [0x0B] + [UInt8](0..<22))
         #expect(client.exchange([0x0C, 26, 0, 22, 0]) == [0x0D] + [UInt8](22..<44))
         #expect(client.exchange([0x0C, 26, 0, 0xFE, 1]) == [0x0D, 0xFE, 0xFF])
@@ -53,7 +62,8 @@ import Testing
         #expect(client.exchange([0x0C, 99, 0, 0, 0]) == client.error(0x0C, 99, .invalidHandle))
     }
 
-    @Test func behaviour_7_32_theAppSeesTheOffset() {
+    @Test("behaviour 7.32: the app sees the offset of a read")
+    func theAppSeesTheOffset() {
         app.values[28] = [UInt8](0..<30)
         client.exchange([0x0A, 28, 0])
         #expect(client.exchange([0x0C, 28, 0, 22, 0]) == [0x0D] + [UInt8](22..<30))
@@ -61,7 +71,8 @@ import Testing
         #expect(app.reads.map(\.offset) == [0, 22, 31])
     }
 
-    @Test func GATT_SR_GAR_BV_05_GATT_SR_GAR_BI_18_GATT_SR_GAR_BI_19_readMultiple() {
+    @Test("GATT/SR/GAR/BV-05, GATT/SR/GAR/BI-18, GATT/SR/GAR/BI-19: the server answers a read of several values")
+    func answersReadMultiple() {
         app.values[28] = [7, 8]
         #expect(client.exchange([0x0E, 14, 0, 28, 0, 14, 0]) == [0x0F, 0x64, 7, 8, 0x64])
         #expect(client.exchange([0x0E, 14, 0, 33, 0, 99, 0]) == client.error(0x0E, 33, .readNotPermitted))
@@ -69,7 +80,8 @@ import Testing
         #expect(app.reads.count == 1)
     }
 
-    @Test func GATT_SR_GAR_BV_09_AB_A03_readMultipleVariable() {
+    @Test("GATT/SR/GAR/BV-09, AB-A03: the server answers a read of values of variable length, cut at the MTU")
+    func answersReadMultipleVariable() {
         app.values[28] = [7, 8]
         #expect(client.exchange([0x20, 14, 0, 28, 0]) == [0x21, 1, 0, 0x64, 2, 0, 7, 8])
         // Cut exactly at MTU-1, the length being that of the whole value.
@@ -81,12 +93,16 @@ import Testing
         #expect(client.exchange([0x20, 28, 0, 14, 0]) == [0x21, 18, 0] + [UInt8](repeating: 1, count: 18) + [1, 0])
     }
 
-    @Test func GATT_SR_GAR_BI_36_GATT_SR_GAR_BI_38_readMultipleVariableRefusals() {
+    @Test(
+        "GATT/SR/GAR/BI-36, GATT/SR/GAR/BI-38: the server refuses a read of values of variable length with the first error"
+    )
+    func refusesReadMultipleVariable() {
         #expect(client.exchange([0x20, 14, 0, 33, 0, 99, 0]) == client.error(0x20, 33, .readNotPermitted))
         #expect(client.exchange([0x20, 28, 0, 99, 0]) == client.error(0x20, 99, .invalidHandle))
     }
 
-    @Test func GATT_SR_GAR_BV_06_GATT_SR_GAR_BV_07_GATT_SR_GAR_BV_08_descriptors() {
+    @Test("GATT/SR/GAR/BV-06, GATT/SR/GAR/BV-07, GATT/SR/GAR/BV-08: the server answers reads of descriptors")
+    func answersReadsOfDescriptors() {
         let text = Array("something long enough to need blobs on a small MTU".utf8)
         let end = UInt8(text.count)
         #expect(client.exchange([0x0A, 18, 0]) == [0x0B] + text.prefix(22))
@@ -95,7 +111,8 @@ import Testing
         #expect(client.exchange([0x0C, 18, 0, end + 1, 0]) == client.error(0x0C, 18, .invalidOffset))
     }
 
-    @Test func AB_A03_manyAndFewHandles() {
+    @Test("AB-A03: a read of several values takes two handles at least and as many as fit")
+    func manyAndFewHandles() {
         for opcode: UInt8 in [0x0E, 0x20] {
             #expect(client.exchange([opcode]) == client.error(opcode, 0, .invalidPDU))
             #expect(client.exchange([opcode, 14, 0]) == client.error(opcode, 0, .invalidPDU))
@@ -109,7 +126,8 @@ import Testing
         #expect(client.exchange([0x0E] + asked).count == 259)
     }
 
-    @Test func behaviour_7_33_theAppAnswersLaterAndOnce() {
+    @Test("behaviour 7.33: the app answers a read later, and once")
+    func theAppAnswersLaterAndOnce() {
         app.isSlow = true
         #expect(client.exchange([0x0A, 28, 0]).isEmpty)
         #expect(client.exchange([0x12, 28, 0, 1]).isEmpty)

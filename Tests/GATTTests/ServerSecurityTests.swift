@@ -49,51 +49,75 @@ struct SecurityCase: Sendable {
         }
     }
 
-    @Test(arguments: SecurityCase.all)
-    func AB_A13_GATT_SR_GAR_BI_04_GATT_SR_GAR_BI_05_read(_ testCase: SecurityCase) {
+    @Test(
+        "GATT/SR/GAR/BI-04, GATT/SR/GAR/BI-05, AB-A13: a read is refused with the cause that the link's security has",
+        arguments: SecurityCase.all
+    )
+    func readByCause(_ testCase: SecurityCase) {
         client.session.security = testCase.security
         check([0x0A, 31, 0], testCase.read)
     }
 
-    @Test(arguments: SecurityCase.all)
-    func GATT_SR_GAR_BI_10_GATT_SR_GAR_BI_11_readByType(_ testCase: SecurityCase) {
+    @Test(
+        "GATT/SR/GAR/BI-10, GATT/SR/GAR/BI-11: a read by type is refused with the cause that the link's security has",
+        arguments: SecurityCase.all
+    )
+    func readByTypeByCause(_ testCase: SecurityCase) {
         client.session.security = testCase.security
         check([0x08, 31, 0, 31, 0, 0x3A, 0x2A], testCase.read)
     }
 
-    @Test(arguments: SecurityCase.all)
-    func GATT_SR_GAR_BI_16_GATT_SR_GAR_BI_17_readBlob(_ testCase: SecurityCase) {
+    @Test(
+        "GATT/SR/GAR/BI-16, GATT/SR/GAR/BI-17: a read blob is refused with the cause that the link's security has",
+        arguments: SecurityCase.all
+    )
+    func readBlobByCause(_ testCase: SecurityCase) {
         client.session.security = testCase.security
         check([0x0C, 31, 0, 0, 0], testCase.read)
     }
 
-    @Test(arguments: SecurityCase.all)
-    func GATT_SR_GAR_BI_21_GATT_SR_GAR_BI_22_readMultiple(_ testCase: SecurityCase) {
+    @Test(
+        "GATT/SR/GAR/BI-21, GATT/SR/GAR/BI-22: a read of several values is refused with the cause that the link's security has",
+        arguments: SecurityCase.all
+    )
+    func readMultipleByCause(_ testCase: SecurityCase) {
         client.session.security = testCase.security
         check([0x0E, 14, 0, 31, 0], testCase.read)
     }
 
-    @Test(arguments: SecurityCase.all)
-    func GATT_SR_GAR_BI_42_GATT_SR_GAR_BI_44_readMultipleVariable(_ testCase: SecurityCase) {
+    @Test(
+        "GATT/SR/GAR/BI-42, GATT/SR/GAR/BI-44: a read of values of variable length is refused with the cause that the link's security has",
+        arguments: SecurityCase.all
+    )
+    func readMultipleVariableByCause(_ testCase: SecurityCase) {
         client.session.security = testCase.security
         check([0x20, 31, 0, 14, 0], testCase.read)
     }
 
-    @Test(arguments: SecurityCase.all)
-    func GATT_SR_GAW_BI_05_GATT_SR_GAW_BI_06_write(_ testCase: SecurityCase) {
+    @Test(
+        "GATT/SR/GAW/BI-05, GATT/SR/GAW/BI-06: a write is refused with the cause that the link's security has",
+        arguments: SecurityCase.all
+    )
+    func writeByCause(_ testCase: SecurityCase) {
         client.session.security = testCase.security
         check([0x12, 31, 0, 5], testCase.write)
         client.exchange([0x52, 31, 0, 6])
         #expect(app.values[31] == (testCase.write == nil ? [6] : [1]))
     }
 
-    @Test(arguments: SecurityCase.all)
-    func GATT_SR_GAW_BI_12_GATT_SR_GAW_BI_13_prepareWrite(_ testCase: SecurityCase) {
+    @Test(
+        "GATT/SR/GAW/BI-12, GATT/SR/GAW/BI-13: a prepared write is refused with the cause that the link's security has",
+        arguments: SecurityCase.all
+    )
+    func prepareWriteByCause(_ testCase: SecurityCase) {
         client.session.security = testCase.security
         check([0x16, 31, 0, 0, 0, 5], testCase.write)
     }
 
-    @Test func GATT_SR_GAR_BI_09_GATT_SR_GAR_BI_15_GATT_SR_GAR_BI_20_GATT_SR_GAR_BI_40_authorizationOfReading() {
+    @Test(
+        "GATT/SR/GAR/BI-09, GATT/SR/GAR/BI-15, GATT/SR/GAR/BI-20, GATT/SR/GAR/BI-40: an app that does not authorize a read refuses every kind of it"
+    )
+    func authorizationOfReading() {
         app.refusals[28] = .insufficientAuthorization
         for request: [UInt8] in [
             [0x08, 28, 0, 28, 0, 0x39, 0x2A], [0x0C, 28, 0, 0, 0], [0x0E, 14, 0, 28, 0], [0x20, 14, 0, 28, 0],
@@ -103,7 +127,10 @@ struct SecurityCase: Sendable {
     }
 
     /// Refused before anything is prepared, and let through as soon as the user says so.
-    @Test func GATT_SR_GAR_BI_03_GATT_SR_GAW_BI_04_GATT_SR_GAW_BI_11_authorizationOfTheUser() throws {
+    @Test(
+        "GATT/SR/GAR/BI-03, GATT/SR/GAW/BI-04, GATT/SR/GAW/BI-11: a value that needs authorization is served once the user has said so"
+    )
+    func authorizationOfTheUser() throws {
         let published = try client.fixture.database.add(
             ServiceDefinition(
                 0x1812,

@@ -59,7 +59,8 @@ import Testing
     }
 
     /// Changes of a client's record are gathered for a second (AB-A11).
-    @Test func AB_A11_theRecordIsToldAfterASecond() {
+    @Test("AB-A11: the record of a client is told a second after it changed")
+    func theRecordIsToldAfterASecond() {
         #expect(client.exchange([0x12, 24, 0, 1, 0]) == [0x13])
         fixture.loop.run(for: .milliseconds(900))
         #expect(client.exchange([0x12, 24, 0, 2, 0]) == [0x13])
@@ -86,7 +87,8 @@ import Testing
     }
 
     /// The next one may have its place in memory, and is another one (Core Vol 3 Part G 2.5.2.1).
-    @Test func AB_A11_aBearerThatTakesTheOnesPlaceIsRefusedToo() throws {
+    @Test("AB-A11: a bearer that takes the place of a closed one is refused too")
+    func aBearerThatTakesTheOnesPlaceIsRefusedToo() throws {
         let more = client.addBearer(on: 0x40)
         #expect(client.exchange([0x12, 11, 0, 1]) == [0x13])
         _ = try fixture.database.add(ServiceDefinition(0x1805))
@@ -197,7 +199,8 @@ import Testing
     }
 
     /// Neither a value that does not say that it takes them, nor a descriptor, nor a declaration (Core Vol 3 Part G 3.3.1.1).
-    @Test func AB_A12_aSignatureWritesOnlyWhatTakesSignedWrites() throws {
+    @Test("AB-A12: a signature writes only to what takes signed writes")
+    func aSignatureWritesOnlyWhatTakesSignedWrites() throws {
         var checked = 0
         client.session.verifySignature = { _, _ in
             checked += 1
@@ -244,8 +247,8 @@ import Testing
     }
 
     /// Octets that came over two kinds of link have what both give (AB-A02).
-    @Test(arguments: all, all)
-    func AB_A02_theWeakerOfTwoIsWhatBothGive(earlier: LinkSecurity, later: LinkSecurity) {
+    @Test("AB-A02: of two kinds of security what both give counts", arguments: all, all)
+    func theWeakerOfTwoIsWhatBothGive(earlier: LinkSecurity, later: LinkSecurity) {
         var (earlier, later) = (earlier, later)
         (earlier.hasKey, earlier.isAuthorized, earlier.isSecureConnectionsOnly) = (false, true, true)
         let both = earlier.limited(by: later)

@@ -15,7 +15,10 @@ import Testing
         client = try ServerFixture().bareClient()
     }
 
-    @Test func GATT_SR_GAN_BV_01_GATT_SR_GAI_BV_01_behaviour_7_45_theClientDecides() {
+    @Test(
+        "GATT/SR/GAN/BV-01, GATT/SR/GAI/BV-01, behaviour 7.45: the client decides between notifications and indications"
+    )
+    func theClientDecides() {
         #expect(server.update([1], of: 23))
         #expect(client.sent().isEmpty)
         client.exchange([0x12, 24, 0, 1, 0])
@@ -34,7 +37,8 @@ import Testing
         #expect(client.sent().isEmpty)
     }
 
-    @Test func behaviour_7_42_behaviour_7_44_eachSubscriberGetsWhatItsLinkCarries() {
+    @Test("behaviours 7.42, 7.44: each subscriber gets as much of a value as its link carries")
+    func eachSubscriberGetsWhatItsLinkCarries() {
         let other = client.fixture.bareClient()
         let stranger = client.fixture.bareClient()
         client.exchange([0x12, 24, 0, 1, 0])
@@ -50,7 +54,8 @@ import Testing
         #expect(stranger.sent().isEmpty)
     }
 
-    @Test func behaviour_7_43_aFullQueueTakesNothingAndTellsOfRoomOnce() {
+    @Test("behaviour 7.43: a full queue takes no update and tells of room once")
+    func aFullQueueTakesNothingAndTellsOfRoomOnce() {
         let other = client.fixture.bareClient()
         client.exchange([0x12, 24, 0, 1, 0])
         other.exchange([0x12, 24, 0, 1, 0])
@@ -69,7 +74,8 @@ import Testing
         #expect(app.ready == 1)
     }
 
-    @Test func behaviour_7_40_theEndUnsubscribes() {
+    @Test("behaviour 7.40: the end of a link ends its subscriptions")
+    func theEndUnsubscribes() {
         client.exchange([0x12, 24, 0, 1, 0])
         client.exchange([0x12, 9, 0, 2, 0])
         client.connection.close()
@@ -77,14 +83,16 @@ import Testing
         #expect(server.update([1], of: 23))
     }
 
-    @Test func GATT_SR_GAN_BV_03_aBondedClientKeepsItsChoice() {
+    @Test("GATT/SR/GAN/BV-03: a bonded client keeps its subscriptions")
+    func aBondedClientKeepsItsChoice() {
         let bonded = client.fixture.bareClient(record: ClientRecord(configurations: [23: .notify]))
         #expect(server.update([1], of: 23))
         #expect(bonded.sent() == [[0x1B, 23, 0, 1]])
         #expect(client.sent().isEmpty)
     }
 
-    @Test func GATT_SR_GAT_BV_01_anUnconfirmedIndicationEndsTheSession() {
+    @Test("GATT/SR/GAT/BV-01: an indication that is not confirmed ends the session")
+    func anUnconfirmedIndicationEndsTheSession() {
         client.exchange([0x12, 24, 0, 2, 0])
         #expect(server.update([1], of: 23))
         client.fixture.loop.run(for: .seconds(31))
@@ -92,7 +100,8 @@ import Testing
         #expect(app.configurations.last == "23: 2-0")
     }
 
-    @Test func GATT_SR_GAS_BV_01_behaviour_7_12_serviceChanged() throws {
+    @Test("GATT/SR/GAS/BV-01, behaviour 7.12: services that are added or removed are told as Service Changed")
+    func serviceChanged() throws {
         let stranger = client.fixture.bareClient()
         client.exchange([0x12, 9, 0, 2, 0])
         let added = try client.fixture.database.add(ServiceDefinition(0x1801))
@@ -116,7 +125,8 @@ import Testing
         #expect(client.sent().isEmpty)
     }
 
-    @Test func GATT_SR_GAS_BV_05_AB_A11_aClientThatMissedAChange() throws {
+    @Test("GATT/SR/GAS/BV-05, AB-A11: a client that missed a change is told no values before it is aware")
+    func aClientThatMissedAChange() throws {
         client.exchange([0x12, 24, 0, 1, 0])
         client.exchange([0x12, 11, 0, 1])
         _ = try client.fixture.database.add(ServiceDefinition(0x1801))
@@ -131,7 +141,8 @@ import Testing
         #expect(client.sent().count == 1)
     }
 
-    @Test func GATT_SR_GAS_BV_06_theConfirmationMakesAware() throws {
+    @Test("GATT/SR/GAS/BV-06: confirming Service Changed makes the client aware")
+    func theConfirmationMakesAware() throws {
         client.exchange([0x12, 9, 0, 2, 0])
         client.exchange([0x12, 11, 0, 1])
         _ = try client.fixture.database.add(ServiceDefinition(0x1801))

@@ -19,7 +19,8 @@ import Testing
         client.exchange([0x16, handle, 0, UInt8(truncatingIfNeeded: offset), UInt8(offset >> 8)] + value)
     }
 
-    @Test func GATT_SR_GAW_BV_01_withoutResponse() {
+    @Test("GATT/SR/GAW/BV-01: a write without response is done or ignored")
+    func writesWithoutResponse() {
         #expect(client.exchange([0x52, 28, 0, 1, 2]).isEmpty)
         #expect(app.values[28] == [1, 2])
         #expect(app.writes.map(\.expectsResponse) == [false])
@@ -35,7 +36,10 @@ import Testing
         #expect(app.writes.isEmpty)
     }
 
-    @Test func GATT_SR_GAW_BV_03_GATT_SR_GAW_BI_02_GATT_SR_GAW_BI_03_withResponse() {
+    @Test(
+        "GATT/SR/GAW/BV-03, GATT/SR/GAW/BI-02, GATT/SR/GAW/BI-03: a write is answered, with an error where it cannot be done"
+    )
+    func writesWithResponse() {
         #expect(client.exchange([0x12, 28, 0, 1, 2]) == [0x13])
         #expect(client.exchange([0x12, 28, 0]) == [0x13])
         #expect(app.writes.map { $0.writes[0].value.count } == [2, 0])
@@ -44,7 +48,8 @@ import Testing
         #expect(client.exchange([0x12, 14, 0, 1]) == client.error(0x12, 14, .writeNotPermitted))
     }
 
-    @Test func GATT_SR_GAW_BI_32_GATT_SR_GAW_BI_33_GATT_SR_GAW_BI_39_valuesAbove512Octets() {
+    @Test("GATT/SR/GAW/BI-32, GATT/SR/GAW/BI-33, GATT/SR/GAW/BI-39: values above 512 octets are refused")
+    func valuesAbove512Octets() {
         client.agree(517)
         let long = [UInt8](repeating: 1, count: 513)
         #expect(client.exchange([0x12, 28, 0] + long) == client.error(0x12, 28, .invalidAttributeValueLength))
@@ -55,7 +60,10 @@ import Testing
         #expect(app.writes.count == 1)
     }
 
-    @Test func GATT_SR_GAW_BV_05_GATT_SR_GAW_BV_09_GATT_SR_GAW_BV_10_behaviour_7_34_preparedWrites() {
+    @Test(
+        "GATT/SR/GAW/BV-05, GATT/SR/GAW/BV-09, GATT/SR/GAW/BV-10, behaviour 7.34: prepared writes are executed together"
+    )
+    func preparedWrites() {
         #expect(prepare(28, 0, [1, 2]) == [0x17, 28, 0, 0, 0, 1, 2])
         #expect(prepare(29, 0, [9]) == [0x17, 29, 0, 0, 0, 9])
         #expect(prepare(28, 2, [3]) == [0x17, 28, 0, 2, 0, 3])
@@ -77,18 +85,20 @@ import Testing
 
     /// Nothing may be put behind the end of the longest value but nothing; the app is asked about what could be.
     @Test(
+        "GATT/SR/GAW/BI-33: nothing is written behind the end of the longest value",
         arguments: [
             (511, 1, ATTErrorCode.invalidOffset, true), (512, 0, .invalidOffset, true),
             (512, 1, .invalidAttributeValueLength, false), (513, 0, .invalidOffset, false),
         ]
     )
-    func GATT_SR_GAW_BI_33_theEndOfTheLongestValue(offset: Int, count: Int, code: ATTErrorCode, isAsked: Bool) {
+    func theEndOfTheLongestValue(offset: Int, count: Int, code: ATTErrorCode, isAsked: Bool) {
         #expect(prepare(28, offset, [UInt8](repeating: 1, count: count)).first == 0x17)
         #expect(client.exchange([0x18, 1]) == client.error(0x18, 28, code))
         #expect(app.writes.isEmpty == !isAsked)
     }
 
-    @Test func GATT_SR_GAW_BV_07_cancel() {
+    @Test("GATT/SR/GAW/BV-07: prepared writes are cancelled")
+    func preparedWritesAreCancelled() {
         _ = prepare(28, 0, [1])
         #expect(client.exchange([0x18, 0]) == executed)
         #expect(client.exchange([0x18, 1]) == executed)
@@ -96,12 +106,16 @@ import Testing
         #expect(client.exchange([0x18, 2]) == client.error(0x18, 0, .invalidPDU))
     }
 
-    @Test func GATT_SR_GAW_BV_11_nothingPrepared() {
+    @Test("GATT/SR/GAW/BV-11: executing with nothing prepared does nothing")
+    func nothingIsPrepared() {
         #expect(client.exchange([0x18, 1]) == executed)
         #expect(app.writes.isEmpty)
     }
 
-    @Test func GATT_SR_GAW_BI_07_GATT_SR_GAW_BI_08_GATT_SR_GAW_BI_09_prepareRefusals() {
+    @Test(
+        "GATT/SR/GAW/BI-07, GATT/SR/GAW/BI-08, GATT/SR/GAW/BI-09: prepared writes are refused at once or all together"
+    )
+    func prepareRefusals() {
         #expect(prepare(99, 0, [1]) == client.error(0x16, 99, .invalidHandle))
         #expect(prepare(14, 0, [1]) == client.error(0x16, 14, .writeNotPermitted))
         // The offset waits for the execution, where the app refuses it; all or nothing.
@@ -113,7 +127,8 @@ import Testing
         #expect(client.exchange([0x18, 1]) == client.error(0x18, 28, .invalidOffset))
     }
 
-    @Test func AB_A01_theQueueHasAQuotaForEachLink() throws {
+    @Test("AB-A01: the queue of prepared writes has a quota for each link")
+    func theQueueHasAQuotaForEachLink() throws {
         var refused = 0
         for _ in 0..<1000 where prepare(28, 0, [1]) == client.error(0x16, 28, .prepareQueueFull) { refused += 1 }
         #expect(refused == 1000 - 128)
@@ -129,7 +144,8 @@ import Testing
         #expect(app.writes.isEmpty)
     }
 
-    @Test func AB_A02_GATT_SR_GAW_BI_41_theAttributeIsGone() throws {
+    @Test("GATT/SR/GAW/BI-41, AB-A02: prepared writes are refused when their attribute is gone")
+    func theAttributeIsGone() throws {
         _ = prepare(17, 0, [1])
         _ = prepare(28, 0, [1])
         try client.fixture.database.remove(19)
@@ -137,7 +153,8 @@ import Testing
         #expect(app.writes.isEmpty)
     }
 
-    @Test func AB_A02_securityIsGone() {
+    @Test("AB-A02: prepared writes are refused when security is gone")
+    func securityIsGone() {
         client.session.security = LinkSecurity(isEncrypted: true, isAuthenticated: true)
         _ = prepare(28, 0, [1])
         _ = prepare(31, 0, [1])
@@ -146,7 +163,8 @@ import Testing
         #expect(app.writes.isEmpty)
     }
 
-    @Test func GATT_SR_GAW_BV_08_descriptors() {
+    @Test("GATT/SR/GAW/BV-08: descriptors are written where they may be")
+    func descriptorsAreWritten() {
         #expect(client.exchange([0x12, 29, 0, 4]) == [0x13])
         #expect(client.exchange([0x0A, 29, 0]) == [0x0B, 4])
         #expect(client.exchange([0x12, 18, 0, 4]) == client.error(0x12, 18, .writeNotPermitted))
@@ -169,7 +187,8 @@ import Testing
         #expect(client.exchange([0x12, 9, 0, 1, 0]) == client.error(0x12, 9, .improperlyConfigured))
     }
 
-    @Test func AB_A11_reservedBitsOfAConfigurationAreNotLookedAt() {
+    @Test("AB-A11: reserved bits of a client configuration are not looked at")
+    func reservedBitsOfAConfigurationAreNotLookedAt() {
         #expect(client.exchange([0x12, 24, 0, 0xFD, 0xFF]) == [0x13])
         #expect(client.exchange([0x0A, 24, 0]) == [0x0B, 1, 0])
     }
@@ -233,7 +252,8 @@ import Testing
         #expect(client.exchange([0x18, 1]) == client.error(0x18, 11, .valueNotAllowed))
     }
 
-    @Test func GATT_SR_GAS_BV_03_featuresAreAnnouncedForGood() {
+    @Test("GATT/SR/GAS/BV-03: client features are announced for good")
+    func featuresAreAnnouncedForGood() {
         #expect(client.exchange([0x0A, 11, 0]) == [0x0B, 0])
         #expect(client.exchange([0x12, 11, 0, 0xFC]) == [0x13])
         #expect(client.exchange([0x0A, 11, 0]) == [0x0B, 0x04])

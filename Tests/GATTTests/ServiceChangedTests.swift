@@ -118,8 +118,8 @@ import Testing
     }
 
     /// The signature is right, and the handle may be an old one (Core Vol 3 Part G 2.5.2.1).
-    @Test(arguments: [0, 1] as [UInt8])
-    func AB_A11_AB_A12_aSignedWriteOfAClientThatMissedAChange(features: UInt8) throws {
+    @Test("AB-A11, AB-A12: a signed write of a client that missed a change is ignored", arguments: [0, 1] as [UInt8])
+    func aSignedWriteOfAClientThatMissedAChange(features: UInt8) throws {
         let definition = CharacteristicDefinition(
             0x2A4D,
             properties: [.write, .authenticatedSignedWrites],

@@ -84,7 +84,8 @@ final class SigningPair {
 
 /// Signed writes (Core Vol 3 Part F 3.4.5.4, Part G 4.9.2, Part C 10.4).
 @Suite struct SignedWriteTests {
-    @Test func GATT_CL_GAW_BV_02_GATT_SR_GAW_BV_02_GAP_SEC_CSIGN_BV_01_GAP_SEC_CSIGN_BV_02_signedAndAccepted() throws {
+    @Test("GATT/CL/GAW/BV-02, GATT/SR/GAW/BV-02, GAP/SEC/CSIGN/BV-01, GAP/SEC/CSIGN/BV-02: a signed write is accepted")
+    func signedAndAccepted() throws {
         let pair = try SigningPair()
         for (index, handle) in [pair.open, pair.signedOnly, pair.open].enumerated() {
             try pair.write([UInt8(index), 5], to: handle)
@@ -100,7 +101,8 @@ final class SigningPair {
         #expect(pair.peer.serverLink.sent.filter { $0.count == 5 }.isEmpty)
     }
 
-    @Test func AB_A12_GATT_SR_GAW_BI_01_GAP_SEC_CSIGN_BI_01_aWrongSignature() throws {
+    @Test("GATT/SR/GAW/BI-01, GAP/SEC/CSIGN/BI-01, AB-A12: a signed write with a wrong signature is ignored")
+    func aWrongSignature() throws {
         let pair = try SigningPair(clientKey: 2)
         try pair.write([1], to: pair.open)
         #expect(pair.app.writes.isEmpty && pair.counter == 0)
@@ -119,7 +121,8 @@ final class SigningPair {
         }
     }
 
-    @Test func AB_A12_GAP_SEC_CSIGN_BI_02_aCounterThatHasBeenSeen() throws {
+    @Test("GAP/SEC/CSIGN/BI-02, AB-A12: a signed write with a counter that has been seen is ignored")
+    func aCounterThatHasBeenSeen() throws {
         let pair = try SigningPair()
         for value: UInt8 in 0..<3 { try pair.write([value], to: pair.open) }
         let heard = pair.sent()
@@ -133,7 +136,8 @@ final class SigningPair {
 
     /// Somebody replays on a second link what the client sends on the first, while both are there: at the same time, later, and
     /// before it arrives there. Each signature counts once, for all links of the device, since the key has one counter.
-    @Test func AB_A12_aReplayOnASecondLinkAtTheSameTime() throws {
+    @Test("AB-A12: a signed write that is replayed on a second link at the same time counts once")
+    func aReplayOnASecondLinkAtTheSameTime() throws {
         let pair = try SigningPair()
         let second = pair.fixture.client(mtu: 64)
         second.session.verifySignature = { [managers = pair.managers] in managers[1].verify($0, signature: $1) }
@@ -168,7 +172,8 @@ final class SigningPair {
     }
 
     /// No bond on either side: the server has no key, or the client has none and sends nothing.
-    @Test func AB_A12_GAP_SEC_CSIGN_BI_03_noKey() throws {
+    @Test("GAP/SEC/CSIGN/BI-03, AB-A12: without a key a signed write is neither sent nor taken")
+    func noKeyNoSignature() throws {
         let pair = try SigningPair(serverKey: nil)
         try pair.write([1], to: pair.open)
         #expect(pair.app.writes.isEmpty && pair.counter == 0)
@@ -184,7 +189,8 @@ final class SigningPair {
 
     /// Where a signature is needed, a write with response is not let in without encryption, and a plain command is
     /// ignored (Core Vol 3 Part C 10.4.2).
-    @Test func GAP_SEC_CSIGN_BI_04_aRequestInPlaceOfASignature() throws {
+    @Test("GAP/SEC/CSIGN/BI-04: a write request where GATT needs a signature gets insufficient authentication")
+    func aRequestInPlaceOfASignature() throws {
         let pair = try SigningPair()
         for security in [LinkSecurity(), LinkSecurity(isEncrypted: false)] {
             pair.peer.session.security = security
@@ -206,7 +212,8 @@ final class SigningPair {
         #expect(pair.app.values[pair.signedOnly] == [2])
     }
 
-    @Test func AB_A12_overAnEncryptedLink() throws {
+    @Test("AB-A12: a signed write over an encrypted link is ignored")
+    func overAnEncryptedLink() throws {
         let pair = try SigningPair()
         try pair.write([1], to: pair.open)
         let signature = try #require(pair.sent().first)
@@ -224,7 +231,8 @@ final class SigningPair {
     }
 
     /// Never over an enhanced bearer, in either direction.
-    @Test func AB_A12_GATT_SR_GAW_BI_38_overAnEnhancedBearer() throws {
+    @Test("GATT/SR/GAW/BI-38, AB-A12: a signed write over an enhanced bearer is neither sent nor taken")
+    func overAnEnhancedBearer() throws {
         let pair = try SigningPair()
         try pair.write([1], to: pair.open)
         let pdu = try #require(pair.sent().first)
@@ -245,7 +253,8 @@ final class SigningPair {
     }
 
     /// GATT/SR/GAW/BI-40: a value longer than any attribute's.
-    @Test func GATT_SR_GAW_BI_40_aValueThatIsTooLong() throws {
+    @Test("GATT/SR/GAW/BI-40: a signed write of a value that is too long is ignored")
+    func aValueThatIsTooLong() throws {
         let pair = try SigningPair()
         let peer = pair.fixture.client(mtu: 1000, peerMTU: 1000)
         peer.session.verifySignature = { [managers = pair.managers] in managers[1].verify($0, signature: $1) }

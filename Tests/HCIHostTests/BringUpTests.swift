@@ -37,7 +37,8 @@ import Testing
         #expect(bench.host.counters == HCICounters())
     }
 
-    @Test func AB_H08_whereAControllerIsTheHostKnowsFromTheLineAndNotFromIt() throws {
+    @Test("AB-H08: where a controller is the host knows from the line and not from the controller")
+    func whereAControllerIsTheLineSays() throws {
         let bench = Bench()
         bench.transport.place = "tcp:127.0.0.1:6402"
         bench.host.start()
@@ -109,8 +110,8 @@ import Testing
         ([.periodicAdvertising, .connectedIsochronousCentral, .powerControlRequest, .connectionSubrating], []),
     ]
 
-    @Test(arguments: eventsOfFeatures)
-    func onlyEventsThatTheHostHandlesAndTheControllerKnowsAreAskedFor(features: LEFeatures, events: LEEventMask) {
+    @Test("only events that the host handles and the controller knows are asked for", arguments: eventsOfFeatures)
+    func onlyEventsOfUseAreAskedFor(features: LEFeatures, events: LEEventMask) {
         let bench = Bench()
         bench.controller.leFeatures = features
         bench.up()
@@ -204,7 +205,8 @@ import Testing
         #expect(bench.error == .unsupportedController(reason: "it has no buffers for data"))
     }
 
-    @Test func AB_H06_aSilentControllerFailsAfterTheTimeForAReset() {
+    @Test("AB-H06: a controller that is silent fails the bring-up after the time for a reset")
+    func aSilentControllerFailsAfterTheTimeForAReset() {
         let bench = Bench()
         bench.controller.reaction = { _ in .silence }
         bench.host.start()
@@ -215,7 +217,8 @@ import Testing
         #expect(bench.transport.commands == ["Reset"])
     }
 
-    @Test func AB_H06_oneThatFallsSilentIsResetAndThenGivenUp() {
+    @Test("AB-H06: a controller that falls silent is reset and then given up")
+    func oneThatFallsSilentIsResetAndThenGivenUp() {
         let bench = Bench()
         bench.controller.reaction = { $0 == ReadBDADDR.opcode ? .silence : .answer }
         bench.host.start()
@@ -225,7 +228,8 @@ import Testing
         #expect(bench.host.counters.resets == HCIHost.maximumResets)
     }
 
-    @Test func AB_H06_oneThatAnswersOtherCommandsIsSilent() {
+    @Test("AB-H06: a controller that answers other commands only counts as silent")
+    func oneThatAnswersOtherCommandsIsSilent() {
         let bench = Bench()
         bench.controller.reaction = { opcode in
             .packets([
@@ -238,7 +242,8 @@ import Testing
         #expect(bench.host.counters.unexpectedAnswers == 1)
     }
 
-    @Test func AB_H02_garbageInPlaceOfAnswersFailsTheBringUp() {
+    @Test("AB-H02: garbage in place of answers fails the bring-up")
+    func garbageInPlaceOfAnswersFailsTheBringUp() {
         for length in 0..<4 {
             let bench = Bench()
             let whole: PacketBuffer = [0x01, 0x03, 0x0C, 0x00]
@@ -278,7 +283,8 @@ import Testing
     }
 
     /// Before the reset is answered, a controller may still speak of what made it necessary.
-    @Test func AB_H06_aHardwareErrorBeforeTheResetIsAnsweredIsOfTheTimeBefore() {
+    @Test("AB-H06: a hardware error before the reset is answered belongs to the time before")
+    func aHardwareErrorBeforeTheResetIsAnsweredIsOfTheTimeBefore() {
         let bench = Bench()
         bench.controller.reaction = { $0 == Reset.opcode ? .silence : .answer }
         bench.host.start()

@@ -77,7 +77,8 @@ import Testing
         #expect(text(queue.handle(.status(leave))) == "send 0x2018, timer 2")
     }
 
-    @Test func AB_H06_answersToOtherCommandsDoNotCount() {
+    @Test("AB-H06: answers to other commands do not count")
+    func answersToOtherCommandsDoNotCount() {
         var queue = CommandQueue()
         _ = queue.handle(entry(1, LERand()))
         #expect(text(queue.handle(complete(ReadBDADDR.self))) == "ignored 0x1009")

@@ -48,7 +48,8 @@ import Testing
         #expect(bench.transport.sent.isEmpty)
     }
 
-    @Test func AB_H06_oneErrorForAllWhoWait() throws {
+    @Test("AB-H06: all who wait for a controller get the one error")
+    func oneErrorForAllWhoWait() throws {
         let bench = Bench()
         bench.up()
         bench.connect(0x40)
@@ -69,7 +70,8 @@ import Testing
         #expect(bench.host.counters.unexpectedAnswers == 1)
     }
 
-    @Test func AB_H06_aResetThatFailsTooKeepsBothCauses() {
+    @Test("AB-H06: a reset that fails too keeps both causes")
+    func aResetThatFailsTooKeepsBothCauses() {
         let bench = Bench()
         bench.up()
         bench.controller.reaction = { _ in .silence }
@@ -201,7 +203,8 @@ import Testing
         #expect(bench.host.counters.unknownHandles == 1)
     }
 
-    @Test func AB_H02_noPartOfAnyEventUpsetsTheHost() throws {
+    @Test("AB-H02: no part of any event upsets the host")
+    func noPartOfAnyEventUpsetsTheHost() throws {
         func truncated<E: HCIEvent>(_ type: E.Type, _ bench: Bench) {
             let bytes = HCIPacket(RandomFields.value(type, RandomSource(seed: 3))).bytes
             for length in 0..<bytes.count {

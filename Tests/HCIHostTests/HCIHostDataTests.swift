@@ -137,7 +137,8 @@ import Testing
         #expect(bench.transport.data.map { $0.payload[0] } == Array(0..<10))
     }
 
-    @Test func AB_H01_creditsAreClamped() throws {
+    @Test("AB-H01: completed packets beyond those under way are not credited")
+    func creditsAreClamped() throws {
         let bench = Bench()
         bench.up()
         let link = try #require(bench.connect(1))
@@ -150,7 +151,8 @@ import Testing
         #expect(bench.host.connections.count == 1)
     }
 
-    @Test func AB_H01_aCountBeyondThePayloadRejectsTheWholeEvent() throws {
+    @Test("AB-H01: a count beyond the payload rejects the whole event")
+    func aCountBeyondThePayloadRejectsTheWholeEvent() throws {
         let bench = Bench()
         bench.up()
         let link = try #require(bench.connect(1))
@@ -177,7 +179,8 @@ import Testing
         #expect(seen == ["0102 true", "03 false", "04 true"])
     }
 
-    @Test func AB_H02_dataWithoutOctetsOrWithWrongLengthsAreRefused() throws {
+    @Test("AB-H02: data without octets or with wrong lengths are refused")
+    func dataWithoutOctetsOrWithWrongLengthsAreRefused() throws {
         let bench = Bench()
         bench.up()
         let link = try #require(bench.connect(1))
@@ -193,7 +196,8 @@ import Testing
         #expect(bench.host.counters.malformed == 8)
     }
 
-    @Test func AB_H04_dataBeforeConnectionCompleteReachTheirConnection() throws {
+    @Test("AB-H04: data before the connection is complete reach their connection")
+    func dataBeforeConnectionCompleteReachTheirConnection() throws {
         let bench = Bench()
         bench.up()
         bench.inject(.acl, [0x01, 0x20, 1, 0, 0xAA])
@@ -207,7 +211,8 @@ import Testing
         #expect(seen == [[0xAA]])
     }
 
-    @Test func AB_H04_dataOfUnknownConnectionsAreBoundedAndNeverReachAnother() throws {
+    @Test("AB-H04: data of unknown connections are bounded and never reach another")
+    func dataOfUnknownConnectionsAreBoundedAndNeverReachAnother() throws {
         let bench = Bench()
         bench.up()
         for _ in 0..<20 { bench.inject(.acl, [0x01, 0x20, 1, 0, 0xAA]) }
@@ -220,7 +225,8 @@ import Testing
         #expect(seen == 0)
     }
 
-    @Test func AB_H05_aConnectionBeginsOnce() throws {
+    @Test("AB-H05: one connection begins once")
+    func aConnectionBeginsOnce() throws {
         let bench = Bench()
         bench.up()
         let link = try #require(bench.connect(1))
@@ -238,7 +244,8 @@ import Testing
         #expect(bench.disconnections.isEmpty && bench.host.counters.unknownHandles == 1)
     }
 
-    @Test func AB_H05_encryptionThatNobodyBeganIsNotBelieved() throws {
+    @Test("AB-H05: encryption that nobody began is not believed")
+    func encryptionThatNobodyBeganIsNotBelieved() throws {
         let bench = Bench()
         bench.up()
         let handle = ConnectionHandle(rawValue: 1)
@@ -306,7 +313,8 @@ import Testing
 
     /// A link without encryption has no key to refresh, though there is one for it: whoever hears of it would take the link for
     /// encrypted (Core Vol 4 Part E 7.7.39).
-    @Test func AB_H05_aRefreshIsOfALinkThatIsEncrypted() throws {
+    @Test("AB-H05: a refreshed key is believed only on a link that is encrypted")
+    func aRefreshIsOfALinkThatIsEncrypted() throws {
         let bench = Bench()
         bench.up()
         let handle = ConnectionHandle(rawValue: 1)
@@ -324,7 +332,8 @@ import Testing
     }
 
     /// What fails changes nothing of the link, and the key it was for is none any more.
-    @Test func AB_H05_aFailureIsNoRefreshAndNoEnd() throws {
+    @Test("AB-H05: a refresh that failed neither renews nor ends the encryption")
+    func aFailureIsNoRefreshAndNoEnd() throws {
         let bench = Bench()
         bench.up()
         let handle = ConnectionHandle(rawValue: 1)
@@ -344,7 +353,8 @@ import Testing
     }
 
     // A key that is refused does not take back the one before.
-    @Test func AB_H05_aRefusedKeyDoesNotUndoTheOneUnderWay() throws {
+    @Test("AB-H05: a refused key does not undo the one under way")
+    func aRefusedKeyDoesNotUndoTheOneUnderWay() throws {
         let bench = Bench()
         bench.up()
         let handle = ConnectionHandle(rawValue: 1)

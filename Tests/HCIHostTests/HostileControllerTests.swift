@@ -40,8 +40,8 @@ import Testing
         ([0x01, 0x02, 0x00, 0x01, 0x00], .clamped), ([0x01, 0x02, 0x00, 0xFF, 0xFF], .clamped),
     ]
 
-    @Test(arguments: completions)
-    func AB_H01_completionsThatCannotBeAreRejectedAndCounted(parameters: PacketBuffer, cause: Cause) throws {
+    @Test("AB-H01: completed packets that cannot be are rejected and counted", arguments: completions)
+    func completionsThatCannotBeAreRejectedAndCounted(parameters: PacketBuffer, cause: Cause) throws {
         let bench = Bench()
         bench.up()
         let link = try #require(bench.connect(1))
@@ -55,7 +55,8 @@ import Testing
         #expect(bench.disconnections.isEmpty && bench.states.count == 2)
     }
 
-    @Test func AB_H02_aStreamThatIsNoneEndsEverythingWithOneTypedError() throws {
+    @Test("AB-H02: a stream that is no HCI ends everything with one typed error")
+    func aStreamThatIsNoneEndsEverythingWithOneTypedError() throws {
         let bench = Bench()
         bench.up()
         bench.connect(1)
@@ -73,7 +74,8 @@ import Testing
         #expect(bench.host.connections.isEmpty && bench.connections.count == 2)
     }
 
-    @Test func AB_H02_aLengthBeyondThePacketIsATypedError() throws {
+    @Test("AB-H02: a length beyond the packet is a typed error")
+    func aLengthBeyondThePacketIsATypedError() throws {
         for (length, count) in [(255, 0), (5, 4), (1, 0)] {
             let bytes = PacketBuffer([0x05, UInt8(length)] + [UInt8](repeating: 0, count: count))
             #expect(throws: PacketError(.truncated(needed: length, available: count), at: "Parameters")) {
@@ -93,7 +95,8 @@ import Testing
         [0x0B, 0x00], [0x0B, 0xFF] + [UInt8](repeating: 0, count: 16), [0x0B],
     ]
 
-    @Test(arguments: reports) func AB_H03_aReportThatContradictsItselfIsDropped(parameters: [UInt8]) {
+    @Test("AB-H03: an advertising report that contradicts itself is dropped", arguments: reports)
+    func aReportThatContradictsItselfIsDropped(parameters: [UInt8]) {
         let bench = Bench()
         bench.up()
         var seen = 0
@@ -106,7 +109,8 @@ import Testing
         #expect(seen == 1)
     }
 
-    @Test func AB_H04_fragmentsOutOfPlaceReachTheirOwnLinkAndSayWhatTheyAre() throws {
+    @Test("AB-H04: fragments out of place reach their own link and say what they are")
+    func fragmentsOutOfPlaceReachTheirOwnLinkAndSayWhatTheyAre() throws {
         let bench = Bench()
         bench.up()
         var seen: [String] = []
@@ -128,7 +132,8 @@ import Testing
         #expect(seen.count == 4)
     }
 
-    @Test func AB_H04_whatNobodyTakesIsBounded() throws {
+    @Test("AB-H04: data that nobody takes are bounded")
+    func whatNobodyTakesIsBounded() throws {
         let bench = Bench()
         bench.up()
         let link = try #require(bench.connect(1))
@@ -151,7 +156,8 @@ import Testing
         bench.run(.milliseconds(1))
     }
 
-    @Test func AB_H05_aKeyThatTheControllerRefusedDoesNotCount() throws {
+    @Test("AB-H05: a key that the controller refused does not count")
+    func aKeyThatTheControllerRefusedDoesNotCount() throws {
         let bench = Bench()
         bench.up()
         let link = try #require(bench.connect(1))
@@ -170,7 +176,8 @@ import Testing
     }
 
     /// As peripheral the host gives the key when it is asked: that counts, once, and for the link that asked.
-    @Test func AB_H05_theKeyThatAPeripheralGivesCounts() throws {
+    @Test("AB-H05: the key that a peripheral gives to its controller counts")
+    func theKeyThatAPeripheralGivesCounts() throws {
         let bench = Bench()
         bench.up()
         let link = try #require(bench.connect(1, role: .peripheral))
@@ -191,7 +198,8 @@ import Testing
         #expect(!other.isEncrypted && bench.host.counters.unexpectedEncryption == 3)
     }
 
-    @Test func AB_H05_anUpdateThatFailedChangesNothing() throws {
+    @Test("AB-H05: a connection update that failed changes nothing")
+    func anUpdateThatFailedChangesNothing() throws {
         let bench = Bench()
         bench.up()
         let link = try #require(bench.connect(1))
@@ -208,7 +216,8 @@ import Testing
         #expect(link.interval == 6 && link.latency == 9 && link.supervisionTimeout == 10 && link.txPHY == .coded)
     }
 
-    @Test func AB_H05_noControllerHasSoManyConnections() {
+    @Test("AB-H05: more connections than a controller can have are refused")
+    func noControllerHasSoManyConnections() {
         let bench = Bench()
         bench.up()
         let most = ConnectionTable.maximumConnections
@@ -220,8 +229,8 @@ import Testing
         #expect(bench.host.connections.count == most)
     }
 
-    @Test(arguments: [2, 3, 0xFF] as [UInt8])
-    func AB_H05_onlyTheEncryptionOfLECounts(state: UInt8) throws {
+    @Test("AB-H05: only the encryption of LE counts", arguments: [2, 3, 0xFF] as [UInt8])
+    func onlyTheEncryptionOfLECounts(state: UInt8) throws {
         let bench = Bench()
         bench.up()
         let link = try #require(bench.connect(1))
@@ -230,7 +239,8 @@ import Testing
         #expect(!link.isEncrypted && bench.host.counters.unexpectedEncryption == 1)
     }
 
-    @Test func AB_H05_aKeyIsForOneLinkAndOneTime() throws {
+    @Test("AB-H05: a key is for one link and one time")
+    func aKeyIsForOneLinkAndOneTime() throws {
         let bench = Bench()
         bench.up()
         let first = try #require(bench.connect(1))
@@ -252,7 +262,8 @@ import Testing
         #expect(!third.isEncrypted && bench.host.counters.unexpectedEncryption == 3)
     }
 
-    @Test func AB_H05_theEventsThatAreNotBelievedReachNobody() throws {
+    @Test("AB-H05: the events that are not believed reach nobody")
+    func theEventsThatAreNotBelievedReachNobody() throws {
         let bench = Bench()
         bench.up()
         let link = try #require(bench.connect(1))

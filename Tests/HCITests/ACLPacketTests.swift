@@ -14,7 +14,8 @@ import Testing
         #expect(read.handle.rawValue == 0x0EFF && read.boundary == .continuation && read.payload == [1, 2, 3])
     }
 
-    @Test func AB_H02_dataOfAnotherLengthThanTheHeaderSaysAreRefused() {
+    @Test("AB-H02: ACL data of another length than the header says are refused")
+    func dataOfAnotherLengthThanTheHeaderSaysAreRefused() {
         let whole: PacketBuffer = [0x40, 0x20, 3, 0, 1, 2, 3]
         for length in 0..<whole.count {
             #expect(throws: PacketError.self) { try ACLPacket(reading: whole.prefix(upTo: length)) }

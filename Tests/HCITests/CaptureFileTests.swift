@@ -29,7 +29,8 @@ private final class Folder {
         #expect(folder.content("new") == [1, 2])
     }
 
-    @Test func a_file_that_all_could_read_gives_way_and_who_has_it_open_learns_nothing() throws {
+    @Test("a capture file that all could read gives way, and who has it open learns nothing")
+    func aFileThatAllCouldReadGivesWay() throws {
         let folder = try Folder()
         let path = "\(folder.path)/old"
         let forAll = [FileAttributeKey.posixPermissions: 0o666]

@@ -30,7 +30,8 @@ import Testing
         try check(Self.type(name))
     }
 
-    @Test(arguments: names) func AB_H02_noPartOfAnEventIsAnEvent(name: String) throws {
+    @Test("AB-H02: no part of an event is taken for an event", arguments: names)
+    func noPartOfAnEventIsAnEvent(name: String) throws {
         func check<E: HCIEvent>(_ type: E.Type) throws {
             let random = RandomSource(seed: UInt64(type.eventCode.rawValue))
             var event = RandomFields.value(type, random)
@@ -116,15 +117,16 @@ import Testing
         #expect(event.encoded() == parameters)
     }
 
-    @Test(arguments: [UInt8(0), 2, 25, 255])
-    func AB_H03_reportsThatAreNotThereAreNotRead(count: UInt8) {
+    @Test("AB-H03: reports that an event announces and does not have are not read", arguments: [UInt8(0), 2, 25, 255])
+    func reportsThatAreNotThereAreNotRead(count: UInt8) {
         let one: [UInt8] = [0x00, 0x01, 1, 2, 3, 4, 5, 6, 0x00, 0xC4]
         #expect(throws: PacketError.self) { try LEAdvertisingReport.reading(PacketBuffer([count] + one)) }
         #expect(throws: PacketError.self) { try LEExtendedAdvertisingReport.reading(PacketBuffer([count] + one)) }
         #expect(throws: PacketError.self) { try LEDirectedAdvertisingReport.reading(PacketBuffer([count] + one)) }
     }
 
-    @Test func AB_H03_dataDoNotReachBeyondTheEvent() {
+    @Test("AB-H03: the data of a report do not reach beyond the event")
+    func dataDoNotReachBeyondTheEvent() {
         for length in 1...255 {
             let bytes: [UInt8] = [1, 0x00, 0x01, 1, 2, 3, 4, 5, 6, UInt8(length), 0xC4]
             #expect(throws: PacketError.self) { try LEAdvertisingReport.reading(PacketBuffer(bytes)) }

@@ -5,7 +5,8 @@ import Testing
 
 /// The frames around commands and events, which are read before anything in them is.
 @Suite struct FrameTests {
-    @Test func AB_H02_noPartOfAFrameIsAFrame() throws {
+    @Test("AB-H02: no part of a frame is taken for a frame")
+    func noPartOfAFrameIsAFrame() throws {
         let frames = [
             HCIPacket(LESetScanEnable(isEnabled: true, filterDuplicates: .enabled)),
             HCIPacket(CommandStatus(credits: 1, opcode: Reset.opcode)), HCIPacket(Reset()),

@@ -39,7 +39,8 @@ import Testing
         }
     }
 
-    @Test func AB_H02_anUnknownPacketTypeIsATypedErrorBehindThePacketsBeforeIt() throws {
+    @Test("AB-H02: an unknown packet type is a typed error behind the packets before it")
+    func anUnknownPacketTypeIsAnErrorInItsPlace() throws {
         let channel = try channel()
         #expect(throws: HCITransportError.malformed(PacketError(.value(9), at: "H4 packet type"))) {
             try channel.writeInbound(octets([0x01, 0x03, 0x0C, 0x00, 9, 1, 2]))

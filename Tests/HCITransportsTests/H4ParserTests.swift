@@ -32,8 +32,8 @@ import Testing
         #expect(Self.stream.flatMap { parser.take([$0]) } == expected)
     }
 
-    @Test(arguments: [0x00, 0x06, 0xFF] as [UInt8])
-    func AB_H02_anUnknownPacketTypeEndsTheStream(type: UInt8) {
+    @Test("AB-H02: an unknown packet type ends the stream", arguments: [0x00, 0x06, 0xFF] as [UInt8])
+    func anUnknownPacketTypeEndsTheStream(type: UInt8) {
         var parser = H4Parser()
         #expect(parser.take([0x01, 0x03, 0x0C, 0x00, type, 1, 2, 3]).count == 1)
         #expect(parser.failure == PacketError(.value(UInt64(type)), at: "H4 packet type"))
@@ -41,7 +41,8 @@ import Testing
         #expect(parser.pendingLength == 0)
     }
 
-    @Test func AB_H02_aPacketThatNeverEndsIsBounded() {
+    @Test("AB-H02: a packet that never ends is bounded")
+    func aPacketThatNeverEndsIsBounded() {
         var parser = H4Parser()
         #expect(parser.take([0x02, 0x40, 0x20, 0xFF, 0xFF]).isEmpty)
         for _ in 0..<70_000 where parser.failure == nil { _ = parser.take([0x77]) }

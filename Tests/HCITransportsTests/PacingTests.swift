@@ -21,7 +21,8 @@ import Testing
         #expect(seen.times == [100, 250])
     }
 
-    @Test func whatComesInIsStampedWithTheWallClockAndTimeNeverGoesBack() {
+    @Test("what comes in is stamped with the wall clock, and time never goes back")
+    func timeOfWhatComesInNeverGoesBack() {
         var pacing = Pacing()
         pacing.arrive(wall: Instant(microseconds: 500))
         #expect(pacing.now.microseconds == 500)

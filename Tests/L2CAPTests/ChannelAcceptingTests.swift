@@ -22,8 +22,11 @@ import Testing
         #expect(fixture.server.channels.count == 1)
     }
 
-    @Test func L2CAP_LE_CFC_BV_03_thePeerOpens() throws { try expectAccepting(.creditBased) }
-    @Test func L2CAP_ECFC_BV_03_thePeerOpens() throws { try expectAccepting(.enhanced) }
+    @Test("L2CAP/LE/CFC/BV-03: the peer opens a credit-based channel")
+    func thePeerOpensACreditBasedChannel() throws { try expectAccepting(.creditBased) }
+
+    @Test("L2CAP/ECFC/BV-03: the peer opens enhanced channels")
+    func thePeerOpensEnhancedChannels() throws { try expectAccepting(.enhanced) }
 
     /// The result, and nothing but zeros besides; no channel is left behind.
     private func expectRefusal(
@@ -46,7 +49,8 @@ import Testing
         #expect(fixture.incoming.isEmpty && fixture.connection.signalling.endpoints.isEmpty)
     }
 
-    @Test func L2CAP_LE_CFC_BV_05_unknownSPSM() throws {
+    @Test("L2CAP/LE/CFC/BV-05: a credit-based channel on an unknown SPSM is refused")
+    func unknownSPSM() throws {
         try expectRefusal(.creditBased, .spsmNotSupported, spsm: 0xF2)
     }
 
@@ -56,10 +60,13 @@ import Testing
         #expect(try fixture.accept(mode).closure == nil)
     }
 
-    @Test func L2CAP_LE_CFC_BV_22_unsupportedSPSM() throws {
+    @Test("L2CAP/LE/CFC/BV-22: a credit-based channel is opened after one on an SPSM that was refused")
+    func unsupportedSPSMOfACreditBasedChannel() throws {
         try expectSupportedAfterUnsupported(.creditBased)
     }
-    @Test func L2CAP_ECFC_BV_28_unsupportedSPSM() throws {
+
+    @Test("L2CAP/ECFC/BV-28: enhanced channels are opened after some on an SPSM that was refused")
+    func unsupportedSPSMOfEnhancedChannels() throws {
         try expectRefusal(.enhanced, .spsmNotSupported, spsm: 0xF1)
         try expectSupportedAfterUnsupported(.enhanced)
     }
@@ -75,15 +82,21 @@ import Testing
         #expect(try fixture.accept(mode).closure == nil)
     }
 
-    @Test func L2CAP_LE_CFC_BV_11_insufficientAuthentication() throws { try expectAuthentication(.creditBased) }
-    @Test func L2CAP_ECFC_BV_11_insufficientAuthentication() throws { try expectAuthentication(.enhanced) }
+    @Test("L2CAP/LE/CFC/BV-11: a credit-based channel is refused for want of authentication")
+    func authenticationOfACreditBasedChannel() throws { try expectAuthentication(.creditBased) }
+
+    @Test("L2CAP/ECFC/BV-11: enhanced channels are refused for want of authentication")
+    func authenticationOfEnhancedChannels() throws { try expectAuthentication(.enhanced) }
 
     private func expectAuthorization(_ mode: ChannelMode) throws {
         try expectRefusal(mode, .insufficientAuthorization) { fixture in fixture.server.authorize = { _ in false } }
     }
 
-    @Test func L2CAP_LE_CFC_BV_13_insufficientAuthorization() throws { try expectAuthorization(.creditBased) }
-    @Test func L2CAP_ECFC_BV_13_insufficientAuthorization() throws { try expectAuthorization(.enhanced) }
+    @Test("L2CAP/LE/CFC/BV-13: a credit-based channel is refused for want of authorization")
+    func authorizationOfACreditBasedChannel() throws { try expectAuthorization(.creditBased) }
+
+    @Test("L2CAP/ECFC/BV-13: enhanced channels are refused for want of authorization")
+    func authorizationOfEnhancedChannels() throws { try expectAuthorization(.enhanced) }
 
     private func expectKeySize(_ mode: ChannelMode) throws {
         for keySize in 7..<16 {
@@ -96,8 +109,11 @@ import Testing
         }
     }
 
-    @Test func L2CAP_LE_CFC_BV_15_keyTooShort() throws { try expectKeySize(.creditBased) }
-    @Test func L2CAP_ECFC_BV_15_keyTooShort() throws { try expectKeySize(.enhanced) }
+    @Test("L2CAP/LE/CFC/BV-15: a credit-based channel is refused for a key that is too short")
+    func keySizeOfACreditBasedChannel() throws { try expectKeySize(.creditBased) }
+
+    @Test("L2CAP/ECFC/BV-15: enhanced channels are refused for a key that is too short")
+    func keySizeOfEnhancedChannels() throws { try expectKeySize(.enhanced) }
 
     private func expectEncryption(_ mode: ChannelMode) throws {
         let protection = LinkSecurity(isEncrypted: false)
@@ -108,8 +124,11 @@ import Testing
         #expect(try fixture.accept(mode).closure == nil)
     }
 
-    @Test func L2CAP_LE_CFC_BV_25_insufficientEncryption() throws { try expectEncryption(.creditBased) }
-    @Test func L2CAP_ECFC_BV_32_insufficientEncryption() throws { try expectEncryption(.enhanced) }
+    @Test("L2CAP/LE/CFC/BV-25: a credit-based channel is refused for want of encryption")
+    func encryptionOfACreditBasedChannel() throws { try expectEncryption(.creditBased) }
+
+    @Test("L2CAP/ECFC/BV-32: enhanced channels are refused for want of encryption")
+    func encryptionOfEnhancedChannels() throws { try expectEncryption(.enhanced) }
 
     /// Nobody is asked about a peer whose link is not good enough (Core Vol 3 Part C 10.5): a person might say yes to whoever it
     /// is.
@@ -137,7 +156,8 @@ import Testing
         #expect(asked == 1)
     }
 
-    @Test func L2CAP_LE_CFC_BV_17_noResources() throws {
+    @Test("L2CAP/LE/CFC/BV-17: a credit-based channel is refused when there are no resources")
+    func noResources() throws {
         try expectRefusal(.creditBased, .insufficientResources) { $0.server.maximumChannelsPerLink = 0 }
         let fixture = try ChannelFixture()
         for source in 0x40..<0x60 { _ = try fixture.accept(.creditBased, source: source) }
@@ -145,7 +165,8 @@ import Testing
         #expect(fixture.connection.creditBasedChannels.count == L2CAPConnection.maximumDynamicChannels)
     }
 
-    @Test func L2CAP_ECFC_BV_17_noResourcesForSome() throws {
+    @Test("L2CAP/ECFC/BV-17: some of several enhanced channels are refused when there are no resources")
+    func noResourcesForSome() throws {
         let fixture = try ChannelFixture()
         fixture.server.maximumChannelsPerLink = 4
         _ = try fixture.accept(.enhanced, source: 0x40)
@@ -158,7 +179,8 @@ import Testing
         try expectRefusal(.enhanced, .insufficientResources) { $0.server.maximumChannelsPerLink = 0 }
     }
 
-    @Test func L2CAP_LE_CFC_BV_20_sourceInUse() throws {
+    @Test("L2CAP/LE/CFC/BV-20: a credit-based channel is refused when its number is in use")
+    func sourceOfACreditBasedChannelInUse() throws {
         let fixture = try ChannelFixture()
         let first = try fixture.accept(.creditBased, source: 0x45)
         let (result, channels) = try fixture.result(.creditBased, sources: [0x45])
@@ -166,7 +188,8 @@ import Testing
         #expect(first.closure == nil && fixture.incoming.count == 1)
     }
 
-    @Test func L2CAP_ECFC_BV_20_sourceInUse() throws {
+    @Test("L2CAP/ECFC/BV-20: an enhanced channel is refused when its number is in use")
+    func sourceOfAnEnhancedChannelInUse() throws {
         let fixture = try ChannelFixture()
         _ = try fixture.accept(.enhanced, source: 0x45)
         let (result, channels) = try fixture.result(.enhanced, sources: [0x44, 0x45])
@@ -174,8 +197,11 @@ import Testing
         #expect(channels == [Int(fixture.incoming[1].identifier.rawValue), 0])
     }
 
-    @Test(arguments: [(63, 64, 1), (0, 64, 1), (64, 63, 1), (64, 65_534, 1), (64, 64, 0)])
-    func L2CAP_ECFC_BV_26_invalidParameters(mtu: Int, mps: Int, credits: Int) throws {
+    @Test(
+        "L2CAP/ECFC/BV-26: enhanced channels with invalid parameters are refused",
+        arguments: [(63, 64, 1), (0, 64, 1), (64, 63, 1), (64, 65_534, 1), (64, 64, 0)]
+    )
+    func invalidParameters(mtu: Int, mps: Int, credits: Int) throws {
         let fixture = try ChannelFixture()
         let (result, channels) = try fixture.result(
             .enhanced,
@@ -188,7 +214,8 @@ import Testing
         #expect(fixture.connection.signalling.endpoints.isEmpty)
     }
 
-    @Test func L2CAP_ECFC_BV_27_unacceptableParameters() throws {
+    @Test("L2CAP/ECFC/BV-27: enhanced channels with parameters that are not acceptable are refused")
+    func unacceptableParameters() throws {
         let fixture = try ChannelFixture()
         fixture.server.minimumPeerMTU = 128
         let (result, channels) = try fixture.result(.enhanced, mtu: 127)
@@ -205,8 +232,8 @@ import Testing
         #expect(try fixture.result(.creditBased, mtu: 65_535, mps: 65_533, sources: [0x41]).result == 0)
     }
 
-    @Test(arguments: [0, 1, 2, 3, 9, 11, 12])
-    func AB_C03_impossibleChannelLists(octets: Int) throws {
+    @Test("AB-C03: requests with impossible lists of channels are refused", arguments: [0, 1, 2, 3, 9, 11, 12])
+    func impossibleChannelLists(octets: Int) throws {
         let fixture = try ChannelFixture()
         let list = (0..<octets).map { UInt8($0.isMultiple(of: 2) ? 0x40 + $0 / 2 : 0) }
         let fields = le(0x80) + le(64) + le(64) + le(1) + list
@@ -222,7 +249,8 @@ import Testing
         #expect(fixture.connection.signalling.endpoints.isEmpty)
     }
 
-    @Test func AB_C03_listsThatContradictThemselves() throws {
+    @Test("AB-C03: lists of channels that contradict themselves are refused")
+    func listsThatContradictThemselves() throws {
         for sources in [[0x40, 0x40], [0x40, 0x41, 0x40], [0x40, 0], [0, 0, 0, 0, 0]] {
             let fixture = try ChannelFixture()
             let (result, channels) = try fixture.result(.enhanced, sources: sources)
@@ -231,8 +259,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [0x01, 0x04, 0x3F, 0x80, 0xFFFF])
-    func AB_C03_sourcesOutsideOfTheDynamicRange(source: Int) throws {
+    @Test("AB-C03: numbers outside of the dynamic range are refused", arguments: [0x01, 0x04, 0x3F, 0x80, 0xFFFF])
+    func sourcesOutsideOfTheDynamicRange(source: Int) throws {
         let fixture = try ChannelFixture()
         #expect(try fixture.result(.creditBased, sources: [source]) == (9, [0]))
         #expect(fixture.connection.signalling.endpoints.isEmpty)
@@ -243,13 +271,17 @@ import Testing
         #expect(fixture.incoming.count == 1)
     }
 
-    @Test(arguments: [0, 0x0004, 0x0005, 0x0027, 0x007F, 0x0100, 0x0180, 0xFFFF])
-    func AB_C06_nobodyListens(spsm: Int) throws {
+    @Test(
+        "AB-C06: a channel to where nobody listens is refused",
+        arguments: [0, 0x0004, 0x0005, 0x0027, 0x007F, 0x0100, 0x0180, 0xFFFF]
+    )
+    func nobodyListens(spsm: Int) throws {
         try expectRefusal(.creditBased, .spsmNotSupported, spsm: spsm)
         try expectRefusal(.enhanced, .spsmNotSupported, spsm: spsm)
     }
 
-    @Test func AB_C06_withoutAnyServer() {
+    @Test("AB-C06: a channel to a host without any server is refused")
+    func withoutAnyServer() {
         let fixture = Fixture()
         let answers = fixture.signal([0x14, 4, 10, 0] + le(0x80) + le(0x40) + le(23) + le(23) + le(1))
         #expect(answers == [[0x15, 4, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0]])
@@ -257,7 +289,8 @@ import Testing
 }
 
 @Suite struct ChannelServersTests {
-    @Test func behaviour_8_1_8_2_numbersAreGivenOutInTheDynamicRange() throws {
+    @Test("behaviours 8.1, 8.2: numbers of servers are given out in the dynamic range")
+    func numbersAreGivenOutInTheDynamicRange() throws {
         let servers = ChannelServers()
         var seen: Set<UInt16> = []
         for _ in 0..<128 { seen.insert(try servers.listen().spsm.rawValue) }
@@ -284,7 +317,8 @@ import Testing
         }
     }
 
-    @Test func behaviour_8_9_anUnpublishedServiceClosesItsChannels() throws {
+    @Test("behaviour 8.9: a service that is not published any more closes its channels")
+    func anUnpublishedServiceClosesItsChannels() throws {
         let fixture = try ChannelFixture()
         let channel = try fixture.accept(.creditBased)
         let other = try fixture.open(.creditBased)

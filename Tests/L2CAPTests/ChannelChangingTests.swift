@@ -11,7 +11,8 @@ import Testing
         fixture.signal(0x19, 60, le(mtu) + le(mps) + channels.flatMap { le($0) }).map { Array($0[4...]) }
     }
 
-    @Test func L2CAP_ECFC_BV_22_weRaiseTheMTU() throws {
+    @Test("L2CAP/ECFC/BV-22: we raise the MTU of an enhanced channel")
+    func weRaiseTheMTU() throws {
         let fixture = try ChannelFixture()
         let channel = try fixture.open(.enhanced)
         var outcomes: [ReconfigureError?] = []
@@ -25,7 +26,8 @@ import Testing
         #expect(fixture.received.map(\.count) == [201])
     }
 
-    @Test func L2CAP_ECFC_BV_23_thePeerRaisesTheMTU() throws {
+    @Test("L2CAP/ECFC/BV-23: the peer raises the MTU of an enhanced channel")
+    func thePeerRaisesTheMTU() throws {
         let fixture = try ChannelFixture()
         let channel = try fixture.accept(.enhanced, credits: 100)
         #expect(throws: ChannelSendError.tooLong(limit: 100)) { try channel.offer(PacketBuffer(pattern(101))) }
@@ -37,7 +39,8 @@ import Testing
         #expect(fixture.sentFrames().flatMap(\.self) == le(101) + pattern(101))
     }
 
-    @Test func L2CAP_ECFC_BI_03_AB_C04_anMTUDoesNotShrink() throws {
+    @Test("L2CAP/ECFC/BI-03, AB-C04: an MTU does not shrink")
+    func anMTUDoesNotShrink() throws {
         let fixture = try ChannelFixture()
         let channel = try fixture.accept(.enhanced)
         _ = try fixture.accept(.enhanced, source: 0x41)
@@ -52,7 +55,8 @@ import Testing
         #expect(fixture.incoming.map(\.peerMTU) == [100, 150] && fixture.incoming.allSatisfy { $0.closure == nil })
     }
 
-    @Test func L2CAP_ECFC_BV_24_weChangeTheMPS() throws {
+    @Test("L2CAP/ECFC/BV-24: we change the MPS of an enhanced channel")
+    func weChangeTheMPS() throws {
         let fixture = try ChannelFixture()
         let channel = try fixture.open(.enhanced)
         for mps in [71, 69] {
@@ -70,7 +74,8 @@ import Testing
         #expect(channel.closure == .violation(.frameTooLong))
     }
 
-    @Test func L2CAP_ECFC_BV_25_thePeerChangesItsMPS() throws {
+    @Test("L2CAP/ECFC/BV-25: the peer changes its MPS of an enhanced channel")
+    func thePeerChangesItsMPS() throws {
         let fixture = try ChannelFixture()
         let channel = try fixture.accept(.enhanced, credits: 100)
         #expect(reconfigure(fixture, 100, 66, [0x40]) == [[0, 0]])
@@ -81,7 +86,8 @@ import Testing
         }
     }
 
-    @Test func L2CAP_ECFC_BI_04_AB_C04_anMPSShrinksOnOneChannelAtATime() throws {
+    @Test("L2CAP/ECFC/BI-04, AB-C04: an MPS shrinks on one channel at a time")
+    func anMPSShrinksOnOneChannelAtATime() throws {
         let fixture = try ChannelFixture()
         let first = try fixture.accept(.enhanced)
         let second = try fixture.accept(.enhanced, source: 0x41)
@@ -95,7 +101,8 @@ import Testing
         #expect(first.closure == nil && second.closure == nil)
     }
 
-    @Test func L2CAP_ECFC_BI_05_AB_C04_unknownChannels() throws {
+    @Test("L2CAP/ECFC/BI-05, AB-C04: reconfiguring unknown channels is refused")
+    func unknownChannels() throws {
         let fixture = try ChannelFixture()
         let channel = try fixture.accept(.enhanced)
         _ = try fixture.accept(.creditBased, source: 0x41)
@@ -108,7 +115,8 @@ import Testing
         #expect(channel.peerMTU == 100)
     }
 
-    @Test func L2CAP_ECFC_BI_06_AB_C04_unacceptableValues() throws {
+    @Test("L2CAP/ECFC/BI-06, AB-C04: reconfiguring with values that are not acceptable is refused")
+    func unacceptableValues() throws {
         let fixture = try ChannelFixture()
         let channel = try fixture.accept(.enhanced)
         for mps in [0, 1, 63, 65_534, 65_535] { #expect(reconfigure(fixture, 200, mps, [0x40]) == [[4, 0]]) }
@@ -176,8 +184,11 @@ import Testing
         #expect(fixture.closures == [.local])
     }
 
-    @Test func L2CAP_LE_CFC_BV_08_weDisconnect() throws { try expectDisconnecting(.creditBased) }
-    @Test func L2CAP_ECFC_BV_08_weDisconnect() throws { try expectDisconnecting(.enhanced) }
+    @Test("L2CAP/LE/CFC/BV-08: we disconnect a credit-based channel")
+    func weDisconnectACreditBasedChannel() throws { try expectDisconnecting(.creditBased) }
+
+    @Test("L2CAP/ECFC/BV-08: we disconnect an enhanced channel")
+    func weDisconnectAnEnhancedChannel() throws { try expectDisconnecting(.enhanced) }
 
     private func expectDisconnected(_ mode: ChannelMode) throws {
         let fixture = try ChannelFixture()
@@ -191,8 +202,11 @@ import Testing
         #expect(fixture.closures == [.peer])
     }
 
-    @Test func L2CAP_LE_CFC_BV_09_thePeerDisconnects() throws { try expectDisconnected(.creditBased) }
-    @Test func L2CAP_ECFC_BV_09_thePeerDisconnects() throws { try expectDisconnected(.enhanced) }
+    @Test("L2CAP/LE/CFC/BV-09: the peer disconnects a credit-based channel")
+    func thePeerDisconnectsACreditBasedChannel() throws { try expectDisconnected(.creditBased) }
+
+    @Test("L2CAP/ECFC/BV-09: the peer disconnects an enhanced channel")
+    func thePeerDisconnectsAnEnhancedChannel() throws { try expectDisconnected(.enhanced) }
 
     private func expectUnknown(_ mode: ChannelMode) throws {
         let fixture = try ChannelFixture()
@@ -206,10 +220,14 @@ import Testing
         #expect(channel.closure == nil)
     }
 
-    @Test func L2CAP_LE_CFC_BV_23_unknownDestination() throws { try expectUnknown(.creditBased) }
-    @Test func L2CAP_ECFC_BV_30_unknownDestination() throws { try expectUnknown(.enhanced) }
+    @Test("L2CAP/LE/CFC/BV-23: disconnecting an unknown credit-based channel is rejected")
+    func unknownDestinationOfACreditBasedChannel() throws { try expectUnknown(.creditBased) }
 
-    @Test func AB_C08_bothEndsDisconnectAtOnce() throws {
+    @Test("L2CAP/ECFC/BV-30: disconnecting an unknown enhanced channel is rejected")
+    func unknownDestinationOfAnEnhancedChannel() throws { try expectUnknown(.enhanced) }
+
+    @Test("AB-C08: both ends disconnect a channel at once")
+    func bothEndsDisconnectAtOnce() throws {
         let small = ChannelParameters(mtu: 100, mps: 64, window: 4)
         let pair = try ChannelPair(.enhanced, near: small, far: small)
         var closures: [ChannelClosure?] = []
@@ -226,7 +244,8 @@ import Testing
     }
 
     /// The peer's request is as good as its answer to ours, which a peer that has forgotten the channel never gives.
-    @Test func AB_C08_whoHasAskedItselfNeedNotAnswer() throws {
+    @Test("AB-C08: a peer that has asked for the end itself need not answer")
+    func whoHasAskedItselfNeedNotAnswer() throws {
         for mode in [ChannelMode.creditBased, .enhanced] {
             let fixture = try ChannelFixture()
             let channel = try fixture.accept(mode)
@@ -241,7 +260,8 @@ import Testing
         }
     }
 
-    @Test func AB_C08_dataAndTheEndCross() throws {
+    @Test("AB-C08: data cross the end of a channel")
+    func dataAndTheEndCross() throws {
         let small = ChannelParameters(mtu: 100, mps: 64, window: 4)
         let pair = try ChannelPair(.creditBased, near: small, far: small)
         try pair.near.offer([1])
@@ -252,7 +272,8 @@ import Testing
         #expect(pair.central.signalling.endpoints.isEmpty && pair.peripheral.signalling.endpoints.isEmpty)
     }
 
-    @Test func AB_C08_thePeerDisconnectsWhileOurOpenIsPending() throws {
+    @Test("AB-C08: the peer disconnects a channel that we are still opening")
+    func thePeerDisconnectsWhileOurOpenIsPending() throws {
         for mode in [ChannelMode.creditBased, .enhanced] {
             let fixture = try ChannelFixture()
             let attempt = try fixture.ask(mode)
@@ -264,7 +285,8 @@ import Testing
         }
     }
 
-    @Test func AB_C08_anAnswerAfterTheTimeout() throws {
+    @Test("AB-C08: an answer after the timeout opens no channel")
+    func anAnswerAfterTheTimeout() throws {
         for mode in [ChannelMode.creditBased, .enhanced] {
             let fixture = try ChannelFixture()
             let attempt = try fixture.ask(mode)
@@ -299,8 +321,11 @@ import Testing
     }
 
     /// The peer's number is in use as long as it has not answered: two channels of one number could not be told apart.
-    @Test(arguments: [ChannelMode.creditBased, .enhanced])
-    func AB_C08_thePeersNumberIsInUseUntilItHasAnswered(mode: ChannelMode) throws {
+    @Test(
+        "AB-C08: the peer's number of a channel is in use until the peer has answered",
+        arguments: [ChannelMode.creditBased, .enhanced]
+    )
+    func thePeersNumberIsInUseUntilItHasAnswered(mode: ChannelMode) throws {
         let fixture = try ChannelFixture()
         let channel = try fixture.accept(mode)
         channel.disconnect()

@@ -26,25 +26,36 @@ import Testing
         #expect(fixture.received.last == [2])
     }
 
-    @Test func L2CAP_LE_CFC_BV_26_sduAboveTheMTU() throws {
+    @Test("L2CAP/LE/CFC/BV-26: an SDU above the MTU closes a credit-based channel")
+    func sduAboveTheMTUOfACreditBasedChannel() throws {
         try expectViolation(.creditBased, .sduTooLong, frames: [le(201) + pattern(68)])
     }
-    @Test func L2CAP_ECFC_BV_33_sduAboveTheMTU() throws {
+
+    @Test("L2CAP/ECFC/BV-33: an SDU above the MTU closes an enhanced channel")
+    func sduAboveTheMTUOfAnEnhancedChannel() throws {
         try expectViolation(.enhanced, .sduTooLong, frames: [le(201) + pattern(68)])
     }
-    @Test func L2CAP_LE_CFC_BV_27_payloadAboveTheMPS() throws {
+
+    @Test("L2CAP/LE/CFC/BV-27: a payload above the MPS closes a credit-based channel")
+    func payloadAboveTheMPSOfACreditBasedChannel() throws {
         try expectViolation(.creditBased, .frameTooLong, frames: [le(69) + pattern(69)])
         try expectViolation(.creditBased, .frameTooLong, frames: [le(150) + pattern(68), pattern(71)])
     }
-    @Test func L2CAP_ECFC_BV_34_payloadAboveTheMPS() throws {
+
+    @Test("L2CAP/ECFC/BV-34: a payload above the MPS closes an enhanced channel")
+    func payloadAboveTheMPSOfAnEnhancedChannel() throws {
         try expectViolation(.enhanced, .frameTooLong, frames: [le(69) + pattern(69)])
         try expectViolation(.enhanced, .frameTooLong, frames: [le(150) + pattern(68), pattern(71)])
     }
-    @Test func L2CAP_LE_CFC_BV_28_segmentsAboveTheSDU() throws {
+
+    @Test("L2CAP/LE/CFC/BV-28: segments above their SDU close a credit-based channel")
+    func segmentsAboveTheSDUOfACreditBasedChannel() throws {
         try expectViolation(.creditBased, .sduOverrun, frames: [le(80) + pattern(60), pattern(21)])
         try expectViolation(.creditBased, .sduOverrun, frames: [le(5) + pattern(6)])
     }
-    @Test func L2CAP_ECFC_BV_35_segmentsAboveTheSDU() throws {
+
+    @Test("L2CAP/ECFC/BV-35: segments above their SDU close an enhanced channel")
+    func segmentsAboveTheSDUOfAnEnhancedChannel() throws {
         try expectViolation(.enhanced, .sduOverrun, frames: [le(80) + pattern(60), pattern(21)])
         try expectViolation(.enhanced, .sduOverrun, frames: [le(5) + pattern(6)])
     }
@@ -70,8 +81,11 @@ import Testing
         }
     }
 
-    @Test func L2CAP_LE_CFC_BV_32_sduOfTheMPS() throws { try expectSDUOfMPS(.creditBased) }
-    @Test func L2CAP_ECFC_BV_80_sduOfTheMPS() throws { try expectSDUOfMPS(.enhanced) }
+    @Test("L2CAP/LE/CFC/BV-32: an SDU as long as the MPS is sent and received on a credit-based channel")
+    func sduOfTheMPSOfACreditBasedChannel() throws { try expectSDUOfMPS(.creditBased) }
+
+    @Test("L2CAP/ECFC/BV-80: an SDU as long as the MPS is sent and received on an enhanced channel")
+    func sduOfTheMPSOfAnEnhancedChannel() throws { try expectSDUOfMPS(.enhanced) }
 
     /// What there are credits for is sent, and the rest when more come.
     private func expectCreditsReceived(_ mode: ChannelMode) throws {
@@ -93,8 +107,11 @@ import Testing
         #expect(channel.queuedPDUs == 0)
     }
 
-    @Test func L2CAP_LE_CFC_BV_06_creditsAreReceived() throws { try expectCreditsReceived(.creditBased) }
-    @Test func L2CAP_ECFC_BV_06_creditsAreReceived() throws { try expectCreditsReceived(.enhanced) }
+    @Test("L2CAP/LE/CFC/BV-06: a credit-based channel sends what it has credits for")
+    func creditsReceivedOnACreditBasedChannel() throws { try expectCreditsReceived(.creditBased) }
+
+    @Test("L2CAP/ECFC/BV-06: an enhanced channel sends what it has credits for")
+    func creditsReceivedOnAnEnhancedChannel() throws { try expectCreditsReceived(.enhanced) }
 
     /// The peer never stands still, in the middle of an SDU or between two.
     private func expectCreditsGiven(_ mode: ChannelMode) throws {
@@ -116,8 +133,11 @@ import Testing
         #expect(fixture.received.count == 20 && channel.closure == nil)
     }
 
-    @Test func L2CAP_LE_CFC_BV_07_creditsAreGiven() throws { try expectCreditsGiven(.creditBased) }
-    @Test func L2CAP_ECFC_BV_07_creditsAreGiven() throws { try expectCreditsGiven(.enhanced) }
+    @Test("L2CAP/LE/CFC/BV-07: a credit-based channel gives credits before the peer stands still")
+    func creditsGivenOnACreditBasedChannel() throws { try expectCreditsGiven(.creditBased) }
+
+    @Test("L2CAP/ECFC/BV-07: an enhanced channel gives credits before the peer stands still")
+    func creditsGivenOnAnEnhancedChannel() throws { try expectCreditsGiven(.enhanced) }
 
     private func expectEnd(_ mode: ChannelMode, pausedAfter frames: Int) throws {
         let fixture = try ChannelFixture()
@@ -129,11 +149,16 @@ import Testing
         #expect(fixture.received.isEmpty)
     }
 
-    @Test func L2CAP_LE_CFC_BI_01_AB_C07_thePeerOverrunsItsCredits() throws {
+    @Test(
+        "L2CAP/LE/CFC/BI-01, AB-C07: a credit-based channel ends when the peer overruns its credits or gives too many"
+    )
+    func thePeerOverrunsItsCredits() throws {
         try expectEnd(.creditBased, pausedAfter: 4)
         try expectCreditOverflow(.creditBased)
     }
-    @Test func L2CAP_ECFC_BI_02_AB_C07_dataWithoutCredits() throws { try expectEnd(.enhanced, pausedAfter: 4) }
+
+    @Test("L2CAP/ECFC/BI-02, AB-C07: an enhanced channel ends when data come without credits")
+    func dataWithoutCredits() throws { try expectEnd(.enhanced, pausedAfter: 4) }
 
     private func expectCreditOverflow(_ mode: ChannelMode) throws {
         let fixture = try ChannelFixture()
@@ -148,15 +173,17 @@ import Testing
         #expect(throws: ChannelSendError.closed) { try channel.offer([2]) }
     }
 
-    @Test func L2CAP_ECFC_BI_01_AB_C07_noCreditsAndTooManyCredits() throws { try expectCreditOverflow(.enhanced) }
+    @Test("L2CAP/ECFC/BI-01, AB-C07: no credits change nothing, and too many end an enhanced channel")
+    func noCreditsAndTooManyCredits() throws { try expectCreditOverflow(.enhanced) }
 
-    @Test(arguments: [[], [0], [5]] as [[UInt8]])
-    func AB_C02_aFirstFrameWithoutALength(frame: [UInt8]) throws {
+    @Test("AB-C02: a first frame without a length closes the channel", arguments: [[], [0], [5]] as [[UInt8]])
+    func aFirstFrameWithoutALength(frame: [UInt8]) throws {
         try expectViolation(.creditBased, .frameTooShort, frames: [frame])
         try expectViolation(.enhanced, .frameTooShort, frames: [frame])
     }
 
-    @Test func AB_C02_framesWithoutOctets() throws {
+    @Test("AB-C02: a frame without octets ends the channel, and an SDU without octets does not")
+    func framesWithoutOctets() throws {
         try expectViolation(.creditBased, .frameTooShort, frames: [le(50) + [1], []])
         try expectViolation(.enhanced, .frameTooShort, frames: [le(50), []])
         try expectViolation(.creditBased, .sduTooLong, frames: [le(0xFFFF)])
@@ -167,7 +194,8 @@ import Testing
         #expect(fixture.received.count == 100 && channel.closure == nil)
     }
 
-    @Test func AB_C02_aFrameThatTheFragmentsOverrun() throws {
+    @Test("AB-C02: a frame that its fragments overrun closes the channel")
+    func aFrameThatTheFragmentsOverrun() throws {
         let fixture = try ChannelFixture()
         let channel = try fixture.accept(.creditBased)
         let number = le(Int(channel.identifier.rawValue))

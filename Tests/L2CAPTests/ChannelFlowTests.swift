@@ -97,7 +97,8 @@ final class ChannelPair {
         #expect(pair.near.hasRoom)
     }
 
-    @Test func aProtocolThatDoesNotLookLosesTheChannelAndNoSDUInSilence() throws {
+    @Test("a protocol that does not look loses the channel and no SDU in silence")
+    func aProtocolThatDoesNotLookLosesTheChannel() throws {
         let pair = try ChannelPair(.creditBased, near: ChannelParameters(), far: ChannelParameters(window: 1))
         pair.far.isPaused = true
         for _ in 0..<40 { pair.near.send([1]) }
@@ -177,7 +178,8 @@ final class ChannelPair {
         #expect(channels.allSatisfy { $0.queuedPDUs == 0 })
     }
 
-    @Test func AB_C11_aFrameThatDoesNotEndClosesItsChannelOnly() throws {
+    @Test("AB-C11: a frame that does not end closes its own channel only")
+    func aFrameThatDoesNotEndClosesItsChannelOnly() throws {
         let fixture = try ChannelFixture()
         let other = try fixture.accept(.creditBased, source: 0x41)
         for isInterrupted in [true, false] {
@@ -193,7 +195,8 @@ final class ChannelPair {
         #expect(other.closure == nil)
     }
 
-    @Test func AB_C11_oneOctetEach29SecondsOnTwentyLinks() {
+    @Test("AB-C11: an octet each 29 seconds on twenty links keeps no PDU waiting")
+    func oneOctetEach29SecondsOnTwentyLinks() {
         let fixtures = (0..<20).map { _ in Fixture() }
         for fixture in fixtures { fixture.receive([[60, 0, 4, 0]]) }
         for octet in 1...5 {

@@ -27,8 +27,11 @@ import Testing
         #expect(fixture.sentFrames(to: 0x50) == [[2, 0, 4, 5]])
     }
 
-    @Test func L2CAP_LE_CFC_BV_02_weOpen() throws { try expectOpening(.creditBased) }
-    @Test func L2CAP_ECFC_BV_02_weOpen() throws { try expectOpening(.enhanced) }
+    @Test("L2CAP/LE/CFC/BV-02: we open a credit-based channel")
+    func weOpenACreditBasedChannel() throws { try expectOpening(.creditBased) }
+
+    @Test("L2CAP/ECFC/BV-02: we open enhanced channels")
+    func weOpenEnhancedChannels() throws { try expectOpening(.enhanced) }
 
     private func expectLegacyPeer(_ mode: ChannelMode) throws {
         let fixture = try ChannelFixture()
@@ -39,8 +42,11 @@ import Testing
         #expect(try fixture.open(.creditBased).closure == nil)
     }
 
-    @Test func L2CAP_LE_CFC_BV_01_anOldPeerRejects() throws { try expectLegacyPeer(.creditBased) }
-    @Test func L2CAP_ECFC_BV_01_anOldPeerRejects() throws { try expectLegacyPeer(.enhanced) }
+    @Test("L2CAP/LE/CFC/BV-01: an old peer rejects a request for a credit-based channel")
+    func anOldPeerRejectsACreditBasedChannel() throws { try expectLegacyPeer(.creditBased) }
+
+    @Test("L2CAP/ECFC/BV-01: an old peer rejects a request for enhanced channels")
+    func anOldPeerRejectsEnhancedChannels() throws { try expectLegacyPeer(.enhanced) }
 
     /// We are told of the refusal, once, and nothing of the channels is left.
     private func expectRefusal(_ mode: ChannelMode, _ result: ChannelResult, spsm: Int = 0x80) throws {
@@ -55,43 +61,78 @@ import Testing
         #expect(fixture.connection.signalling.endpoints.isEmpty)
     }
 
-    @Test func L2CAP_LE_CFC_BV_04_unknownSPSM() throws {
+    @Test("L2CAP/LE/CFC/BV-04: we are refused a credit-based channel for an unknown SPSM")
+    func unknownSPSMOfACreditBasedChannel() throws {
         try expectRefusal(.creditBased, .spsmNotSupported, spsm: 0xF2)
     }
-    @Test func L2CAP_ECFC_BV_04_unknownSPSM() throws { try expectRefusal(.enhanced, .spsmNotSupported, spsm: 0xF2) }
-    @Test func L2CAP_LE_CFC_BV_10_insufficientAuthentication() throws {
+
+    @Test("L2CAP/ECFC/BV-04: we are refused enhanced channels for an unknown SPSM")
+    func unknownSPSMOfEnhancedChannels() throws { try expectRefusal(.enhanced, .spsmNotSupported, spsm: 0xF2) }
+
+    @Test("L2CAP/LE/CFC/BV-10: we are refused a credit-based channel for want of authentication")
+    func authenticationOfACreditBasedChannel() throws {
         try expectRefusal(.creditBased, .insufficientAuthentication)
     }
-    @Test func L2CAP_ECFC_BV_10_insufficientAuthentication() throws {
+
+    @Test("L2CAP/ECFC/BV-10: we are refused enhanced channels for want of authentication")
+    func authenticationOfEnhancedChannels() throws {
         try expectRefusal(.enhanced, .insufficientAuthentication)
     }
-    @Test func L2CAP_LE_CFC_BV_12_insufficientAuthorization() throws {
+
+    @Test("L2CAP/LE/CFC/BV-12: we are refused a credit-based channel for want of authorization")
+    func authorizationOfACreditBasedChannel() throws {
         try expectRefusal(.creditBased, .insufficientAuthorization)
     }
-    @Test func L2CAP_ECFC_BV_12_insufficientAuthorization() throws {
+
+    @Test("L2CAP/ECFC/BV-12: we are refused enhanced channels for want of authorization")
+    func authorizationOfEnhancedChannels() throws {
         try expectRefusal(.enhanced, .insufficientAuthorization)
     }
-    @Test func L2CAP_LE_CFC_BV_14_keyTooShort() throws { try expectRefusal(.creditBased, .encryptionKeySizeTooShort) }
-    @Test func L2CAP_ECFC_BV_14_keyTooShort() throws { try expectRefusal(.enhanced, .encryptionKeySizeTooShort) }
-    @Test func L2CAP_LE_CFC_BV_24_insufficientEncryption() throws {
+
+    @Test("L2CAP/LE/CFC/BV-14: we are refused a credit-based channel for a key that is too short")
+    func keySizeOfACreditBasedChannel() throws { try expectRefusal(.creditBased, .encryptionKeySizeTooShort) }
+
+    @Test("L2CAP/ECFC/BV-14: we are refused enhanced channels for a key that is too short")
+    func keySizeOfEnhancedChannels() throws { try expectRefusal(.enhanced, .encryptionKeySizeTooShort) }
+
+    @Test("L2CAP/LE/CFC/BV-24: we are refused a credit-based channel for want of encryption")
+    func encryptionOfACreditBasedChannel() throws {
         try expectRefusal(.creditBased, .insufficientEncryption)
     }
-    @Test func L2CAP_ECFC_BV_31_insufficientEncryption() throws {
+
+    @Test("L2CAP/ECFC/BV-31: we are refused enhanced channels for want of encryption")
+    func encryptionOfEnhancedChannels() throws {
         try expectRefusal(.enhanced, .insufficientEncryption)
     }
-    @Test func L2CAP_LE_CFC_BV_16_noResources() throws { try expectRefusal(.creditBased, .insufficientResources) }
-    @Test func L2CAP_ECFC_BV_16_noResources() throws {
+
+    @Test("L2CAP/LE/CFC/BV-16: we are refused a credit-based channel for want of resources")
+    func resourcesOfACreditBasedChannel() throws { try expectRefusal(.creditBased, .insufficientResources) }
+
+    @Test("L2CAP/ECFC/BV-16: we are refused some or all enhanced channels for want of resources")
+    func resourcesOfEnhancedChannels() throws {
         try expectRefusal(.enhanced, .insufficientResources)
         try expectPartialRefusal(.insufficientResources)
     }
-    @Test func L2CAP_LE_CFC_BV_18_invalidSource() throws { try expectRefusal(.creditBased, .invalidSource) }
-    @Test func L2CAP_ECFC_BV_18_invalidSource() throws { try expectPartialRefusal(.invalidSource) }
-    @Test func L2CAP_LE_CFC_BV_19_sourceInUse() throws { try expectRefusal(.creditBased, .sourceAlreadyAllocated) }
-    @Test func L2CAP_ECFC_BV_19_sourceInUse() throws { try expectPartialRefusal(.sourceAlreadyAllocated) }
-    @Test func L2CAP_LE_CFC_BV_21_unacceptableParameters() throws {
+
+    @Test("L2CAP/LE/CFC/BV-18: we are refused a credit-based channel for an invalid number")
+    func invalidSourceOfACreditBasedChannel() throws { try expectRefusal(.creditBased, .invalidSource) }
+
+    @Test("L2CAP/ECFC/BV-18: we are refused enhanced channels for invalid numbers")
+    func invalidSourceOfEnhancedChannels() throws { try expectPartialRefusal(.invalidSource) }
+
+    @Test("L2CAP/LE/CFC/BV-19: we are refused a credit-based channel whose number is in use")
+    func sourceOfACreditBasedChannelInUse() throws { try expectRefusal(.creditBased, .sourceAlreadyAllocated) }
+
+    @Test("L2CAP/ECFC/BV-19: we are refused enhanced channels whose numbers are in use")
+    func sourceOfEnhancedChannelsInUse() throws { try expectPartialRefusal(.sourceAlreadyAllocated) }
+
+    @Test("L2CAP/LE/CFC/BV-21: we are refused a credit-based channel for its parameters")
+    func parametersOfACreditBasedChannel() throws {
         try expectRefusal(.creditBased, .unacceptableParameters)
     }
-    @Test func L2CAP_ECFC_BV_21_unacceptableParameters() throws {
+
+    @Test("L2CAP/ECFC/BV-21: we are refused enhanced channels for their parameters")
+    func parametersOfEnhancedChannels() throws {
         try expectRefusal(.enhanced, .unacceptableParameters)
     }
 
@@ -120,10 +161,14 @@ import Testing
         #expect(Set(seen).count == seen.count, "a number rests before it is used again")
     }
 
-    @Test func L2CAP_LE_CFC_BV_29_sourcesAreDynamic() throws { try expectDynamicSources(.creditBased) }
-    @Test func L2CAP_ECFC_BV_38_sourcesAreDynamic() throws { try expectDynamicSources(.enhanced) }
+    @Test("L2CAP/LE/CFC/BV-29: our numbers of credit-based channels are in the dynamic range")
+    func sourceOfACreditBasedChannelIsDynamic() throws { try expectDynamicSources(.creditBased) }
 
-    @Test func L2CAP_ECFC_BV_29_neitherChannelOfADuplicateIsUsed() throws {
+    @Test("L2CAP/ECFC/BV-38: our numbers of enhanced channels are in the dynamic range")
+    func sourcesOfEnhancedChannelsAreDynamic() throws { try expectDynamicSources(.enhanced) }
+
+    @Test("L2CAP/ECFC/BV-29: neither of two channels with one number is used")
+    func neitherChannelOfADuplicateIsUsed() throws {
         let fixture = try ChannelFixture()
         let original = try fixture.open(.enhanced)
         let attempt = try fixture.ask(.enhanced)
@@ -136,7 +181,8 @@ import Testing
         #expect(throws: ChannelSendError.closed) { try original.offer([1]) }
     }
 
-    @Test func L2CAP_ECFC_BI_07_newChannelsThatShareANumberAreDiscarded() throws {
+    @Test("L2CAP/ECFC/BI-07: new channels that share a number are discarded")
+    func newChannelsThatShareANumberAreDiscarded() throws {
         let fixture = try ChannelFixture()
         let attempt = try fixture.ask(.enhanced, count: 3)
         fixture.answer(attempt, destinations: [0x50, 0x50, 0x51])
@@ -166,7 +212,8 @@ import Testing
         }
     }
 
-    @Test func AB_C05_answersOfAnotherShape() throws {
+    @Test("AB-C05: an answer of another shape than the request's is none")
+    func answersOfAnotherShape() throws {
         let fixture = try ChannelFixture()
         let attempt = try fixture.ask(.enhanced, count: 3)
         let identifier = attempt.identifier
@@ -187,8 +234,11 @@ import Testing
     }
 
     /// A refusal of all is one of all, whatever numbers stand behind it (Core Vol 3 Part A 4.26, table of results).
-    @Test(arguments: [0x0002, 0x0005, 0x0006, 0x0007, 0x0008, 0x000B, 0x000C, 0x0010, 0xFFFF])
-    func AB_C05_aRefusalThatNamesChannels(result: Int) throws {
+    @Test(
+        "AB-C05: a refusal that names channels is a refusal of all",
+        arguments: [0x0002, 0x0005, 0x0006, 0x0007, 0x0008, 0x000B, 0x000C, 0x0010, 0xFFFF]
+    )
+    func aRefusalThatNamesChannels(result: Int) throws {
         for mode in [ChannelMode.creditBased, .enhanced] {
             let fixture = try ChannelFixture()
             let attempt = try fixture.ask(mode, count: mode == .enhanced ? 2 : 1)
@@ -199,7 +249,8 @@ import Testing
         }
     }
 
-    @Test func AB_C05_aReconfigureResponseOfTwoOctets() throws {
+    @Test("AB-C05: an answer to reconfiguring is two octets and nothing else")
+    func aReconfigureResponseOfTwoOctets() throws {
         let fixture = try ChannelFixture()
         let channel = try fixture.open(.enhanced)
         var outcomes: [ReconfigureError?] = []

@@ -44,12 +44,13 @@ struct ParameterCase: CustomTestStringConvertible, Sendable {
         ParameterCase("the largest of all", 3200, 3200, 0, 3200, legal: true),
     ]
 
-    @Test(arguments: cases)
-    func AB_C10_legalIsWhatTheSpecificationAllows(_ testCase: ParameterCase) {
+    @Test("AB-C10: connection parameters are legal within the bounds of the specification", arguments: cases)
+    func legalIsWhatTheSpecificationAllows(_ testCase: ParameterCase) {
         #expect(testCase.parameters.isLegal == testCase.isLegal)
     }
 
-    @Test func behaviour_3_30_anAcceptedRequestIsAcceptedWhateverBecomesOfIt() {
+    @Test("behaviour 3.30: a parameter request that was accepted stays so, whatever becomes of it")
+    func anAcceptedRequestIsAcceptedWhateverBecomesOfIt() {
         let fixture = Fixture(role: .peripheral)
         var outcomes: [ParameterUpdateOutcome] = []
         let parameters = ConnectionParameters(intervalMinimum: 24, intervalMaximum: 36, latency: 0, timeout: 600)
@@ -59,8 +60,8 @@ struct ParameterCase: CustomTestStringConvertible, Sendable {
         #expect(outcomes == [.accepted])
     }
 
-    @Test(arguments: cases)
-    func AB_C10_noIllegalValuesAreAskedFor(_ testCase: ParameterCase) {
+    @Test("AB-C10: no illegal connection parameters are asked for", arguments: cases)
+    func noIllegalValuesAreAskedFor(_ testCase: ParameterCase) {
         for role in [L2CAPConnection.Role.central, .peripheral] {
             let fixture = Fixture(role: role)
             var outcomes: [ParameterUpdateOutcome] = []
@@ -72,8 +73,8 @@ struct ParameterCase: CustomTestStringConvertible, Sendable {
     }
 
     /// As central, with a policy that takes everything and with one that takes nothing.
-    @Test(arguments: cases)
-    func AB_C10_noIllegalValuesReachTheController(_ testCase: ParameterCase) {
+    @Test("AB-C10: no illegal connection parameters reach the controller", arguments: cases)
+    func noIllegalValuesReachTheController(_ testCase: ParameterCase) {
         for takesEverything in [true, false] {
             let fixture = Fixture(role: .central)
             fixture.connection.parameterPolicy = { _ in takesEverything }

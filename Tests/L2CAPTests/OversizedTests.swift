@@ -11,8 +11,8 @@ import Testing
     let fixture = Fixture(maximumPayload: 10)
 
     /// The channel hears of it once, wherever the fragments are cut, and keeps nothing of it.
-    @Test(arguments: 1...15)
-    func AB_C01_theChannelHearsOfItOnce(cut: Int) {
+    @Test("AB-C01: a channel hears of a PDU that is too long once", arguments: 1...15)
+    func theChannelHearsOfItOnce(cut: Int) {
         var heard: [String] = []
         fixture.channel.onOversized = { heard.append("\($0[0]) \($1) \($2 == self.fixture.connection.moment)") }
         let pdu: [UInt8] = [12, 0, 4, 0] + Array(21...32)

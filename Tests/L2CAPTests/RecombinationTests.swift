@@ -65,7 +65,8 @@ final class Fixture {
         #expect(fixture.discards == [.interrupted(received: length)])
     }
 
-    @Test func AB_C01_lengthBelowTheFragments() {
+    @Test("AB-C01: a PDU that is shorter than its fragments is discarded")
+    func lengthBelowTheFragments() {
         fixture.receive([[2, 0, 4, 0, 1, 2, 3]])
         fixture.receive([[2, 0, 4, 0, 1], [2, 3, 4], [5]])
         #expect(fixture.received.isEmpty)
@@ -76,7 +77,8 @@ final class Fixture {
         )
     }
 
-    @Test func AB_C01_lengthAboveTheChannelsLimit() {
+    @Test("AB-C01: a PDU above the channel's limit is discarded")
+    func lengthAboveTheChannelsLimit() {
         fixture.receive([[65, 0, 4, 0, 1], [2], [3]])
         fixture.receive([[0xFF, 0xFF, 4, 0]])
         fixture.receive([[0xFF], [0xFF], [4], [0], [1], [2]])
@@ -91,15 +93,19 @@ final class Fixture {
         #expect(fixture.received.count == 1)
     }
 
-    @Test func AB_C01_lengthZeroAndContinuationsOfNothing() {
+    @Test("AB-C01: a PDU of length zero is received, and continuations of nothing are discarded")
+    func lengthZeroAndContinuationsOfNothing() {
         fixture.receive([[0, 0, 4, 0]])
         fixture.receive([[1, 2, 3]], startsAt: nil)
         #expect(fixture.received == [[]])
         #expect(fixture.discards == [.continuationWithoutStart])
     }
 
-    @Test(arguments: [0x0000, 0x0001, 0x0003, 0x0007, 0x003A, 0x0040, 0xFFFF] as [UInt16])
-    func L2CAP_LE_CID_BI_01_dataOnUnassignedChannelsAreIgnored(channel: UInt16) {
+    @Test(
+        "L2CAP/LE/CID/BI-01: data on unassigned channels are ignored",
+        arguments: [0x0000, 0x0001, 0x0003, 0x0007, 0x003A, 0x0040, 0xFFFF] as [UInt16]
+    )
+    func dataOnUnassignedChannelsAreIgnored(channel: UInt16) {
         let identifier = ChannelIdentifier(rawValue: channel)
         fixture.peer.inject([1, 2, 3], on: channel)
         fixture.loop.run(for: .seconds(1))
@@ -107,7 +113,8 @@ final class Fixture {
         #expect(fixture.link.sent.isEmpty)
     }
 
-    @Test func AB_C11_oneOctetEach29Seconds() {
+    @Test("AB-C11: an octet each 29 seconds does not keep a PDU waiting")
+    func oneOctetEach29Seconds() {
         fixture.receive([[60, 0, 4, 0]])
         fixture.loop.run(for: .seconds(29))
         fixture.receive([[1]], startsAt: nil)
@@ -121,7 +128,8 @@ final class Fixture {
         #expect(fixture.received == [Array(1...10)])
     }
 
-    @Test func AB_C11_theTimerBeginsAnewWithEachPDU() {
+    @Test("AB-C11: the timer of a PDU begins anew with each PDU")
+    func theTimerBeginsAnewWithEachPDU() {
         fixture.receive([[3, 0, 4, 0]])
         fixture.loop.run(for: .seconds(20))
         fixture.receive([[1, 2, 3]], startsAt: nil)

@@ -93,8 +93,11 @@ import Testing
     }
 
     /// The peer asks for a channel that wants encryption, begins to in the clear, and ends when the link is encrypted.
-    @Test(arguments: [ChannelMode.creditBased, .enhanced])
-    func AB_L08_aChannelAskedForInTheClearIsNotOpenedOnTheEncryptedLink(mode: ChannelMode) throws {
+    @Test(
+        "AB-L08: a channel asked for in the clear is not opened on the encrypted link",
+        arguments: [ChannelMode.creditBased, .enhanced]
+    )
+    func aChannelAskedForInTheClearIsNotOpenedOnTheEncryptedLink(mode: ChannelMode) throws {
         for cut in 1..<request(1, mode).count {
             let fixture = try ChannelFixture(requirement: SecurityLevel.encrypted.with(keySize: 16))
             let octets = request(1, mode)
@@ -142,7 +145,8 @@ import Testing
     }
 
     /// The octets came before anybody listened, and nobody knows what the link was then.
-    @Test func AB_L08_whatWaitedForAListenerIsNotOfTheEncryptedLink() throws {
+    @Test("AB-L08: data that waited for a listener are not of the encrypted link")
+    func whatWaitedForAListenerIsNotOfTheEncryptedLink() throws {
         let loop = VirtualEventLoop()
         let (link, peer) = LoopbackLink.pair(loop: loop)
         let servers = ChannelServers()

@@ -8,7 +8,8 @@ import Testing
 @Suite struct SignallingTests {
     static let update: [UInt8] = [0x12, 1, 8, 0, 24, 0, 36, 0, 0, 0, 88, 2]
 
-    @Test func L2CAP_LE_CPU_BV_01_peripheralAsks() {
+    @Test("L2CAP/LE/CPU/BV-01: a peripheral asks for connection parameters")
+    func peripheralAsks() {
         let fixture = Fixture(role: .peripheral)
         var outcomes: [ParameterUpdateOutcome] = []
         let parameters = ConnectionParameters(intervalMinimum: 24, intervalMaximum: 36, latency: 0, timeout: 600)
@@ -30,7 +31,8 @@ import Testing
     }
 
     /// What is no answer leaves the request waiting for one.
-    @Test func AB_C05_answersAboutParametersOfAnotherShape() {
+    @Test("AB-C05: an answer about parameters of another shape leaves the request waiting")
+    func answersAboutParametersOfAnotherShape() {
         let fixture = Fixture(role: .peripheral)
         var outcomes: [ParameterUpdateOutcome] = []
         let parameters = ConnectionParameters(intervalMinimum: 24, intervalMaximum: 36, latency: 0, timeout: 600)
@@ -47,7 +49,8 @@ import Testing
     }
 
     // Found by fuzzing, as the same of ATT.
-    @Test func AB_C09_aPeerThatTakesNoAnswersGetsNoMore() {
+    @Test("AB-C09: signalling answers to a peer that acknowledges nothing do not pile up")
+    func aPeerThatTakesNoAnswersGetsNoMore() {
         let fixture = Fixture(role: .peripheral)
         fixture.link.isHeld = true
         for _ in 0..<1000 { _ = fixture.signal([0x02, 1, 0, 0]) }
@@ -86,7 +89,8 @@ import Testing
         #expect(seen == Array(1...255) + Array(1...45))
     }
 
-    @Test func L2CAP_LE_CPU_BV_02_centralAccepts() {
+    @Test("L2CAP/LE/CPU/BV-02: a central accepts connection parameters")
+    func centralAccepts() {
         let fixture = Fixture(role: .central)
         var accepted: [ConnectionParameters] = []
         fixture.connection.onParametersAccepted = { accepted.append($0) }
@@ -98,30 +102,36 @@ import Testing
     }
 
     @Test(
+        "L2CAP/LE/CPU/BI-01, AB-C10: a central rejects illegal connection parameters",
         arguments: [
             [36, 0, 24, 0, 0, 0, 88, 2], [24, 0, 36, 0, 30, 0, 10, 0], [0, 0, 0, 0, 0, 0, 0, 0],
             [6, 0, 0x81, 0x0C, 0, 0, 0x80, 0x0C],
         ] as [[UInt8]]
     )
-    func L2CAP_LE_CPU_BI_01_AB_C10_centralRejectsIllegalValues(fields: [UInt8]) {
+    func centralRejectsIllegalValues(fields: [UInt8]) {
         let fixture = Fixture(role: .central)
         fixture.connection.parameterPolicy = { _ in true }
         fixture.connection.onParametersAccepted = { _ in Issue.record("passed to the controller") }
         #expect(fixture.signal([0x12, 9, 8, 0] + fields) == [[0x13, 9, 2, 0, 1, 0]])
     }
 
-    @Test func L2CAP_LE_CPU_BI_02_AB_C10_peripheralDoesNotKnowTheRequest() {
+    @Test("L2CAP/LE/CPU/BI-02, AB-C10: a peripheral rejects a request for connection parameters as unknown")
+    func peripheralDoesNotKnowTheRequest() {
         let fixture = Fixture(role: .peripheral)
         #expect(fixture.signal(Self.update) == [[0x01, 1, 2, 0, 0, 0]])
     }
 
-    @Test(arguments: [0x00, 0x02, 0x04, 0x08, 0x0A, 0x1B, 0xFF] as [UInt8])
-    func L2CAP_LE_REJ_BI_02_unknownCodes(code: UInt8) {
+    @Test(
+        "L2CAP/LE/REJ/BI-02: unknown signalling codes are rejected",
+        arguments: [0x00, 0x02, 0x04, 0x08, 0x0A, 0x1B, 0xFF] as [UInt8]
+    )
+    func unknownCodes(code: UInt8) {
         let fixture = Fixture()
         #expect(fixture.signal([code, 3, 0, 0]) == [[0x01, 3, 2, 0, 0, 0]])
     }
 
-    @Test func AB_C09_severalCommandsAndLyingLengths() {
+    @Test("AB-C09: several commands in one packet and lengths that lie are rejected or ignored")
+    func severalCommandsAndLyingLengths() {
         let fixture = Fixture(role: .central)
         let reject: [[UInt8]] = [[0x01, 1, 2, 0, 0, 0]]
         #expect(fixture.signal(Self.update + [0xFF]) == reject)
@@ -137,7 +147,8 @@ import Testing
         }
     }
 
-    @Test func AB_C09_packetsAboveTheSignallingMTU() {
+    @Test("AB-C09: signalling packets above the MTU are rejected")
+    func packetsAboveTheSignallingMTU() {
         let fixture = Fixture(role: .central)
         let long = [0x12, 7, 20, 0] + [UInt8](repeating: 0, count: 20)
         #expect(fixture.signal(long) == [[0x01, 7, 4, 0, 1, 0, 23, 0]])
@@ -170,8 +181,11 @@ import Testing
     }
 
     /// Every packet of the table, cut at every octet, with the header telling the truth and without.
-    @Test(arguments: [UInt8](0x00...0x1F) + [0xFF])
-    func AB_C09_everyCommandCutAtEveryOctetGetsOneAnswerAtMost(code: UInt8) {
+    @Test(
+        "AB-C09: every signalling command cut at every octet gets one answer at most",
+        arguments: [UInt8](0x00...0x1F) + [0xFF]
+    )
+    func everyCommandCutAtEveryOctetGetsOneAnswerAtMost(code: UInt8) {
         let fields = pattern(19)
         for role in [L2CAPConnection.Role.central, .peripheral] {
             let fixture = Fixture(role: role)

@@ -18,7 +18,8 @@ import Testing
         return (world, victim, Attacker(world))
     }
 
-    @Test func AB_L01_reservedLLID() {
+    @Test("AB-L01: a data PDU with a reserved LLID is not delivered")
+    func reservedLLID() {
         let (world, victim, attacker) = setUp()
         attacker.payloads = [(2, [1]), (0, [9, 9]), (0, []), (2, [2])]
         attacker.connect(to: victim)
@@ -28,7 +29,8 @@ import Testing
     }
 
     // Longer than was agreed upon: like a wrong CRC, so never acknowledged.
-    @Test func AB_L02_lengthAboveTheMaximum() {
+    @Test("AB-L02: a data PDU longer than agreed is never acknowledged")
+    func lengthAboveTheMaximum() {
         let (world, victim, attacker) = setUp()
         attacker.payloads = [(2, [UInt8](repeating: 1, count: 28)), (2, [2])]
         attacker.connect(to: victim)
@@ -38,8 +40,11 @@ import Testing
         #expect(victim.events(DisconnectionComplete.self).isEmpty)
     }
 
-    @Test(arguments: [0, 1, 9, 11, 27, 255] as [UInt8])
-    func AB_L02_lengthOtherThanOnTheAir(claimed: UInt8) {
+    @Test(
+        "AB-L02: a data PDU with another length than on the air is not delivered",
+        arguments: [0, 1, 9, 11, 27, 255] as [UInt8]
+    )
+    func lengthOtherThanOnTheAir(claimed: UInt8) {
         let (world, victim, attacker) = setUp()
         attacker.payloads = Array(repeating: (2, [UInt8](repeating: 1, count: 10)), count: 5)
         attacker.claimedLength = claimed
@@ -60,8 +65,8 @@ import Testing
         ("offset above interval", { $0.windowOffset = 25 }),
     ]
 
-    @Test(arguments: impossible.indices)
-    func AB_L03_impossibleConnections(index: Int) {
+    @Test("AB-L03: connections with impossible parameters are not begun", arguments: impossible.indices)
+    func impossibleConnections(index: Int) {
         let (world, victim, attacker) = setUp()
         Self.impossible[index].1(&attacker.data)
         attacker.connect(to: victim, once: false)
@@ -90,8 +95,8 @@ import Testing
         ]
     }()
 
-    @Test(arguments: impossibleChanges.indices)
-    func AB_L04_changesThatCannotBe(index: Int) {
+    @Test("AB-L04: a change to something impossible ends the link", arguments: impossibleChanges.indices)
+    func changesThatCannotBe(index: Int) {
         let (name, pdu, reason) = Self.impossibleChanges[index]
         let (world, victim, attacker) = setUp()
         attacker.payloads = [(3, Array(pdu.encoded()))]
@@ -102,8 +107,8 @@ import Testing
     }
 
     // Requests without an end, several in each event; the answers are never acknowledged.
-    @Test(arguments: [true, false])
-    func AB_L05_floodOfControlPDUs(acknowledges: Bool) throws {
+    @Test("AB-L05: a flood of control PDUs leaves the link and its memory in order", arguments: [true, false])
+    func floodOfControlPDUs(acknowledges: Bool) throws {
         let (world, victim, attacker) = setUp()
         let pdus: [ControlPDU] = [
             .featureRequest(.init([])), .lengthRequest(.init()), .phyRequest(.init(tx: .le2M, rx: .le2M)),
@@ -129,7 +134,8 @@ import Testing
     }
 
     // AB-L09: a PDU without room is not acknowledged, and comes again.
-    @Test func AB_L09_backPressureByNESN() {
+    @Test("AB-L09: a PDU without room is not acknowledged and comes again")
+    func backPressureByNESN() {
         var acknowledgement = Acknowledgement()
         let full = acknowledgement.receive(sequence: false, nextExpected: false, hasRoom: false)
         #expect(full == .init(isNew: false, isAcknowledged: false))
@@ -140,7 +146,8 @@ import Testing
         #expect(again == .init(isNew: false, isAcknowledged: false))
     }
 
-    @Test func AB_L09_controlPDUsAreBounded() {
+    @Test("AB-L09: control PDUs that wait are bounded")
+    func controlPDUsAreBounded() {
         var queue = TransmitQueue()
         for _ in 0..<TransmitQueue.maximumControlPDUs {
             #expect(queue.hasRoom)
@@ -149,7 +156,8 @@ import Testing
         #expect(!queue.hasRoom)
     }
 
-    @Test func AB_L10_scanRequestFlood() throws {
+    @Test("AB-L10: a flood of scan requests does not keep an honest central out")
+    func scanRequestFlood() throws {
         let (world, victim, attacker) = setUp()
         let honest = world.host(at: 2)
         victim.send(LESetAdvertisingEnable(isEnabled: false))
@@ -164,7 +172,8 @@ import Testing
 
     // Links that begin and are never heard of again: each is given up, handles and memory come back, and the honest
     // link keeps its timing.
-    @Test func AB_L10_connectFlood() throws {
+    @Test("AB-L10: a flood of connections gives handles and memory back")
+    func connectFlood() throws {
         let world = World()
         let pair = try Pair(world, interval: 40, timeout: 300)
         let (victim, attacker) = (pair.peripheral, Attacker(world))

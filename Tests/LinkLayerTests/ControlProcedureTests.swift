@@ -19,8 +19,12 @@ import Testing
     // MARK: Instants (5.5.1)
 
     // Past is what is 32,767 events or more away, modulo 65,536. The event that runs is not past.
-    @Test(arguments: [0, 1, 100, 32_766, 32_767, 32_768, 65_535] as [UInt16], [0, 40_000, 65_530] as [UInt16])
-    func AB_L04_instants(ahead: UInt16, counter: UInt16) {
+    @Test(
+        "AB-L04: an instant that has passed ends the link, and one to come is kept",
+        arguments: [0, 1, 100, 32_766, 32_767, 32_768, 65_535] as [UInt16],
+        [0, 40_000, 65_530] as [UInt16]
+    )
+    func instantsPastAndToCome(ahead: UInt16, counter: UInt16) {
         var machine = LinkControlTests.machine(.peripheral, counter: counter)
         let actions = machine.receive(
             ControlPDU.channelMap(.init(map: .init(bits: 7), instant: counter &+ ahead)).encoded()
@@ -249,7 +253,8 @@ import Testing
     // MARK: Collisions (5.3)
 
     /// The central's procedure, and how the peer takes part in it before it breaks the rules.
-    @Test func AB_L05_aPeerThatTookPartMayNotBeginAnother() {
+    @Test("AB-L05: a peer that took part in a procedure may not begin another")
+    func aPeerThatTookPartMayNotBeginAnother() {
         var central = machine(.central)
         _ = central.request(.phy(tx: .le2M, rx: .le2M))
         _ = central.receive(ControlPDU.phyResponse(.init(tx: .le2M, rx: .le2M)).encoded())
@@ -281,8 +286,8 @@ import Testing
     }
 
     // The peripheral gives way: it takes the central's part, and hears the refusal of its own.
-    @Test(arguments: [true, false])
-    func AB_L05_thePeripheralGivesWay(isSame: Bool) {
+    @Test("AB-L05: a peripheral gives way when procedures collide", arguments: [true, false])
+    func thePeripheralGivesWay(isSame: Bool) {
         var peripheral = machine(.peripheral)
         _ = peripheral.request(.phy(tx: .le2M, rx: .le2M))
         let error: HCIStatus = isSame ? .linkLayerProcedureCollision : .differentTransactionCollision
@@ -300,7 +305,8 @@ import Testing
     }
 
     // Two changes at once cannot be.
-    @Test func AB_L05_aSecondInstantEndsTheLink() {
+    @Test("AB-L05: a second change while an instant is pending ends the link")
+    func aSecondInstantEndsTheLink() {
         let map = ControlPDU.channelMap(.init(map: .all, instant: 120)).encoded()
         var peripheral = machine(.peripheral)
         _ = peripheral.receive(map)

@@ -16,7 +16,8 @@ import Testing
 
     // MARK: AB-L06
 
-    @Test func AB_L06_beforePairingTheAnswerIsARefusal() throws {
+    @Test("AB-L06: a request for encryption before pairing is refused")
+    func beforePairingTheAnswerIsARefusal() throws {
         let world = World()
         let pair = try Pair(world)
         let overheard = Overheard(world, central: pair.central)
@@ -27,8 +28,8 @@ import Testing
         #expect(pair.isPlain && pair.peripheral.encryptions.isEmpty && pair.peripheral.endings.isEmpty)
     }
 
-    @Test(arguments: [true, false])
-    func AB_L06_twiceEndsTheLink(hasKey: Bool) throws {
+    @Test("AB-L06: a second request for encryption ends the link", arguments: [true, false])
+    func twiceEndsTheLink(hasKey: Bool) throws {
         let pair = try Pair()
         pair.peripheral.longTermKey = hasKey ? .sample : nil
         pair.peripheral.answersKeyRequests = hasKey
@@ -40,7 +41,8 @@ import Testing
     }
 
     // CVE-2019-19194: a key of zeroes is none that the peripheral has.
-    @Test func AB_L06_aKeyOfZeroesOpensNothing() throws {
+    @Test("AB-L06: a key of zeroes opens nothing")
+    func aKeyOfZeroesOpensNothing() throws {
         let pair = try Pair()
         pair.peripheral.longTermKey = .sample
         pair.central.encrypt(pair.centralHandle, .zero)
@@ -48,11 +50,14 @@ import Testing
         #expect(pair.peripheral.endings == [.terminatedByMICFailure] && pair.peripheral.encryptions.isEmpty)
     }
 
-    @Test(arguments: [
-        ControlPDU.startEncryptionResponse, .startEncryptionRequest, .encryptionResponse(.init()), .pingRequest,
-        .pauseEncryptionRequest, .version(.init()), .featureRequest(.init([])),
-    ])
-    func AB_L06_whileTheHostLooksForTheKeyNothingElseMayCome(pdu: ControlPDU) throws {
+    @Test(
+        "AB-L06: nothing else may come while the host looks for the key",
+        arguments: [
+            ControlPDU.startEncryptionResponse, .startEncryptionRequest, .encryptionResponse(.init()), .pingRequest,
+            .pauseEncryptionRequest, .version(.init()), .featureRequest(.init([])),
+        ]
+    )
+    func whileTheHostLooksForTheKeyNothingElseMayCome(pdu: ControlPDU) throws {
         let pair = try Pair()
         pair.peripheral.answersKeyRequests = false
         slip(.encryptionRequest(.init()), into: pair.centralLink)
@@ -63,7 +68,8 @@ import Testing
         #expect(pair.peripheral.endings == [.terminatedByMICFailure])
     }
 
-    @Test func AB_L06_aNewRequestWithoutAPauseEndsTheLink() throws {
+    @Test("AB-L06: a new request for encryption without a pause ends the link")
+    func aNewRequestWithoutAPauseEndsTheLink() throws {
         let pair = try Pair()
         pair.encrypt()
         slip(.encryptionRequest(.init()), into: pair.centralLink)
@@ -72,7 +78,8 @@ import Testing
         #expect(pair.peripheral.events(LELongTermKeyRequest.self).count == 1, "its host is not asked")
     }
 
-    @Test func AB_L06_theAnswersAloneEncryptNothing() throws {
+    @Test("AB-L06: answers of the encryption procedure alone encrypt nothing")
+    func theAnswersAloneEncryptNothing() throws {
         let pair = try Pair()
         for pdu in [ControlPDU.startEncryptionResponse, .pauseEncryptionResponse] {
             slip(pdu, into: pair.centralLink)
@@ -97,8 +104,8 @@ import Testing
         return pair
     }
 
-    @Test(arguments: [true, false])
-    func AB_L07_plainDataInThePauseAreDropped(isAnswered: Bool) throws {
+    @Test("AB-L07: plain data in the pause of encryption are dropped", arguments: [true, false])
+    func plainDataInThePauseAreDropped(isAnswered: Bool) throws {
         let pair = try paused()
         pair.centralLink?.transmitCipher = nil
         if isAnswered {
@@ -112,15 +119,16 @@ import Testing
         #expect(pair.peripheral.endings == [.terminatedByMICFailure])
     }
 
-    @Test func AB_L07_encryptedDataInThePauseAreDroppedToo() throws {
+    @Test("AB-L07: encrypted data in the pause of encryption are dropped too")
+    func encryptedDataInThePauseAreDroppedToo() throws {
         let pair = try paused()
         pair.central.send([1, 2, 3], on: pair.centralHandle)
         pair.world.run(.milliseconds(200))
         #expect(pair.peripheral.data.isEmpty && pair.peripheral.endings == [.terminatedByMICFailure])
     }
 
-    @Test(arguments: [true, false])
-    func AB_L07_aPauseWithoutAnEndEndsTheLink(isAnswered: Bool) throws {
+    @Test("AB-L07: a pause of encryption without an end ends the link", arguments: [true, false])
+    func aPauseWithoutAnEndEndsTheLink(isAnswered: Bool) throws {
         let pair = try paused()
         pair.centralLink?.transmitCipher = nil
         if isAnswered { slip(.pauseEncryptionResponse, into: pair.centralLink) }
@@ -165,7 +173,8 @@ import Testing
         pair.world.run(.milliseconds(100))
     }
 
-    @Test func AB_L08_onAPlainLinkAForgedPDUIsTaken() throws {
+    @Test("AB-L08: on a plain link a forged PDU is taken")
+    func onAPlainLinkAForgedPDUIsTaken() throws {
         let pair = try Pair()
         try inject(pair, .start, [6, 6, 6])
         #expect(pair.peripheral.data.map(\.payload) == [[6, 6, 6]])
@@ -176,6 +185,7 @@ import Testing
     }
 
     @Test(
+        "AB-L08: on an encrypted link a forged PDU ends the link",
         arguments: [
             (.control, Array(ControlPDU.terminate(.init(.remoteUserTerminated)).encoded())), (.start, [6, 6, 6]),
             (.start, [UInt8](repeating: 7, count: 31)), (.continuation, [1]), (.control, [0x0A]),
@@ -183,7 +193,7 @@ import Testing
             (.control, [0x0A, 1, 2, 3, 4]), (.start, [1, 2, 3, 4]),
         ] as [(DataHeader.Content, [UInt8])]
     )
-    func AB_L08_onAnEncryptedLinkAForgedPDUEndsTheLink(content: DataHeader.Content, payload: [UInt8]) throws {
+    func onAnEncryptedLinkAForgedPDUEndsTheLink(content: DataHeader.Content, payload: [UInt8]) throws {
         let pair = try Pair()
         pair.encrypt()
         try inject(pair, content, payload)
@@ -238,8 +248,8 @@ import Testing
 
     /// With a code on each PDU that says something, one that is missing is noticed with the next: no end ever takes what was
     /// not sent, or takes what was sent with a gap, and the link ends.
-    @Test(arguments: [false, true], [0, 1, 4])
-    func AB_L08_aForgedEmptyPDUCostsAnEncryptedLinkAtMostItself(acknowledges: Bool, queued: Int) throws {
+    @Test("AB-L08: a forged empty PDU costs an encrypted link at most itself", arguments: [false, true], [0, 1, 4])
+    func aForgedEmptyPDUCostsAnEncryptedLinkAtMostItself(acknowledges: Bool, queued: Int) throws {
         let forgery = try Forgery(isEncrypted: true)
         forgery.send(0..<queued)
         try inject(forgery.pair, .continuation, [], acknowledges: acknowledges)
@@ -257,8 +267,8 @@ import Testing
 
     /// Without a code nobody can tell: a PDU may be missing, and the link goes on. That lies in the protocol; the host knows
     /// that the link has no protection, gets nothing that was not sent, and others are not touched.
-    @Test(arguments: [false, true], [0, 1, 4])
-    func AB_L08_aForgedEmptyPDUMayCostAPlainLinkWhatWasUnderWay(acknowledges: Bool, queued: Int) throws {
+    @Test("AB-L08: a forged empty PDU may cost a plain link what was under way", arguments: [false, true], [0, 1, 4])
+    func aForgedEmptyPDUMayCostAPlainLinkWhatWasUnderWay(acknowledges: Bool, queued: Int) throws {
         let forgery = try Forgery(isEncrypted: false)
         forgery.send(0..<queued)
         try inject(forgery.pair, .continuation, [], acknowledges: acknowledges)
@@ -274,7 +284,8 @@ import Testing
     }
 
     // A PDU that was recorded is not taken a second time: its number has gone by.
-    @Test func AB_L08_aRepeatedPDUEndsTheLink() throws {
+    @Test("AB-L08: a repeated PDU ends the link")
+    func aRepeatedPDUEndsTheLink() throws {
         let world = World()
         let pair = try Pair(world)
         pair.encrypt()
@@ -287,7 +298,8 @@ import Testing
     }
 
     // A PDU of this device sent back to it has the wrong direction.
-    @Test func AB_L08_aReflectedPDUEndsTheLink() throws {
+    @Test("AB-L08: a reflected PDU ends the link")
+    func aReflectedPDUEndsTheLink() throws {
         let world = World()
         let pair = try Pair(world)
         pair.encrypt()

@@ -82,7 +82,8 @@ import Testing
     }
 
     // Different keys: the first encrypted PDU is not the peer's, for whoever looks at it.
-    @Test func AB_L06_anotherKeyEndsTheLink() throws {
+    @Test("AB-L06: encryption with another key ends the link")
+    func anotherKeyEndsTheLink() throws {
         let pair = try Pair()
         pair.peripheral.longTermKey = .other
         pair.central.encrypt(pair.centralHandle, .sample)
@@ -182,7 +183,8 @@ import Testing
     }
 
     // AB-L07: the link does not go on without encryption.
-    @Test func AB_L07_anotherKeyThatThePeripheralLacksEndsTheLink() throws {
+    @Test("AB-L07: a new key that the peripheral lacks ends an encrypted link")
+    func anotherKeyThatThePeripheralLacksEndsTheLink() throws {
         let pair = try Pair()
         pair.encrypt()
         pair.peripheral.longTermKey = nil
@@ -304,8 +306,8 @@ import Testing
     }
 
     /// Procedures that begin with the encryption, or a little later, at either end: all of them come to their end.
-    @Test(arguments: 0..<6, [0, 1, 35, 70, 100])
-    func AB_L05_otherProceduresAtTheSameTime(kind: Int, delay: Int) throws {
+    @Test("AB-L05: other procedures come to their end beside encryption", arguments: 0..<6, [0, 1, 35, 70, 100])
+    func otherProceduresAtTheSameTime(kind: Int, delay: Int) throws {
         for isCentral in [true, false] {
             let world = World()
             let pair = try Pair(world, timeout: 600)

@@ -80,8 +80,8 @@ private typealias Machine = EncryptionMachine
         ]
     }
 
-    @Test(arguments: Stage.allCases)
-    func AB_L06_AB_L07_whatMayComeInEachState(stage: Stage) {
+    @Test("AB-L06, AB-L07: what may come is known in each state of encryption", arguments: Stage.allCases)
+    func whatMayComeInEachState(stage: Stage) {
         let machine = Self.machine(stage)
         let others = ControlProcedureTests.pdus.filter {
             ![.unknownRsp, .rejectInd, .rejectExtInd, .terminateInd].contains($0.opcode)
@@ -104,8 +104,11 @@ private typealias Machine = EncryptionMachine
     }
 
     // What comes out of order and is taken for lack of a procedure does nothing, and never ends encryption.
-    @Test(arguments: [Stage.plain, .encrypted, .encryptedPeripheral])
-    func AB_L06_answersThatNobodyWaitsForDoNothing(stage: Stage) {
+    @Test(
+        "AB-L06: answers that no encryption waits for do nothing",
+        arguments: [Stage.plain, .encrypted, .encryptedPeripheral]
+    )
+    func answersThatNobodyWaitsForDoNothing(stage: Stage) {
         for pdu in [
             ControlPDU.encryptionResponse(.init()), .startEncryptionRequest, .startEncryptionResponse,
             .pauseEncryptionResponse,
@@ -117,23 +120,28 @@ private typealias Machine = EncryptionMachine
     }
 
     /// Found by the fuzzer: the host was told that all went well.
-    @Test(arguments: [
-        ControlPDU.reject(.init(.success)), .rejectExtended(.init(.encReq, .success)),
-    ])
-    func AB_L06_aRefusalWithoutAReasonIsNoSuccess(refusal: ControlPDU) {
+    @Test(
+        "AB-L06: a refusal of encryption without a reason is no success",
+        arguments: [
+            ControlPDU.reject(.init(.success)), .rejectExtended(.init(.encReq, .success)),
+        ]
+    )
+    func aRefusalWithoutAReasonIsNoSuccess(refusal: ControlPDU) {
         var machine = Self.machine(.requesting)
         #expect(machine.handle(.received(refusal)) == [.reportChange(.unspecifiedError), .release])
         #expect(machine.state == .plain)
     }
 
-    @Test func AB_L06_anotherKeyIsNotAgreedUponInThePlain() {
+    @Test("AB-L06: another key is not agreed upon in the plain")
+    func anotherKeyIsNotAgreedUponInThePlain() {
         for stage in [Stage.encryptedPeripheral, .asked, .started, .paused] {
             var machine = Self.machine(stage)
             #expect(machine.handle(.requested(.init(), .init())) == [.end(.terminatedByMICFailure)])
         }
     }
 
-    @Test func AB_L07_thereIsNothingToPause() {
+    @Test("AB-L07: a plain link has no encryption to pause")
+    func thereIsNothingToPause() {
         var machine = Self.machine(.plain)
         #expect(machine.handle(.received(.pauseEncryptionRequest)) == [.send(.unknown(.init(.pauseEncReq)))])
         #expect(machine.state == .plain)
@@ -152,7 +160,8 @@ private typealias Machine = EncryptionMachine
     }
 
     // AB-L07: the peer cannot make an encrypted link a plain one.
-    @Test func AB_L07_aRefusalAfterThePauseEndsTheLink() {
+    @Test("AB-L07: a refusal of encryption after the pause ends the link")
+    func aRefusalAfterThePauseEndsTheLink() {
         for pdu in Self.refusals(.requestingAfterPause) {
             var machine = Self.machine(.requestingAfterPause)
             let actions = machine.handle(.received(pdu))
@@ -245,7 +254,8 @@ private typealias Machine = EncryptionMachine
     }
 
     // The peripheral could not know that LL_ENC_REQ was on its way: it is answered afterwards.
-    @Test func AB_L05_aRequestThatCrossesIsAnsweredAfterwards() {
+    @Test("AB-L05: a request that crosses encryption is answered afterwards")
+    func aRequestThatCrossesIsAnsweredAfterwards() {
         var machine = LinkControlTests.machine(.central)
         _ = request(&machine)
         let crossing = ControlPDU.peripheralFeatureRequest(.init([])).encoded()
@@ -260,7 +270,8 @@ private typealias Machine = EncryptionMachine
         }
     }
 
-    @Test func AB_L05_notManyWait() {
+    @Test("AB-L05: not many requests wait for encryption")
+    func notManyWait() {
         var machine = LinkControlTests.machine(.central)
         _ = request(&machine)
         for _ in 0..<LinkControl.maximumPostponedPDUs {

@@ -143,8 +143,11 @@ import Testing
         .receive(session), .transmit(session), .send(.startEncryptionResponse),
     ]
 
-    @Test(arguments: Stage.allCases)
-    func AB_L06_AB_L07_each_event_at_each_stage_does_what_the_table_says_and_nothing_else(stage: Stage) {
+    @Test(
+        "AB-L06, AB-L07: each event at each stage does what the table says and nothing else",
+        arguments: Stage.allCases
+    )
+    func eachEventAtEachStageDoesWhatTheTableSays(stage: Stage) {
         let rows = Self.rows.filter { $0.from == stage }
         #expect(Set(rows.map(\.event)).isSubset(of: Self.events.map(\.name)))
         for (name, event) in Self.events {
@@ -190,7 +193,8 @@ import Testing
     }
 
     /// The number after the last has the direction's bit, and would be the other side's first.
-    @Test func AB_L08_the_first_PDU_of_one_side_is_none_of_the_other_sides() throws {
+    @Test("AB-L08: the first PDU of one side is not taken for that of the other")
+    func the_first_PDU_of_one_side_is_none_of_the_other_sides() throws {
         for isFromCentral in [false, true] {
             var sender = PacketCipher(session, isFromCentral: isFromCentral)
             let made = sender.seal([5], header: 2)

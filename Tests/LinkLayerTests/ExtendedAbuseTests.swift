@@ -172,8 +172,11 @@ final class ExtendedAttacker {
     }
 
     // AB-L03 on the secondary channels: what no link can be like is refused, and advertising goes on.
-    @Test(arguments: AbuseTests.impossible.indices)
-    func AB_L03_impossibleConnectionsOnSecondaryChannels(index: Int) {
+    @Test(
+        "AB-L03: connections with impossible parameters are not begun on secondary channels",
+        arguments: AbuseTests.impossible.indices
+    )
+    func impossibleConnectionsOnSecondaryChannels(index: Int) {
         let world = World()
         let victim = world.host()
         let attacker = ExtendedAttacker(world)
@@ -198,7 +201,8 @@ final class ExtendedAttacker {
     }
 
     // AB-L10: requests that are answered each time, with a notification each.
-    @Test func AB_L10_auxiliaryScanRequestFlood() {
+    @Test("AB-L10: a flood of auxiliary scan requests leaves the advertiser connectable")
+    func auxiliaryScanRequestFlood() {
         let world = World()
         let (victim, honest) = (world.host(), world.host(at: 2))
         let attacker = ExtendedAttacker(world)

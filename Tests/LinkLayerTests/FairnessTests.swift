@@ -208,7 +208,8 @@ import Testing
     }
 
     // The flood beside an honest link (AB-L10): the honest link keeps its timing to the microsecond.
-    @Test func AB_L10_aScanRequestFloodDoesNotMoveALink() throws {
+    @Test("AB-L10: a flood of scan requests does not move a link")
+    func aScanRequestFloodDoesNotMoveALink() throws {
         let world = World()
         let pair = try Pair(world, interval: 24, timeout: 300)
         let attacker = Attacker(world)

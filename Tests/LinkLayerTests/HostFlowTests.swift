@@ -25,7 +25,8 @@ import Testing
     }
 
     // Without room nothing is delivered, nothing is acknowledged on the air, nothing piles up, and the link lives.
-    @Test func AB_L09_aHostWithoutRoomHoldsUpThePeer() throws {
+    @Test("AB-L09: a host without room holds up the peer")
+    func aHostWithoutRoomHoldsUpThePeer() throws {
         let pair = try pair(length: 251, count: 3)
         let sent = (0..<60).map { [UInt8($0), 1, 2, 3] }
         let stream = Stream(pair.peripheral, pair.peripheralHandle, sent)

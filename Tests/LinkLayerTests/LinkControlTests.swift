@@ -38,27 +38,31 @@ import Testing
     }
 
     // AB-L04, and windows as in AB-L03.
-    @Test(arguments: [
-        (update { $0.interval = 0 }, HCIStatus.invalidLinkLayerParameters),
-        (update { $0.interval = 5 }, .invalidLinkLayerParameters),
-        (update { $0.timeout = 0 }, .invalidLinkLayerParameters),
-        (update { $0.latency = 500 }, .invalidLinkLayerParameters),
-        (update { $0.latency = 400 }, .invalidLinkLayerParameters),
-        (update { $0.windowSize = 0 }, .invalidLinkLayerParameters),
-        (update { $0.windowSize = 24 }, .invalidLinkLayerParameters),
-        (update { $0.windowOffset = 25 }, .invalidLinkLayerParameters),
-        (update { $0.instant = 99 }, .instantPassed), (update { $0.instant = 100 &+ 32_768 }, .instantPassed),
-        (update { $0.instant = 100 &+ 32_767 }, .instantPassed),
-        (ControlPDU.channelMap(.init(map: .init(bits: 1), instant: 110)).encoded(), .invalidLinkLayerParameters),
-        (ControlPDU.channelMap(.init(map: .init(bits: 0), instant: 110)).encoded(), .invalidLinkLayerParameters),
-        (ControlPDU.channelMap(.init(map: .all, instant: 50)).encoded(), .instantPassed),
-    ])
-    func AB_L04_whatCannotBeEndsTheLink(pdu: PacketBuffer, reason: HCIStatus) {
+    @Test(
+        "AB-L04: a control PDU that cannot be ends the link",
+        arguments: [
+            (update { $0.interval = 0 }, HCIStatus.invalidLinkLayerParameters),
+            (update { $0.interval = 5 }, .invalidLinkLayerParameters),
+            (update { $0.timeout = 0 }, .invalidLinkLayerParameters),
+            (update { $0.latency = 500 }, .invalidLinkLayerParameters),
+            (update { $0.latency = 400 }, .invalidLinkLayerParameters),
+            (update { $0.windowSize = 0 }, .invalidLinkLayerParameters),
+            (update { $0.windowSize = 24 }, .invalidLinkLayerParameters),
+            (update { $0.windowOffset = 25 }, .invalidLinkLayerParameters),
+            (update { $0.instant = 99 }, .instantPassed), (update { $0.instant = 100 &+ 32_768 }, .instantPassed),
+            (update { $0.instant = 100 &+ 32_767 }, .instantPassed),
+            (ControlPDU.channelMap(.init(map: .init(bits: 1), instant: 110)).encoded(), .invalidLinkLayerParameters),
+            (ControlPDU.channelMap(.init(map: .init(bits: 0), instant: 110)).encoded(), .invalidLinkLayerParameters),
+            (ControlPDU.channelMap(.init(map: .all, instant: 50)).encoded(), .instantPassed),
+        ]
+    )
+    func whatCannotBeEndsTheLink(pdu: PacketBuffer, reason: HCIStatus) {
         var machine = Self.machine(.peripheral)
         #expect(machine.receive(pdu) == [.end(reason)])
     }
 
-    @Test func AB_L04_theInstantMayBeAsFarAsItCan() {
+    @Test("AB-L04: an instant may be as far away as it can")
+    func theInstantMayBeAsFarAsItCan() {
         var machine = Self.machine(.peripheral, counter: 65_000)
         #expect(machine.receive(Self.update { $0.instant = 65_000 &+ 32_766 }).isEmpty)
         #expect(machine.pending?.instant == 65_000 &+ 32_766)
@@ -106,6 +110,7 @@ import Testing
 
     // AB-L05: the same request again and again is answered each time, and nothing piles up.
     @Test(
+        "AB-L05: a flood of one request is answered and nothing piles up",
         arguments: [
             ControlPDU.featureRequest(.init([])), .peripheralFeatureRequest(.init([])), .lengthRequest(.init()),
             .phyRequest(.init(tx: .le2M, rx: .le2M)), .connectionParameterRequest(.init()), .version(.init()),
@@ -113,7 +118,7 @@ import Testing
         ],
         [ConnectionEvent.Role.central, .peripheral]
     )
-    func AB_L05_floodsChangeNothing(pdu: ControlPDU, role: ConnectionEvent.Role) {
+    func floodsChangeNothing(pdu: ControlPDU, role: ConnectionEvent.Role) {
         var machine = Self.machine(role)
         for _ in 0..<1_000 {
             let sent = machine.receive(pdu.encoded()).filter { if case .send = $0 { true } else { false } }
@@ -125,13 +130,14 @@ import Testing
 
     // AB-L05: the same while this device has begun each of its own procedures. It ends by the rules or goes on by them.
     @Test(
+        "AB-L05: a flood of requests that cross our own piles nothing up",
         arguments: [
             Request.features, .version, .dataLength(octets: 251, time: 2_120), .phy(tx: .le2M, rx: .le2M),
             .parameters(validRequest), .clockAccuracy, .channelMap(.init(bits: 7)),
         ],
         [ConnectionEvent.Role.central, .peripheral]
     )
-    func AB_L05_crossingFloods(request: Request, role: ConnectionEvent.Role) {
+    func crossingFloods(request: Request, role: ConnectionEvent.Role) {
         if role == .peripheral, case .channelMap = request { return }
         let random = RandomSource(seed: 9)
         for _ in 0..<200 {
@@ -154,17 +160,20 @@ import Testing
     typealias Request = LinkControl.Request
 
     /// Section 5.3: what a central answers to a peripheral's request while it changes something itself.
-    @Test(arguments: [
-        (
-            LinkControl.Request.phy(tx: .le2M, rx: .le2M), ControlPDU.phyRequest(.init(tx: .coded, rx: .coded)),
-            HCIStatus.linkLayerProcedureCollision
-        ),
-        (.phy(tx: .le2M, rx: .le2M), .connectionParameterRequest(validRequest), .differentTransactionCollision),
-        (.parameters(validRequest), .connectionParameterRequest(validRequest), .linkLayerProcedureCollision),
-        (.parameters(validRequest), .phyRequest(.init(tx: .le2M, rx: .le2M)), .differentTransactionCollision),
-        (.channelMap(.init(bits: 7)), .phyRequest(.init(tx: .le2M, rx: .le2M)), .differentTransactionCollision),
-    ])
-    func AB_L05_collisionsAtTheCentral(request: LinkControl.Request, pdu: ControlPDU, error: HCIStatus) {
+    @Test(
+        "AB-L05: a central answers a colliding request by the rules",
+        arguments: [
+            (
+                LinkControl.Request.phy(tx: .le2M, rx: .le2M), ControlPDU.phyRequest(.init(tx: .coded, rx: .coded)),
+                HCIStatus.linkLayerProcedureCollision
+            ),
+            (.phy(tx: .le2M, rx: .le2M), .connectionParameterRequest(validRequest), .differentTransactionCollision),
+            (.parameters(validRequest), .connectionParameterRequest(validRequest), .linkLayerProcedureCollision),
+            (.parameters(validRequest), .phyRequest(.init(tx: .le2M, rx: .le2M)), .differentTransactionCollision),
+            (.channelMap(.init(bits: 7)), .phyRequest(.init(tx: .le2M, rx: .le2M)), .differentTransactionCollision),
+        ]
+    )
+    func collisionsAtTheCentral(request: LinkControl.Request, pdu: ControlPDU, error: HCIStatus) {
         var machine = Self.machine(.central)
         _ = machine.request(request)
         #expect(machine.receive(pdu.encoded()) == [.send(.rejectExtended(.init(pdu.opcode, error)))])

@@ -63,7 +63,8 @@ import Testing
         #expect(!list.contains(BluetoothAddress(7, kind: .randomDevice)))
     }
 
-    @Test func advertisersWithoutAnAddressAreOneEntryWhateverAddressComesWithIt() {
+    @Test("advertisers without an address are one entry, whatever address comes with it")
+    func advertisersWithoutAnAddressAreOneEntry() {
         var list = AcceptList(size: 2)
         let isTaken = list.add(BluetoothAddress(1, kind: Self.anonymous))
         #expect(isTaken && list.contains(BluetoothAddress(2, kind: Self.anonymous)))

@@ -48,8 +48,8 @@ import Testing
     }
 
     /// Whom a directed advertisement is for, and who answers it (6.4).
-    @Test(arguments: [false, true], kinds)
-    func AB_L11_a_device_answers_under_the_name_that_it_is_known_by(isResolving: Bool, kind: OwnAddressKind) throws {
+    @Test("AB-L11: a device answers under the name that it is known by", arguments: [false, true], kinds)
+    func a_device_answers_under_the_name_that_it_is_known_by(isResolving: Bool, kind: OwnAddressKind) throws {
         let privacy = try privacy(isResolving: isResolving)
         let address = Self.fallback(kind)
         let own = OwnAddress(kind: kind, fallback: address)
@@ -97,7 +97,8 @@ import Testing
         #expect(OwnAddress().kind == .publicDevice && OwnAddress().fallback == BluetoothAddress.none)
     }
 
-    @Test func who_uses_an_address_is_asked_only_where_addresses_are_resolved() throws {
+    @Test("who uses an address is asked only where addresses are resolved")
+    func usersOfAnAddressCountWhereAddressesAreResolved() throws {
         for isResolving in [false, true] {
             let privacy = try privacy(isResolving: isResolving)
             let address = made(1)

@@ -60,7 +60,8 @@ import Testing
     /// What policy says: an address that a key has made is the peer's, however old it is, for an advertiser cannot know
     /// when it was made. So a replay is answered while the peer is on the accept list, and not otherwise; by this, who
     /// has recorded the peer learns that the advertiser knows it. Nothing else is answered.
-    @Test func AB_L11_aRecordedRequestIsAnsweredByPolicyOnly() throws {
+    @Test("AB-L11: a recorded request is answered by policy only")
+    func aRecordedRequestIsAnsweredByPolicyOnly() throws {
         let recording = try Recording()
         let now = recording.advertiser.controller.advertiser.set.ownAddress
         let bonded = recording.friend.address
@@ -83,7 +84,8 @@ import Testing
         }
     }
 
-    @Test func AB_L11_withoutThePeerThereIsNoAnswer() throws {
+    @Test("AB-L11: without the peer a recorded request gets no answer")
+    func withoutThePeerThereIsNoAnswer() throws {
         let recording = try Recording()
         recording.advertiser.stopAdvertising(.legacy)
         recording.advertiser.send(LERemoveDeviceFromResolvingList(peerIdentity: recording.friend.address))
@@ -98,7 +100,8 @@ import Testing
 
     /// Requests with ever other addresses, to ever other addresses: each is looked for once, the oldest are forgotten, and the
     /// peers are found among them all the same.
-    @Test func AB_L11_madeUpAddressesAreForgotten() throws {
+    @Test("AB-L11: made-up private addresses are forgotten")
+    func madeUpAddressesAreForgotten() throws {
         var list = ResolvingList(size: 4)
         let peers = (0..<UInt64(4)).map {
             (BluetoothAddress($0, kind: .publicDevice), Key128(Block128(high: 7, low: $0)))
@@ -131,7 +134,8 @@ import Testing
     }
 
     /// The same over the air: what the controller keeps of who asked it is bounded, and its own peer is answered.
-    @Test func AB_L11_aFloodOfMadeUpRequestsLeavesNothingBehind() throws {
+    @Test("AB-L11: a flood of made-up requests leaves nothing behind")
+    func aFloodOfMadeUpRequestsLeavesNothingBehind() throws {
         let recording = try Recording()
         let controller = recording.advertiser.controller
         let (attacker, random) = (Attacker(recording.world), RandomSource(seed: 4))
@@ -153,7 +157,8 @@ import Testing
     }
 
     /// A set that was connected to goes; the others stay hidden.
-    @Test func AB_G04_aLinkOfOneSetDoesNotUncoverTheOthers() throws {
+    @Test("AB-G04: a link of one set does not uncover the others")
+    func aLinkOfOneSetDoesNotUncoverTheOthers() throws {
         let world = World()
         let (central, peripheral, other) = (world.host(), world.host(at: 1), world.host(at: 2))
         let log = AirLog(world)

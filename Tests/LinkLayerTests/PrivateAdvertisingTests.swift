@@ -50,8 +50,8 @@ import Testing
         #expect(log.all == [random])
     }
 
-    @Test(arguments: CommandSet.allCases)
-    func AB_G04_anAddressIsNotUsedPastItsTime(commands: CommandSet) throws {
+    @Test("AB-G04: an advertiser's address is not used past its time", arguments: CommandSet.allCases)
+    func anAddressIsNotUsedPastItsTime(commands: CommandSet) throws {
         let world = World()
         let (advertiser, peer) = (world.host(), world.host(at: 1))
         let log = AirLog(world)
@@ -159,7 +159,8 @@ import Testing
     }
 
     /// A peer that is taken off the list while a set advertises does not bring the identity to light.
-    @Test func AB_G04_theListMayChangeWhileItIsNotResolvedWith() {
+    @Test("AB-G04: the resolving list may change while nothing is resolved with it")
+    func theListMayChangeWhileItIsNotResolvedWith() {
         let world = World()
         let (advertiser, peer) = (world.host(), world.host(at: 1))
         let log = AirLog(world)

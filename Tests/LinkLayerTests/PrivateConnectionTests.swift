@@ -107,8 +107,12 @@ import Testing
         #expect(stranger.connections.isEmpty)
     }
 
-    @Test(arguments: CommandSet.allCases, [LEPrivacyMode.network, .device])
-    func AB_L11_anAdvertiserThatShouldHideIsNotConnectedTo(commands: CommandSet, mode: LEPrivacyMode) {
+    @Test(
+        "AB-L11: an advertiser that should hide its identity is not connected to",
+        arguments: CommandSet.allCases,
+        [LEPrivacyMode.network, .device]
+    )
+    func anAdvertiserThatShouldHideIsNotConnectedTo(commands: CommandSet, mode: LEPrivacyMode) {
         central.list(peripheral)
         central.mode(mode, for: peripheral)
         central.resolve()
@@ -119,8 +123,12 @@ import Testing
         #expect(log.initiators.isEmpty == (mode == .network))
     }
 
-    @Test(arguments: CommandSet.allCases, [LEPrivacyMode.network, .device])
-    func AB_L11_anInitiatorThatShouldHideDoesNotConnect(commands: CommandSet, mode: LEPrivacyMode) {
+    @Test(
+        "AB-L11: an initiator that should hide its identity does not connect",
+        arguments: CommandSet.allCases,
+        [LEPrivacyMode.network, .device]
+    )
+    func anInitiatorThatShouldHideDoesNotConnect(commands: CommandSet, mode: LEPrivacyMode) {
         peripheral.list(central)
         peripheral.mode(mode, for: central)
         peripheral.resolve()
@@ -131,8 +139,8 @@ import Testing
         #expect(!log.initiators.isEmpty)
     }
 
-    @Test(arguments: CommandSet.allCases, [true, false])
-    func AB_L11_anAdvertiserTakesThoseItKnows(commands: CommandSet, isKnown: Bool) {
+    @Test("AB-L11: a private advertiser takes those on its accept list", arguments: CommandSet.allCases, [true, false])
+    func anAdvertiserTakesThoseItKnows(commands: CommandSet, isKnown: Bool) {
         befriend()
         let stranger = world.host(at: 2)
         stranger.befriend(peripheral)
@@ -304,8 +312,8 @@ import Testing
         )
     }
 
-    @Test(arguments: CommandSet.allCases)
-    func AB_G04_addressesChangeBesideALink(commands: CommandSet) {
+    @Test("AB-G04: private addresses change beside a link", arguments: CommandSet.allCases)
+    func addressesChangeBesideALink(commands: CommandSet) {
         befriend()
         let other = world.host(at: 2)
         peripheral.send(LESetResolvablePrivateAddressTimeout(timeout: 3_600))

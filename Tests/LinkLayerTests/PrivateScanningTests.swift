@@ -73,8 +73,12 @@ import Testing
         #expect(log.advertisers.count == 6)
     }
 
-    @Test(arguments: CommandSet.allCases, [LEPrivacyMode.network, .device])
-    func AB_L11_anIdentityThatShouldBeHiddenIsIgnored(commands: CommandSet, mode: LEPrivacyMode) {
+    @Test(
+        "AB-L11: a scanner ignores an identity that should be hidden",
+        arguments: CommandSet.allCases,
+        [LEPrivacyMode.network, .device]
+    )
+    func anIdentityThatShouldBeHiddenIsIgnored(commands: CommandSet, mode: LEPrivacyMode) {
         scanner.list(advertiser)
         scanner.mode(mode, for: advertiser)
         scanner.resolve()
@@ -124,7 +128,8 @@ import Testing
         #expect(scanner.scan(commands, .active, as: .resolvableOrRandom) == .success)
     }
 
-    @Test func AB_G04_aScannersAddressIsNotUsedPastItsTime() throws {
+    @Test("AB-G04: a scanner's address is not used past its time")
+    func aScannersAddressIsNotUsedPastItsTime() throws {
         advertiser.list(scanner)
         scanner.befriend(advertiser)
         scanner.send(LESetResolvablePrivateAddressTimeout(timeout: 2))
@@ -168,8 +173,12 @@ import Testing
         #expect(scanner.heard(commands) == (isResolving ? [advertiser.address.identity] : []))
     }
 
-    @Test(arguments: [LEAdvertisingFilterPolicy.scanFromAcceptList, .acceptListOnly], [true, false])
-    func AB_L11_anAdvertisersAcceptListHoldsIdentities(policy: LEAdvertisingFilterPolicy, isResolving: Bool) {
+    @Test(
+        "AB-L11: an advertiser's accept list holds identities",
+        arguments: [LEAdvertisingFilterPolicy.scanFromAcceptList, .acceptListOnly],
+        [true, false]
+    )
+    func anAdvertisersAcceptListHoldsIdentities(policy: LEAdvertisingFilterPolicy, isResolving: Bool) {
         let stranger = world.host(at: 2)
         advertiser.list(scanner)
         advertiser.resolve(isResolving)
@@ -189,8 +198,11 @@ import Testing
     /// The side channel: who once heard the private address of a bonded peer uses it again, to see whether it is
     /// answered. Within what a key can tell it is: the address is as good as on the first day, and the advertiser cannot
     /// know whose it is. Nobody else learns anything, and no answer tells an identity.
-    @Test(arguments: LEPrivacyMode.network.rawValue...LEPrivacyMode.device.rawValue)
-    func AB_L11_aReplayedAddressIsAnsweredByPolicyOnly(mode: UInt8) throws {
+    @Test(
+        "AB-L11: a replayed private address is answered by policy only",
+        arguments: LEPrivacyMode.network.rawValue...LEPrivacyMode.device.rawValue
+    )
+    func aReplayedAddressIsAnsweredByPolicyOnly(mode: UInt8) throws {
         advertiser.list(scanner)
         advertiser.mode(.init(rawValue: mode), for: scanner)
         advertiser.resolve()

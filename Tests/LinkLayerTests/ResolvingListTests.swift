@@ -109,7 +109,8 @@ private final class Subject {
         #expect(list.sender(phone) == .stranger)
     }
 
-    @Test func AB_L11_anIdentityThatShouldBeHiddenIsExposed() throws {
+    @Test("AB-L11: an identity that should be hidden counts as exposed")
+    func anIdentityThatShouldBeHiddenIsExposed() throws {
         try list.add(phone, key(1), .zero)
         #expect(list.sender(phone) == .exposed)
         #expect(list.sender(phone.identity) == .exposed)

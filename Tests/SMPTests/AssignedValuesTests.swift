@@ -96,7 +96,8 @@ import Testing
     }
 
     /// The last value that is defined, and the first that is reserved (Core Vol 3 Part H 3.5.1).
-    @Test func AB_S04_features_are_valid_up_to_the_last_value_that_is_defined() {
+    @Test("AB-S04: pairing features are valid up to the last value that is defined")
+    func features_are_valid_up_to_the_last_value_that_is_defined() {
         for capability in UInt8.min...UInt8.max {
             var features = PairingFeatures()
             features.ioCapability = IOCapability(rawValue: capability)
@@ -116,7 +117,8 @@ import Testing
 
     /// What f6 takes: IO capability in the most significant octet, then the OOB data flag, then AuthReq (Core Vol 3 Part H
     /// 2.2.8).
-    @Test func the_check_covers_the_three_fields_that_decide_how_to_pair() {
+    @Test("the check covers the three fields that decide how to pair")
+    func the_check_covers_what_decides_how_to_pair() {
         var features = PairingFeatures()
         features.ioCapability = .keyboardDisplay
         features.outOfBandFlag = 1
@@ -156,12 +158,13 @@ import Testing
 
     /// AB-S10: the one key is longer, and weaker in another thing.
     @Test(
+        "AB-S10: a key is as good as another one when it is worse in nothing",
         arguments: [
             (16, true, true, true), (16, true, false, false), (16, false, true, false), (16, false, false, false),
             (12, true, true, true), (11, true, true, false),
         ]
     )
-    func AB_S10_a_key_is_as_good_as_another_one_when_it_is_worse_in_nothing(
+    func a_key_that_is_worse_in_nothing_is_as_good(
         size: Int,
         isAuthenticated: Bool,
         isSecureConnections: Bool,

@@ -10,7 +10,8 @@ import Testing
 @Suite struct BondedLinkTests {
     typealias Securing = SecuringTests
 
-    @Test func behaviour_6_11_a_bonded_central_encrypts_with_the_stored_key_and_asks_nobody() throws {
+    @Test("behaviour 6.11: a bonded central encrypts with the stored key and asks nobody")
+    func a_bonded_central_encrypts_with_the_stored_key() throws {
         let bench = try Securing.bonded()
         #expect(bench.secure(.authenticated).isSuccess)
         #expect(bench.central.takeSent().isEmpty && bench.peripheral.takeSent().isEmpty)
@@ -20,10 +21,11 @@ import Testing
         #expect(bench.central.stored.isEmpty && bench.central.permissions == 0)
     }
 
-    @Test(arguments: [PairingConfiguration.Legacy.refused, .whenPeerOffersNothingElse])
-    func SM_CEN_PIS_BV_02_SM_PER_PIS_BV_01_a_security_request_leads_to_pairing(
-        legacy: PairingConfiguration.Legacy
-    ) {
+    @Test(
+        "SM/CEN/PIS/BV-02, SM/PER/PIS/BV-01: a Security Request leads to pairing",
+        arguments: [PairingConfiguration.Legacy.refused, .whenPeerOffersNothingElse]
+    )
+    func a_security_request_leads_to_pairing(legacy: PairingConfiguration.Legacy) {
         var configuration = Securing.configuration()
         configuration.legacy = legacy
         let bench = SecurityBench(central: configuration, peripheral: configuration)
@@ -33,7 +35,8 @@ import Testing
         #expect(bench.central.manager.encryption != nil)
     }
 
-    @Test func SM_CEN_PIS_BV_03_SM_PER_PIS_BV_02_a_security_request_of_a_bonded_peer_leads_to_encryption() throws {
+    @Test("SM/CEN/PIS/BV-03, SM/PER/PIS/BV-02: a Security Request of a bonded peer leads to encryption")
+    func a_security_request_of_a_bonded_peer_leads_to_encryption() throws {
         let bench = try Securing.bonded()
         #expect(bench.secure(.authenticated, by: .responder).isSuccess)
         #expect(bench.peripheral.takeSent().map(\.code) == [.securityRequest])
@@ -41,10 +44,11 @@ import Testing
         #expect(bench.air.keys.count == 1)
     }
 
-    @Test(arguments: [0x00, 0x01, 0x05, 0x09, 0x0D, 0xFF] as [UInt8])
-    func AB_S09_a_security_request_of_an_impostor_leads_to_encryption_with_the_stored_key_and_to_nothing_else(
-        bits: UInt8
-    ) throws {
+    @Test(
+        "AB-S09: a Security Request of an impostor leads to encryption with the stored key and to nothing else",
+        arguments: [0x00, 0x01, 0x05, 0x09, 0x0D, 0xFF] as [UInt8]
+    )
+    func a_security_request_of_an_impostor_leads_to_encryption(bits: UInt8) throws {
         let keys = try Securing.bond()
         let bench = SecurityBench(central: Securing.configuration(), keys: (keys.0, nil))
         bench.peripheral.link.inject([0x0B, bits], on: 6)
@@ -60,10 +64,11 @@ import Testing
         #expect(bench.central.takeSent().isEmpty)
     }
 
-    @Test(arguments: [SecurityLevel.encrypted, .authenticated, .secureConnections])
-    func behaviour_6_12_behaviour_6_20_AB_S09_a_peer_that_lost_its_keys_is_not_paired_silently(
-        level: SecurityLevel
-    ) throws {
+    @Test(
+        "behaviours 6.12, 6.20, AB-S09: a peer that lost its keys is not paired silently",
+        arguments: [SecurityLevel.encrypted, .authenticated, .secureConnections]
+    )
+    func a_peer_that_lost_its_keys_is_not_paired_silently(level: SecurityLevel) throws {
         let keys = try Securing.bond()
         let bench = SecurityBench(
             central: Securing.configuration(),
@@ -78,16 +83,22 @@ import Testing
         #expect(bench.secure(level).isSuccess)
     }
 
-    @Test(arguments: [EncryptionFailure.timedOut, .other])
-    func behaviour_6_13_encryption_that_fails_is_told_apart(failure: EncryptionFailure) throws {
+    @Test(
+        "behaviour 6.13: encryption that times out is told apart from encryption that fails",
+        arguments: [EncryptionFailure.timedOut, .other]
+    )
+    func encryption_that_fails_is_told_apart(failure: EncryptionFailure) throws {
         let bench = try Securing.bonded()
         bench.air.failure = failure
         #expect(bench.secure(.encrypted).error == (failure == .timedOut ? .encryptionTimedOut : .encryptionFailed))
         #expect(bench.central.manager.encryption == nil && bench.central.takeSent().isEmpty)
     }
 
-    @Test(arguments: SecuringTests.both)
-    func a_stored_key_that_is_too_weak_is_shown_first_and_then_replaced_by_a_better_one(role: PairingRole) throws {
+    @Test(
+        "a stored key that is too weak is shown first and then replaced by a better one",
+        arguments: SecuringTests.both
+    )
+    func a_weak_stored_key_is_shown_and_then_replaced(role: PairingRole) throws {
         let bench = try Securing.bonded(.noInputNoOutput, now: .displayYesNo)
         let old = bench.central.manager.keys?.peerKey
         #expect(bench.central.manager.keys?.level.isAuthenticated == false)
@@ -100,7 +111,8 @@ import Testing
         #expect(bench.peripheral.prompts.map(PairingTests.kind) == ["compare"])
     }
 
-    @Test func SM_PER_KDU_BV_07_a_live_link_is_encrypted_again_with_the_key_of_the_pairing() throws {
+    @Test("SM/PER/KDU/BV-07: a live link is encrypted again with the key of the pairing")
+    func a_live_link_is_encrypted_again() throws {
         for legacy in [PairingConfiguration.Legacy.only, .whenPeerOffersNothingElse] {
             var configuration = Securing.configuration(.noInputNoOutput)
             configuration.legacy = legacy
@@ -114,7 +126,8 @@ import Testing
         }
     }
 
-    @Test func AB_S09_a_central_that_shows_no_key_and_pairs_anew_has_a_person_asked_first() throws {
+    @Test("AB-S09: a central that shows no key and pairs anew has a person asked first")
+    func pairing_anew_without_the_key_asks_a_person_first() throws {
         for accepts in [false, true] {
             let keys = try Securing.bond()
             let bench = SecurityBench(
@@ -131,8 +144,8 @@ import Testing
         }
     }
 
-    @Test(arguments: SecuringTests.both)
-    func AB_S10_a_pairing_that_is_weaker_than_the_bond_is_refused(bonded: PairingRole) throws {
+    @Test("AB-S10: a pairing that is weaker than the bond is refused", arguments: SecuringTests.both)
+    func a_pairing_that_is_weaker_than_the_bond_is_refused(bonded: PairingRole) throws {
         let keys = try Securing.bond()
         for (capability, legacy) in [
             (IOCapability.noInputNoOutput, PairingConfiguration.Legacy.whenPeerOffersNothingElse),
@@ -155,7 +168,8 @@ import Testing
         }
     }
 
-    @Test func AB_S10_a_shorter_key_does_not_take_the_place_of_a_longer_one() throws {
+    @Test("AB-S10: a shorter key does not take the place of a longer one")
+    func a_shorter_key_does_not_take_the_place_of_a_longer_one() throws {
         var short = Securing.configuration()
         short.maximumKeySize = 10
         short.minimumKeySize = 7
@@ -171,7 +185,8 @@ import Testing
 // MARK: - Keys for the controller
 
 extension BondedLinkTests {
-    @Test func AB_L06_no_key_is_given_where_none_is_agreed_on() {
+    @Test("AB-L06: no key is given where none is agreed on")
+    func no_key_is_given_where_none_is_agreed_on() {
         let bench = Securing.bench()
         let manager = bench.peripheral.manager
         // The central pairs, and at each moment somebody starts encryption with a key of zeroes.
@@ -192,7 +207,8 @@ extension BondedLinkTests {
         #expect(key == bench.central.manager.keys?.peerKey?.key && key != .zero && key != nil)
     }
 
-    @Test func AB_L06_encryption_that_nobody_gave_a_key_for_does_not_count() {
+    @Test("AB-L06: encryption that nobody gave a key for does not count")
+    func encryption_that_nobody_gave_a_key_for_does_not_count() {
         for role in SecuringTests.both {
             let bench = Securing.bench()
             let outcome = SecurityBench.Outcome()
@@ -209,8 +225,11 @@ extension BondedLinkTests {
         }
     }
 
-    @Test(arguments: [false, true])
-    func AB_L06_encryption_before_the_controller_has_asked_for_the_agreed_key_does_not_count(isLegacy: Bool) {
+    @Test(
+        "AB-L06: encryption before the controller has asked for the agreed key does not count",
+        arguments: [false, true]
+    )
+    func encryption_before_the_key_was_asked_for_does_not_count(isLegacy: Bool) {
         var configuration = Securing.configuration(.noInputNoOutput)
         if isLegacy { configuration.legacy = .only }
         let bench = SecurityBench(central: configuration, peripheral: configuration)
@@ -231,7 +250,8 @@ extension BondedLinkTests {
         #expect(manager.encryption != nil)
     }
 
-    @Test func a_key_of_legacy_pairing_is_given_for_its_own_numbers_only() throws {
+    @Test("a key of legacy pairing is given for its own numbers only")
+    func a_legacy_key_is_given_for_its_own_numbers() throws {
         var configuration = Securing.configuration()
         configuration.legacy = .only
         let keys = try Securing.bond((configuration, configuration))
@@ -248,8 +268,8 @@ extension BondedLinkTests {
         #expect(bench.secure(.encrypted).isSuccess)
     }
 
-    @Test(arguments: SecuringTests.both)
-    func AB_S11_a_link_that_is_no_longer_encrypted_ends_the_distribution_of_keys(role: PairingRole) {
+    @Test("AB-S11: a link that is no longer encrypted ends the distribution of keys", arguments: SecuringTests.both)
+    func a_link_in_the_clear_ends_the_distribution_of_keys(role: PairingRole) {
         let bench = Securing.bench(.noInputNoOutput, .noInputNoOutput)
         bench.central.manager.pair()
         // The other side's keys never arrive.
@@ -267,8 +287,8 @@ extension BondedLinkTests {
     }
 
     /// A command that is begun by anybody in the clear, and ended on the encrypted link, is not the encrypted peer's.
-    @Test(arguments: 1...10)
-    func AB_L08_AB_S11_aCommandThatBeganInTheClearIsNotTheEncryptedPeers(cut: Int) throws {
+    @Test("AB-L08, AB-S11: a command that began in the clear is not the encrypted peer's", arguments: 1...10)
+    func aCommandThatBeganInTheClearIsNotTheEncryptedPeers(cut: Int) throws {
         let bench = try Securing.bonded()
         bench.run(.zero)
         let request: [UInt8] = [7, 0, 6, 0, 0x01, 0x04, 0, 0x0D, 16, 0, 0]

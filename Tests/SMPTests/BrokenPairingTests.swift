@@ -59,8 +59,12 @@ import Testing
         return outcome
     }
 
-    @Test(arguments: SecuringTests.both, Trick.allCases)
-    func who_fails_the_pairing_in_place_of_giving_its_keys_keeps_no_level(victim: PairingRole, trick: Trick) {
+    @Test(
+        "who fails the pairing in place of giving its keys keeps no level",
+        arguments: SecuringTests.both,
+        Trick.allCases
+    )
+    func who_fails_the_pairing_before_its_keys_keeps_no_level(victim: PairingRole, trick: Trick) {
         let bench = Securing.bench()
         let outcome = pair(bench, withholding: victim.other, .authenticated)
         let side = bench[victim]
@@ -76,11 +80,12 @@ import Testing
         #expect(side.stored.isEmpty && side.manager.encryption == nil && side.ends == 1)
     }
 
-    @Test(arguments: SecuringTests.both, Trick.allCases)
-    func AB_S10_a_better_pairing_that_fails_leaves_the_old_bond_and_not_its_level(
-        victim: PairingRole,
-        trick: Trick
-    ) throws {
+    @Test(
+        "AB-S10: a better pairing that fails leaves the old bond and not its level",
+        arguments: SecuringTests.both,
+        Trick.allCases
+    )
+    func a_better_pairing_that_fails_leaves_the_old_bond(victim: PairingRole, trick: Trick) throws {
         let bench = try Securing.bonded(.noInputNoOutput, now: .displayYesNo)
         let old = bench[victim].shelf.keys
         _ = pair(bench, withholding: victim.other, .authenticated)
@@ -91,8 +96,8 @@ import Testing
         #expect(side.shelf.keys == old && side.stored.isEmpty)
     }
 
-    @Test(arguments: SecuringTests.both)
-    func a_pairing_that_fails_before_encryption_costs_nothing_but_itself(victim: PairingRole) throws {
+    @Test("a pairing that fails before encryption costs nothing but itself", arguments: SecuringTests.both)
+    func a_pairing_that_fails_early_costs_only_itself(victim: PairingRole) throws {
         let bench = try Securing.bonded(.noInputNoOutput, now: .displayYesNo)
         #expect(bench.secure(.encrypted).isSuccess)
         bench[victim].person.accepts = false

@@ -7,8 +7,12 @@ import Testing
 /// Two sides that are made to see different things.
 @Suite struct ConfusionTests {
     /// The features that somebody changes on the way enter the values that are compared: no key comes of it.
-    @Test(arguments: [PairingRole.initiator, .responder], [false, true])
-    func AB_S07_features_that_are_changed_on_the_way_give_no_key(sender: PairingRole, isLegacy: Bool) {
+    @Test(
+        "AB-S07: features that are changed on the way give no key",
+        arguments: [PairingRole.initiator, .responder],
+        [false, true]
+    )
+    func features_that_are_changed_on_the_way_give_no_key(sender: PairingRole, isLegacy: Bool) {
         for (place, bits) in [(1, 1), (1, 2), (1, 3), (1, 7), (2, 1), (3, 4), (3, 8), (3, 1)] as [(Int, UInt8)] {
             var configuration = LegacyPairingTests.configuration(.keyboardDisplay)
             if isLegacy { configuration.legacy = .only }
@@ -25,8 +29,11 @@ import Testing
     }
 
     /// CVE-2020-26558: the values of each round of passkey entry, sent back.
-    @Test(arguments: [PairingRole.initiator, .responder])
-    func AB_S02_values_that_are_sent_back_in_a_round_end_passkey_entry(victim: PairingRole) {
+    @Test(
+        "AB-S02: values that are sent back in a round end passkey entry",
+        arguments: [PairingRole.initiator, .responder]
+    )
+    func values_that_are_sent_back_in_a_round_end_passkey_entry(victim: PairingRole) {
         var bench = SecureConnectionsTests.bench(.keyboardOnly, .keyboardOnly)
         let heard = Heard()
         bench.tamper = { role, command in

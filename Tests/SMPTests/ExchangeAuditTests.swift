@@ -137,13 +137,14 @@ private struct Duet {
     // MARK: Legacy pairing
 
     @Test(
+        "a legacy pairing is what c1 and s1 make of the temporary key",
         arguments: [
             (IOCapability.noInputNoOutput, IOCapability.noInputNoOutput, false, 16),
             (.noInputNoOutput, .noInputNoOutput, true, 16), (.displayOnly, .keyboardOnly, false, 16),
             (.keyboardOnly, .displayOnly, false, 7), (.keyboardOnly, .keyboardOnly, false, 12),
         ] as [(IOCapability, IOCapability, Bool, UInt8)]
     )
-    func a_legacy_pairing_is_what_c1_and_s1_make_of_the_temporary_key(
+    func a_legacy_pairing_is_what_c1_and_s1_make_of_its_key(
         initiator: IOCapability,
         responder: IOCapability,
         hasData: Bool,
@@ -270,13 +271,14 @@ private struct Duet {
         try check(duet, setup, ra: .zero, rb: .zero)
     }
 
-    @Test(arguments: [
-        (IOCapability.keyboardOnly, IOCapability.displayOnly), (.displayOnly, .keyboardOnly),
-        (.keyboardOnly, .keyboardOnly),
-    ])
-    func twenty_rounds_of_a_passkey_are_what_f4_makes_of_its_bits(initiator: IOCapability, responder: IOCapability)
-        throws
-    {
+    @Test(
+        "twenty rounds of a passkey are what f4 makes of its bits",
+        arguments: [
+            (IOCapability.keyboardOnly, IOCapability.displayOnly), (.displayOnly, .keyboardOnly),
+            (.keyboardOnly, .keyboardOnly),
+        ]
+    )
+    func twenty_rounds_are_what_f4_makes_of_the_passkey(initiator: IOCapability, responder: IOCapability) throws {
         let setup = Setup(capabilities: (initiator, responder))
         let duet = try duet(setup)
         let keys = try publicKeys()
@@ -294,8 +296,11 @@ private struct Duet {
         try check(duet, setup, ra: value, rb: value)
     }
 
-    @Test(arguments: [[PairingRole.initiator], [.responder], [.initiator, .responder]])
-    func data_that_came_another_way_enter_the_check_of_whoever_got_them(informed: [PairingRole]) throws {
+    @Test(
+        "data that came another way enter the check of whoever got them",
+        arguments: [[PairingRole.initiator], [.responder], [.initiator, .responder]]
+    )
+    func data_that_came_another_way_enter_the_check(informed: [PairingRole]) throws {
         let data = try SecureConnectionsTests.Data()
         let setup = Setup(
             capabilities: (.noInputNoOutput, .noInputNoOutput),
@@ -329,8 +334,8 @@ extension ExchangeAuditTests {
 
     /// Whoever is over, by agreement or by a refusal, goes on with nothing: what was said already may come again, and what was
     /// to come may come all the same.
-    @Test(arguments: methods.indices, both)
-    func AB_S05_an_exchange_that_is_over_stays_over(index: Int, role: PairingRole) throws {
+    @Test("AB-S05: a key exchange that is over stays over", arguments: methods.indices, both)
+    func an_exchange_that_is_over_stays_over(index: Int, role: PairingRole) throws {
         let (initiator, responder, isSecure) = Self.methods[index]
         let setup = Setup(capabilities: (initiator, responder), isSecure: isSecure)
         let settings = try setup.settings()

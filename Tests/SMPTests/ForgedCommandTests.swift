@@ -19,11 +19,12 @@ import Testing
         return SecurityBench(central: configuration, peripheral: configuration, keys: (keys.0, keys.1))
     }
 
-    @Test(arguments: [PairingConfiguration.Legacy.only, .whenPeerOffersNothingElse], [false, true])
-    func AB_S09_a_forged_pairing_request_does_not_keep_the_bonded_central_out(
-        legacy: PairingConfiguration.Legacy,
-        isWanted: Bool
-    ) throws {
+    @Test(
+        "AB-S09: a forged Pairing Request does not keep the bonded central out",
+        arguments: [PairingConfiguration.Legacy.only, .whenPeerOffersNothingElse],
+        [false, true]
+    )
+    func a_forged_request_does_not_keep_the_central_out(legacy: PairingConfiguration.Legacy, isWanted: Bool) throws {
         let bench = try Self.bonded(legacy)
         let side = bench.peripheral
         let keys = side.shelf.keys
@@ -52,7 +53,8 @@ import Testing
         #expect(outcome.isSuccess && side.shelf.keys != keys)
     }
 
-    @Test func AB_S09_a_pairing_request_that_comes_while_the_key_is_on_its_way_changes_nothing() throws {
+    @Test("AB-S09: a Pairing Request that comes while the key is on its way changes nothing")
+    func a_request_while_the_key_is_on_its_way_changes_nothing() throws {
         let bench = try Securing.bonded()
         let side = bench.peripheral
         let key = side.manager.longTermKey(random: 0, diversifier: 0)
@@ -65,7 +67,8 @@ import Testing
         #expect(side.manager.encryption != nil && !side.isPromptOpen && side.failures.isEmpty)
     }
 
-    @Test func AB_L06_during_a_forged_pairing_there_is_the_bonds_key_for_its_own_numbers_and_no_other() throws {
+    @Test("AB-L06: during a forged pairing there is the bond's key for its own numbers and no other")
+    func during_a_forged_pairing_there_is_the_key_of_the_bond() throws {
         let bench = try Self.bonded(.only)
         let side = bench.peripheral
         side.delay = nil
@@ -78,7 +81,8 @@ import Testing
     }
 
     /// A pairing on an encrypted link cannot be forged, and its key is the next one.
-    @Test func during_a_pairing_on_the_encrypted_link_the_old_key_is_not_given() throws {
+    @Test("during a pairing on the encrypted link the old key is not given")
+    func during_a_pairing_in_cipher_the_old_key_is_not_given() throws {
         let bench = try Securing.bonded(.noInputNoOutput, now: .displayYesNo)
         bench.peripheral.delay = nil
         bench.central.manager.secure(.authenticated)
@@ -88,12 +92,13 @@ import Testing
     }
 
     @Test(
+        "AB-S09: a forged command does not disturb a central that shows its key",
         arguments: [
             [0x0B, 0x0D], [0x0B, 0x01], [0x05, 0x08], [0x05, 0x05], [0x02, 3, 0, 0x0D, 16, 3, 3],
             [0x02, 3, 0, 0x01, 7, 0, 0], pairingRequest, [0x03] + [UInt8](repeating: 3, count: 16), [0x0E, 0], [0xFF],
         ] as [[UInt8]]
     )
-    func AB_S09_a_forged_command_does_not_disturb_a_central_that_shows_its_key(command: [UInt8]) throws {
+    func a_forged_command_does_not_disturb_a_central(command: [UInt8]) throws {
         let bench = try Securing.bonded()
         let keys = bench.central.shelf.keys
         let outcome = SecurityBench.Outcome()
@@ -105,8 +110,11 @@ import Testing
     }
 
     /// One that nobody paired for fails a wish at most: the central that shows its key is let in.
-    @Test(arguments: [[0x05, 0x08], [0x05, 0x05], [0x02, 3, 0, 0x0D, 16, 3, 3], [0x01], [0xFF]] as [[UInt8]])
-    func AB_S09_a_forged_command_does_not_disturb_a_peripheral_that_waits_for_the_key(command: [UInt8]) throws {
+    @Test(
+        "AB-S09: a forged command does not disturb a peripheral that waits for the key",
+        arguments: [[0x05, 0x08], [0x05, 0x05], [0x02, 3, 0, 0x0D, 16, 3, 3], [0x01], [0xFF]] as [[UInt8]]
+    )
+    func a_forged_command_does_not_disturb_a_peripheral(command: [UInt8]) throws {
         let bench = try Securing.bonded()
         bench.peripheral.manager.secure(.authenticated)
         bench.central.link.inject(command, on: 6)

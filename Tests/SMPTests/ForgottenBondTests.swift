@@ -32,11 +32,12 @@ import Testing
         }
     }
 
-    @Test(arguments: SecuringTests.both, Change.allCases)
-    func who_withholds_the_end_of_encryption_until_it_is_forgotten_gets_no_level(
-        victim: PairingRole,
-        change: Change
-    ) throws {
+    @Test(
+        "who withholds the end of encryption until the bond is forgotten gets no level",
+        arguments: SecuringTests.both,
+        Change.allCases
+    )
+    func who_withholds_the_end_of_encryption_gets_no_level(victim: PairingRole, change: Change) throws {
         let bench = try Securing.bonded()
         bench.air.isSilent = true
         let side = bench[victim]
@@ -57,8 +58,8 @@ import Testing
         #expect(bench.secure(.encrypted, by: victim).error == .linkLost && side.takeSent().isEmpty)
     }
 
-    @Test(arguments: SecuringTests.both)
-    func a_pairing_that_is_under_way_when_the_bond_is_forgotten_leaves_nothing(victim: PairingRole) throws {
+    @Test("a pairing that is under way when the bond is forgotten leaves nothing", arguments: SecuringTests.both)
+    func a_pairing_of_a_forgotten_bond_leaves_nothing(victim: PairingRole) throws {
         for moment in stride(from: 0, to: 400, by: 13) {
             let bench = try Securing.bonded(.noInputNoOutput, now: .displayYesNo)
             let outcome = SecurityBench.Outcome()
@@ -90,7 +91,8 @@ extension ForgottenBondTests {
         return (first, second)
     }
 
-    @Test func AB_A12_a_signature_that_was_taken_on_one_link_is_not_taken_on_another() throws {
+    @Test("AB-A12: a signature that was taken on one link is not taken on another")
+    func a_signature_is_taken_on_one_link_only() throws {
         let (first, second) = try Self.twins()
         let signature = try #require(first.central.manager.sign(Self.message))
         #expect(first.peripheral.manager.verify(Self.message, signature: signature))
@@ -104,8 +106,8 @@ extension ForgottenBondTests {
         }
     }
 
-    @Test(arguments: SecuringTests.both)
-    func AB_A12_a_number_that_cannot_be_kept_is_neither_signed_with_nor_believed(role: PairingRole) throws {
+    @Test("AB-A12: a number that cannot be kept is neither signed with nor believed", arguments: SecuringTests.both)
+    func a_number_that_cannot_be_kept_is_not_used(role: PairingRole) throws {
         let (first, second) = try Self.twins()
         let (signer, verifier) = (first[role], first[role.other])
         signer.storesKeys = false
@@ -121,7 +123,8 @@ extension ForgottenBondTests {
         #expect(!verifier.manager.verify(Self.message, signature: signature))
     }
 
-    @Test func AB_S10_a_stale_link_has_the_better_key_of_the_other_one_and_no_old_one() throws {
+    @Test("AB-S10: a stale link has the better key of the other one and no old one")
+    func a_stale_link_has_the_better_key_of_the_other() throws {
         let weak = try Securing.bonded(.noInputNoOutput, now: .displayYesNo)
         let stale = SecurityBench(central: Securing.configuration(), peripheral: Securing.configuration())
         stale.peripheral.shelf = weak.peripheral.shelf

@@ -38,11 +38,12 @@ import Testing
     ]
 
     /// In front of each key of the peer comes each other key: agreed on or not, for the first time or once more.
-    @Test(arguments: both, [false, true])
-    func AB_S11_keys_that_were_not_agreed_on_that_come_twice_or_in_another_order_end_the_pairing(
-        liar: PairingRole,
-        isLegacy: Bool
-    ) {
+    @Test(
+        "AB-S11: keys that were not agreed on, that come twice or in another order end the pairing",
+        arguments: both,
+        [false, true]
+    )
+    func keys_that_were_not_agreed_on_end_the_pairing(liar: PairingRole, isLegacy: Bool) {
         var pairings = 0
         for kinds in Self.kinds {
             let codes = Self.codes(kinds, isLegacy: isLegacy)
@@ -65,8 +66,8 @@ import Testing
     }
 
     /// What comes after the last key that was agreed on changes nothing of what is kept.
-    @Test(arguments: both, [false, true])
-    func AB_S11_keys_that_come_too_late_are_not_kept(liar: PairingRole, isLegacy: Bool) throws {
+    @Test("AB-S11: distributed keys that come too late are not kept", arguments: both, [false, true])
+    func keys_that_come_too_late_are_not_kept(liar: PairingRole, isLegacy: Bool) throws {
         for kinds in Self.kinds + [[]] {
             var bench = Self.bench(kinds, isLegacy: isLegacy)
             bench.pair()
@@ -80,8 +81,12 @@ import Testing
         }
     }
 
-    @Test(arguments: both, [false, true])
-    func SM_PER_KDU_BI_02_AB_S11_a_key_of_nothing_but_zeroes_is_rejected(liar: PairingRole, isLegacy: Bool) throws {
+    @Test(
+        "SM/PER/KDU/BI-02, AB-S11: a distributed key of nothing but zeroes is rejected",
+        arguments: both,
+        [false, true]
+    )
+    func a_key_of_nothing_but_zeroes_is_rejected(liar: PairingRole, isLegacy: Bool) throws {
         let kinds: KeyKinds = [.encryption, .identity, .signing]
         for code in Self.codes(kinds, isLegacy: isLegacy) where code != .centralIdentification {
             var bench = Self.bench(kinds, isLegacy: isLegacy)
@@ -105,8 +110,8 @@ import Testing
     }
 
     /// Who has our own identity resolving key, from a pairing before, gives it as its own: our addresses would be its.
-    @Test(arguments: both, [false, true])
-    func AB_S11_our_own_identity_resolving_key_is_rejected(liar: PairingRole, isLegacy: Bool) throws {
+    @Test("AB-S11: our own identity resolving key from the peer is rejected", arguments: both, [false, true])
+    func our_own_identity_resolving_key_is_rejected(liar: PairingRole, isLegacy: Bool) throws {
         var bench = Self.bench([.encryption, .identity], isLegacy: isLegacy)
         let own = try #require(bench[liar.other].machine.context.ownIdentity)
         bench.tamper = { role, command in
@@ -119,8 +124,12 @@ import Testing
     }
 
     /// Resolvable and non-resolvable private addresses are no identities (Core Vol 3 Part H 3.6.5).
-    @Test(arguments: both, [0x40, 0x00, 0x80] as [UInt8])
-    func SM_PER_KDU_BI_03_AB_S11_an_identity_that_is_none_is_rejected(liar: PairingRole, top: UInt8) {
+    @Test(
+        "SM/PER/KDU/BI-03, AB-S11: a distributed identity that is none is rejected",
+        arguments: both,
+        [0x40, 0x00, 0x80] as [UInt8]
+    )
+    func an_identity_that_is_none_is_rejected(liar: PairingRole, top: UInt8) {
         var bench = Self.bench([.encryption, .identity], isLegacy: false)
         bench.tamper = { role, command in
             guard role == liar, command.code == .identityAddressInformation else { return [command.framed().bytes] }
@@ -131,11 +140,8 @@ import Testing
     }
 
     /// Both have agreed on a key, and the link is not encrypted with it: whoever listens could have sent what comes.
-    @Test(arguments: both, [false, true])
-    func AB_S11_keys_that_come_over_a_link_that_is_not_encrypted_end_the_pairing(
-        victim: PairingRole,
-        isLegacy: Bool
-    ) {
+    @Test("AB-S11: keys that come over a link that is not encrypted end the pairing", arguments: both, [false, true])
+    func keys_in_the_clear_end_the_pairing(victim: PairingRole, isLegacy: Bool) {
         for (code, octets) in Self.all {
             var configuration = SecuringTests.configuration(.noInputNoOutput)
             if isLegacy { configuration.legacy = .only }

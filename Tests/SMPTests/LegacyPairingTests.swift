@@ -35,8 +35,8 @@ import Testing
 
     static let both = [PairingRole.initiator, .responder]
 
-    @Test(arguments: both)
-    func SM_CEN_JW_BV_01_SM_PER_JW_BV_02_just_works_gives_a_key_that_is_not_authenticated(legacy: PairingRole) throws {
+    @Test("SM/CEN/JW/BV-01, SM/PER/JW/BV-02: legacy Just Works gives a key that is not authenticated", arguments: both)
+    func just_works_gives_a_key_that_is_not_authenticated(legacy: PairingRole) throws {
         var bench = Self.bench(.noInputNoOutput, .noInputNoOutput, legacy: legacy)
         bench.pair()
         let result = try #require(bench[legacy.other].result)
@@ -44,7 +44,8 @@ import Testing
         #expect(bench.initiator.result?.linkKey == bench.responder.result?.linkKey)
     }
 
-    @Test func SM_CEN_JW_BV_05_a_central_that_needs_protection_fails_where_only_just_works_is_possible() {
+    @Test("SM/CEN/JW/BV-05: a central that needs protection fails where only Just Works is possible")
+    func a_central_that_needs_protection_refuses_just_works() {
         var central = Self.configuration(.keyboardDisplay)
         central.requiresProtection = true
         var bench = PairingBench(initiator: central, responder: Self.configuration(.noInputNoOutput))
@@ -53,8 +54,8 @@ import Testing
         #expect(bench.responder.error == .refusedByPeer(.authenticationRequirements))
     }
 
-    @Test(arguments: both)
-    func SM_CEN_JW_BI_01_SM_PER_JW_BI_02_a_wrong_confirm_value_ends_it(liar: PairingRole) {
+    @Test("SM/CEN/JW/BI-01, SM/PER/JW/BI-02: a wrong confirm value ends legacy Just Works", arguments: both)
+    func a_wrong_confirm_value_ends_it(liar: PairingRole) {
         var bench = Self.bench(.noInputNoOutput, .noInputNoOutput, legacy: .responder)
         bench.tamper = Self.change(.pairingConfirm, of: liar, at: 5)
         bench.pair()
@@ -76,7 +77,8 @@ import Testing
         }
     }
 
-    @Test func SM_CEN_JW_BI_06_AB_S02_our_own_confirm_value_sent_back_ends_it() {
+    @Test("SM/CEN/JW/BI-06, AB-S02: our own confirm value sent back ends legacy Just Works")
+    func our_own_confirm_value_sent_back_ends_it() {
         var bench = Self.bench(.noInputNoOutput, .noInputNoOutput, legacy: .responder)
         Self.echo(&bench, .pairingConfirm)
         bench.pair()
@@ -84,7 +86,8 @@ import Testing
         #expect(!bench.initiator.sent.contains { $0.code == .pairingRandom })
     }
 
-    @Test func SM_CEN_PKE_BI_03_AB_S02_our_own_confirm_value_sent_back_ends_passkey_entry() {
+    @Test("SM/CEN/PKE/BI-03, AB-S02: our own confirm value sent back ends legacy passkey entry")
+    func our_own_confirm_value_sent_back_ends_passkey_entry() {
         var bench = Self.bench(.displayOnly, .keyboardOnly, legacy: .responder)
         Self.echo(&bench, .pairingConfirm)
         bench.pair()
@@ -102,14 +105,14 @@ import Testing
 
     private final class Heard { var octets: [UInt8] = [] }
 
-    @Test(arguments: [
-        (IOCapability.keyboardOnly, IOCapability.displayOnly), (.displayOnly, .keyboardOnly),
-        (.keyboardOnly, .keyboardOnly),
-    ])
-    func SM_CEN_PKE_BV_01_SM_PER_PKE_BV_02_a_passkey_gives_an_authenticated_key(
-        initiator: IOCapability,
-        responder: IOCapability
-    ) throws {
+    @Test(
+        "SM/CEN/PKE/BV-01, SM/PER/PKE/BV-02: a legacy passkey gives an authenticated key",
+        arguments: [
+            (IOCapability.keyboardOnly, IOCapability.displayOnly), (.displayOnly, .keyboardOnly),
+            (.keyboardOnly, .keyboardOnly),
+        ]
+    )
+    func a_passkey_gives_an_authenticated_key(initiator: IOCapability, responder: IOCapability) throws {
         for legacy in Self.both {
             var bench = Self.bench(initiator, responder, legacy: legacy)
             bench.pair()
@@ -118,9 +121,8 @@ import Testing
         }
     }
 
-    @Test func SM_CEN_PKE_BV_04_SM_PER_PKE_BV_05_a_peer_that_cannot_protect_gets_a_key_that_is_not_authenticated()
-        throws
-    {
+    @Test("SM/CEN/PKE/BV-04, SM/PER/PKE/BV-05: a peer that cannot protect gets a legacy key that is not authenticated")
+    func a_peer_that_cannot_protect_gets_a_weaker_key() throws {
         for (initiator, responder) in [
             (IOCapability.keyboardDisplay, IOCapability.noInputNoOutput), (.noInputNoOutput, .keyboardDisplay),
         ] {
@@ -131,8 +133,8 @@ import Testing
         }
     }
 
-    @Test(arguments: both)
-    func SM_CEN_PKE_BI_01_SM_PER_PKE_BI_03_a_wrong_passkey_ends_it(wrong: PairingRole) {
+    @Test("SM/CEN/PKE/BI-01, SM/PER/PKE/BI-03: a wrong passkey ends legacy pairing", arguments: both)
+    func a_wrong_passkey_ends_it(wrong: PairingRole) {
         let wrongPerson = PairingBench.Person(entered: 424_242)
         var bench = Self.bench(
             wrong == .initiator ? .keyboardOnly : .displayOnly,
@@ -145,7 +147,8 @@ import Testing
         #expect(bench.initiator.error == .refusedByPeer(.confirmValueFailed))
     }
 
-    @Test func SM_CEN_PKE_BI_02_entry_that_the_peer_gives_up_ends_it() {
+    @Test("SM/CEN/PKE/BI-02: a passkey entry that the peer gives up ends legacy pairing")
+    func entry_that_the_peer_gives_up_ends_it() {
         var bench = Self.bench(
             .displayOnly,
             .keyboardOnly,
@@ -164,7 +167,8 @@ import Testing
 extension LegacyPairingTests {
     static let temporaryKey = Key128(Block128(high: 0x0123_4567_89AB_CDEF, low: 0xFEDC_BA98_7654_3210))
 
-    @Test func SM_CEN_OOB_BV_01_SM_PER_OOB_BV_02_data_that_both_have_gives_an_authenticated_key() throws {
+    @Test("SM/CEN/OOB/BV-01, SM/PER/OOB/BV-02: out-of-band data that both have give an authenticated legacy key")
+    func data_that_both_have_gives_an_authenticated_key() throws {
         var bench = Self.bench(.noInputNoOutput, .noInputNoOutput, legacy: .responder) {
             $1.peerData = .legacy(Self.temporaryKey)
         }
@@ -174,10 +178,11 @@ extension LegacyPairingTests {
         #expect(bench.initiator.result?.linkKey == bench.responder.result?.linkKey)
     }
 
-    @Test(arguments: both)
-    func SM_CEN_OOB_BV_03_SM_PER_OOB_BV_04_SM_CEN_OOB_BV_05_SM_PER_OOB_BV_06_data_of_one_side_leaves_a_passkey(
-        informed: PairingRole
-    ) throws {
+    @Test(
+        "SM/CEN/OOB/BV-03, SM/PER/OOB/BV-04, SM/CEN/OOB/BV-05, SM/PER/OOB/BV-06: out-of-band data of one side only leave a passkey for legacy pairing",
+        arguments: both
+    )
+    func data_of_one_side_leaves_a_passkey(informed: PairingRole) throws {
         var bench = Self.bench(.displayOnly, .keyboardOnly, legacy: .responder) { role, context in
             if role == informed { context.peerData = .legacy(Self.temporaryKey) }
         }
@@ -186,10 +191,11 @@ extension LegacyPairingTests {
         #expect(try #require(bench.responder.result).isAuthenticated)
     }
 
-    @Test(arguments: both)
-    func SM_CEN_OOB_BV_07_SM_PER_OOB_BV_08_SM_CEN_OOB_BV_09_SM_PER_OOB_BV_10_data_of_one_side_leaves_just_works(
-        informed: PairingRole
-    ) throws {
+    @Test(
+        "SM/CEN/OOB/BV-07, SM/PER/OOB/BV-08, SM/CEN/OOB/BV-09, SM/PER/OOB/BV-10: out-of-band data of one side only leave Just Works for legacy pairing",
+        arguments: both
+    )
+    func data_of_one_side_leaves_just_works(informed: PairingRole) throws {
         var bench = Self.bench(.noInputNoOutput, .noInputNoOutput, legacy: .responder) { role, context in
             if role == informed { context.peerData = .legacy(Self.temporaryKey) }
         }
@@ -197,7 +203,8 @@ extension LegacyPairingTests {
         #expect(try #require(bench.responder.result).isAuthenticated == false)
     }
 
-    @Test func SM_CEN_OOB_BI_01_SM_PER_OOB_BI_02_data_that_differ_end_it() {
+    @Test("SM/CEN/OOB/BI-01, SM/PER/OOB/BI-02: out-of-band data that differ end legacy pairing")
+    func data_that_differ_end_it() {
         var bench = Self.bench(.noInputNoOutput, .noInputNoOutput, legacy: .responder) { role, context in
             context.peerData = .legacy(role == .initiator ? Self.temporaryKey : .zero)
         }
@@ -206,8 +213,8 @@ extension LegacyPairingTests {
         #expect(bench.initiator.error == .refusedByPeer(.confirmValueFailed))
     }
 
-    @Test(arguments: both, 7...16)
-    func SM_CEN_EKS_BV_01_SM_PER_EKS_BV_02_a_key_of_the_least_size_is_accepted(short: PairingRole, size: Int) throws {
+    @Test("SM/CEN/EKS/BV-01, SM/PER/EKS/BV-02: a legacy key of the least size is accepted", arguments: both, 7...16)
+    func a_key_of_the_least_size_is_accepted(short: PairingRole, size: Int) throws {
         var sides = (Self.configuration(.noInputNoOutput), Self.configuration(.noInputNoOutput))
         sides.1.legacy = .only
         sides.0.minimumKeySize = size
@@ -221,8 +228,8 @@ extension LegacyPairingTests {
         #expect(result.ownKeys.encryption?.key.bytes.prefix(16 - size).allSatisfy { $0 == 0 } == true)
     }
 
-    @Test(arguments: both)
-    func SM_CEN_EKS_BI_01_SM_PER_EKS_BI_02_AB_S04_a_shorter_key_is_refused(short: PairingRole) {
+    @Test("SM/CEN/EKS/BI-01, SM/PER/EKS/BI-02, AB-S04: a shorter key than the least size is refused", arguments: both)
+    func a_shorter_key_is_refused(short: PairingRole) {
         var sides = (Self.configuration(.noInputNoOutput), Self.configuration(.noInputNoOutput))
         if short == .initiator {
             (sides.0.maximumKeySize, sides.0.minimumKeySize) = (15, 7)
@@ -235,8 +242,8 @@ extension LegacyPairingTests {
         #expect(bench[short].error == .refusedByPeer(.encryptionKeySize))
     }
 
-    @Test(arguments: [0, 5, 6, 17, 255] as [UInt8])
-    func AB_S04_a_key_size_out_of_range_is_an_invalid_parameter(size: UInt8) {
+    @Test("AB-S04: a key size out of range is an invalid parameter", arguments: [0, 5, 6, 17, 255] as [UInt8])
+    func a_key_size_out_of_range_is_an_invalid_parameter(size: UInt8) {
         for liar in Self.both {
             var bench = Self.bench(.noInputNoOutput, .noInputNoOutput, legacy: .responder)
             bench.tamper = { role, command in
@@ -249,14 +256,13 @@ extension LegacyPairingTests {
         }
     }
 
-    @Test(arguments: [
-        KeyKinds.encryption, .identity, .signing, [.encryption, .identity], [.encryption, .identity, .signing], [],
-    ])
-    func
-        SM_CEN_KDU_BV_04_SM_CEN_KDU_BV_05_SM_CEN_KDU_BV_06_SM_PER_KDU_BV_01_SM_PER_KDU_BV_02_SM_PER_KDU_BV_03_keys_go_as_agreed(
-            kinds: KeyKinds
-        ) throws
-    {
+    @Test(
+        "SM/CEN/KDU/BV-04, SM/CEN/KDU/BV-05, SM/CEN/KDU/BV-06, SM/PER/KDU/BV-01, SM/PER/KDU/BV-02, SM/PER/KDU/BV-03: the keys of legacy pairing go as agreed",
+        arguments: [
+            KeyKinds.encryption, .identity, .signing, [.encryption, .identity], [.encryption, .identity, .signing], [],
+        ]
+    )
+    func keys_go_as_agreed(kinds: KeyKinds) throws {
         var sides = (Self.configuration(.noInputNoOutput), Self.configuration(.noInputNoOutput))
         sides.1.legacy = .only
         for asked in Self.both {
@@ -273,8 +279,12 @@ extension LegacyPairingTests {
 
     /// A bond is what later links are encrypted with. Keys for signatures or private addresses alone are no bond: nobody could
     /// show that he has it, and it would keep the two from pairing again.
-    @Test(arguments: [KeyKinds.identity, .signing, [.identity, .signing], []], both)
-    func pairing_without_a_long_term_key_in_either_direction_is_no_bond(kinds: KeyKinds, miser: PairingRole) throws {
+    @Test(
+        "pairing without a long-term key in either direction makes no bond",
+        arguments: [KeyKinds.identity, .signing, [.identity, .signing], []],
+        both
+    )
+    func pairing_without_a_long_term_key_is_no_bond(kinds: KeyKinds, miser: PairingRole) throws {
         var sides = (Self.configuration(.noInputNoOutput), Self.configuration(.noInputNoOutput))
         sides.1.legacy = .only
         let all: KeyKinds = [.encryption, .identity, .signing]

@@ -74,11 +74,12 @@ import Testing
         return all
     }
 
-    @Test(arguments: IOCapability.all, [false, true])
-    func behaviour_6_8_every_combination_leads_to_the_model_the_level_and_the_keys_of_the_tables(
-        capability: IOCapability,
-        secure: Bool
-    ) throws {
+    @Test(
+        "behaviour 6.8: every combination leads to the model, the level and the keys of the tables",
+        arguments: IOCapability.all,
+        [false, true]
+    )
+    func every_combination_leads_to_what_the_tables_say(capability: IOCapability, secure: Bool) throws {
         let data = try SecureConnectionsTests.Data()
         var count = 0
         for other in IOCapability.all {

@@ -86,11 +86,12 @@ import Testing
 
     /// The defence is what the person is asked: the devices name different things, so that nobody who does what they say
     /// compares with a device that does not compare.
-    @Test(arguments: [PairingRole.initiator, .responder], [IOCapability.keyboardOnly, .displayOnly])
-    func AB_S08_a_person_who_reads_the_prompts_pairs_neither_device_with_somebody_in_the_middle(
-        role: PairingRole,
-        other: IOCapability
-    ) throws {
+    @Test(
+        "AB-S08: a person who reads the prompts pairs neither device with somebody in the middle",
+        arguments: [PairingRole.initiator, .responder],
+        [IOCapability.keyboardOnly, .displayOnly]
+    )
+    func a_person_who_reads_pairs_nobody_in_the_middle(role: PairingRole, other: IOCapability) throws {
         for seed in 1...10 as ClosedRange<UInt64> {
             let attack = Attack(role, other: other, seed: seed)
             attack.run()
@@ -108,8 +109,11 @@ import Testing
     }
 
     /// Where the other device shows a passkey the attacker has to guess it, whatever the person says to the first.
-    @Test(arguments: [PairingRole.initiator, .responder])
-    func AB_S08_the_number_of_one_device_does_not_open_another_that_shows_a_passkey(role: PairingRole) {
+    @Test(
+        "AB-S08: the number of one device does not open another that shows a passkey",
+        arguments: [PairingRole.initiator, .responder]
+    )
+    func a_number_does_not_open_a_device_with_a_passkey(role: PairingRole) {
         for seed in 1...50 as ClosedRange<UInt64> {
             let attack = Attack(role, other: .displayOnly, seed: seed)
             attack.run()
@@ -120,8 +124,11 @@ import Testing
 
     /// What remains, and lies in the protocol: numbers to compare and passkeys are both six digits, and neither check knows
     /// the method of the other side. Who enters the number of one device into another is deceived.
-    @Test(arguments: [PairingRole.initiator, .responder])
-    func AB_S08_what_remains_is_a_person_who_enters_a_number_that_was_to_be_compared(role: PairingRole) {
+    @Test(
+        "AB-S08: what remains is a person who enters a number that was to be compared",
+        arguments: [PairingRole.initiator, .responder]
+    )
+    func what_remains_is_a_number_that_is_entered(role: PairingRole) {
         let attack = Attack(role, other: .keyboardOnly, seed: 1)
         attack.run()
         attack.answer(.takesNumbersForNumbers)
@@ -130,8 +137,11 @@ import Testing
     }
 
     /// A device never takes the answer to one question for that to another.
-    @Test(arguments: [PairingRole.initiator, .responder])
-    func AB_S08_a_number_to_compare_and_a_passkey_are_never_taken_for_each_other(role: PairingRole) throws {
+    @Test(
+        "AB-S08: a number to compare and a passkey are never taken for each other",
+        arguments: [PairingRole.initiator, .responder]
+    )
+    func a_number_and_a_passkey_are_not_confused(role: PairingRole) throws {
         let attack = Attack(role, other: .keyboardOnly, seed: 1)
         attack.run()
         let number = try #require(attack.number)

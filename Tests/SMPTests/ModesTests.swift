@@ -10,7 +10,8 @@ import Testing
 @Suite struct ModesTests {
     typealias Securing = SecuringTests
 
-    @Test func behaviour_6_7_the_first_request_is_that_of_apple() {
+    @Test("behaviour 6.7: the first Pairing Request is as Apple's")
+    func the_first_request_is_that_of_apple() {
         let bench = SecurityBench()
         bench.central.manager.pair()
         // Keyboard and display, no data from another way, bonding with protection and LE Secure Connections, 16 octets,
@@ -19,18 +20,21 @@ import Testing
     }
 
     /// Behaviour 6.8: what Apple's device, with keyboard and display, asks of its person for each kind of peer.
-    @Test(arguments: [
-        (IOCapability.noInputNoOutput, "confirm"), (.displayOnly, "enter"), (.keyboardOnly, "show"),
-        (.displayYesNo, "compare"), (.keyboardDisplay, "compare"),
-    ])
-    func behaviour_6_8_what_a_person_is_asked_follows_from_the_peer(peer: IOCapability, prompt: String) {
+    @Test(
+        "behaviour 6.8: what a person is asked follows from the capabilities of the peer",
+        arguments: [
+            (IOCapability.noInputNoOutput, "confirm"), (.displayOnly, "enter"), (.keyboardOnly, "show"),
+            (.displayYesNo, "compare"), (.keyboardDisplay, "compare"),
+        ]
+    )
+    func what_a_person_is_asked_follows_from_the_peer(peer: IOCapability, prompt: String) {
         let bench = SecurityBench(peripheral: Securing.configuration(peer))
         #expect(bench.secure(.encrypted).isSuccess)
         #expect(bench.central.prompts.map(PairingTests.kind) == [prompt])
     }
 
-    @Test(arguments: Securing.both)
-    func AB_S07_secure_connections_only_takes_nothing_less_at_this_level(strict: PairingRole) {
+    @Test("AB-S07: Secure Connections only takes nothing less at this level", arguments: Securing.both)
+    func secure_connections_only_takes_nothing_less(strict: PairingRole) {
         var only = Securing.configuration()
         only.legacy = .refused
         only.requiresProtection = true
@@ -47,8 +51,8 @@ import Testing
         }
     }
 
-    @Test(arguments: Securing.both)
-    func AB_S03_debug_keys_are_never_kept(role: PairingRole) {
+    @Test("AB-S03: debug keys are never kept", arguments: Securing.both)
+    func debug_keys_are_never_kept(role: PairingRole) {
         var debug = Securing.configuration()
         debug.isDebugMode = true
         let bench = SecurityBench(central: debug, peripheral: debug)
@@ -63,8 +67,8 @@ import Testing
         #expect(mixed[role.other].failures == [.pairing(.refused(.invalidParameters))])
     }
 
-    @Test(arguments: Securing.both)
-    func AB_S15_legacy_keys_are_marked_and_do_not_do_where_secure_connections_are_needed(role: PairingRole) {
+    @Test("AB-S15: legacy keys are marked and do not do where Secure Connections are needed", arguments: Securing.both)
+    func legacy_keys_do_not_do_for_secure_connections(role: PairingRole) {
         var legacy = Securing.configuration(.keyboardDisplay)
         legacy.legacy = .only
         let bench = SecurityBench(
@@ -81,11 +85,12 @@ import Testing
         #expect(bench.secure(.secureConnections).error == error)
     }
 
-    @Test(arguments: Securing.both, [PairingConfiguration.Legacy.only, .refused])
-    func AB_S06_just_works_does_not_do_where_protection_is_needed(
-        poor: PairingRole,
-        legacy: PairingConfiguration.Legacy
-    ) {
+    @Test(
+        "AB-S06: Just Works does not do where protection is needed",
+        arguments: Securing.both,
+        [PairingConfiguration.Legacy.only, .refused]
+    )
+    func just_works_does_not_do_where_protection_is_needed(poor: PairingRole, legacy: PairingConfiguration.Legacy) {
         var (rich, configuration) = (Securing.configuration(), Securing.configuration(.noInputNoOutput))
         rich.legacy = legacy
         configuration.legacy = legacy
@@ -106,8 +111,11 @@ import Testing
         #expect(bench.peripheral.manager.encryption != nil)
     }
 
-    @Test(arguments: [[PairingRole.initiator], [.responder], [.initiator, .responder]])
-    func data_from_another_way_need_no_person_with_secure_connections(informed: [PairingRole]) throws {
+    @Test(
+        "data from another way need no person with Secure Connections",
+        arguments: [[PairingRole.initiator], [.responder], [.initiator, .responder]]
+    )
+    func oob_data_need_no_person_with_secure_connections(informed: [PairingRole]) throws {
         let bench = Securing.bench(.noInputNoOutput, .noInputNoOutput)
         let random = RandomSource(seed: 3)
         for role in informed {
@@ -122,7 +130,8 @@ import Testing
         #expect(bench.central.manager.outOfBand.peer == nil && bench.peripheral.manager.outOfBand.peer == nil)
     }
 
-    @Test func data_from_another_way_need_no_person_with_legacy_pairing() throws {
+    @Test("data from another way need no person with legacy pairing")
+    func oob_data_need_no_person_with_legacy_pairing() throws {
         var legacy = Securing.configuration(.noInputNoOutput)
         legacy.legacy = .only
         let bench = SecurityBench(central: legacy, peripheral: legacy)
@@ -133,8 +142,8 @@ import Testing
         #expect(bench.central.prompts.isEmpty && bench.peripheral.prompts.isEmpty)
     }
 
-    @Test(arguments: Securing.both)
-    func keys_that_are_pressed_are_told_to_the_other_side_where_both_want_it(types: PairingRole) throws {
+    @Test("keys that are pressed are told to the other side where both want it", arguments: Securing.both)
+    func keypresses_are_told_where_both_want_it(types: PairingRole) throws {
         for (a, b) in [(true, true), (true, false), (false, true)] {
             var keyboard = Securing.configuration(.keyboardOnly)
             keyboard.notifiesKeypresses = a
@@ -168,7 +177,8 @@ import Testing
         }
     }
 
-    @Test func keypresses_put_the_timeout_off_for_a_person_and_not_for_ever() throws {
+    @Test("keypresses put the timeout off for a person, and not for ever")
+    func keypresses_put_the_timeout_off_for_a_while() throws {
         var (keyboard, display) = (Securing.configuration(.keyboardOnly), Securing.configuration(.displayOnly))
         (keyboard.notifiesKeypresses, display.notifiesKeypresses) = (true, true)
         let bench = SecurityBench(central: display, peripheral: keyboard)
@@ -186,8 +196,8 @@ import Testing
         #expect(outcome.error == .pairing(.timedOut))
     }
 
-    @Test(arguments: Securing.both)
-    func AB_S12_who_may_not_pair_now_is_turned_away_before_anything_begins(role: PairingRole) {
+    @Test("AB-S12: who may not pair now is turned away before anything begins", arguments: Securing.both)
+    func who_may_not_pair_now_is_turned_away(role: PairingRole) {
         let bench = Securing.bench()
         bench[role].isPermitted = false
         let outcome = bench.secure(.encrypted)
@@ -201,7 +211,8 @@ import Testing
         #expect(bench.secure(.encrypted).isSuccess)
     }
 
-    @Test func a_device_that_is_not_pairable_still_encrypts_with_the_bond_it_has() throws {
+    @Test("a device that is not pairable still encrypts with the bond it has")
+    func a_device_that_is_not_pairable_uses_its_bond() throws {
         let keys = try Securing.bond()
         for role in Securing.both {
             var closed = Securing.configuration()

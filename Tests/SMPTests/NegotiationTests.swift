@@ -59,8 +59,8 @@ import Testing
         return isWorse ? .authenticationRequirements : nil
     }
 
-    @Test(arguments: both)
-    func AB_S04_AB_S06_AB_S07_AB_S10_features_lead_to_what_the_rules_say(role: PairingRole) {
+    @Test("AB-S04, AB-S06, AB-S07, AB-S10: the features of both sides lead to what the rules say", arguments: both)
+    func features_lead_to_what_the_rules_say(role: PairingRole) {
         var (agreed, refused) = (0, 0)
         for wish in Self.wishes {
             for bits in 0..<32 {

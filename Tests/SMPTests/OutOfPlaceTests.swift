@@ -79,11 +79,12 @@ import Testing
         if case .exchanging = machine.state { true } else { false }
     }
 
-    @Test(arguments: PairingMethod.all, [PairingRole.initiator, .responder])
-    func AB_S05_no_command_out_of_its_place_brings_a_pairing_further(
-        method: PairingMethod,
-        victim: PairingRole
-    ) throws {
+    @Test(
+        "AB-S05: no command out of its place brings a pairing further",
+        arguments: PairingMethod.all,
+        [PairingRole.initiator, .responder]
+    )
+    func no_command_out_of_its_place_brings_a_pairing_further(method: PairingMethod, victim: PairingRole) throws {
         var verdicts: [String: Int] = [:]
         let moments = try Self.moments(method, victim)
         for (index, moment) in moments.enumerated() {

@@ -40,8 +40,8 @@ import Testing
         },
     ]
 
-    @Test(arguments: SecuringTests.both, lacks)
-    func what_cannot_be_had_is_not_begun_and_the_caller_hears_what_is_missing(role: PairingRole, lack: Lack) {
+    @Test("what cannot be had is not begun, and the caller hears what is missing", arguments: SecuringTests.both, lacks)
+    func what_cannot_be_had_is_not_begun(role: PairingRole, lack: Lack) {
         let bench = SecurityBench(
             central: role == .initiator ? lack.configuration : Securing.configuration(.keyboardDisplay),
             peripheral: role == .responder ? lack.configuration : Securing.configuration(.keyboardDisplay)
@@ -52,8 +52,8 @@ import Testing
         #expect(bench.central.failures.isEmpty && bench.peripheral.failures.isEmpty)
     }
 
-    @Test(arguments: SecuringTests.both)
-    func a_link_that_is_encrypted_stays_as_it_is_when_more_cannot_be_had(role: PairingRole) {
+    @Test("a link that is encrypted stays as it is when more cannot be had", arguments: SecuringTests.both)
+    func an_encrypted_link_stays_when_more_cannot_be_had(role: PairingRole) {
         let bench = Securing.bench(.noInputNoOutput, .noInputNoOutput)
         #expect(bench.secure(.encrypted).isSuccess)
         _ = (bench.central.takeSent(), bench.peripheral.takeSent())
@@ -63,7 +63,8 @@ import Testing
         #expect(bench.central.failures.isEmpty && bench.peripheral.failures.isEmpty)
     }
 
-    @Test func who_asks_for_less_gets_it_beside_one_who_asks_for_too_much() {
+    @Test("who asks for less gets it beside one who asks for too much")
+    func who_asks_for_less_gets_it() {
         let bench = Securing.bench(.noInputNoOutput, .displayYesNo)
         var results: [SecurityError?] = []
         for level in [SecurityLevel.encrypted, .authenticated, .encrypted] {
@@ -77,7 +78,8 @@ import Testing
         #expect(bench.secure(.authenticated).error == .cannotPair(.noInputNoOutput))
     }
 
-    @Test func AB_S10_no_pairing_is_begun_for_a_key_that_could_not_take_the_place_of_the_bonds() throws {
+    @Test("AB-S10: no pairing is begun for a key that could not take the place of the bond's")
+    func no_pairing_is_begun_for_a_key_that_is_no_better() throws {
         let keys = try Securing.bond()
         for obstacle in [PairingObstacle.noInputNoOutput, .noSecureConnections] {
             let isSilent = obstacle == .noInputNoOutput
@@ -113,7 +115,8 @@ import Testing
         }
     }
 
-    @Test func AB_A14_a_peer_that_wants_to_pair_where_nobody_is_hears_that_there_is_no_pairing() throws {
+    @Test("AB-A14: a peer that wants to pair where nobody is hears that there is no pairing")
+    func where_nobody_is_there_is_no_pairing() throws {
         let bench = Securing.bench()
         bench.central.manager.consent = .missing
         bench.peripheral.manager.consent = .missing
@@ -152,8 +155,8 @@ extension PairingObstacleTests {
         return nil
     }
 
-    @Test(arguments: SecuringTests.both)
-    func a_public_key_that_went_another_way_is_not_shown_to_others(role: PairingRole) throws {
+    @Test("a public key that went another way is not shown to others", arguments: SecuringTests.both)
+    func a_public_key_of_another_way_is_not_shown(role: PairingRole) throws {
         let own = try #require(OwnOutOfBandData(random: RandomSource(seed: 5)))
         let bench = Securing.bench()
         bench[role].manager.outOfBand.own = own

@@ -124,8 +124,12 @@ import Testing
 
     /// Just Works needs the consent of a person, unless it is given; who would take the place of a bond without having shown its
     /// key needs a person's word in any case (AB-S09).
-    @Test(arguments: both, [PairingConsent.asked, .given])
-    func AB_S09_AB_A14_who_is_asked_before_anything_begins(role: PairingRole, consent: PairingConsent) {
+    @Test(
+        "AB-S09, AB-A14: a person is asked before anything begins where the rules need one",
+        arguments: both,
+        [PairingConsent.asked, .given]
+    )
+    func who_is_asked_before_anything_begins(role: PairingRole, consent: PairingConsent) {
         let level = KeyLevel(keySize: 16, isAuthenticated: false, isSecureConnections: true)
         for (isBonded, isProven, isJustWorks) in [
             (false, false, false), (false, false, true), (false, true, false), (false, true, true),
@@ -198,8 +202,8 @@ import Testing
     }
 
     /// A device without an identity of its own is known by its address on the link: nobody else gives that as his (AB-S11).
-    @Test(arguments: both, [false, true])
-    func AB_S11_our_own_address_is_rejected_as_the_peers(liar: PairingRole, hasIdentity: Bool) {
+    @Test("AB-S11: our own address is rejected as the peer's", arguments: both, [false, true])
+    func our_own_address_is_rejected_as_the_peers(liar: PairingRole, hasIdentity: Bool) {
         let victim = liar.other
         let isCentral = victim == .initiator
         let lasting = BluetoothAddress(0xC000_0000_0077, kind: .randomDevice)
@@ -224,8 +228,8 @@ import Testing
     }
 
     /// Zero is the key of whoever has none, and not ours, though we may have none either (Core Vol 3 Part H 2.4.2.1).
-    @Test(arguments: both)
-    func two_without_private_addresses_have_the_same_key_and_pair(first: PairingRole) throws {
+    @Test("two devices without private addresses have the same key and pair", arguments: both)
+    func two_without_private_addresses_pair(first: PairingRole) throws {
         var bench = PairingBench(
             initiator: LegacyPairingTests.configuration(.noInputNoOutput),
             responder: LegacyPairingTests.configuration(.noInputNoOutput)
@@ -240,6 +244,7 @@ import Testing
 
     /// Identity addresses are public or static random ones (Core Vol 3 Part H 3.6.5).
     @Test(
+        "AB-S11: a distributed identity that does not last is rejected",
         arguments: [
             (0x0000_0000_0001, 0, true), (0xC000_0000_0001, 0, true), (0xC000_0000_0001, 1, true),
             (0xFFFF_FFFF_FFFE, 1, true), (0x4000_0000_0001, 1, false), (0x0000_0000_0001, 1, false),
@@ -247,7 +252,7 @@ import Testing
             (0x0000_0000_0001, 2, false),
         ] as [(UInt64, UInt8, Bool)]
     )
-    func AB_S11_an_identity_that_does_not_last_is_rejected(value: UInt64, kind: UInt8, isTaken: Bool) throws {
+    func an_identity_that_does_not_last_is_rejected(value: UInt64, kind: UInt8, isTaken: Bool) throws {
         for liar in Self.both {
             var bench = PairingBench(
                 initiator: LegacyPairingTests.configuration(.noInputNoOutput),

@@ -33,8 +33,11 @@ import Testing
     }
 
     /// Whoever sends the initiator's own value back knows no passkey, and sees nothing of the initiator's.
-    @Test(arguments: [PairingRole.initiator, .responder])
-    func AB_S02_our_own_confirm_value_sent_back_ends_it_before_anything_is_shown(shows: PairingRole) {
+    @Test(
+        "AB-S02: our own confirm value sent back ends the pairing before anything is shown",
+        arguments: [PairingRole.initiator, .responder]
+    )
+    func our_own_confirm_value_ends_it_before_anything_is_shown(shows: PairingRole) {
         var bench = PasskeyTests.bench(shows, isLegacy: false)
         LegacyPairingTests.echo(&bench, .pairingConfirm)
         bench.pair()

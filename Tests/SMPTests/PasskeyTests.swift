@@ -23,8 +23,11 @@ import Testing
 
     /// Each attempt gives one bit of its passkey away: the round in which it fails. Whoever shows the same passkey again is
     /// had after 20 attempts (Core Vol 3 Part H 2.3.6).
-    @Test(arguments: [PairingRole.initiator, .responder])
-    func SM_CEN_SCPK_BV_05_AB_S13_bits_that_are_learned_in_one_attempt_do_not_help_in_the_next(shows: PairingRole) {
+    @Test(
+        "SM/CEN/SCPK/BV-05, AB-S13: bits that are learned in one attempt do not help in the next",
+        arguments: [PairingRole.initiator, .responder]
+    )
+    func bits_of_one_attempt_do_not_help_in_the_next(shows: PairingRole) {
         var bench = Self.bench(shows, isLegacy: false)
         var guess: UInt32 = 0
         var furthest = 0
@@ -44,8 +47,12 @@ import Testing
     }
 
     /// The statistics of a thousand attempts with one device: each test would let a good source pass 999 times of 1,000.
-    @Test(arguments: [PairingRole.initiator, .responder], [false, true])
-    func SM_CEN_PKE_BV_05_AB_S13_passkeys_are_fresh_and_spread_over_all_numbers(shows: PairingRole, isLegacy: Bool) {
+    @Test(
+        "SM/CEN/PKE/BV-05, AB-S13: passkeys are fresh and spread over all numbers",
+        arguments: [PairingRole.initiator, .responder],
+        [false, true]
+    )
+    func passkeys_are_fresh_and_spread_over_all_numbers(shows: PairingRole, isLegacy: Bool) {
         var bench = Self.bench(shows, isLegacy: isLegacy)
         bench[shows.other].person.accepts = false
         for _ in 0..<1_000 { bench.pair() }
@@ -69,8 +76,11 @@ import Testing
     }
 
     /// Seeds whose first number leads to the greatest passkey, to the least, and beyond the greatest if there were one more.
-    @Test(arguments: [(1_035_962, 999_999), (965_768, 0), (1_265_837, 949_519)] as [(UInt64, UInt32)])
-    func AB_S13_a_passkey_may_be_any_of_a_million_numbers_and_no_other(seed: UInt64, passkey: UInt32) throws {
+    @Test(
+        "AB-S13: a passkey may be any of a million numbers and no other",
+        arguments: [(1_035_962, 999_999), (965_768, 0), (1_265_837, 949_519)] as [(UInt64, UInt32)]
+    )
+    func a_passkey_may_be_any_of_a_million_numbers_and_no_other(seed: UInt64, passkey: UInt32) throws {
         let features = PairingFeatures()
         let setting = ExchangeSetting(
             negotiation: try PairingNegotiation(

@@ -169,14 +169,20 @@ struct Tester {
         return configuration
     }
 
-    @Test(arguments: [PairingRole.initiator, .responder])
-    func SM_CEN_JW_BI_04_SM_PER_JW_BI_03_reserved_bits_of_the_peer_do_not_matter(tester: PairingRole) throws {
+    @Test(
+        "SM/CEN/JW/BI-04, SM/PER/JW/BI-03: reserved bits of the peer do not matter in legacy Just Works",
+        arguments: [PairingRole.initiator, .responder]
+    )
+    func reserved_bits_in_legacy_just_works(tester: PairingRole) throws {
         let peer = Tester(tester, .noInputNoOutput, requirements: [.bonding], machine: Self.legacy())
         try Self.check(peer, isAuthenticated: false, isSecureConnections: false)
     }
 
-    @Test(arguments: [PairingRole.initiator, .responder])
-    func SM_CEN_SCJW_BV_04_SM_PER_SCJW_BV_03_reserved_bits_of_the_peer_do_not_matter(tester: PairingRole) throws {
+    @Test(
+        "SM/CEN/SCJW/BV-04, SM/PER/SCJW/BV-03: reserved bits of the peer do not matter in Just Works",
+        arguments: [PairingRole.initiator, .responder]
+    )
+    func reserved_bits_in_just_works(tester: PairingRole) throws {
         let peer = Tester(
             tester,
             .noInputNoOutput,
@@ -186,8 +192,11 @@ struct Tester {
         try Self.check(peer, isAuthenticated: false, isSecureConnections: true)
     }
 
-    @Test(arguments: [PairingRole.initiator, .responder])
-    func SM_CEN_SCPK_BV_04_SM_PER_SCPK_BV_03_reserved_bits_of_the_peer_do_not_matter(tester: PairingRole) throws {
+    @Test(
+        "SM/CEN/SCPK/BV-04, SM/PER/SCPK/BV-03: reserved bits of the peer do not matter in passkey entry",
+        arguments: [PairingRole.initiator, .responder]
+    )
+    func reserved_bits_in_passkey_entry(tester: PairingRole) throws {
         let peer = Tester(
             tester,
             .keyboardOnly,
@@ -197,8 +206,11 @@ struct Tester {
         try Self.check(peer, isAuthenticated: true, isSecureConnections: true)
     }
 
-    @Test(arguments: [PairingRole.initiator, .responder])
-    func SM_CEN_SCOB_BV_04_SM_PER_SCOB_BV_03_reserved_bits_of_the_peer_do_not_matter(tester: PairingRole) throws {
+    @Test(
+        "SM/CEN/SCOB/BV-04, SM/PER/SCOB/BV-03: reserved bits of the peer do not matter with out-of-band data",
+        arguments: [PairingRole.initiator, .responder]
+    )
+    func reserved_bits_with_data_of_another_way(tester: PairingRole) throws {
         let data = try SecureConnectionsTests.Data()
         let peer = Tester(
             tester,
@@ -210,8 +222,11 @@ struct Tester {
         try Self.check(peer, isAuthenticated: true, isSecureConnections: true)
     }
 
-    @Test(arguments: [PairingRole.initiator, .responder])
-    func reserved_bits_do_not_matter_in_legacy_passkey_entry_and_numeric_comparison(tester: PairingRole) throws {
+    @Test(
+        "reserved bits do not matter in legacy passkey entry and numeric comparison",
+        arguments: [PairingRole.initiator, .responder]
+    )
+    func reserved_bits_in_the_other_models(tester: PairingRole) throws {
         let legacy = Tester(
             tester,
             .keyboardOnly,

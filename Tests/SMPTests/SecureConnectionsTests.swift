@@ -29,15 +29,18 @@ import Testing
 
     // MARK: Just Works and numeric comparison
 
-    @Test func SM_CEN_SCJW_BV_01_SM_PER_SCJW_BV_02_just_works_gives_a_key_that_is_not_authenticated() throws {
+    @Test(
+        "SM/CEN/SCJW/BV-01, SM/PER/SCJW/BV-02: Just Works of Secure Connections gives a key that is not authenticated"
+    )
+    func just_works_gives_a_key_that_is_not_authenticated() throws {
         var bench = Self.bench(.noInputNoOutput, .noInputNoOutput)
         bench.pair()
         let (a, b) = (try #require(bench.initiator.result), try #require(bench.responder.result))
         #expect(a.isSecureConnections && !a.isAuthenticated && a.linkKey == b.linkKey)
     }
 
-    @Test(arguments: both)
-    func SM_CEN_SCJW_BI_01_SM_PER_SCJW_BI_02_wrong_values_end_it(liar: PairingRole) {
+    @Test("SM/CEN/SCJW/BI-01, SM/PER/SCJW/BI-02: wrong values end Just Works of Secure Connections", arguments: both)
+    func wrong_values_end_it(liar: PairingRole) {
         let last: [(SMPCode, PairingFailure)] =
             liar == .responder
             ? [
@@ -55,7 +58,8 @@ import Testing
         }
     }
 
-    @Test func numeric_comparison_shows_both_the_same_number_and_gives_an_authenticated_key() throws {
+    @Test("numeric comparison shows both the same number and gives an authenticated key")
+    func numeric_comparison_shows_both_the_same_number() throws {
         for seed in 1...20 as ClosedRange<UInt64> {
             var bench = Self.bench(.displayYesNo, .keyboardDisplay, seed: seed)
             bench.pair()
@@ -85,14 +89,14 @@ import Testing
 
     // MARK: Passkey
 
-    @Test(arguments: [
-        (IOCapability.keyboardOnly, IOCapability.displayOnly), (.displayOnly, .keyboardOnly),
-        (.keyboardOnly, .keyboardOnly),
-    ])
-    func SM_CEN_SCPK_BV_01_SM_PER_SCPK_BV_02_a_passkey_gives_an_authenticated_key(
-        initiator: IOCapability,
-        responder: IOCapability
-    ) throws {
+    @Test(
+        "SM/CEN/SCPK/BV-01, SM/PER/SCPK/BV-02: a passkey of Secure Connections gives an authenticated key",
+        arguments: [
+            (IOCapability.keyboardOnly, IOCapability.displayOnly), (.displayOnly, .keyboardOnly),
+            (.keyboardOnly, .keyboardOnly),
+        ]
+    )
+    func a_passkey_gives_an_authenticated_key(initiator: IOCapability, responder: IOCapability) throws {
         for entered in [nil, 0, 1, 999_999, 524_288] as [UInt32?] where entered == nil || initiator == responder {
             var bench = Self.bench(
                 initiator,
@@ -107,8 +111,11 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<20)
-    func SM_CEN_SCPK_BI_02_SM_PER_SCPK_BI_04_one_wrong_bit_ends_it_in_its_round(bit: Int) {
+    @Test(
+        "SM/CEN/SCPK/BI-02, SM/PER/SCPK/BI-04: one wrong bit of a passkey ends the pairing in its round",
+        arguments: 0..<20
+    )
+    func one_wrong_bit_ends_it_in_its_round(bit: Int) {
         let right: UInt32 = 0x5_5555
         var bench = Self.bench(
             .keyboardOnly,
@@ -122,8 +129,8 @@ import Testing
         #expect(bench.initiator.sent.count { $0.code == .pairingConfirm } == bit + 1)
     }
 
-    @Test(arguments: both)
-    func SM_CEN_SCPK_BI_01_SM_PER_SCPK_BI_03_a_person_who_gives_up_ends_it(quitter: PairingRole) {
+    @Test("SM/CEN/SCPK/BI-01, SM/PER/SCPK/BI-03: a person who gives up the passkey ends the pairing", arguments: both)
+    func a_person_who_gives_up_ends_it(quitter: PairingRole) {
         let quits = PairingBench.Person(accepts: false)
         var bench = Self.bench(
             .keyboardOnly,
@@ -154,10 +161,11 @@ import Testing
         subscript(role: PairingRole) -> OwnOutOfBandData { role == .initiator ? initiator : responder }
     }
 
-    @Test(arguments: [[PairingRole.initiator], [.responder], [.initiator, .responder]])
-    func SM_CEN_SCOB_BV_01_SM_PER_SCOB_BV_02_data_of_one_side_or_both_gives_an_authenticated_key(
-        informed: [PairingRole]
-    ) throws {
+    @Test(
+        "SM/CEN/SCOB/BV-01, SM/PER/SCOB/BV-02: out-of-band data of one side or both give an authenticated key",
+        arguments: [[PairingRole.initiator], [.responder], [.initiator, .responder]]
+    )
+    func data_of_one_side_or_both_gives_an_authenticated_key(informed: [PairingRole]) throws {
         let data = try Data()
         var bench = Self.bench(.noInputNoOutput, .noInputNoOutput) { role, context in
             context.ownData = data[role]
@@ -169,8 +177,8 @@ import Testing
         #expect(bench.initiator.prompts.isEmpty && bench.responder.prompts.isEmpty)
     }
 
-    @Test(arguments: both)
-    func SM_CEN_SCOB_BI_01_SM_PER_SCOB_BI_02_data_of_somebody_else_end_it(informed: PairingRole) throws {
+    @Test("SM/CEN/SCOB/BI-01, SM/PER/SCOB/BI-02: out-of-band data of somebody else end the pairing", arguments: both)
+    func data_of_somebody_else_end_it(informed: PairingRole) throws {
         let data = try Data()
         var bench = Self.bench(.noInputNoOutput, .noInputNoOutput) { role, context in
             context.ownData = data[role]
@@ -181,10 +189,11 @@ import Testing
         #expect(bench[informed.other].error == .refusedByPeer(.confirmValueFailed))
     }
 
-    @Test(arguments: both)
-    func SM_CEN_SCOB_BI_04_SM_PER_SCOB_BI_03_a_peer_without_the_data_that_it_is_said_to_have_ends_it(
-        claimant: PairingRole
-    ) throws {
+    @Test(
+        "SM/CEN/SCOB/BI-04, SM/PER/SCOB/BI-03: a peer without the out-of-band data that it is said to have ends the pairing",
+        arguments: both
+    )
+    func a_peer_without_the_data_that_it_is_said_to_have_ends_it(claimant: PairingRole) throws {
         let data = try Data()
         var bench = Self.bench(.noInputNoOutput, .noInputNoOutput) { role, context in
             // This one says that it has data of the peer, which never gave any away.
@@ -197,8 +206,11 @@ import Testing
 
     // MARK: Keys
 
-    @Test(arguments: [KeyKinds.identity, .signing, [.identity, .signing], []])
-    func SM_CEN_KDU_BV_10_SM_CEN_KDU_BV_11_SM_PER_KDU_BV_08_SM_PER_KDU_BV_09_keys_go_as_agreed(kinds: KeyKinds) throws {
+    @Test(
+        "SM/CEN/KDU/BV-10, SM/CEN/KDU/BV-11, SM/PER/KDU/BV-08, SM/PER/KDU/BV-09: the keys of Secure Connections go as agreed",
+        arguments: [KeyKinds.identity, .signing, [.identity, .signing], []]
+    )
+    func keys_go_as_agreed(kinds: KeyKinds) throws {
         var configuration = LegacyPairingTests.configuration(.noInputNoOutput)
         configuration.givenKeys = kinds.union(.encryption)
         configuration.wantedKeys = kinds.union(.encryption)
@@ -208,10 +220,11 @@ import Testing
         #expect(a.peerKeys.kinds == kinds && a.peerKeys == b.ownKeys && b.peerKeys == a.ownKeys)
     }
 
-    @Test(arguments: both)
-    func SM_CEN_KDU_BI_01_SM_PER_KDU_BI_01_SM_CEN_KDU_BI_04_SM_PER_KDU_BI_04_AB_S01_a_key_off_the_curve_ends_it(
-        liar: PairingRole
-    ) {
+    @Test(
+        "SM/CEN/KDU/BI-01, SM/PER/KDU/BI-01, SM/CEN/KDU/BI-04, SM/PER/KDU/BI-04, AB-S01: a public key off the curve ends the pairing",
+        arguments: both
+    )
+    func a_key_off_the_curve_ends_it(liar: PairingRole) {
         for change in [
             { $0[64] ^= 1 }, { $0.replaceSubrange(33..., with: [UInt8](repeating: 0, count: 32)) },
             { $0.replaceSubrange(1..., with: [UInt8](repeating: 0, count: 64)) }, { $0[1] ^= 0x80 },
@@ -228,7 +241,8 @@ import Testing
         }
     }
 
-    @Test func AB_S02_our_own_public_key_sent_back_ends_it_with_either_y() {
+    @Test("AB-S02: our own public key sent back ends the pairing, with either y")
+    func our_own_public_key_sent_back_ends_it_with_either_y() {
         for isFlipped in [false, true] {
             var bench = Self.bench(.displayYesNo, .displayYesNo)
             let echo = Echo()
@@ -247,7 +261,8 @@ import Testing
 
     private final class Echo { var octets: [UInt8] = [] }
 
-    @Test func AB_S03_the_debug_key_is_refused_unless_debugging() throws {
+    @Test("AB-S03: the debug key is refused unless debugging")
+    func the_debug_key_is_refused_unless_debugging() throws {
         var debugging = LegacyPairingTests.configuration(.displayYesNo)
         debugging.isDebugMode = true
         var bench = PairingBench(initiator: debugging, responder: LegacyPairingTests.configuration(.displayYesNo))
@@ -262,7 +277,8 @@ import Testing
 // MARK: The conversation
 
 extension SecureConnectionsTests {
-    @Test func SM_CEN_PROT_BV_01_SM_PER_PROT_BV_02_AB_S12_a_timeout_ends_pairing_on_the_link_for_good() {
+    @Test("SM/CEN/PROT/BV-01, SM/PER/PROT/BV-02, AB-S12: a timeout ends pairing on the link for good")
+    func a_timeout_ends_pairing_on_the_link_for_good() {
         for role in Self.both {
             var bench = Self.bench(.displayYesNo, .displayYesNo)
             bench.tamper = { _, command in command.code == .pairingPublicKey ? [] : [command.framed().bytes] }
@@ -278,7 +294,8 @@ extension SecureConnectionsTests {
         }
     }
 
-    @Test func AB_S07_secure_connections_only_refuses_legacy_in_both_roles() {
+    @Test("AB-S07: Secure Connections only refuses legacy pairing in both roles")
+    func secure_connections_only_refuses_legacy_in_both_roles() {
         for strict in Self.both {
             var sides = (
                 LegacyPairingTests.configuration(.displayYesNo), LegacyPairingTests.configuration(.displayYesNo)
@@ -294,7 +311,8 @@ extension SecureConnectionsTests {
         }
     }
 
-    @Test func AB_S12_a_second_request_in_the_middle_ends_the_first() {
+    @Test("AB-S12: a second Pairing Request in the middle ends the first pairing")
+    func a_second_request_in_the_middle_ends_the_first() {
         var bench = Self.bench(.displayYesNo, .displayYesNo, persons: (.init(), .init()))
         bench.tamper = { role, command in
             let request = PairingRequest(PairingFeatures()).framed().bytes
@@ -304,7 +322,8 @@ extension SecureConnectionsTests {
         #expect(bench.responder.error == .refused(.unspecifiedReason))
     }
 
-    @Test func commands_cut_at_every_octet_end_it_with_invalid_parameters() {
+    @Test("commands cut at every octet end the pairing with invalid parameters")
+    func commands_cut_at_every_octet_end_the_pairing() {
         for code in [SMPCode.pairingRequest, .pairingPublicKey, .pairingRandom, .pairingDHKeyCheck] {
             for length in 1..<17 {
                 var bench = Self.bench(.noInputNoOutput, .noInputNoOutput)
@@ -320,7 +339,8 @@ extension SecureConnectionsTests {
         }
     }
 
-    @Test func a_responder_asks_for_security_and_the_initiator_hears_it_once() {
+    @Test("a responder asks for security and the initiator hears it once")
+    func a_security_request_is_heard_once() {
         var bench = Self.bench(.displayYesNo, .displayYesNo)
         bench.inject(SecurityRequest([.bonding]).framed().bytes, to: .initiator)
         #expect(bench.initiator.securityRequests == 1)

@@ -40,10 +40,11 @@ import Testing
         return SecurityBench(central: configuration, peripheral: configuration, keys: (keys.0, keys.1))
     }
 
-    @Test(arguments: both)
-    func a_link_is_paired_when_either_side_wants_it_secured_and_the_keys_are_kept_before_that_counts(
-        role: PairingRole
-    ) throws {
+    @Test(
+        "a link is paired when either side wants it secured, and the keys are kept before that counts",
+        arguments: both
+    )
+    func a_link_is_paired_when_either_side_wants_it_secured(role: PairingRole) throws {
         let bench = Self.bench()
         let outcome = bench.secure(.authenticated, by: role)
         #expect(outcome.isSuccess)
@@ -79,7 +80,8 @@ import Testing
         #expect(bench.central.takeSent().isEmpty && bench.air.keys.count == 1)
     }
 
-    @Test func many_callers_wait_for_one_pairing_and_too_many_are_turned_away() {
+    @Test("many callers wait for one pairing, and too many are turned away")
+    func many_callers_wait_for_one_pairing() {
         let bench = Self.bench()
         var results: [Result<Void, SecurityError>] = []
         for number in 0...SecurityMachine.maximumWaiters {
@@ -93,7 +95,8 @@ import Testing
         #expect(bench.central.takeSent().count { $0.code == .pairingRequest } == 1)
     }
 
-    @Test func a_pairing_and_a_security_request_that_cross_lead_to_one_pairing() {
+    @Test("a pairing and a Security Request that cross lead to one pairing")
+    func requests_that_cross_lead_to_one_pairing() {
         let bench = Self.bench()
         let outcomes = (SecurityBench.Outcome(), SecurityBench.Outcome())
         bench.central.manager.pair { outcomes.0.result = $0 }
@@ -113,8 +116,8 @@ import Testing
         #expect(bench.air.keys.isEmpty && bench.central.stored.isEmpty && bench.peripheral.stored.isEmpty)
     }
 
-    @Test(arguments: both)
-    func behaviour_6_6_a_person_who_is_not_there_ends_it_with_the_timeout(absent: PairingRole) {
+    @Test("behaviour 6.6: a person who is not there ends the pairing with the timeout", arguments: both)
+    func a_person_who_is_not_there_ends_it_with_the_timeout(absent: PairingRole) {
         let bench = Self.bench()
         bench[absent].delay = nil
         let outcome = bench.secure(.encrypted)
@@ -147,7 +150,8 @@ import Testing
         }
     }
 
-    @Test func a_person_who_refuses_is_told_apart_from_a_peer_that_does() {
+    @Test("a person who refuses is told apart from a peer that does")
+    func a_person_who_refuses_is_not_the_peer() {
         let bench = Self.bench()
         bench.central.person.accepts = false
         #expect(bench.secure(.encrypted).error == .refusedByPerson)

@@ -135,8 +135,11 @@ import Testing
         return all
     }
 
-    @Test(arguments: [PairingRole.initiator, .responder])
-    func every_event_in_every_situation_does_what_the_table_says_and_nothing_else(role: PairingRole) throws {
+    @Test(
+        "every event in every situation does what the table says and nothing else",
+        arguments: [PairingRole.initiator, .responder]
+    )
+    func every_event_does_what_the_table_says(role: PairingRole) throws {
         let rows = Self.rows(role == .initiator ? SecurityTables.central : SecurityTables.peripheral)
         let situations = Self.situations(role)
         #expect(Set(rows.keys) == Set(situations.map(\.name)))
@@ -194,8 +197,11 @@ extension SecurityMachineTests {
     }
 
     /// The key of a pairing that is over before its encryption comes on is a key that nobody stands by (AB-L06).
-    @Test(arguments: [PairingRole.initiator, .responder])
-    func AB_L06_encryption_that_comes_on_after_its_pairing_has_ended_gives_no_level(role: PairingRole) throws {
+    @Test(
+        "AB-L06: encryption that comes on after its pairing has ended gives no level",
+        arguments: [PairingRole.initiator, .responder]
+    )
+    func encryption_after_its_pairing_gives_no_level(role: PairingRole) throws {
         let agreed = SecuritySituation().after(Self.encrypted, at: .initiator, until: Self.isAgreed(role))[role]
         for end in ["request", "refusal", "rubbish", "timeout", "cancel", "no key"] {
             var machine = agreed
@@ -210,7 +216,8 @@ extension SecurityMachineTests {
     }
 
     /// A pairing that is refused is the answer of a central that was asked for security: nobody waits on.
-    @Test func who_refuses_the_pairing_that_was_asked_for_waits_no_longer() {
+    @Test("who refuses the pairing that was asked for waits no longer")
+    func who_refuses_the_pairing_waits_no_longer() {
         let waiting = SecuritySituation().after(Self.encrypted, at: .responder) {
             $0.peripheral.state == .awaitsCentral
         }
@@ -224,8 +231,11 @@ extension SecurityMachineTests {
     }
 
     /// Who wants a pairing is not content with the bond's key, which others are.
-    @Test(arguments: [PairingRole.initiator, .responder])
-    func who_wants_to_be_paired_waits_on_when_the_bonds_key_is_in_use(role: PairingRole) {
+    @Test(
+        "who wants to be paired waits on when the bond's key is in use",
+        arguments: [PairingRole.initiator, .responder]
+    )
+    func who_wants_to_be_paired_waits_on(role: PairingRole) {
         let isCentral = role == .initiator
         let begun = SecuritySituation(isBonded: true).after(Self.encrypted, at: role) {
             isCentral ? $0.central.state == .encrypting : $0.peripheral.state == .awaitsCentral

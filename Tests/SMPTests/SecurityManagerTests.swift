@@ -101,7 +101,8 @@ extension SecurityManagerTests {
     }
 
     /// A delegate that is no more neither permits nor refuses: nobody is there to say that these two may pair.
-    @Test func AB_S12_a_delegate_that_is_gone_permits_nothing() {
+    @Test("AB-S12: a delegate that is gone permits nothing")
+    func a_delegate_that_is_gone_permits_nothing() {
         let loop = VirtualEventLoop()
         let (link, peer) = LoopbackLink.pair(loop: loop)
         let connection = L2CAPConnection(link: link, role: .peripheral, loop: loop)
@@ -168,7 +169,8 @@ extension SecurityManagerTests {
     }
 
     /// A key of nothing but zeroes is what a controller that was deceived encrypts with: it is given to none (AB-L06).
-    @Test func AB_L06_a_bond_with_a_key_of_zeroes_gives_none() throws {
+    @Test("AB-L06: a bond with a key of zeroes gives none")
+    func a_bond_with_a_key_of_zeroes_gives_none() throws {
         var keys = try SecuringTests.bond()
         #expect(keys.1.localKey != nil)
         let bench = SecurityBench(central: SecuringTests.configuration(), keys: (keys.0, keys.1))
@@ -182,7 +184,8 @@ extension SecurityManagerTests {
     }
 
     /// What the peer said that it has lost is lost until there is another key.
-    @Test func AB_S09_a_peer_that_lost_one_key_is_heard_again_when_there_is_another() throws {
+    @Test("AB-S09: a peer that lost one key is heard again when there is another")
+    func a_peer_that_lost_one_key_is_heard_with_another() throws {
         let keys = try SecuringTests.bond()
         let bench = SecurityBench(
             central: SecuringTests.configuration(),

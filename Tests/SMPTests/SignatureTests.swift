@@ -42,7 +42,8 @@ import Testing
         #expect(Signature(PacketBuffer(octets(expected))) == signature)
     }
 
-    @Test func SM_CEN_SIGN_BV_01_SM_CEN_SIGN_BV_03_signed_data_are_taken_by_the_other_side() throws {
+    @Test("SM/CEN/SIGN/BV-01, SM/CEN/SIGN/BV-03: signed data are taken by the other side")
+    func signed_data_are_taken_by_the_other_side() throws {
         let bench = Self.bench()
         for (from, to) in [(bench.central, bench.peripheral), (bench.peripheral, bench.central)] {
             for number in 0..<5 as Range<UInt8> {
@@ -55,7 +56,8 @@ import Testing
         }
     }
 
-    @Test func SM_CEN_SIGN_BI_01_a_signature_that_is_wrong_in_any_bit_is_rejected() throws {
+    @Test("SM/CEN/SIGN/BI-01: a signature that is wrong in any bit is rejected")
+    func a_signature_that_is_wrong_in_any_bit_is_rejected() throws {
         let bench = Self.bench()
         let signature = try #require(bench.central.manager.sign(Self.message)).bytes
         for bit in 0..<96 {
@@ -77,7 +79,8 @@ import Testing
         #expect(bench.peripheral.manager.verify(Self.message, signature: PacketBuffer(signature)))
     }
 
-    @Test func SM_SIGN_BI_02_a_number_that_came_before_is_rejected() throws {
+    @Test("SM/SIGN/BI-02: a signature with a number that came before is rejected")
+    func a_number_that_came_before_is_rejected() throws {
         let bench = Self.bench()
         let signatures = (0..<4).compactMap { _ in bench.central.manager.sign(Self.message) }
         try #require(signatures.count == 4)

@@ -57,11 +57,12 @@ import Testing
         #expect(side.manager.longTermKey(random: 0, diversifier: 0) == nil, "\(what)")
     }
 
-    @Test(arguments: PairingMethod.all, Securing.both)
-    func SM_CEN_PROT_BV_01_SM_PER_PROT_BV_02_AB_S12_a_stall_at_each_step_ends_pairing_after_30_seconds_for_good(
-        method: PairingMethod,
-        silent: PairingRole
-    ) throws {
+    @Test(
+        "SM/CEN/PROT/BV-01, SM/PER/PROT/BV-02, AB-S12: a stall at each step ends pairing after 30 seconds for good",
+        arguments: PairingMethod.all,
+        Securing.both
+    )
+    func a_stall_ends_pairing_after_30_seconds(method: PairingMethod, silent: PairingRole) throws {
         let whole = try method.securityBench()
         whole.central.manager.pair()
         whole.run(.seconds(3))
@@ -80,11 +81,12 @@ import Testing
         }
     }
 
-    @Test(arguments: PairingMethod.all, Securing.both)
-    func AB_S12_a_person_who_does_nothing_ends_pairing_after_30_seconds_for_good(
-        method: PairingMethod,
-        absent: PairingRole
-    ) throws {
+    @Test(
+        "AB-S12: a person who does nothing ends pairing after 30 seconds for good",
+        arguments: PairingMethod.all,
+        Securing.both
+    )
+    func a_person_who_does_nothing_ends_pairing(method: PairingMethod, absent: PairingRole) throws {
         let bench = try method.securityBench()
         bench[absent].delay = nil
         bench.central.manager.pair()
@@ -101,10 +103,11 @@ import Testing
         for side in waiting { Self.expectDead(side, again, "no answer") }
     }
 
-    @Test(arguments: PairingMethod.all)
-    func AB_S12_a_controller_that_does_not_encrypt_ends_pairing_after_30_seconds_for_good(
-        method: PairingMethod
-    ) throws {
+    @Test(
+        "AB-S12: a controller that does not encrypt ends pairing after 30 seconds for good",
+        arguments: PairingMethod.all
+    )
+    func a_controller_that_does_not_encrypt_ends_pairing(method: PairingMethod) throws {
         let bench = try method.securityBench()
         bench.air.isSilent = true
         bench.central.manager.pair()
@@ -113,7 +116,8 @@ import Testing
         for side in waiting { Self.expectDead(side, bench, "no encryption") }
     }
 
-    @Test func AB_S12_a_security_request_that_is_not_heard_ends_after_30_seconds() throws {
+    @Test("AB-S12: a Security Request that is not heard ends after 30 seconds")
+    func a_security_request_that_is_not_heard_ends() throws {
         let bench = Securing.bench()
         bench.central.link.allowance = 0
         let outcome = bench.secure(.encrypted, by: .responder)

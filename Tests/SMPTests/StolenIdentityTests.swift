@@ -30,8 +30,8 @@ import Testing
         return bench
     }
 
-    @Test(arguments: both, [true, false])
-    func AB_S11_our_own_resolving_key_as_the_peers_is_rejected(liar: PairingRole, isTold: Bool) {
+    @Test("AB-S11: our own resolving key as the peer's is rejected", arguments: both, [true, false])
+    func our_own_resolving_key_as_the_peers_is_rejected(liar: PairingRole, isTold: Bool) {
         for isLegacy in [false, true] {
             var bench = Self.bench(liar, isLegacy: isLegacy, isTold: isTold, key: true)
             bench.pair()
@@ -40,8 +40,8 @@ import Testing
         }
     }
 
-    @Test(arguments: both, [true, false])
-    func AB_S11_our_own_identity_address_as_the_peers_is_rejected(liar: PairingRole, isTold: Bool) {
+    @Test("AB-S11: our own identity address as the peer's is rejected", arguments: both, [true, false])
+    func our_own_identity_address_as_the_peers_is_rejected(liar: PairingRole, isTold: Bool) {
         for isLegacy in [false, true] {
             var bench = Self.bench(liar, isLegacy: isLegacy, isTold: isTold, key: false)
             bench.pair()
@@ -51,8 +51,8 @@ import Testing
     }
 
     /// A device without an identity of its own has the address that it is known by on the link.
-    @Test(arguments: both)
-    func AB_S11_our_own_address_on_the_link_as_the_peers_is_rejected(liar: PairingRole) {
+    @Test("AB-S11: our own address on the link as the peer's is rejected", arguments: both)
+    func our_own_address_on_the_link_as_the_peers_is_rejected(liar: PairingRole) {
         let plain = LegacyPairingTests.configuration(.noInputNoOutput)
         var bench = PairingBench(initiator: plain, responder: plain) { role, context in
             if role != liar { context.ownIdentity = nil }
@@ -66,8 +66,8 @@ import Testing
         #expect(bench[liar.other].error == .refused(.keyRejected) && bench[liar.other].result == nil)
     }
 
-    @Test(arguments: both)
-    func AB_S11_a_resolving_key_of_zeroes_is_none(role: PairingRole) throws {
+    @Test("AB-S11: a peer's resolving key of zeroes counts as none", arguments: both)
+    func a_resolving_key_of_zeroes_is_none(role: PairingRole) throws {
         let plain = LegacyPairingTests.configuration(.noInputNoOutput)
         var bench = PairingBench(initiator: plain, responder: plain)
         // Also where we have none either.

@@ -67,7 +67,8 @@ private struct EndedKeyboard: Keyboard {
     }
 
     /// The attacker's prompt takes the place of the one that the person is about to agree to.
-    @Test func AB_A14_aYesForOnePromptIsNoYesForTheNext() {
+    @Test("AB-A14: a yes for one prompt is no yes for the next")
+    func aYesForOnePromptIsNoYesForTheNext() {
         let bench = Bench()
         bench.ask(.confirmPairing)
         // A line with a yes in it that was begun for the first.
@@ -120,7 +121,8 @@ private struct EndedKeyboard: Keyboard {
         #expect(bench.log.last?.hasPrefix("[ pair with 00:00:00:00:00:01?") == true)
     }
 
-    @Test func AB_A14_onlyTheEndOfItsOwnLinkClosesAPrompt() {
+    @Test("AB-A14: only the end of its own link closes a prompt")
+    func onlyTheEndOfItsOwnLinkClosesAPrompt() {
         let bench = Bench()
         bench.ask(.confirmPairing)
         bench.close(link: 2)
@@ -129,8 +131,11 @@ private struct EndedKeyboard: Keyboard {
     }
 
     /// Who types the code instead of a yes has looked at it, if it is the one that is shown.
-    @Test(arguments: [("000007", PairingAnswer.accept), ("000008", .refuse)])
-    func AB_A14_aNumberThatDiffersIsNoYes(text: String, answer: PairingAnswer) {
+    @Test(
+        "AB-A14: a number that differs is no yes",
+        arguments: [("000007", PairingAnswer.accept), ("000008", .refuse)]
+    )
+    func aNumberThatDiffersIsNoYes(text: String, answer: PairingAnswer) {
         let bench = Bench()
         bench.ask(.compare(7))
         bench.type(text + "\n")
@@ -138,7 +143,8 @@ private struct EndedKeyboard: Keyboard {
     }
 
     /// Whom the person is asked about, and what a yes would mean, is in the question (AB-S09).
-    @Test func AB_A14_theQuestionSaysWhatIsAtStake() {
+    @Test("AB-A14: the question to the person says what is at stake")
+    func theQuestionSaysWhatIsAtStake() {
         let bench = Bench()
         func text(_ prompt: PairingPrompt) -> String {
             bench.ask(prompt)
@@ -151,7 +157,8 @@ private struct EndedKeyboard: Keyboard {
         #expect(text(.enterPasskey).contains("which code does"))
     }
 
-    @Test func AB_A14_whereNobodyCanTypeAnyMoreTheAnswerIsNo() {
+    @Test("AB-A14: where nobody can type any more the answer is no")
+    func whereNobodyCanTypeAnyMoreTheAnswerIsNo() {
         let loop = VirtualEventLoop()
         let answers = Mutex<[PairingAnswer]>([])
         let answered = DispatchSemaphore(value: 0)

@@ -16,17 +16,16 @@ import Testing
 /// How two devices pair, by what they have for codes.
 @Suite struct AssociationTests {
     /// The phone is as Apple's: a display and a keyboard (behaviour 6.7). What it shows its person, and the sensor its own.
-    @Test(arguments: [
-        (DeviceOptions.PairingScreen.none, "asksWhetherToPair", ""),
-        (.display, "asksForCode", "showsCode"),
-        (.keyboard, "showsCode", "asksForCode"),
-        (.displayAndButtons, "comparesCode", "comparesCode"),
-    ])
-    func behaviour_6_8_thePeersScreenDecides(
-        screen: DeviceOptions.PairingScreen,
-        onPhone: String,
-        onSensor: String
-    ) throws {
+    @Test(
+        "behaviour 6.8: the peer's screen decides what the person is asked",
+        arguments: [
+            (DeviceOptions.PairingScreen.none, "asksWhetherToPair", ""),
+            (.display, "asksForCode", "showsCode"),
+            (.keyboard, "showsCode", "asksForCode"),
+            (.displayAndButtons, "comparesCode", "comparesCode"),
+        ]
+    )
+    func thePeersScreenDecides(screen: DeviceOptions.PairingScreen, onPhone: String, onSensor: String) throws {
         let trust = TrustWorld(sensor: DeviceOptions(pairingScreen: screen)) { configuration, _ in
             configuration.demandsAuthenticatedCentrals = false
         }
@@ -41,7 +40,8 @@ import Testing
         #expect(trust.phone.withSystem { $0.bondedPeers.first?.isAuthenticated } == (screen != .none))
     }
 
-    @Test func behaviour_6_8_evenWithoutACodeThePersonIsAsked_AB_A14() throws {
+    @Test("behaviour 6.8, AB-A14: even without a code the person is asked")
+    func evenWithoutACodeThePersonIsAsked() throws {
         let trust = TrustWorld(sensor: DeviceOptions(pairingScreen: .none))
         trust.phone.person.behaves(.declines)
         let app = try trust.app()
@@ -51,8 +51,8 @@ import Testing
         #expect(trust.phone.pairedPeers.isEmpty)
     }
 
-    @Test(arguments: [true, false])
-    func AB_A14_withNobodyToAskTheAnswerIsNo(isPhone: Bool) throws {
+    @Test("AB-A14: with nobody to ask the answer to a pairing is no", arguments: [true, false])
+    func withNobodyToAskTheAnswerIsNo(isPhone: Bool) throws {
         let trust = TrustWorld()
         (isPhone ? trust.phone : trust.sensor).withSystem { $0.prompter = nil }
         let app = try trust.app()
@@ -77,7 +77,8 @@ import Testing
         #expect(try app.expect("value").error == nil)
     }
 
-    @Test func AB_A14_aPersonWhoWasToldNothingDeclines() throws {
+    @Test("AB-A14: a person who was told nothing declines")
+    func aPersonWhoWasToldNothingDeclines() throws {
         let world = SimulatedWorld(seed: 1)
         let (phone, sensor) = (world.addDevice(named: "Phone"), world.addDevice(named: "Sensor"))
         let peripheral = sensor.launch("sensor") { _ in TrustPeripheral() }
@@ -89,7 +90,8 @@ import Testing
         #expect(peripheral.log.isEmpty)
     }
 
-    @Test func behaviour_6_9_aPeripheralWithAScreenIsNotContentWithoutACode() throws {
+    @Test("behaviour 6.9: a peripheral with a screen is not content with pairing without a code")
+    func aPeripheralWithAScreenIsNotContentWithoutACode() throws {
         // A central with neither display nor keyboard, whose pairing is worth nothing against somebody in the middle.
         let trust = TrustWorld(phone: DeviceOptions(pairingScreen: .none))
         let app = try trust.app()
@@ -99,7 +101,8 @@ import Testing
         #expect(trust.sensorApp.log.isEmpty)
     }
 
-    @Test func behaviour_6_7_theCentralOffersKeyboardAndDisplayBondingAndSecureConnections() throws {
+    @Test("behaviour 6.7: the central offers keyboard and display, bonding, and Secure Connections")
+    func whatTheCentralOffers() throws {
         let trust = TrustWorld()
         let configuration = trust.phone.withSystem { $0.security.configuration }
         #expect(configuration.ioCapability == .keyboardDisplay)
@@ -112,7 +115,8 @@ import Testing
         #expect(level?.isSecureConnections == true && level?.keySize == 16 && level?.isAuthenticated == true)
     }
 
-    @Test func behaviour_6_7_aPeerWithoutSecureConnectionsPairsInTheOldWay() throws {
+    @Test("behaviour 6.7: a peer without Secure Connections pairs by legacy pairing")
+    func aPeerWithoutSecureConnectionsPairsInTheOldWay() throws {
         let trust = TrustWorld { configuration, isPhone in
             if !isPhone { configuration.pairing.legacy = .only }
         }
@@ -129,7 +133,8 @@ import Testing
         #expect(try app.expect("value").error == nil)
     }
 
-    @Test func behaviour_6_22_aKeyThatIsTooShortIsToldOf() throws {
+    @Test("behaviour 6.22: the person is told of a key that is too short")
+    func aKeyThatIsTooShortIsToldOf() throws {
         let trust = TrustWorld { configuration, isPhone in
             configuration.pairing.minimumKeySize = 7
             if !isPhone { configuration.pairing.maximumKeySize = 7 }

@@ -34,7 +34,8 @@ import Testing
         return (trust, app)
     }
 
-    @Test func behaviour_6_11_aBondedDeviceIsEncryptedBeforeAnythingElse() throws {
+    @Test("behaviour 6.11: a bonded device is encrypted before anything else")
+    func aBondedDeviceIsEncryptedBeforeAnythingElse() throws {
         let (trust, app) = try bonded()
         let alerts = trust.watchAlerts()
         app.connect()
@@ -48,7 +49,8 @@ import Testing
         #expect(alerts.all.isEmpty)
     }
 
-    @Test func behaviour_6_10_allAppsShareTheBond() throws {
+    @Test("behaviour 6.10: all apps share the bond")
+    func allAppsShareTheBond() throws {
         let (trust, _) = try bonded()
         let alerts = trust.watchAlerts()
         let other = try trust.app()
@@ -58,7 +60,8 @@ import Testing
         #expect(alerts.all.isEmpty)
     }
 
-    @Test func behaviour_6_12_aPeerThatHasLostItsKeysIsRefusedUntilItIsForgotten() throws {
+    @Test("behaviour 6.12: a peer that has lost its keys is refused until it is forgotten")
+    func aPeerThatHasLostItsKeysIsRefusedUntilItIsForgotten() throws {
         let (trust, app) = try bonded()
         let alerts = trust.watchAlerts()
         trust.sensor.forget(try #require(trust.sensor.pairedPeers.first?.identifier))
@@ -81,7 +84,8 @@ import Testing
         #expect(alerts.all.count == 2)
     }
 
-    @Test func behaviour_6_14_aPhoneThatHasForgottenTheDevicePairsAnewWithTheNextProtectedAccess() throws {
+    @Test("behaviour 6.14: a phone that has forgotten the device pairs anew with the next protected access")
+    func aPhoneThatHasForgottenTheDevicePairsAnew() throws {
         let (trust, app) = try bonded()
         let alerts = trust.watchAlerts()
         trust.phone.forget(try #require(trust.phone.pairedPeers.first?.identifier))
@@ -101,7 +105,8 @@ import Testing
         #expect(!told.contains { $0.contains("forget it here") })
     }
 
-    @Test func behaviour_6_20_aFactoryResetPeerIsRefusedUntilItIsForgotten() throws {
+    @Test("behaviour 6.20: a peer that was reset to its factory state is refused until it is forgotten")
+    func aFactoryResetPeerIsRefusedUntilItIsForgotten() throws {
         let (trust, app) = try bonded()
         // The same controller, and so the same identity address; all else is new, the identity key too.
         trust.sensor.withSystem { $0.stop() }
@@ -131,7 +136,8 @@ import Testing
     }
 
     /// Whoever takes a bonded peer's address and serves values in the clear serves them to nobody (BLESA).
-    @Test func AB_A10_anImpostorWithABondedPeersAddressServesNothing() throws {
+    @Test("AB-A10: an impostor with a bonded peer's address serves nothing")
+    func anImpostorWithABondedPeersAddressServesNothing() throws {
         let (trust, app) = try bonded()
         // The device behind the address has no key: to the phone it is somebody else.
         trust.sensor.forget(try #require(trust.sensor.pairedPeers.first?.identifier))
@@ -167,7 +173,8 @@ import Testing
     }
 
     /// A characteristic that takes signed writes makes the system ask centrals for the key to check them with.
-    @Test func aCentralIsAskedForItsSigningKeyWhereSomethingTakesSignedWrites() throws {
+    @Test("a central is asked for its signing key where something takes signed writes")
+    func aCentralIsAskedForItsSigningKeyWhereItIsOfUse() throws {
         let (trust, _) = try bonded { configuration, isPhone in
             if isPhone { configuration.pairing.givenKeys.insert(.signing) }
         }
@@ -175,7 +182,8 @@ import Testing
         #expect(trust.phone.withSystem { $0.keeper.store?.bonds.first?.keys.peerSigningKey } == nil)
     }
 
-    @Test func behaviour_4_10_theServicesOfABondedPeerAreFoundWithoutTraffic() throws {
+    @Test("behaviour 4.10: the services of a bonded peer are found without traffic")
+    func theServicesOfABondedPeerAreFoundWithoutTraffic() throws {
         let capture = Locked<[UInt8]>([])
         let (trust, app) = try bonded(phoneCapture: capture)
         /// What the phone looks for on the air, the next time.
@@ -210,7 +218,8 @@ import Testing
         for _ in 1...2 { #expect(try explorations(reads: false).count >= first) }
     }
 
-    @Test func AB_S14_aFullStoreMakesRoomForStrangersAndTellsThePerson() throws {
+    @Test("AB-S14: a full store makes room for strangers and tells the person")
+    func aFullStoreMakesRoomForStrangersAndTellsThePerson() throws {
         let trust = TrustWorld(sensor: DeviceOptions(pairingScreen: .none)) { configuration, isPhone in
             if isPhone { configuration.maximumBonds = 1 }
         }
@@ -232,7 +241,8 @@ import Testing
         withExtendedLifetime(secondApp) {}
     }
 
-    @Test func AB_S14_whoHasToGiveWayInAFullStoreLosesItsConnection() throws {
+    @Test("AB-S14: who has to give way in a full store loses its connection")
+    func whoHasToGiveWayInAFullStoreLosesItsConnection() throws {
         let trust = TrustWorld(sensor: DeviceOptions(pairingScreen: .none)) { configuration, isPhone in
             if isPhone { configuration.maximumBonds = 1 }
         }
@@ -255,7 +265,8 @@ import Testing
         withExtendedLifetime(secondApp) {}
     }
 
-    @Test func behaviour_6_13_aPeerThatDoesNotAnswerToEncryptionFailsTheConnectionWithCode15() throws {
+    @Test("behaviour 6.13: a peer that does not answer to encryption fails the connection with code 15")
+    func aPeerThatDoesNotAnswerToEncryptionIsCode15() throws {
         let (trust, app) = try bonded()
         trust.world.withholdsEncryption()
         app.connect()
@@ -286,7 +297,8 @@ import Testing
         #expect((app.log + other.log).allSatisfy { $0.what != "connected" } && trust.phone.pairedPeers.isEmpty)
     }
 
-    @Test func behaviour_6_13_withAStoreFullOfTrustedPeersThereIsAnErrorOfItsOwn() throws {
+    @Test("behaviour 6.13: with a store full of trusted peers the app gets an error of its own")
+    func withAStoreFullOfTrustedPeersThereIsAnErrorOfItsOwn() throws {
         let trust = TrustWorld { configuration, isPhone in
             if isPhone { configuration.maximumBonds = 1 }
         }

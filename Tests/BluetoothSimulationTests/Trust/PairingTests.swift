@@ -16,7 +16,8 @@ import Testing
 @Suite struct PairingTests {
     private static let email = Data("me@example.org".utf8)
 
-    @Test func behaviour_6_1_aRefusedReadPairsAndIsRepeatedAndTheAppOnlySeesTheEnd() throws {
+    @Test("behaviour 6.1: a refused read pairs and is repeated, and the app sees the end only")
+    func aRefusedReadPairsAndTheAppOnlySeesTheEnd() throws {
         let trust = TrustWorld()
         let alerts = trust.watchAlerts()
         let app = try trust.app()
@@ -32,7 +33,8 @@ import Testing
         #expect(trust.sensor.pairedPeers.count == 1)
     }
 
-    @Test func behaviour_6_4_theCodeIsOnTheCentralsAlertAndTypedIntoThePeripherals() throws {
+    @Test("behaviour 6.4: the code is on the central's alert and typed into the peripheral's")
+    func theCodeIsOnTheCentralsAlertAndTypedIntoThePeripherals() throws {
         let trust = TrustWorld()
         let alerts = trust.watchAlerts()
         let app = try trust.app()
@@ -53,8 +55,11 @@ import Testing
     }
 
     /// Behaviour 6.16: of an unpaired central both the read and the subscription start pairing; behaviour 6.3 has the others.
-    @Test(arguments: ["read", "subscribe", "write", "indicate", "write mixed"])
-    func behaviour_6_3_behaviour_6_16_whateverIsProtectedStartsPairing(trigger: String) throws {
+    @Test(
+        "behaviours 6.3, 6.16: any access to something protected starts pairing",
+        arguments: ["read", "subscribe", "write", "indicate", "write mixed"]
+    )
+    func whateverIsProtectedStartsPairing(trigger: String) throws {
         let trust = TrustWorld()
         let app = try trust.app()
         try app.visit()
@@ -83,8 +88,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true])
-    func behaviour_6_3_aProtectedDescriptorStartsPairing(writes: Bool) throws {
+    @Test("behaviour 6.3: a protected descriptor starts pairing", arguments: [false, true])
+    func aProtectedDescriptorStartsPairing(writes: Bool) throws {
         let trust = TrustWorld()
         trust.sensor.withSystem { $0.publishDescribed() }
         let app = try trust.app()
@@ -109,8 +114,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true])
-    func behaviour_6_3_whoDeclinesIsRefusedAProtectedDescriptor(writes: Bool) throws {
+    @Test("behaviour 6.3: who declines the pairing is refused a protected descriptor", arguments: [false, true])
+    func whoDeclinesIsRefusedAProtectedDescriptor(writes: Bool) throws {
         let trust = TrustWorld(people: .decline)
         trust.sensor.withSystem { $0.publishDescribed() }
         let app = try trust.app()
@@ -126,7 +131,8 @@ import Testing
         #expect(trust.phone.pairedPeers.isEmpty)
     }
 
-    @Test func behaviour_6_2_discoveryAndWhatIsForEverybodyNeedNoTrust() throws {
+    @Test("behaviour 6.2: discovery and what is for everybody need no trust")
+    func discoveryAndWhatIsForEverybodyNeedNoTrust() throws {
         let trust = TrustWorld(people: .decline)
         let app = try trust.app()
         try app.visit()
@@ -137,7 +143,8 @@ import Testing
         #expect(trust.phone.pairedPeers.isEmpty)
     }
 
-    @Test func behaviour_6_15_protectionIsForWhatTheAppNamesAlone() throws {
+    @Test("behaviour 6.15: protection is for what the app names alone")
+    func protectionIsForWhatTheAppNamesAlone() throws {
         let trust = TrustWorld(people: .decline)
         let app = try trust.app()
         try app.visit()
@@ -152,8 +159,8 @@ import Testing
         #expect(trust.sensorApp.log == ["subscribed"])
     }
 
-    @Test(arguments: [true, false])
-    func behaviour_6_5_whoDeclinesGetsTheRefusal(isPhone: Bool) throws {
+    @Test("behaviour 6.5: when one side declines the pairing the app gets the refusal", arguments: [true, false])
+    func whoDeclinesGetsTheRefusal(isPhone: Bool) throws {
         let trust = TrustWorld()
         (isPhone ? trust.phone : trust.sensor).person.behaves(.declines, after: .seconds(1))
         let app = try trust.app()
@@ -168,9 +175,11 @@ import Testing
         #expect(try app.expect("value").error == nil)
     }
 
-    @Test(arguments: [true, false])
-    func behaviour_6_5_behaviour_6_6_whoDoesNotReactWithinThirtySecondsGetsInsufficientEncryption(isPhone: Bool) throws
-    {
+    @Test(
+        "behaviours 6.5, 6.6: who does not react within thirty seconds gets insufficient encryption",
+        arguments: [true, false]
+    )
+    func whoDoesNotReactInTimeGetsInsufficientEncryption(isPhone: Bool) throws {
         let trust = TrustWorld(people: .ignore)
         if !isPhone { trust.phone.person.behaves(.agrees(lookingAt: [trust.sensor])) }
         let app = try trust.app()
@@ -196,7 +205,8 @@ import Testing
         #expect(try app.expect("value").error == nil)
     }
 
-    @Test func behaviour_6_5_aWrongCodeIsARefusal() throws {
+    @Test("behaviour 6.5: a wrong code is a refusal for the app")
+    func aWrongCodeIsARefusal() throws {
         let trust = TrustWorld()
         trust.sensor.person.behaves(.scripted { $0.content == .asksForCode ? .type("000000") : .wait })
         let app = try trust.app()
@@ -206,8 +216,11 @@ import Testing
         #expect(trust.phone.pairedPeers.isEmpty && trust.sensor.pairedPeers.isEmpty)
     }
 
-    @Test(arguments: [true, false])
-    func aPairingThatCameToNothingIsToldWithTheNameOrAddressOfThePeerAndAnAdvice(isDeclined: Bool) throws {
+    @Test(
+        "a pairing that came to nothing is told with the peer's name or address and an advice",
+        arguments: [true, false]
+    )
+    func aPairingThatCameToNothingIsToldWithAnAdvice(isDeclined: Bool) throws {
         let trust = TrustWorld(people: .ignore)
         if isDeclined { trust.phone.person.behaves(.declines, after: .seconds(1)) }
         let app = try trust.app()

@@ -17,7 +17,8 @@ import Testing
     private let short = DeviceOptions(addressLifetime: .seconds(10))
     private let fixed = DeviceOptions(addressLifetime: nil)
 
-    @Test func behaviour_6_17_aSystemThatIsLeftAsItIsChangesItsAddressEachQuarterOfAnHour() throws {
+    @Test("behaviour 6.17: a system that is left as it is changes its address each quarter of an hour")
+    func anAddressLastsAQuarterOfAnHourByDefault() throws {
         let configuration = SystemConfiguration()
         #expect(configuration.address == .resolvablePrivate)
         #expect(configuration.privacyInterval == .seconds(900))
@@ -34,7 +35,8 @@ import Testing
         #expect(Set(seen).count == 4)
     }
 
-    @Test func behaviour_6_18_aStrangerWithANewAddressIsANewPeripheral() throws {
+    @Test("behaviour 6.18: a stranger with a new address is a new peripheral")
+    func aStrangerWithANewAddressIsANewPeripheral() throws {
         let trust = TrustWorld(sensor: short)
         let app = try trust.app()
         let first = try app.find()
@@ -44,7 +46,8 @@ import Testing
         #expect(try app.find() != first)
     }
 
-    @Test func behaviour_6_18_aBondedPeerKeepsItsIdentifierAndNeedsNoCode() throws {
+    @Test("behaviour 6.18: a bonded peer keeps its identifier and needs no code")
+    func aBondedPeerKeepsItsIdentifierAndNeedsNoCode() throws {
         let trust = TrustWorld(phone: short, sensor: short)
         let app = try trust.app()
         let first = try app.find()
@@ -68,7 +71,8 @@ import Testing
         #expect(Set(trust.sensorApp.centrals.withLock { $0 }) == Set([central].compactMap { $0 }))
     }
 
-    @Test func behaviour_7_49_aStrangeCentralWithANewAddressIsANewCentral() throws {
+    @Test("behaviour 7.49: a strange central with a new address is a new central")
+    func aStrangeCentralWithANewAddressIsANewCentral() throws {
         let trust = TrustWorld(phone: short)
         let app = try trust.app()
         for _ in 1...2 {
@@ -82,7 +86,8 @@ import Testing
         #expect(centrals.count == 2 && Set(centrals).count == 2)
     }
 
-    @Test func behaviour_6_19_aPeerThatNeverChangesItsAddressKeepsItsIdentifierOnThisHostAlone() throws {
+    @Test("behaviour 6.19: a peer that never changes its address keeps its identifier on this host alone")
+    func aPeerWithOneAddressKeepsItsIdentifierOnThisHost() throws {
         let trust = TrustWorld(sensor: fixed)
         let app = try trust.app()
         let first = try app.find()
@@ -93,7 +98,8 @@ import Testing
         #expect(try trust.app(on: other).find() != first)
     }
 
-    @Test func behaviour_11_5_aBondedPeerIsConnectedToByItsIdentifierWithoutAScan() throws {
+    @Test("behaviour 11.5: a bonded peer is connected to by its identifier without a scan")
+    func aBondedPeerIsConnectedToByItsIdentifierWithoutAScan() throws {
         let trust = TrustWorld(phone: short, sensor: short)
         let app = try trust.app()
         try app.visit()

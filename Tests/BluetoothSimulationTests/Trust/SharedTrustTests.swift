@@ -101,8 +101,11 @@ import Testing
     }
 
     /// Another controller, or one that says that it is the same and is not where that one was.
-    @Test(arguments: [(77, "Phone"), (1, "Thief")] as [(UInt64, String)])
-    func AB_H08_anotherControllerDoesNotGetTheBonds(number: UInt64, name: String) throws {
+    @Test(
+        "AB-H08: another controller does not get the bonds",
+        arguments: [(77, "Phone"), (1, "Thief")] as [(UInt64, String)]
+    )
+    func anotherControllerDoesNotGetTheBonds(number: UInt64, name: String) throws {
         let (trust, storage, identifier) = try bonded()
         let phone = restart(trust, storage, number: number, named: name)
         #expect(phone.pairedPeers.isEmpty)

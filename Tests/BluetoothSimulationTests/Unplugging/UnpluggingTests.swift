@@ -111,10 +111,8 @@ import Testing
         return first...counted.traffic.packets
     }
 
-    @Test(arguments: Side.allCases)
-    func aControllerMayBeUnpluggedAtEachStepOfAConnectionAndOfAPairing(
-        side: Side
-    ) throws {
+    @Test("a controller may be unplugged at each step of a connection and of a pairing", arguments: Side.allCases)
+    func aControllerMayBeUnpluggedAtEachStep(side: Side) throws {
         let steps = try steps(of: side)
         // All of them take minutes.
         for step in stride(from: steps.lowerBound, through: steps.upperBound, by: Self.isThorough ? 1 : 10) {
@@ -128,7 +126,8 @@ import Testing
     }
 
     /// Behaviours 1.4, 1.9, 1.11: the states and nothing else.
-    @Test func behaviour_1_4_behaviour_1_11_managersSeeTheControllerGoAndComeBack() throws {
+    @Test("behaviours 1.4, 1.11: managers see the controller go and come back")
+    func managersSeeTheControllerGoAndComeBack() throws {
         let encounter = Encounter(seed: 6)
         try #require(encounter.readsOnceMore(than: 0))
         #expect(encounter.unplug(encounter.trust.phone, for: .seconds(10)).isEmpty)

@@ -76,8 +76,8 @@ import Testing
     }
 
     /// Whoever repeats an address of a peer that is there is refused, and the caller learns why and does not wait.
-    @Test(arguments: PrivacyMode.allCases)
-    func AB_G03_whoCallsAPeerThatIsThereAlreadyLearnsItAtOnce(mode: PrivacyMode) throws {
+    @Test("AB-G03: who calls a peer that is there already learns it at once", arguments: PrivacyMode.allCases)
+    func whoCallsAPeerThatIsThereAlreadyLearnsItAtOnce(mode: PrivacyMode) throws {
         let pair = try Pair(mode)
         let stolen = pair.shown
         // With another address than the one that the peer has by now: no controller knows that it has a link to it.

@@ -42,8 +42,11 @@ import Testing
         #expect(address.isResolved(by: key))
     }
 
-    @Test(arguments: [1, 10, 1_000] as [UInt64])
-    func workForASightingDoesNotGrowWithTheBondsForAnAddressSeenBefore(bonds: UInt64) {
+    @Test(
+        "the work for a sighting does not grow with the bonds for an address seen before",
+        arguments: [1, 10, 1_000] as [UInt64]
+    )
+    func workForAKnownAddressDoesNotGrowWithTheBonds(bonds: UInt64) {
         var resolver = AddressResolver()
         resolver.replace(peers(bonds))
         let known = BluetoothAddress.resolvablePrivate(key(bonds), random)
@@ -87,7 +90,8 @@ import Testing
         #expect(resolver.peer(at: first) == nil && resolver.peer(at: second) == nil)
     }
 
-    @Test func AB_G02_aFloodOfAddressesIsNotRemembered() {
+    @Test("AB-G02: a flood of private addresses is not remembered")
+    func aFloodOfAddressesIsNotRemembered() {
         var resolver = AddressResolver()
         resolver.replace(peers(1))
         let known = BluetoothAddress.resolvablePrivate(key(1), random)
@@ -143,7 +147,8 @@ import Testing
         }
     }
 
-    @Test func AB_S11_aKeyOfZeroResolvesNothing() {
+    @Test("AB-S11: a resolving key of zero resolves nothing")
+    func aKeyOfZeroResolvesNothing() {
         var resolver = AddressResolver()
         resolver.replace([PrivatePeer(identity: identity(1), key: .zero)])
         #expect(resolver.peer(at: .resolvablePrivate(.zero, random)) == nil)

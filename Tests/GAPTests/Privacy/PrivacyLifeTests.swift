@@ -345,7 +345,8 @@ import Testing
     }
 
     /// Strangers' addresses take no room where there is nothing to try on them.
-    @Test func AB_G02_withoutKeysNothingIsRemembered() {
+    @Test("AB-G02: without keys no private address is remembered")
+    func withoutKeysNothingIsRemembered() {
         var resolver = AddressResolver()
         resolver.replace([keyless])
         let address = BluetoothAddress.resolvablePrivate(bonded.key ?? .zero, RandomSource(seed: 1))

@@ -33,8 +33,8 @@ import Testing
     }
 
     /// Those above compute with the address that they are told at the beginning, so it is the one that others see.
-    @Test(arguments: PrivacyMode.allCases)
-    func behaviour_6_17_theAddressThatIsToldFirstIsTheOneOnTheAir(mode: PrivacyMode) throws {
+    @Test("behaviour 6.17: the address that is told first is the one on the air", arguments: PrivacyMode.allCases)
+    func theAddressThatIsToldFirstIsTheOneOnTheAir(mode: PrivacyMode) throws {
         let world = GAPWorld(mode.commands)
         let watch = AirWatch(world.radio)
         let broadcaster = Broadcaster(world.device().access)
@@ -107,7 +107,8 @@ import Testing
         #expect(shared.kind(isPrivate: true) == .resolvable && shared.kind(isPrivate: false) == .fixed)
     }
 
-    @Test func AB_G02_asManyPeersAsTheBoundAreResolvedAndNoMore() {
+    @Test("AB-G02: as many peers as the bound says are resolved and no more")
+    func asManyPeersAsTheBoundAreResolvedAndNoMore() {
         func key(_ number: UInt64) -> Key128 { Key128(Block128(high: 7, low: number)) }
         let peers = (1...1_025 as ClosedRange<UInt64>).map {
             PrivatePeer(identity: BluetoothAddress($0, kind: .publicDevice), key: key($0))

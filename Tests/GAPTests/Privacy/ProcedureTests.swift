@@ -55,23 +55,27 @@ import Testing
         return heard
     }
 
-    @Test(arguments: PrivacyMode.allCases)
-    func GAP_BROB_BCST_BV_03_broadcastWithAResolvablePrivateAddress(mode: PrivacyMode) throws {
+    @Test("GAP/BROB/BCST/BV-03: a broadcast has a resolvable private address", arguments: PrivacyMode.allCases)
+    func broadcastWithAResolvablePrivateAddress(mode: PrivacyMode) throws {
         let heard = try expectBroadcast(mode, Advertisement(.nonConnectable, data: Self.data))
         #expect(heard.allSatisfy { !$0.hasScanResponse && $0.data == Self.data })
     }
 
-    @Test(arguments: PrivacyMode.allCases)
-    func GAP_BROB_BCST_BV_05_broadcastWithAResolvablePrivateAddressAndAScanResponse(mode: PrivacyMode) throws {
+    @Test(
+        "GAP/BROB/BCST/BV-05: a broadcast has a resolvable private address and a scan response",
+        arguments: PrivacyMode.allCases
+    )
+    func broadcastWithAResolvablePrivateAddressAndAScanResponse(mode: PrivacyMode) throws {
         let heard = try expectBroadcast(mode, Advertisement(.scannable, data: Self.data, scanResponse: Self.more))
         #expect(heard.contains { $0.data == Self.data.merged(with: Self.more) })
     }
 
-    @Test(arguments: PrivacyMode.allCases, [Advertisement.Address.device, .nonResolvablePrivate])
-    func GAP_BROB_OBSV_BV_05_activeObservationWithAPrivateAddress(
-        mode: PrivacyMode,
-        address: Advertisement.Address
-    ) throws {
+    @Test(
+        "GAP/BROB/OBSV/BV-05: active observation works from a private address",
+        arguments: PrivacyMode.allCases,
+        [Advertisement.Address.device, .nonResolvablePrivate]
+    )
+    func activeObservationWithAPrivateAddress(mode: PrivacyMode, address: Advertisement.Address) throws {
         let pair = try Pair(mode, areBonded: false)
         let stranger = pair.world.device()
         let broadcaster = Broadcaster(stranger.access)
@@ -86,8 +90,11 @@ import Testing
         #expect(isAsAsked)
     }
 
-    @Test(arguments: PrivacyMode.allCases)
-    func GAP_BROB_OBSV_BV_06_activeObservationWithPrivateAddressesOnBothSides(mode: PrivacyMode) throws {
+    @Test(
+        "GAP/BROB/OBSV/BV-06: active observation works with private addresses on both sides",
+        arguments: PrivacyMode.allCases
+    )
+    func activeObservationWithPrivateAddressesOnBothSides(mode: PrivacyMode) throws {
         let pair = try Pair(mode)
         let broadcaster = Broadcaster(pair.device.access)
         broadcaster.send(Advertisement(.scannable, data: Self.data, scanResponse: Self.more))
@@ -98,8 +105,8 @@ import Testing
         pair.expectNoIdentityOnAir()
     }
 
-    @Test(arguments: PrivacyMode.allCases)
-    func GAP_DISC_RPA_BV_01_aBondedDeviceIsDiscoveredByItsIdentity(mode: PrivacyMode) throws {
+    @Test("GAP/DISC/RPA/BV-01: a bonded device is discovered by its identity", arguments: PrivacyMode.allCases)
+    func aBondedDeviceIsDiscoveredByItsIdentity(mode: PrivacyMode) throws {
         let pair = try Pair(mode)
         let role = Peripheral(pair.device.access)
         role.enter(Self.undirected)
@@ -184,13 +191,19 @@ import Testing
         central.generalConnect(within: .seconds(10), pick: { $0.address == peer }, completion: end)
     }
 
-    @Test(arguments: PrivacyMode.inController)
-    func GAP_CONN_DCON_BV_04_directedToAPeerThatResolvesAddresses(mode: PrivacyMode) throws {
+    @Test(
+        "GAP/CONN/DCON/BV-04: a directed advertiser calls a peer that resolves addresses",
+        arguments: PrivacyMode.inController
+    )
+    func directedToAPeerThatResolvesAddresses(mode: PrivacyMode) throws {
         try directedLink(mode, Self.direct)
     }
 
-    @Test(arguments: [PrivacyMode.hostLegacy, .hostExtended])
-    func GAP_CONN_DCON_BV_04_directedToTheAddressThatThePeerHadLast(mode: PrivacyMode) throws {
+    @Test(
+        "GAP/CONN/DCON/BV-04: a directed advertiser calls the address that the peer had last",
+        arguments: [PrivacyMode.hostLegacy, .hostExtended]
+    )
+    func directedToTheAddressThatThePeerHadLast(mode: PrivacyMode) throws {
         let pair = try Pair(mode)
         pair.device.noteThatItResolves(pair.other)
         try connect(pair, Self.undirected, Self.direct).terminate()
@@ -202,8 +215,11 @@ import Testing
         pair.expectNoIdentityOnAir()
     }
 
-    @Test(arguments: PrivacyMode.allCases)
-    func GAP_CONN_DCON_BV_05_aPeerThatDoesNotResolveAddressesIsNotCalledByAPrivateOne(mode: PrivacyMode) throws {
+    @Test(
+        "GAP/CONN/DCON/BV-05: a peer that does not resolve addresses is not called by a private one",
+        arguments: PrivacyMode.allCases
+    )
+    func aPeerThatResolvesNothingIsCalledByItsIdentity(mode: PrivacyMode) throws {
         let pair = try Pair(mode)
         let role = Peripheral(pair.device.access)
         role.enter(.init(.none, .directed(pair.other.identity.address, isHighDutyCycle: false)))
@@ -213,44 +229,68 @@ import Testing
         #expect(shown.compactMap(\.own).allSatisfy { pair.device.isOwn($0) })
     }
 
-    @Test(arguments: PrivacyMode.allCases)
-    func GAP_CONN_UCON_BV_06_undirectedWithAPrivateAddress(mode: PrivacyMode) throws {
+    @Test(
+        "GAP/CONN/UCON/BV-06: an undirected advertiser with a private address is connected to",
+        arguments: PrivacyMode.allCases
+    )
+    func undirectedWithAPrivateAddress(mode: PrivacyMode) throws {
         try undirectedLink(mode, Self.direct)
     }
 
-    @Test(arguments: PrivacyMode.inController)
-    func GAP_CONN_ACEP_BV_03_autoConnectionToADirectedAdvertiser(mode: PrivacyMode) throws {
+    @Test(
+        "GAP/CONN/ACEP/BV-03: auto connection establishment reaches a private directed advertiser",
+        arguments: PrivacyMode.inController
+    )
+    func autoConnectionToADirectedAdvertiser(mode: PrivacyMode) throws {
         try directedLink(mode, Self.auto)
     }
 
-    @Test(arguments: PrivacyMode.allCases)
-    func GAP_CONN_ACEP_BV_04_autoConnectionToAnUndirectedAdvertiser(mode: PrivacyMode) throws {
+    @Test(
+        "GAP/CONN/ACEP/BV-04: auto connection establishment reaches a private undirected advertiser",
+        arguments: PrivacyMode.allCases
+    )
+    func autoConnectionToAnUndirectedAdvertiser(mode: PrivacyMode) throws {
         try undirectedLink(mode, Self.auto)
     }
 
-    @Test(arguments: PrivacyMode.inController)
-    func GAP_CONN_GCEP_BV_05_generalConnectionToADirectedAdvertiser(mode: PrivacyMode) throws {
+    @Test(
+        "GAP/CONN/GCEP/BV-05: general connection establishment reaches a private directed advertiser",
+        arguments: PrivacyMode.inController
+    )
+    func generalConnectionToADirectedAdvertiser(mode: PrivacyMode) throws {
         try directedLink(mode, Self.general)
     }
 
-    @Test(arguments: PrivacyMode.allCases)
-    func GAP_CONN_GCEP_BV_06_generalConnectionToAnUndirectedAdvertiser(mode: PrivacyMode) throws {
+    @Test(
+        "GAP/CONN/GCEP/BV-06: general connection establishment reaches a private undirected advertiser",
+        arguments: PrivacyMode.allCases
+    )
+    func generalConnectionToAnUndirectedAdvertiser(mode: PrivacyMode) throws {
         try undirectedLink(mode, Self.general)
     }
 
-    @Test(arguments: PrivacyMode.allCases)
-    func GAP_CONN_SCEP_BV_03_selectiveConnection(mode: PrivacyMode) throws {
+    @Test(
+        "GAP/CONN/SCEP/BV-03: selective connection establishment reaches a private advertiser",
+        arguments: PrivacyMode.allCases
+    )
+    func selectiveConnection(mode: PrivacyMode) throws {
         try undirectedLink(mode, Self.selective)
         if mode.isInController { try directedLink(mode, Self.selective) }
     }
 
-    @Test(arguments: PrivacyMode.inController)
-    func GAP_CONN_DCEP_BV_05_directConnectionToADirectedAdvertiser(mode: PrivacyMode) throws {
+    @Test(
+        "GAP/CONN/DCEP/BV-05: direct connection establishment reaches a private directed advertiser",
+        arguments: PrivacyMode.inController
+    )
+    func directConnectionToADirectedAdvertiser(mode: PrivacyMode) throws {
         try directedLink(mode, Self.direct)
     }
 
-    @Test(arguments: PrivacyMode.allCases)
-    func GAP_CONN_DCEP_BV_06_directConnectionToAnUndirectedAdvertiser(mode: PrivacyMode) throws {
+    @Test(
+        "GAP/CONN/DCEP/BV-06: direct connection establishment reaches a private undirected advertiser",
+        arguments: PrivacyMode.allCases
+    )
+    func directConnectionToAnUndirectedAdvertiser(mode: PrivacyMode) throws {
         try undirectedLink(mode, Self.direct)
     }
 
@@ -277,8 +317,8 @@ import Testing
         return (pair, first, second)
     }
 
-    @Test(arguments: PrivacyMode.allCases)
-    func GAP_CONN_PRDA_BV_01_aPeripheralRecognisesABondedCentral(mode: PrivacyMode) throws {
+    @Test("GAP/CONN/PRDA/BV-01: a peripheral recognises a bonded central", arguments: PrivacyMode.allCases)
+    func aPeripheralRecognisesABondedCentral(mode: PrivacyMode) throws {
         let (pair, first, second) = try reconnect(mode)
         #expect(first.own != second.own)
         #expect(pair.device.links.count == 2 && Set(pair.device.links.map(\.peer)) == [pair.other.identity.address])
@@ -286,29 +326,29 @@ import Testing
         #expect(bond != nil && pair.device.links.allSatisfy { $0.security.bond?.identifier == bond?.identifier })
     }
 
-    @Test(arguments: PrivacyMode.allCases)
-    func GAP_CONN_PRDA_BV_02_aCentralRecognisesABondedPeripheral(mode: PrivacyMode) throws {
+    @Test("GAP/CONN/PRDA/BV-02: a central recognises a bonded peripheral", arguments: PrivacyMode.allCases)
+    func aCentralRecognisesABondedPeripheral(mode: PrivacyMode) throws {
         let (pair, first, second) = try reconnect(mode)
         #expect(first.target != second.target)
         #expect(Set(pair.other.links.map(\.peer)) == [pair.device.identity.address])
     }
 
-    @Test(arguments: PrivacyMode.allCases)
-    func GAP_PRIV_CONN_BV_10_aPeripheralChangesItsAddressAndIsReachedAgain(mode: PrivacyMode) throws {
+    @Test("GAP/PRIV/CONN/BV-10: a peripheral changes its address and is reached again", arguments: PrivacyMode.allCases)
+    func aPeripheralChangesItsAddressAndIsReachedAgain(mode: PrivacyMode) throws {
         let (pair, first, second) = try reconnect(mode)
         let shown = [first, second].compactMap(\.target)
         #expect(Set(shown).count == 2 && shown.allSatisfy { pair.device.isOwn($0) })
     }
 
-    @Test(arguments: PrivacyMode.allCases)
-    func GAP_PRIV_CONN_BV_11_aCentralChangesItsAddressAndConnectsAgain(mode: PrivacyMode) throws {
+    @Test("GAP/PRIV/CONN/BV-11: a central changes its address and connects again", arguments: PrivacyMode.allCases)
+    func aCentralChangesItsAddressAndConnectsAgain(mode: PrivacyMode) throws {
         let (pair, first, second) = try reconnect(mode)
         let shown = [first, second].compactMap(\.own)
         #expect(Set(shown).count == 2 && shown.allSatisfy { pair.other.isOwn($0) })
     }
 
-    @Test(arguments: PrivacyMode.allCases)
-    func GAP_PRIV_CONN_BV_12_anAddressThatNobodyKnowsIsAStrangers(mode: PrivacyMode) throws {
+    @Test("GAP/PRIV/CONN/BV-12: an address that nobody knows is a stranger's", arguments: PrivacyMode.allCases)
+    func anAddressThatNobodyKnowsIsAStrangers(mode: PrivacyMode) throws {
         let pair = try Pair(mode)
         let stranger = pair.world.privateDevice(mode)
         let role = Peripheral(pair.device.access)
@@ -348,8 +388,8 @@ import Testing
     }
 
     /// An old address of a peer that is there gets neither its place nor its link.
-    @Test(arguments: PrivacyMode.allCases)
-    func AB_G03_whoRepeatsTheAddressOfAPeerThatIsThereIsRefused(mode: PrivacyMode) throws {
+    @Test("AB-G03: who repeats the address of a peer that is there is refused", arguments: PrivacyMode.allCases)
+    func whoRepeatsTheAddressOfAPeerThatIsThereIsRefused(mode: PrivacyMode) throws {
         let pair = try Pair(mode)
         let impostor = try impostor(of: pair)
         _ = try connect(pair, Self.undirected, Self.direct)
@@ -365,8 +405,11 @@ import Testing
 
     /// A controller that resolves addresses itself, and shows all the same one, does not let a second link of one identity come
     /// into being (Core Vol 6 Part B 1.1.1): there the host is not asked.
-    @Test(arguments: PrivacyMode.allCases.filter { $0 != .controllerLegacy })
-    func AB_G03_whoRepeatsAnAddressDoesNotKeepThePeerOut(mode: PrivacyMode) throws {
+    @Test(
+        "AB-G03: who repeats an address does not keep the peer out",
+        arguments: PrivacyMode.allCases.filter { $0 != .controllerLegacy }
+    )
+    func whoRepeatsAnAddressDoesNotKeepThePeerOut(mode: PrivacyMode) throws {
         let pair = try Pair(mode)
         let impostor = try impostor(of: pair)
         try connect(impostor, to: pair.device, pair)
@@ -385,8 +428,8 @@ import Testing
     }
 
     /// Whoever repeats a bonded device's address is let in as anybody is. He is called by its name, and has no key.
-    @Test(arguments: PrivacyMode.allCases)
-    func AB_G03_aRepeatedAddressIsNoProof(mode: PrivacyMode) throws {
+    @Test("AB-G03: a repeated address proves nothing", arguments: PrivacyMode.allCases)
+    func aRepeatedAddressIsNoProof(mode: PrivacyMode) throws {
         let pair = try Pair(mode)
         let role = Peripheral(pair.device.access)
         role.enter(Self.undirected)

@@ -27,8 +27,11 @@ import Testing
         #expect(longest <= interval + Self.slack, "\(role): \(longest)", sourceLocation: place)
     }
 
-    @Test(arguments: PrivacyMode.allCases)
-    func behaviour_6_17_theOwnAddressIsResolvableAndChangesEveryFifteenMinutes(mode: PrivacyMode) throws {
+    @Test(
+        "behaviour 6.17: a device's own address is resolvable and changes every fifteen minutes",
+        arguments: PrivacyMode.allCases
+    )
+    func theOwnAddressIsResolvableAndChangesEveryFifteenMinutes(mode: PrivacyMode) throws {
         let world = GAPWorld(mode.commands)
         let watch = AirWatch(world.radio)
         let device = world.privateDevice(mode)
@@ -103,8 +106,12 @@ import Testing
         world.run(.milliseconds(500))
     }
 
-    @Test(arguments: PrivacyMode.allCases, [Duration.seconds(1), .seconds(20)])
-    func AB_G04_noAddressOutlivesItsTimeWhileEverythingIsGoingOn(mode: PrivacyMode, interval: Duration) throws {
+    @Test(
+        "AB-G04: no address outlives its time while everything is going on",
+        arguments: PrivacyMode.allCases,
+        [Duration.seconds(1), .seconds(20)]
+    )
+    func noAddressOutlivesItsTimeWhileEverythingIsGoingOn(mode: PrivacyMode, interval: Duration) throws {
         let (watch, device, heard, keep) = try busy(mode, interval: interval)
         let world = device.world
         world.run(interval * 6 + .milliseconds(500))

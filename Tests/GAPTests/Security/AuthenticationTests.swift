@@ -35,8 +35,11 @@ import Testing
         #expect(pair.device(role).bonds.bonds.count == 1)
     }
 
-    @Test func GAP_SEC_AUT_BV_11_aPeripheralRefusesAndServesAfterPairing() throws { try pairsAfterRefusal(.peripheral) }
-    @Test func GAP_SEC_AUT_BV_12_aCentralRefusesAndServesAfterPairing() throws { try pairsAfterRefusal(.central) }
+    @Test("GAP/SEC/AUT/BV-11: a peripheral refuses access and serves it after pairing")
+    func aPeripheralRefusesAndServesAfterPairing() throws { try pairsAfterRefusal(.peripheral) }
+
+    @Test("GAP/SEC/AUT/BV-12: a central refuses access and serves it after pairing")
+    func aCentralRefusesAndServesAfterPairing() throws { try pairsAfterRefusal(.central) }
 
     /// A client with an unauthenticated bond is refused, pairs better on the encrypted link, and is served.
     private func pairsBetter(_ role: LERole) throws {
@@ -62,8 +65,11 @@ import Testing
         #expect(!pair.device(role).person.prompts.contains(.confirmReplacement))
     }
 
-    @Test func GAP_SEC_AUT_BV_13_aCentralRefusesAnUnauthenticatedBond() throws { try pairsBetter(.central) }
-    @Test func GAP_SEC_AUT_BV_14_aPeripheralRefusesAnUnauthenticatedBond() throws { try pairsBetter(.peripheral) }
+    @Test("GAP/SEC/AUT/BV-13: a central refuses access with an unauthenticated bond")
+    func aCentralRefusesAnUnauthenticatedBond() throws { try pairsBetter(.central) }
+
+    @Test("GAP/SEC/AUT/BV-14: a peripheral refuses access with an unauthenticated bond")
+    func aPeripheralRefusesAnUnauthenticatedBond() throws { try pairsBetter(.peripheral) }
 
     /// A bonded client that has not encrypted is refused for that, and is served when it has.
     private func insufficientEncryption(_ role: LERole) throws {
@@ -82,10 +88,13 @@ import Testing
         #expect(pair.device(role).person.prompts.isEmpty)
     }
 
-    @Test func GAP_SEC_AUT_BV_23_aPeripheralRefusesUntilItIsEncrypted() throws {
+    @Test("GAP/SEC/AUT/BV-23: a peripheral refuses access until the link is encrypted")
+    func aPeripheralRefusesUntilItIsEncrypted() throws {
         try insufficientEncryption(.peripheral)
     }
-    @Test func GAP_SEC_AUT_BV_24_aCentralRefusesUntilItIsEncrypted() throws { try insufficientEncryption(.central) }
+
+    @Test("GAP/SEC/AUT/BV-24: a central refuses access until the link is encrypted")
+    func aCentralRefusesUntilItIsEncrypted() throws { try insufficientEncryption(.central) }
 
     // MARK: The device asks
 
@@ -108,8 +117,11 @@ import Testing
         }
     }
 
-    @Test func GAP_SEC_AUT_BV_17_aCentralPairsAsWellAsThePeerCan() throws { try pairsWithWeakPeer(.central) }
-    @Test func GAP_SEC_AUT_BV_18_aPeripheralPairsAsWellAsThePeerCan() throws { try pairsWithWeakPeer(.peripheral) }
+    @Test("GAP/SEC/AUT/BV-17: a central pairs as well as the peer can")
+    func aCentralPairsAsWellAsThePeerCan() throws { try pairsWithWeakPeer(.central) }
+
+    @Test("GAP/SEC/AUT/BV-18: a peripheral pairs as well as the peer can")
+    func aPeripheralPairsAsWellAsThePeerCan() throws { try pairsWithWeakPeer(.peripheral) }
 
     /// Bonded, and the peer has removed its bond.
     private func lostBond(_ role: LERole, _ policy: SecurityPolicy.LostBonds, automatic: Bool) throws -> SecurePair {
@@ -151,32 +163,41 @@ import Testing
         #expect(device.link?.security.linkSecurity.isEncrypted == false)
     }
 
-    @Test func GAP_SEC_AUT_BV_19_aCentralTriesTheBondFirst() throws { try asksBeforePairing(.central) }
-    @Test func GAP_SEC_AUT_BV_20_aPeripheralTriesTheBondFirst() throws { try asksBeforePairing(.peripheral) }
-    @Test func GAP_SEC_AUT_BV_19_aCentralThatEncryptsAtOnceAsksToo() throws {
+    @Test("GAP/SEC/AUT/BV-19: a central whose request is refused tries the bond first")
+    func aCentralTriesTheBondFirst() throws { try asksBeforePairing(.central) }
+
+    @Test("GAP/SEC/AUT/BV-20: a peripheral whose request is refused tries the bond first")
+    func aPeripheralTriesTheBondFirst() throws { try asksBeforePairing(.peripheral) }
+
+    @Test("GAP/SEC/AUT/BV-19: a central that encrypts by itself also asks before it pairs")
+    func aCentralThatEncryptsAtOnceAsksToo() throws {
         try asksBeforePairing(.central, automatic: true)
     }
 
-    @Test func GAP_SEC_AUT_BV_21_aCentralTellsThatTheBondIsLost() throws {
+    @Test("GAP/SEC/AUT/BV-21: a central tells that the bond is lost")
+    func aCentralTellsThatTheBondIsLost() throws {
         let pair = try lostBond(.central, .refused, automatic: false)
         #expect(try pair.secure(.central)?.error == .peerLostKey)
         #expect(pair.central.lostBonds == 1 && pair.central.bonds.bonds.first?.isLost == true)
         #expect(pair.central.person.prompts.isEmpty && pair.peripheral.bonds.bonds.isEmpty)
     }
 
-    @Test func GAP_SEC_AUT_BV_22_aPeripheralTellsThatTheBondIsLost() throws {
+    @Test("GAP/SEC/AUT/BV-22: a peripheral tells that the bond is lost")
+    func aPeripheralTellsThatTheBondIsLost() throws {
         let pair = try lostBond(.peripheral, .refused, automatic: false)
         #expect(try pair.secure(.peripheral)?.error == .peerLostKey)
         #expect(pair.peripheral.lostBonds == 1 && pair.peripheral.bonds.bonds.first?.isLost == true)
         #expect(pair.peripheral.person.prompts.isEmpty && pair.central.bonds.bonds.isEmpty)
     }
 
-    @Test func GAP_SEC_AUT_BV_25_aCentralAsksBeforeItPairsAfterAnAuthenticationError() throws {
+    @Test("GAP/SEC/AUT/BV-25: a central asks before it pairs after an authentication error")
+    func aCentralAsksBeforeItPairsAfterAnAuthenticationError() throws {
         try asksBeforePairing(.central)
         try staysWithTheBond(.central)
     }
 
-    @Test func GAP_SEC_AUT_BV_26_aPeripheralAsksBeforeItPairsAfterAnAuthenticationError() throws {
+    @Test("GAP/SEC/AUT/BV-26: a peripheral asks before it pairs after an authentication error")
+    func aPeripheralAsksBeforeItPairsAfterAnAuthenticationError() throws {
         try asksBeforePairing(.peripheral)
         try staysWithTheBond(.peripheral)
     }
@@ -202,11 +223,13 @@ import Testing
         }
     }
 
-    @Test func GAP_SEC_AUT_BV_27_aCentralAsksBeforeItPairsAfterAnEncryptionError() throws {
+    @Test("GAP/SEC/AUT/BV-27: a central asks before it pairs after an encryption error")
+    func aCentralAsksBeforeItPairsAfterAnEncryptionError() throws {
         try afterEncryptionError(.central)
     }
 
-    @Test func GAP_SEC_AUT_BV_28_aPeripheralAsksBeforeItPairsAfterAnEncryptionError() throws {
+    @Test("GAP/SEC/AUT/BV-28: a peripheral asks before it pairs after an encryption error")
+    func aPeripheralAsksBeforeItPairsAfterAnEncryptionError() throws {
         try afterEncryptionError(.peripheral)
     }
 }

@@ -44,18 +44,27 @@ import Testing
         }
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_BOND_NBON_BV_01_aCentralThatIsAskedKeepsNothing(mode: ControllerMode) throws {
+    @Test(
+        "GAP/BOND/NBON/BV-01: a central that is asked to pair without bonding keeps nothing",
+        arguments: ControllerMode.allCases
+    )
+    func aCentralThatIsAskedKeepsNothing(mode: ControllerMode) throws {
         try expectNoBond(.central, begunBy: .peripheral, mode)
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_BOND_NBON_BV_02_aCentralThatBeginsKeepsNothing(mode: ControllerMode) throws {
+    @Test(
+        "GAP/BOND/NBON/BV-02: a central that begins to pair without bonding keeps nothing",
+        arguments: ControllerMode.allCases
+    )
+    func aCentralThatBeginsKeepsNothing(mode: ControllerMode) throws {
         try expectNoBond(.central, begunBy: .central, mode)
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_BOND_NBON_BV_03_aPeripheralThatIsAskedKeepsNothing(mode: ControllerMode) throws {
+    @Test(
+        "GAP/BOND/NBON/BV-03: a peripheral that is asked to pair without bonding keeps nothing",
+        arguments: ControllerMode.allCases
+    )
+    func aPeripheralThatIsAskedKeepsNothing(mode: ControllerMode) throws {
         try expectNoBond(.peripheral, begunBy: .central, mode)
     }
 
@@ -79,29 +88,33 @@ import Testing
         #expect(try pair.read(.secureConnections, by: role)?.isSuccess == true)
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_BOND_BON_BV_01_aPeripheralBeginsToBond(mode: ControllerMode) throws {
+    @Test("GAP/BOND/BON/BV-01: a peripheral begins to bond and both keep the bond", arguments: ControllerMode.allCases)
+    func aPeripheralBeginsToBond(mode: ControllerMode) throws {
         try expectBond(.peripheral, begunBy: .peripheral, mode)
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_BOND_BON_BV_02_aCentralBeginsToBond(mode: ControllerMode) throws {
+    @Test("GAP/BOND/BON/BV-02: a central begins to bond and both keep the bond", arguments: ControllerMode.allCases)
+    func aCentralBeginsToBond(mode: ControllerMode) throws {
         try expectBond(.central, begunBy: .central, mode)
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_BOND_BON_BV_03_aPeripheralIsAskedToBond(mode: ControllerMode) throws {
+    @Test("GAP/BOND/BON/BV-03: a peripheral that is asked to bond keeps the bond", arguments: ControllerMode.allCases)
+    func aPeripheralIsAskedToBond(mode: ControllerMode) throws {
         try expectBond(.peripheral, begunBy: .central, mode)
     }
 
-    @Test(arguments: ControllerMode.allCases)
-    func GAP_BOND_BON_BV_04_aCentralIsAskedToBond(mode: ControllerMode) throws {
+    @Test("GAP/BOND/BON/BV-04: a central that is asked to bond keeps the bond", arguments: ControllerMode.allCases)
+    func aCentralIsAskedToBond(mode: ControllerMode) throws {
         try expectBond(.central, begunBy: .peripheral, mode)
     }
 
     /// A peer that wants to bond and takes and gives no key for it does not keep others from pairing later.
-    @Test(arguments: [LERole.central, .peripheral], [KeyKinds.identity, .signing, []])
-    func aPeerThatGivesAndTakesNoLongTermKeyIsNotBondedAndMayPairAgain(miser: LERole, kinds: KeyKinds) throws {
+    @Test(
+        "a peer that gives and takes no long-term key is not bonded and may pair again",
+        arguments: [LERole.central, .peripheral],
+        [KeyKinds.identity, .signing, []]
+    )
+    func aPeerWithoutALongTermKeyIsNotBonded(miser: LERole, kinds: KeyKinds) throws {
         var stingy = Self.unauthenticated
         stingy.legacy = .only
         (stingy.givenKeys, stingy.wantedKeys) = (kinds, kinds)
@@ -142,7 +155,8 @@ import Testing
         #expect(pair.central.person.peers.first?.name == "Lamp")
     }
 
-    @Test func behaviour_6_14_aForgottenPeerPairsAnewWhereItKeptItsBond() throws {
+    @Test("behaviour 6.14: a forgotten peer pairs anew where it kept its bond")
+    func aForgottenPeerPairsAnewWhereItKeptItsBond() throws {
         let pair = try SecurePair()
         pair.peripheral.security.policy.lostBonds = .asked
         try pair.bond()
@@ -155,7 +169,8 @@ import Testing
         #expect(try pair.read(.secureConnections, by: .central)?.isSuccess == true)
     }
 
-    @Test func behaviour_6_20_aResetPeerIsRefusedUntilItIsForgotten() throws {
+    @Test("behaviour 6.20: a peer that was reset is refused until it is forgotten")
+    func aResetPeerIsRefusedUntilItIsForgotten() throws {
         let pair = try SecurePair()
         try pair.bond(.authenticated)
         pair.disconnect()

@@ -134,40 +134,63 @@ import Testing
         #expect(try subscription.send(3) == [3])
     }
 
-    @Test func AB_A09_GAP_SEC_SEM_BV_56_aPeripheralRejectsIndicationsBelowLevel2() throws {
+    @Test("GAP/SEC/SEM/BV-56, AB-A09: a peripheral rejects indications below level 2")
+    func aPeripheralRejectsIndicationsBelowLevel2() throws {
         try level2(.peripheral, .indicate)
     }
-    @Test func AB_A09_GAP_SEC_SEM_BV_57_aPeripheralRejectsIndicationsBelowLevel3() throws {
+
+    @Test("GAP/SEC/SEM/BV-57, AB-A09: a peripheral rejects indications below level 3")
+    func aPeripheralRejectsIndicationsBelowLevel3() throws {
         try level3(.peripheral, .indicate)
     }
-    @Test func AB_A09_GAP_SEC_SEM_BV_58_aPeripheralRejectsIndicationsBelowLevel4() throws {
+
+    @Test("GAP/SEC/SEM/BV-58, AB-A09: a peripheral rejects indications below level 4")
+    func aPeripheralRejectsIndicationsBelowLevel4() throws {
         try secureConnectionsOnly(.peripheral, .indicate)
     }
-    @Test func AB_A09_GAP_SEC_SEM_BV_59_aPeripheralRejectsNotificationsBelowLevel2() throws {
+
+    @Test("GAP/SEC/SEM/BV-59, AB-A09: a peripheral rejects notifications below level 2")
+    func aPeripheralRejectsNotificationsBelowLevel2() throws {
         try level2(.peripheral, .notify)
     }
-    @Test func AB_A09_GAP_SEC_SEM_BV_60_aPeripheralRejectsNotificationsBelowLevel3() throws {
+
+    @Test("GAP/SEC/SEM/BV-60, AB-A09: a peripheral rejects notifications below level 3")
+    func aPeripheralRejectsNotificationsBelowLevel3() throws {
         try level3(.peripheral, .notify)
     }
-    @Test func AB_A09_GAP_SEC_SEM_BV_61_aPeripheralRejectsNotificationsBelowLevel4() throws {
+
+    @Test("GAP/SEC/SEM/BV-61, AB-A09: a peripheral rejects notifications below level 4")
+    func aPeripheralRejectsNotificationsBelowLevel4() throws {
         try secureConnectionsOnly(.peripheral, .notify)
     }
-    @Test func AB_A09_GAP_SEC_SEM_BV_62_aCentralRejectsIndicationsBelowLevel2() throws {
+
+    @Test("GAP/SEC/SEM/BV-62, AB-A09: a central rejects indications below level 2")
+    func aCentralRejectsIndicationsBelowLevel2() throws {
         try level2(.central, .indicate)
     }
-    @Test func AB_A09_GAP_SEC_SEM_BV_63_aCentralRejectsIndicationsBelowLevel3() throws {
+
+    @Test("GAP/SEC/SEM/BV-63, AB-A09: a central rejects indications below level 3")
+    func aCentralRejectsIndicationsBelowLevel3() throws {
         try level3(.central, .indicate)
     }
-    @Test func AB_A09_GAP_SEC_SEM_BV_64_aCentralRejectsIndicationsBelowLevel4() throws {
+
+    @Test("GAP/SEC/SEM/BV-64, AB-A09: a central rejects indications below level 4")
+    func aCentralRejectsIndicationsBelowLevel4() throws {
         try secureConnectionsOnly(.central, .indicate)
     }
-    @Test func AB_A09_GAP_SEC_SEM_BV_65_aCentralRejectsNotificationsBelowLevel2() throws {
+
+    @Test("GAP/SEC/SEM/BV-65, AB-A09: a central rejects notifications below level 2")
+    func aCentralRejectsNotificationsBelowLevel2() throws {
         try level2(.central, .notify)
     }
-    @Test func AB_A09_GAP_SEC_SEM_BV_66_aCentralRejectsNotificationsBelowLevel3() throws {
+
+    @Test("GAP/SEC/SEM/BV-66, AB-A09: a central rejects notifications below level 3")
+    func aCentralRejectsNotificationsBelowLevel3() throws {
         try level3(.central, .notify)
     }
-    @Test func AB_A09_GAP_SEC_SEM_BV_67_aCentralRejectsNotificationsBelowLevel4() throws {
+
+    @Test("GAP/SEC/SEM/BV-67, AB-A09: a central rejects notifications below level 4")
+    func aCentralRejectsNotificationsBelowLevel4() throws {
         try secureConnectionsOnly(.central, .notify)
     }
 }

@@ -119,7 +119,8 @@ import Testing
     }
 
     /// Whoever is gone, with a word or without, has said no (AB-A14).
-    @Test func AB_A14_withoutAPrompterEveryAnswerIsNo() throws {
+    @Test("AB-A14: without a prompter every answer of a device is no")
+    func withoutAPrompterEveryAnswerIsNo() throws {
         let office = try Office()
         for link in 0..<2 { office.ask(link) }
         office.security.prompter = nil
@@ -138,7 +139,8 @@ import Testing
         #expect(second.opened.map(\.link) == [2])
     }
 
-    @Test func AB_A14_whoIsGoneWithoutAWordIsNotWaitedFor() throws {
+    @Test("AB-A14: a prompter that is gone without a word is not waited for")
+    func whoIsGoneWithoutAWordIsNotWaitedFor() throws {
         let office = try Office()
         for link in 0..<2 { office.ask(link) }
         office.desk = nil

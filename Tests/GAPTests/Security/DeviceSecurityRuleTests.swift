@@ -75,7 +75,8 @@ import Testing
     }
 
     /// The 33rd peer takes the place of the one that came first.
-    @Test func AB_A14_outOfBandDataOf32PeersAreKept() throws {
+    @Test("AB-A14: out-of-band data of 32 peers are kept")
+    func outOfBandDataOf32PeersAreKept() throws {
         let security = try SecurePair().central.security
         let (first, second) = (try outOfBand(1), try outOfBand(2))
         func peer(_ number: Int) -> BluetoothAddress { BluetoothAddress(UInt64(number), kind: .publicDevice) }
@@ -103,8 +104,11 @@ import Testing
     }
 
     /// A pairing that succeeds, a bond that is forgotten, and a person forgive what has failed before.
-    @Test(arguments: 0..<3)
-    func AB_S12_whatHasFailedIsForgiven(way: Int) throws {
+    @Test(
+        "AB-S12: a pairing that succeeds, a bond that is forgotten and a person forgive what failed",
+        arguments: 0..<3
+    )
+    func whatHasFailedIsForgiven(way: Int) throws {
         let pair = try SecurePair()
         if way == 1 { try pair.bond() }
         let security = pair.central.security
@@ -127,7 +131,8 @@ import Testing
     }
 
     /// Whoever shows bonds hears that a peer has no key any more.
-    @Test func behaviour_6_12_aLostBondIsTold() throws {
+    @Test("behaviour 6.12: whoever shows bonds hears that a peer has no key any more")
+    func aLostBondIsTold() throws {
         let pair = try SecurePair()
         try pair.bond()
         pair.disconnect()
@@ -141,7 +146,8 @@ import Testing
     }
 
     /// On a link whose end is asked for nothing has any rights, however long that end takes.
-    @Test func AB_L07_aLinkThatHasLostItsSecurityHasNoRightsWhileItEnds() throws {
+    @Test("AB-L07: a link that has lost its security has no rights while it ends")
+    func aLinkThatHasLostItsSecurityHasNoRightsWhileItEnds() throws {
         let pair = try SecurePair()
         try pair.bond()
         let link = try #require(pair.central.link)

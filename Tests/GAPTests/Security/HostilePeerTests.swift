@@ -16,8 +16,11 @@ import Testing
 @Suite struct HostilePeerTests {
     // MARK: Forgotten bonds
 
-    @Test(arguments: [LERole.central, .peripheral])
-    func whoWithholdsTheEndOfEncryptionUntilItIsForgottenGetsNothing(role: LERole) throws {
+    @Test(
+        "who withholds the end of encryption until the bond is forgotten gets nothing",
+        arguments: [LERole.central, .peripheral]
+    )
+    func whoWithholdsTheEndOfEncryptionGetsNothing(role: LERole) throws {
         let pair = try SecurePair()
         try pair.bond(.authenticated)
         pair.disconnect()
@@ -58,7 +61,8 @@ import Testing
         #expect(result?.error == (role == .central ? .forgotten : .linkLost))
     }
 
-    @Test func AB_S14_whoHasToGiveWayInAFullStoreLosesItsLink() throws {
+    @Test("AB-S14: who has to give way in a full store loses the link")
+    func whoHasToGiveWayInAFullStoreLosesItsLink() throws {
         let world = GAPWorld()
         let slip = Person.Slip(loop: world.loop)
         var simple = PairingConfiguration()
@@ -97,8 +101,12 @@ import Testing
         case givesWhatWasNotAgreed
     }
 
-    @Test(arguments: [LERole.central, .peripheral], Trick.allCases)
-    func whoBreaksThePairingOffOnTheEncryptedLinkIsServedNothingMore(role: LERole, trick: Trick) throws {
+    @Test(
+        "who breaks the pairing off on the encrypted link is served nothing more",
+        arguments: [LERole.central, .peripheral],
+        Trick.allCases
+    )
+    func whoBreaksThePairingOffIsServedNothingMore(role: LERole, trick: Trick) throws {
         let pair = try SecurePair()
         let victim = pair.device(role)
         let peer = pair.device(role == .central ? .peripheral : .central)
@@ -134,8 +142,11 @@ import Testing
 
     // MARK: Somebody else on a link in the clear
 
-    @Test(arguments: [SecurityPolicy.LostBonds.refused, .asked])
-    func AB_S09_aForgedPairingRequestDoesNotKeepTheBondedCentralOut(policy: SecurityPolicy.LostBonds) throws {
+    @Test(
+        "AB-S09: a forged Pairing Request does not keep a bonded central from its device",
+        arguments: [SecurityPolicy.LostBonds.refused, .asked]
+    )
+    func aForgedPairingRequestDoesNotKeepTheBondedCentralOut(policy: SecurityPolicy.LostBonds) throws {
         let pair = try SecurePair()
         try pair.bond(.authenticated)
         pair.disconnect()
@@ -204,7 +215,8 @@ import Testing
         #expect(try pair.read(.encrypted, by: role)?.isSuccess == true)
     }
 
-    @Test func AB_A10_nothingIsAskedOfWhoeverHasTheAddressOfAPeerWithAWeakBond() throws {
+    @Test("AB-A10: nothing is asked of whoever has the address of a peer with a weak bond")
+    func nothingIsAskedUnderTheAddressOfAWeakBond() throws {
         var legacy = PairingConfiguration()
         legacy.legacy = .only
         let pair = try SecurePair(peripheral: legacy)

@@ -86,8 +86,12 @@ import Testing
         var other: LERole { role == .central ? .peripheral : .central }
     }
 
-    @Test(arguments: [LERole.central, .peripheral], Thief.allCases)
-    func AB_S10_nobodyTakesTheIdentityOfABondedPeer(role: LERole, kind: Thief) throws {
+    @Test(
+        "AB-S10: nobody takes the identity of a bonded peer",
+        arguments: [LERole.central, .peripheral],
+        Thief.allCases
+    )
+    func nobodyTakesTheIdentityOfABondedPeer(role: LERole, kind: Thief) throws {
         for beginner in [LERole.central, .peripheral] {
             let theft = try Theft(role, kind)
             let before = theft.victim.bonds.bonds.map(\.keys)

@@ -69,7 +69,8 @@ import Testing
         }
     }
 
-    @Test func GAP_GAT_BV_09_whoIsAuthenticatedAndAuthorizedReadsTheKeyMaterial() throws {
+    @Test("GAP/GAT/BV-09: who is authenticated and authorized reads the key material")
+    func whoIsAuthenticatedAndAuthorizedReadsTheKeyMaterial() throws {
         let world = try World()
         try world.pair.bond(.authenticated)
         // The person is asked, and says yes. The value takes two requests, and the person is asked once.
@@ -97,7 +98,8 @@ import Testing
         #expect(try world.read().get() == world.material.octets)
     }
 
-    @Test func GAP_GAT_BV_10_whoIsNotAuthenticatedDoesNot() throws {
+    @Test("GAP/GAT/BV-10: who is not authenticated does not read the key material")
+    func whoIsNotAuthenticatedDoesNot() throws {
         var mute = PairingConfiguration()
         mute.ioCapability = .noInputNoOutput
         let world = try World(mute)
@@ -116,7 +118,8 @@ import Testing
         #expect(subscription.refusal == .insufficientAuthentication)
     }
 
-    @Test func GAP_GAT_BV_11_whoIsNotAuthorizedDoesNot() throws {
+    @Test("GAP/GAT/BV-11: who is not authorized does not read the key material")
+    func whoIsNotAuthorizedDoesNot() throws {
         let world = try World()
         try world.pair.bond(.authenticated)
         #expect(try world.read().refusal == .insufficientAuthorization)
@@ -131,7 +134,8 @@ import Testing
         #expect(try world.read().refusal == .insufficientAuthorization)
     }
 
-    @Test func GAP_GAT_BV_15_changesAreIndicatedToABondedPeer() throws {
+    @Test("GAP/GAT/BV-15: changes of the key material are indicated to a bonded peer")
+    func changesAreIndicatedToABondedPeer() throws {
         let world = try World()
         try world.pair.bond(.authenticated)
         try world.authorize()

@@ -9,7 +9,8 @@ import Testing
 @Suite struct PairingBackOffTests {
     private let peer = BluetoothAddress(0xC0FF_EE00_0001, kind: .publicDevice)
 
-    @Test func AB_S12_theWaitDoublesUpToItsLimit() {
+    @Test("AB-S12: the wait after failed pairings doubles up to its limit")
+    func theWaitDoublesUpToItsLimit() {
         var backOff = PairingBackOff()
         var now = Instant.zero
         #expect(backOff.mayTry(peer, at: now))
@@ -21,14 +22,16 @@ import Testing
         }
     }
 
-    @Test func AB_S12_othersDoNotWait() {
+    @Test("AB-S12: the failed pairings of one peer make no other wait")
+    func othersDoNotWait() {
         var backOff = PairingBackOff()
         backOff.failed(peer, at: .zero)
         #expect(backOff.mayTry(BluetoothAddress(1, kind: .publicDevice), at: .zero))
         #expect(backOff.mayTry(BluetoothAddress(peer.value, kind: .randomDevice), at: .zero))
     }
 
-    @Test func AB_S12_successForgives() {
+    @Test("AB-S12: a pairing that succeeds forgives those that failed")
+    func successForgives() {
         var backOff = PairingBackOff()
         for _ in 0..<5 { backOff.failed(peer, at: .zero) }
         backOff.succeeded(peer)
@@ -37,7 +40,8 @@ import Testing
         #expect(backOff.mayTry(peer, at: .zero + .seconds(1)))
     }
 
-    @Test func AB_S12_timeForgives() {
+    @Test("AB-S12: time forgives pairings that failed")
+    func timeForgives() {
         var backOff = PairingBackOff()
         for _ in 0..<8 { backOff.failed(peer, at: .zero) }
         let later = Instant.zero + PairingBackOff.memory + .seconds(1)
@@ -45,7 +49,8 @@ import Testing
         #expect(backOff.mayTry(peer, at: later + .seconds(1)))
     }
 
-    @Test func AB_S12_theTableIsBounded() {
+    @Test("AB-S12: the table of failed pairings is bounded")
+    func theTableIsBounded() {
         var backOff = PairingBackOff()
         for value in 0..<1_000 as Range<UInt64> {
             backOff.failed(BluetoothAddress(value, kind: .randomDevice), at: .zero + .milliseconds(Int(value)))
@@ -55,7 +60,8 @@ import Testing
     }
 
     /// After an hour without a failure; and however often it has failed, a peer waits no longer than that.
-    @Test func AB_S12_anHourForgivesAndTheLongestWaitStays() {
+    @Test("AB-S12: an hour forgives failed pairings, and the longest wait stays")
+    func anHourForgivesAndTheLongestWaitStays() {
         for (seconds, wait) in [(3_600, 256), (3_601, 1)] {
             var backOff = PairingBackOff()
             for _ in 0..<200 { backOff.failed(peer, at: .zero) }
@@ -70,7 +76,8 @@ import Testing
 
     private func random(_ value: UInt64) -> BluetoothAddress { BluetoothAddress(value, kind: .randomDevice) }
 
-    @Test func AB_S12_the65thPeerTakesThePlaceOfTheOneThatFailedLongestAgo() {
+    @Test("AB-S12: the 65th peer takes the place of the one that failed longest ago")
+    func theNextPeerTakesThePlaceOfTheOneThatFailedLongestAgo() {
         var backOff = PairingBackOff()
         for value: UInt64 in 1...64 { backOff.failed(random(value), at: .zero) }
         #expect((1...64).allSatisfy { !backOff.mayTry(random($0), at: .zero) })
@@ -84,7 +91,8 @@ import Testing
         #expect(!backOff.mayTry(random(2), at: .zero) && backOff.mayTry(random(3), at: .zero))
     }
 
-    @Test func AB_S12_nothingIsForgivenBeforeItsTime() {
+    @Test("AB-S12: no failed pairing is forgiven before its time")
+    func nothingIsForgivenBeforeItsTime() {
         var backOff = PairingBackOff()
         for _ in 0..<8 { backOff.failed(peer, at: .zero) }
         let later = Instant.zero + PairingBackOff.memory
@@ -92,7 +100,8 @@ import Testing
         #expect(!backOff.mayTry(peer, at: later + .seconds(255)))
     }
 
-    @Test func AB_S12_successForgivesNobodyElse() {
+    @Test("AB-S12: the success of one peer forgives no other")
+    func successForgivesNobodyElse() {
         var backOff = PairingBackOff()
         for value: UInt64 in 1...3 { backOff.failed(random(value), at: .zero) }
         backOff.succeeded(random(2))

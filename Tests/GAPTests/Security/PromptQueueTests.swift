@@ -76,7 +76,8 @@ import Testing
         #expect(queue.handle(.answered(ticket: 1, .accept)) == [.answer(entry(1), .accept)])
     }
 
-    @Test func AB_A14_withoutAPrompterEveryAnswerIsNo() {
+    @Test("AB-A14: without a prompter the queue answers no to everything")
+    func withoutAPrompterEveryAnswerIsNo() {
         var queue = PromptQueue()
         _ = queue.handle(.ask(entry(1)))
         _ = queue.handle(.ask(entry(2, .compare(5))))
@@ -86,7 +87,8 @@ import Testing
     }
 
     /// Whoever comes next finds nothing of what was asked before.
-    @Test func AB_A14_nothingIsLeftWhenThePrompterIsGone() {
+    @Test("AB-A14: no prompt is left when the prompter is gone")
+    func nothingIsLeftWhenThePrompterIsGone() {
         var queue = PromptQueue()
         for link: UInt64 in 1...3 { _ = queue.handle(.ask(entry(link))) }
         _ = queue.handle(.prompterLeft)

@@ -51,8 +51,8 @@ import Testing
     }
 
     /// One device on link after link: whoever learned something of a passkey does not meet it again.
-    @Test(arguments: [LERole.central, .peripheral])
-    func AB_S13_passkeysAreFreshOnEachLink(shows: LERole) throws {
+    @Test("AB-S13: passkeys are fresh on each link", arguments: [LERole.central, .peripheral])
+    func passkeysAreFreshOnEachLink(shows: LERole) throws {
         var (display, keyboard) = (PairingConfiguration(), PairingConfiguration())
         (display.ioCapability, keyboard.ioCapability) = (.displayOnly, .keyboardOnly)
         let isCentral = shows == .central
@@ -73,7 +73,8 @@ import Testing
     }
 
     /// What a controller takes for random, or for a key, is not asked for: only its encryption is used.
-    @Test func AB_H07_nothingOfAPairingComesFromTheController() throws {
+    @Test("AB-H07: nothing of a pairing comes from the controller")
+    func nothingOfAPairingComesFromTheController() throws {
         for legacy in [PairingConfiguration.Legacy.only, .whenPeerOffersNothingElse] {
             var configuration = PairingConfiguration()
             configuration.legacy = legacy

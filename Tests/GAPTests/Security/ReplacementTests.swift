@@ -116,7 +116,8 @@ import Testing
     }
 
     /// A peer that is bonded and cannot show its key does not pair anew (AB-S09).
-    @Test func AB_S09_whoCannotShowTheKeyDoesNotPairAnew() throws {
+    @Test("AB-S09: who cannot show the key does not pair anew")
+    func whoCannotShowTheKeyDoesNotPairAnew() throws {
         let pair = try lostBond()
         pair.central.security.policy.lostBonds = .refused
         let keys = pair.central.bonds.bonds.map(\.keys)

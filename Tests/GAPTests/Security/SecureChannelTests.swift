@@ -73,10 +73,23 @@ import Testing
         #expect(try open(isEnhanced, pair) == .refused(.encryptionKeySizeTooShort))
     }
 
-    @Test func L2CAP_LE_CFC_BV_10_BV_11_insufficientAuthentication() throws { try authentication(false) }
-    @Test func L2CAP_LE_CFC_BV_24_BV_25_insufficientEncryption() throws { try encryption(false) }
-    @Test func L2CAP_LE_CFC_BV_14_BV_15_keyTooShort() throws { try keySize(false) }
-    @Test func L2CAP_ECFC_BV_10_BV_11_insufficientAuthentication() throws { try authentication(true) }
-    @Test func L2CAP_ECFC_BV_31_BV_32_insufficientEncryption() throws { try encryption(true) }
-    @Test func L2CAP_ECFC_BV_14_BV_15_keyTooShort() throws { try keySize(true) }
+    @Test(
+        "L2CAP/LE/CFC/BV-10, L2CAP/LE/CFC/BV-11: a credit-based channel is refused until the link has an authenticated key"
+    )
+    func authenticationForACreditBasedChannel() throws { try authentication(false) }
+
+    @Test("L2CAP/LE/CFC/BV-24, L2CAP/LE/CFC/BV-25: a credit-based channel is refused until the link is encrypted")
+    func encryptionForACreditBasedChannel() throws { try encryption(false) }
+
+    @Test("L2CAP/LE/CFC/BV-14, L2CAP/LE/CFC/BV-15: a credit-based channel is refused with a key that is too short")
+    func keySizeForACreditBasedChannel() throws { try keySize(false) }
+
+    @Test("L2CAP/ECFC/BV-10, L2CAP/ECFC/BV-11: an enhanced channel is refused until the link has an authenticated key")
+    func authenticationForAnEnhancedChannel() throws { try authentication(true) }
+
+    @Test("L2CAP/ECFC/BV-31, L2CAP/ECFC/BV-32: an enhanced channel is refused until the link is encrypted")
+    func encryptionForAnEnhancedChannel() throws { try encryption(true) }
+
+    @Test("L2CAP/ECFC/BV-14, L2CAP/ECFC/BV-15: an enhanced channel is refused with a key that is too short")
+    func keySizeForAnEnhancedChannel() throws { try keySize(true) }
 }

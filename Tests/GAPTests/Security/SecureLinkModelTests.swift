@@ -195,7 +195,8 @@ import Testing
     }
 
     /// Whoever breaks a pairing off waits, unless this device did it for reasons of its own (Core Vol 3 Part H 2.3.6, AB-S12).
-    @Test func AB_S12_whichFailuresCount() {
+    @Test("AB-S12: whoever breaks a pairing off has failed, unless this device did it for reasons of its own")
+    func whichFailuresCount() {
         let counted: [SecurityError] = [
             .pairing(.timedOut), .pairing(.linkLost), .peerLostKey, .encryptionTimedOut, .encryptionFailed,
             .refusedByPerson, .linkLost, .notAllowed, .tooWeak, .keysRefused,
@@ -205,8 +206,12 @@ import Testing
     }
 
     /// A central encrypts with the bond, if the policy is to; who waits for that hears what came of it, once.
-    @Test(arguments: [LERole.central, .peripheral], [(false, false), (false, true), (true, false), (true, true)])
-    func behaviour_6_11_whoEncryptsAtOnce(role: LERole, _ means: (isBonded: Bool, byItself: Bool)) throws {
+    @Test(
+        "behaviour 6.11: a central encrypts with the bond at once if its policy says so",
+        arguments: [LERole.central, .peripheral],
+        [(false, false), (false, true), (true, false), (true, true)]
+    )
+    func whoEncryptsAtOnce(role: LERole, _ means: (isBonded: Bool, byItself: Bool)) throws {
         let (isBonded, byItself) = means
         let bench = try SecurityBench(.peripheral, bond: isBonded ? SecurityBench.bond() : nil, from: .none)
         bench.security.policy.encryptsBondedPeers = byItself

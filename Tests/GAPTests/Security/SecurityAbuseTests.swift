@@ -25,7 +25,8 @@ import Testing
         return configuration
     }
 
-    @Test func AB_S06_legacyJustWorksIsNotAuthenticated() throws {
+    @Test("AB-S06: Just Works of legacy pairing gives no authenticated level")
+    func legacyJustWorksIsNotAuthenticated() throws {
         var weak = Self.legacy
         weak.ioCapability = .noInputNoOutput
         let pair = try SecurePair(central: weak)
@@ -40,8 +41,11 @@ import Testing
         }
     }
 
-    @Test(arguments: [LERole.central, .peripheral])
-    func AB_S07_secureConnectionsOnlyRefusesLegacyAndOldBonds(role: LERole) throws {
+    @Test(
+        "AB-S07: Secure Connections only refuses legacy pairing and old bonds",
+        arguments: [LERole.central, .peripheral]
+    )
+    func secureConnectionsOnlyRefusesLegacyAndOldBonds(role: LERole) throws {
         let other: LERole = role == .central ? .peripheral : .central
         // An old bond of legacy pairing, made before the mode was switched on.
         let pair = try SecurePair(
@@ -60,7 +64,8 @@ import Testing
         #expect(!bond.keys.level.isSecureConnections)
     }
 
-    @Test func AB_S09_anImpostorOfABondedPeripheralDoesNotGetTheBond() throws {
+    @Test("AB-S09: an impostor of a bonded peripheral does not get the bond")
+    func anImpostorOfABondedPeripheralDoesNotGetTheBond() throws {
         let pair = try SecurePair()
         try pair.bond(.authenticated)
         pair.disconnect()
@@ -77,7 +82,8 @@ import Testing
         #expect(pair.central.link?.security.linkSecurity.isEncrypted == false)
     }
 
-    @Test func AB_S09_anImpostorOfABondedCentralDoesNotGetTheBond() throws {
+    @Test("AB-S09: an impostor of a bonded central does not get the bond")
+    func anImpostorOfABondedCentralDoesNotGetTheBond() throws {
         let pair = try SecurePair()
         try pair.bond(.authenticated)
         pair.disconnect()
@@ -97,8 +103,11 @@ import Testing
         #expect(pair.peripheral.lostBonds == 1 && pair.peripheral.person.prompts.isEmpty)
     }
 
-    @Test(arguments: [LERole.central, .peripheral])
-    func AB_S12_whoFailsHasToWaitAlsoOnTheNextLink(role: LERole) throws {
+    @Test(
+        "AB-S12: a peer whose pairing failed has to wait on the next link too",
+        arguments: [LERole.central, .peripheral]
+    )
+    func whoFailsHasToWaitAlsoOnTheNextLink(role: LERole) throws {
         let pair = try SecurePair()
         let device = pair.device(role)
         device.person.decide = { _ in .refuse }
@@ -128,8 +137,11 @@ import Testing
     }
 
     /// A guess that goes wrong need not be admitted: whoever drops the link in the middle of a pairing has to wait as well.
-    @Test(arguments: [LERole.central, .peripheral])
-    func AB_S12_whoLeavesInTheMiddleHasToWaitToo(role: LERole) throws {
+    @Test(
+        "AB-S12: a peer that leaves in the middle of a pairing has to wait too",
+        arguments: [LERole.central, .peripheral]
+    )
+    func whoLeavesInTheMiddleHasToWaitToo(role: LERole) throws {
         let pair = try SecurePair()
         let (device, other) = (pair.device(role), pair.device(role == .central ? .peripheral : .central))
         device.person.decide = { _ in nil }
@@ -154,7 +166,8 @@ import Testing
     }
 
     /// Who wants to pair anew shows the bond's key first, also when nothing else is asked for.
-    @Test func AB_S09_aPairingThatIsAskedForBeginsWithTheKey() throws {
+    @Test("AB-S09: a pairing that is asked for begins with the bond's key")
+    func aPairingThatIsAskedForBeginsWithTheKey() throws {
         let pair = try SecurePair()
         try pair.bond(.authenticated)
         pair.disconnect()
@@ -171,7 +184,8 @@ import Testing
     }
 
     /// A person lets a lost bond be replaced, and the new one is no better than the old one: what was asked for is not met.
-    @Test func AB_S09_aBondThatWasReplacedIsNotTakenForABetterOne() throws {
+    @Test("AB-S09: a bond that was replaced is not taken for a better one")
+    func aBondThatWasReplacedIsNotTakenForABetterOne() throws {
         let pair = try SecurePair(peripheral: Self.unauthenticated)
         try pair.bond()
         pair.disconnect()
@@ -184,7 +198,8 @@ import Testing
         #expect(try pair.secure(.central)?.isSuccess == true)
     }
 
-    @Test func AB_A13_protectedValuesByCause() throws {
+    @Test("AB-A13: protected values are refused with the error of the cause")
+    func protectedValuesByCause() throws {
         // Nobody has paired.
         let open = try SecurePair()
         try open.connect()
@@ -204,8 +219,8 @@ import Testing
         #expect(try old.read(.secureConnections, by: .central)?.refusal == .insufficientAuthentication)
     }
 
-    @Test(arguments: 7...15)
-    func AB_A13_shortKeysProtectNothing(size: Int) throws {
+    @Test("AB-A13: short keys protect nothing", arguments: 7...15)
+    func shortKeysProtectNothing(size: Int) throws {
         var short = PairingConfiguration()
         short.minimumKeySize = 7
         short.maximumKeySize = size
@@ -222,8 +237,8 @@ import Testing
         #expect(try pair.read(.none, by: .central)?.isSuccess == true)
     }
 
-    @Test(arguments: [LERole.central, .peripheral])
-    func AB_A14_withNobodyThereNoBondIsMade(role: LERole) throws {
+    @Test("AB-A14: with nobody there to ask no bond is made", arguments: [LERole.central, .peripheral])
+    func withNobodyThereNoBondIsMade(role: LERole) throws {
         for configuration in [PairingConfiguration(), Self.unauthenticated] {
             let pair = try SecurePair(central: configuration, peripheral: configuration)
             pair.device(role).security.prompter = nil
@@ -233,7 +248,8 @@ import Testing
         }
     }
 
-    @Test func AB_A14_unlessThePolicySaysSo() throws {
+    @Test("AB-A14: with nobody there a bond is made if the policy needs no consent")
+    func unlessThePolicySaysSo() throws {
         let pair = try SecurePair(peripheral: Self.unauthenticated)
         pair.peripheral.security.prompter = nil
         pair.peripheral.security.policy.asksConsent = false
@@ -241,7 +257,8 @@ import Testing
         #expect(pair.peripheral.person.prompts.isEmpty)
     }
 
-    @Test func AB_G03_anAddressIsNotTrusted() throws {
+    @Test("AB-G03: an address alone is not trusted")
+    func anAddressIsNotTrusted() throws {
         let pair = try SecurePair()
         try pair.bond(.authenticated)
         pair.disconnect()

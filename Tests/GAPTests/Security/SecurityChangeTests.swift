@@ -76,8 +76,12 @@ private final class SlowServer: GATTServerDelegate {
 
     /// An injector asks for the open value, and writes and reads the protected one; the real client encrypts; the app
     /// answers. Of all that only the open value is served.
-    @Test(arguments: [LERole.central, .peripheral], [false, true])
-    func AB_L08_AB_A13_whatWaitsBehindASlowApp(role: LERole, isBonded: Bool) throws {
+    @Test(
+        "AB-L08, AB-A13: what waits behind a slow app keeps the rights that it came with",
+        arguments: [LERole.central, .peripheral],
+        [false, true]
+    )
+    func whatWaitsBehindASlowApp(role: LERole, isBonded: Bool) throws {
         let pair = try connect(isBonded: isBonded)
         let client = pair.device(role)
         let app = try SlowServer(pair.device(role == .central ? .peripheral : .central))
@@ -99,8 +103,12 @@ private final class SlowServer: GATTServerDelegate {
     }
 
     /// A write, with an answer and without, that begins in the clear and ends on the encrypted link.
-    @Test(arguments: [LERole.central, .peripheral], [0x12, 0x52] as [UInt8])
-    func AB_L08_AB_A13_aWriteThatBeginsInTheClear(role: LERole, opcode: UInt8) throws {
+    @Test(
+        "AB-L08, AB-A13: a write that begins in the clear is refused on the encrypted link",
+        arguments: [LERole.central, .peripheral],
+        [0x12, 0x52] as [UInt8]
+    )
+    func aWriteThatBeginsInTheClear(role: LERole, opcode: UInt8) throws {
         for cut in [3, 4, 5, 7] {
             let pair = try connect(isBonded: true)
             let client = pair.device(role)
@@ -123,8 +131,12 @@ private final class SlowServer: GATTServerDelegate {
     }
 
     /// The other way round: a value of the server that begins in the clear is not the bonded server's.
-    @Test(arguments: [LERole.central, .peripheral], [0x1B, 0x1D] as [UInt8])
-    func AB_A09_AB_A10_aValueThatBeginsInTheClear(role: LERole, opcode: UInt8) throws {
+    @Test(
+        "AB-A09, AB-A10: a value that begins in the clear is not the bonded server's",
+        arguments: [LERole.central, .peripheral],
+        [0x1B, 0x1D] as [UInt8]
+    )
+    func aValueThatBeginsInTheClear(role: LERole, opcode: UInt8) throws {
         let pair = try connect(isBonded: true)
         let client = pair.device(role)
         let server = pair.device(role == .central ? .peripheral : .central)
@@ -144,7 +156,8 @@ private final class SlowServer: GATTServerDelegate {
     }
 
     /// A channel for which the link has to be encrypted, asked for in the clear.
-    @Test func AB_L08_aChannelThatIsAskedForInTheClear() throws {
+    @Test("AB-L08: a channel that is asked for in the clear is not opened on the encrypted link")
+    func aChannelThatIsAskedForInTheClear() throws {
         let pair = try connect(isBonded: true)
         let spsm = SPSM(rawValue: 0x80)
         let server = try pair.peripheral.device.access.channels.listen(
@@ -163,7 +176,8 @@ private final class SlowServer: GATTServerDelegate {
     }
 
     /// A Pairing Request that begins in the clear begins nothing on the encrypted link.
-    @Test func AB_L08_AB_S09_aPairingThatIsAskedForInTheClear() throws {
+    @Test("AB-L08, AB-S09: a pairing that is asked for in the clear does not begin on the encrypted link")
+    func aPairingThatIsAskedForInTheClear() throws {
         let pair = try connect(isBonded: true)
         let tail = HeldTail(try #require(pair.peripheral.link).connection)
         tail.hold(after: 5)

@@ -20,8 +20,8 @@ import Testing
 
     private static let key = Bench.key
 
-    @Test(arguments: [LERole.central, .peripheral])
-    func AB_H05_encryptionThatNobodyAskedForRaisesNothing(role: LERole) throws {
+    @Test("AB-H05: encryption that nobody asked for raises nothing", arguments: [LERole.central, .peripheral])
+    func encryptionThatNobodyAskedForRaisesNothing(role: LERole) throws {
         let bench = try Bench(role)
         bench.change(1)
         bench.peer.inject(
@@ -32,7 +32,8 @@ import Testing
         #expect(bench.link.manager.encryption == nil)
     }
 
-    @Test func AB_H05_aStrangersKeyRequestIsAnsweredWithNo() throws {
+    @Test("AB-H05: a stranger's request for a key is answered with no")
+    func aStrangersKeyRequestIsAnsweredWithNo() throws {
         let bench = try Bench(.peripheral)
         for handle in [Bench.handle, ConnectionHandle(rawValue: 0x99)] {
             bench.peer.inject(LELongTermKeyRequest(handle: handle, random: 0, encryptedDiversifier: 0))
@@ -42,7 +43,8 @@ import Testing
         #expect(!bench.peer.commands.contains { $0 is LELongTermKeyRequestReply })
     }
 
-    @Test func behaviour_6_11_aBondedPeerIsEncryptedAtOnce() throws {
+    @Test("behaviour 6.11: a bonded peer is encrypted at once")
+    func aBondedPeerIsEncryptedAtOnce() throws {
         let bench = try Bench(.central, bond: Bench.bond())
         let command = try #require(bench.peer.commands.first as? LEEnableEncryption)
         #expect(command.longTermKey.bytes == Self.key.littleEndianBytes && command.random == 0)
@@ -139,7 +141,8 @@ import Testing
         #expect(bench.bonds.bonds.isEmpty && bench.link.bond == nil && bench.disconnects.count == 1)
     }
 
-    @Test func AB_S07_anOldBondThatIsWorseThanTheModeProtectsNothing() throws {
+    @Test("AB-S07: an old bond that is worse than the mode protects nothing")
+    func anOldBondThatIsWorseThanTheModeProtectsNothing() throws {
         let bench = try Bench(.central, bond: Bench.bond(secureConnections: false))
         bench.change(1)
         #expect(bench.link.linkSecurity.isEncrypted)
@@ -154,7 +157,8 @@ import Testing
         #expect(bench.link.linkSecurity.attributeRefusal(of: .authenticated) == nil)
     }
 
-    @Test func AB_G03_aPrivateAddressFindsTheBondAndProvesNothing() throws {
+    @Test("AB-G03: a private address leads to the bond and proves nothing")
+    func aPrivateAddressFindsTheBondAndProvesNothing() throws {
         let irk = Key128(Block128(high: 3, low: 4))
         var bond = Bench.bond()
         bond.keys.identityKey = irk
@@ -182,7 +186,8 @@ import Testing
         return bond
     }
 
-    @Test func AB_G03_whoRepeatsAnAddressOfAPeerThatIsEncryptedIsRefused() throws {
+    @Test("AB-G03: who repeats an address of a peer that is encrypted is refused")
+    func whoRepeatsAnAddressOfAPeerThatIsEncryptedIsRefused() throws {
         let irk = Key128(Block128(high: 3, low: 4))
         let (bond, addresses) = (privateBond(irk), addresses(irk))
         let bench = try Bench(.peripheral, bond: bond, from: addresses[1])
@@ -201,7 +206,8 @@ import Testing
         #expect(bench.connect(BluetoothAddress(0xC000_0000_0099, kind: .randomDevice), 0x42) != nil)
     }
 
-    @Test func AB_G03_whoRepeatsAnAddressDoesNotHoldThePeersPlace() throws {
+    @Test("AB-G03: who repeats an address does not hold the peer's place")
+    func whoRepeatsAnAddressDoesNotHoldThePeersPlace() throws {
         let irk = Key128(Block128(high: 3, low: 4))
         let (bond, addresses) = (privateBond(irk), addresses(irk))
         let bench = try Bench(.peripheral, bond: bond, from: addresses[0])
@@ -235,7 +241,8 @@ import Testing
         #expect(bench.disconnects.map(\.handle) == [Bench.handle])
     }
 
-    @Test func AB_A10_aBondThatIsTooWeakIsStillOneThatThePeerShowsFirst() throws {
+    @Test("AB-A10: a bond that is too weak is still one that the peer shows first")
+    func aBondThatIsTooWeakIsStillOneThatThePeerShowsFirst() throws {
         let bench = try Bench(.central, bond: Bench.bond(secureConnections: false))
         bench.security.configuration = .secureConnectionsOnly
         // Until it is encrypted the link may be anybody's.
@@ -252,7 +259,8 @@ import Testing
         #expect(bench.link.bond != nil)
     }
 
-    @Test func AB_S10_aDeviceThatCannotKeepKeysHasNotPaired() throws {
+    @Test("AB-S10: a device that cannot keep its keys has not paired")
+    func aDeviceThatCannotKeepKeysHasNotPaired() throws {
         let storage = MemoryBondStorage()
         let bench = try Bench(.central)
         bench.security.bonds = try BondStore(

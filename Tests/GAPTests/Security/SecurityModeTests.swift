@@ -70,28 +70,51 @@ import Testing
         #expect(try pair.read(Self.requirement(level: level), by: other)?.isSuccess == true)
     }
 
-    @Test func GAP_SEC_SEM_BV_21_aPeripheralReachesLevel4() throws { try outgoing(.peripheral, level: 4) }
-    @Test func GAP_SEC_SEM_BV_37_aPeripheralReachesLevel2BySecureConnections() throws {
+    @Test("GAP/SEC/SEM/BV-21: a peripheral reaches level 4")
+    func aPeripheralReachesLevel4() throws { try outgoing(.peripheral, level: 4) }
+
+    @Test("GAP/SEC/SEM/BV-37: a peripheral reaches level 2 by Secure Connections")
+    func aPeripheralReachesLevel2BySecureConnections() throws {
         try outgoing(.peripheral, level: 2)
     }
-    @Test func GAP_SEC_SEM_BV_38_aPeripheralReachesLevel3BySecureConnections() throws {
+
+    @Test("GAP/SEC/SEM/BV-38: a peripheral reaches level 3 by Secure Connections")
+    func aPeripheralReachesLevel3BySecureConnections() throws {
         try outgoing(.peripheral, level: 3)
     }
-    @Test func GAP_SEC_SEM_BV_22_aPeripheralIsBroughtToLevel4() throws { try incoming(.peripheral, level: 4) }
-    @Test func GAP_SEC_SEM_BV_39_aPeripheralIsBroughtToLevel2BySecureConnections() throws {
+
+    @Test("GAP/SEC/SEM/BV-22: a peripheral is brought to level 4")
+    func aPeripheralIsBroughtToLevel4() throws { try incoming(.peripheral, level: 4) }
+
+    @Test("GAP/SEC/SEM/BV-39: a peripheral is brought to level 2 by Secure Connections")
+    func aPeripheralIsBroughtToLevel2BySecureConnections() throws {
         try incoming(.peripheral, level: 2)
     }
-    @Test func GAP_SEC_SEM_BV_40_aPeripheralIsBroughtToLevel3BySecureConnections() throws {
+
+    @Test("GAP/SEC/SEM/BV-40: a peripheral is brought to level 3 by Secure Connections")
+    func aPeripheralIsBroughtToLevel3BySecureConnections() throws {
         try incoming(.peripheral, level: 3)
     }
-    @Test func GAP_SEC_SEM_BV_26_aCentralReachesLevel4() throws { try outgoing(.central, level: 4) }
-    @Test func GAP_SEC_SEM_BV_41_aCentralReachesLevel2BySecureConnections() throws { try outgoing(.central, level: 2) }
-    @Test func GAP_SEC_SEM_BV_42_aCentralReachesLevel3BySecureConnections() throws { try outgoing(.central, level: 3) }
-    @Test func GAP_SEC_SEM_BV_27_aCentralIsBroughtToLevel4() throws { try incoming(.central, level: 4) }
-    @Test func GAP_SEC_SEM_BV_43_aCentralIsBroughtToLevel2BySecureConnections() throws {
+
+    @Test("GAP/SEC/SEM/BV-26: a central reaches level 4")
+    func aCentralReachesLevel4() throws { try outgoing(.central, level: 4) }
+
+    @Test("GAP/SEC/SEM/BV-41: a central reaches level 2 by Secure Connections")
+    func aCentralReachesLevel2BySecureConnections() throws { try outgoing(.central, level: 2) }
+
+    @Test("GAP/SEC/SEM/BV-42: a central reaches level 3 by Secure Connections")
+    func aCentralReachesLevel3BySecureConnections() throws { try outgoing(.central, level: 3) }
+
+    @Test("GAP/SEC/SEM/BV-27: a central is brought to level 4")
+    func aCentralIsBroughtToLevel4() throws { try incoming(.central, level: 4) }
+
+    @Test("GAP/SEC/SEM/BV-43: a central is brought to level 2 by Secure Connections")
+    func aCentralIsBroughtToLevel2BySecureConnections() throws {
         try incoming(.central, level: 2)
     }
-    @Test func GAP_SEC_SEM_BV_44_aCentralIsBroughtToLevel3BySecureConnections() throws {
+
+    @Test("GAP/SEC/SEM/BV-44: a central is brought to level 3 by Secure Connections")
+    func aCentralIsBroughtToLevel3BySecureConnections() throws {
         try incoming(.central, level: 3)
     }
 
@@ -142,10 +165,17 @@ import Testing
         }
     }
 
-    @Test func GAP_SEC_SEM_BV_23_aPeripheralDoesNotPairByLegacy() throws { try failedOutgoing(.peripheral) }
-    @Test func GAP_SEC_SEM_BV_24_aPeripheralIsNotPairedByLegacy() throws { try failedIncoming(.peripheral) }
-    @Test func GAP_SEC_SEM_BV_28_aCentralDoesNotPairByLegacy() throws { try failedOutgoing(.central) }
-    @Test func GAP_SEC_SEM_BV_29_aCentralIsNotPairedByLegacy() throws { try failedIncoming(.central) }
+    @Test("GAP/SEC/SEM/BV-23: a peripheral does not pair by legacy pairing where level 4 is needed")
+    func aPeripheralDoesNotPairByLegacy() throws { try failedOutgoing(.peripheral) }
+
+    @Test("GAP/SEC/SEM/BV-24: a peripheral is not paired by legacy pairing where level 4 is needed")
+    func aPeripheralIsNotPairedByLegacy() throws { try failedIncoming(.peripheral) }
+
+    @Test("GAP/SEC/SEM/BV-28: a central does not pair by legacy pairing where level 4 is needed")
+    func aCentralDoesNotPairByLegacy() throws { try failedOutgoing(.central) }
+
+    @Test("GAP/SEC/SEM/BV-29: a central is not paired by legacy pairing where level 4 is needed")
+    func aCentralIsNotPairedByLegacy() throws { try failedIncoming(.central) }
 
     // MARK: Short keys
 
@@ -169,16 +199,28 @@ import Testing
         }
     }
 
-    @Test func GAP_SEC_SEM_BI_09_aPeripheralRefusesShortKeysAtLevel4() throws { try shortKeys(.peripheral, level: 4) }
-    @Test func GAP_SEC_SEM_BI_20_aPeripheralRefusesShortKeysAtLevel3() throws { try shortKeys(.peripheral, level: 3) }
-    @Test func GAP_SEC_SEM_BI_21_aPeripheralRefusesShortKeysAtLevel2() throws { try shortKeys(.peripheral, level: 2) }
-    @Test func GAP_SEC_SEM_BI_10_aCentralRefusesShortKeysAtLevel4() throws { try shortKeys(.central, level: 4) }
-    @Test func GAP_SEC_SEM_BI_22_aCentralRefusesShortKeysAtLevel3() throws { try shortKeys(.central, level: 3) }
-    @Test func GAP_SEC_SEM_BI_23_aCentralRefusesShortKeysAtLevel2() throws { try shortKeys(.central, level: 2) }
+    @Test("GAP/SEC/SEM/BI-09: a peripheral refuses short keys at level 4")
+    func aPeripheralRefusesShortKeysAtLevel4() throws { try shortKeys(.peripheral, level: 4) }
+
+    @Test("GAP/SEC/SEM/BI-20: a peripheral refuses short keys at level 3")
+    func aPeripheralRefusesShortKeysAtLevel3() throws { try shortKeys(.peripheral, level: 3) }
+
+    @Test("GAP/SEC/SEM/BI-21: a peripheral refuses short keys at level 2")
+    func aPeripheralRefusesShortKeysAtLevel2() throws { try shortKeys(.peripheral, level: 2) }
+
+    @Test("GAP/SEC/SEM/BI-10: a central refuses short keys at level 4")
+    func aCentralRefusesShortKeysAtLevel4() throws { try shortKeys(.central, level: 4) }
+
+    @Test("GAP/SEC/SEM/BI-22: a central refuses short keys at level 3")
+    func aCentralRefusesShortKeysAtLevel3() throws { try shortKeys(.central, level: 3) }
+
+    @Test("GAP/SEC/SEM/BI-23: a central refuses short keys at level 2")
+    func aCentralRefusesShortKeysAtLevel2() throws { try shortKeys(.central, level: 2) }
 
     // MARK: Encryption that fails
 
-    @Test func GAP_SEC_SEM_BV_45_aConnectionWhoseEncryptionFailsIsNotUsedInTheClear() throws {
+    @Test("GAP/SEC/SEM/BV-45: a connection whose encryption fails is not used in the clear")
+    func aConnectionWhoseEncryptionFailsIsNotUsedInTheClear() throws {
         let pair = try SecurePair(central: .secureConnectionsOnly)
         try pair.bond(.secureConnections)
         pair.disconnect()

@@ -89,8 +89,11 @@ import Testing
         func server(_ server: GATTServer, isReadyToUpdate session: GATTServerSession) {}
     }
 
-    @Test(arguments: [LERole.central, .peripheral])
-    func GAP_SEC_CSIGN_BV_01_GAP_SEC_CSIGN_BV_02_signedDataAreSentAndAccepted(_ role: LERole) throws {
+    @Test(
+        "GAP/SEC/CSIGN/BV-01, GAP/SEC/CSIGN/BV-02: signed data are sent and accepted",
+        arguments: [LERole.central, .peripheral]
+    )
+    func signedDataAreSentAndAccepted(_ role: LERole) throws {
         let signing = try Signing(role)
         for value: UInt8 in 0..<3 { try signing.write(value) }
         #expect(signing.written == [[0], [1], [2]])
@@ -107,8 +110,11 @@ import Testing
         #expect(try signing.counters() == [4, 4])
     }
 
-    @Test(arguments: [LERole.central, .peripheral])
-    func AB_A12_GAP_SEC_CSIGN_BI_01_aWrongCode(_ role: LERole) throws {
+    @Test(
+        "GAP/SEC/CSIGN/BI-01, AB-A12: signed data with a wrong code are ignored",
+        arguments: [LERole.central, .peripheral]
+    )
+    func aWrongCode(_ role: LERole) throws {
         let signing = try Signing(role)
         let client = try #require(signing.client.client)
         let sign = try #require(client.sign)
@@ -126,8 +132,11 @@ import Testing
     }
 
     /// On the same link, and on the next one: the bond has the number.
-    @Test(arguments: [LERole.central, .peripheral])
-    func AB_A12_GAP_SEC_CSIGN_BI_02_aNumberThatHasBeenSeen(_ role: LERole) throws {
+    @Test(
+        "GAP/SEC/CSIGN/BI-02, AB-A12: signed data with a number that has been seen are ignored",
+        arguments: [LERole.central, .peripheral]
+    )
+    func aNumberThatHasBeenSeen(_ role: LERole) throws {
         let signing = try Signing(role)
         var signatures: [PacketBuffer] = []
         let client = try #require(signing.client.client)
@@ -149,8 +158,11 @@ import Testing
         }
     }
 
-    @Test(arguments: [LERole.central, .peripheral])
-    func AB_A12_GAP_SEC_CSIGN_BI_03_aServerWithoutTheBond(_ role: LERole) throws {
+    @Test(
+        "GAP/SEC/CSIGN/BI-03, AB-A12: a server that has lost the bond ignores signed data",
+        arguments: [LERole.central, .peripheral]
+    )
+    func aServerWithoutTheBond(_ role: LERole) throws {
         let signing = try Signing(role)
         let bond = try #require(signing.server.bonds.bonds.first)
         try signing.server.security.forget(bond.identifier)
@@ -162,8 +174,11 @@ import Testing
     }
 
     /// A number that could not be kept would count again on the next link.
-    @Test(arguments: [LERole.central, .peripheral])
-    func AB_A12_aNumberThatCannotBeKeptCountsForNothing(_ role: LERole) throws {
+    @Test(
+        "AB-A12: a number of a signature that cannot be kept counts for nothing",
+        arguments: [LERole.central, .peripheral]
+    )
+    func aNumberThatCannotBeKeptCountsForNothing(_ role: LERole) throws {
         let signing = try Signing(role)
         signing.client.storage.failure = .tooLarge(place: "memory")
         let client = try #require(signing.client.client)
@@ -179,8 +194,11 @@ import Testing
         #expect(try signing.counters() == [2, 2])
     }
 
-    @Test(arguments: [LERole.central, .peripheral])
-    func GAP_SEC_CSIGN_BI_04_aRequestIsInsufficientAuthentication(_ role: LERole) throws {
+    @Test(
+        "GAP/SEC/CSIGN/BI-04: a write request where a signature is needed gets insufficient authentication",
+        arguments: [LERole.central, .peripheral]
+    )
+    func aRequestIsInsufficientAuthentication(_ role: LERole) throws {
         let signing = try Signing(role)
         let client = try #require(signing.client.client)
         // A client that does not know better than to ask in the clear.

@@ -54,8 +54,8 @@ import Testing
 
     private static let roles = [LERole.central, .peripheral]
 
-    @Test(arguments: roles)
-    func AB_S10_AB_S11_whoGivesTheResolvingKeyOfABondedPeerGetsNoBond(role: LERole) throws {
+    @Test("AB-S10, AB-S11: who gives the resolving key of a bonded peer gets no bond", arguments: roles)
+    func whoGivesTheResolvingKeyOfABondedPeerGetsNoBond(role: LERole) throws {
         let scene = try Scene(role)
         #expect(try scene.meet(scene.friend)?.isSuccess == true)
         let bonds = scene.defender.bonds.bonds
@@ -69,8 +69,8 @@ import Testing
         #expect(scene.defender.person.prompts.isEmpty && scene.defender.bonds.bonds.map(\.keys) == bonds.map(\.keys))
     }
 
-    @Test(arguments: roles)
-    func AB_S10_whoGivesTheIdentityAddressOfABondedPeerGetsNoBond(role: LERole) throws {
+    @Test("AB-S10: who gives the identity address of a bonded peer gets no bond", arguments: roles)
+    func whoGivesTheIdentityAddressOfABondedPeerGetsNoBond(role: LERole) throws {
         let scene = try Scene(role)
         #expect(try scene.meet(scene.friend)?.isSuccess == true)
         let bonds = scene.defender.bonds.bonds
@@ -80,8 +80,8 @@ import Testing
     }
 
     /// The attacker comes first. Nobody can know that then; the friend is not taken for it, and the person can put it right.
-    @Test(arguments: roles)
-    func AB_S11_whoHasTakenTheResolvingKeyOfAStrangerIsFoundOutWhenThatOneComes(role: LERole) throws {
+    @Test("AB-S11: who has taken the resolving key of a stranger is found out when that one comes", arguments: roles)
+    func aTakenResolvingKeyIsFoundOutWhenItsOwnerComes(role: LERole) throws {
         let scene = try Scene(role)
         let key = scene.friend.bonds.identity.key
         scene.attacker.security.identity = LocalIdentity(address: scene.attacker.bonds.identity.address, key: key)
@@ -96,8 +96,8 @@ import Testing
         #expect(scene.defender.bonds.bonds.map(\.address) == [scene.friend.bonds.identity.address])
     }
 
-    @Test(arguments: roles)
-    func AB_S11_whoGivesOurOwnIdentityIsRejectedAtOnce(role: LERole) throws {
+    @Test("AB-S11: who gives our own identity is rejected at once", arguments: roles)
+    func whoGivesOurOwnIdentityIsRejectedAtOnce(role: LERole) throws {
         let scene = try Scene(role)
         let own = scene.defender.bonds.identity
         let attacker = scene.attacker.bonds.identity
