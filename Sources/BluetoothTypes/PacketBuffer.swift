@@ -17,10 +17,14 @@ public struct PacketBuffer: Sendable {
     /// An empty buffer with `headroom` octets in front and `capacity` octets behind reserved.
     @inlinable
     public init(headroom: Int = PacketBuffer.defaultHeadroom, capacity: Int = 0) {
-        storage = [UInt8](unsafeUninitializedCapacity: headroom + capacity) { octets, count in
-            octets.baseAddress?.initialize(repeating: 0, count: headroom)
-            count = headroom
-        }
+        // Where nothing is reserved the library writes its count, 0, into the empty array that all threads share.
+        storage =
+            headroom + capacity == 0
+            ? []
+            : [UInt8](unsafeUninitializedCapacity: headroom + capacity) { octets, count in
+                octets.baseAddress?.initialize(repeating: 0, count: headroom)
+                count = headroom
+            }
         start = headroom
         end = headroom
     }

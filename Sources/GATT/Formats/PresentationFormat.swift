@@ -144,7 +144,11 @@ extension PresentationFormat {
     }
 
     private static func utf16(_ value: PacketBuffer) -> String {
-        let units = (0..<(value.count / 2)).map { UInt16(value[2 * $0]) | UInt16(value[2 * $0 + 1]) << 8 }
+        // The type is written out: to find it took the compiler twelve seconds.
+        let units = (0..<(value.count / 2)).map { (index: Int) -> UInt16 in
+            let (low, high): (UInt8, UInt8) = (value[2 * index], value[2 * index + 1])
+            return UInt16(low) | UInt16(high) << 8
+        }
         return String(decoding: units, as: UTF16.self)
     }
 
