@@ -299,8 +299,7 @@ if Context.environment["HARALD_FUZZING"] != nil {
         .executableTarget(
             name: "HaraldFuzzing",
             dependencies: [
-                "BluetoothTypes", "Cryptography", "EventLoops", "Radio", "HCI", "HCIHost", "HCITransports", "LinkLayer",
-                "L2CAP",
+                "BluetoothTypes", "Cryptography", "EventLoops", "Radio", "HCI", "HCIHost", "LinkLayer", "L2CAP",
                 "ATT", "GATT", "SMP", "Bonds", "GAP", "Security", "BluetoothService", "CoreBluetooth", "LoopbackLinks",
                 .product(name: "Logging", package: "swift-log"),
             ],
