@@ -30,6 +30,10 @@ let package = Package(
         .library(name: "BluetoothService", targets: ["BluetoothService"]),
         .executable(name: "harald", targets: ["harald"]),
     ],
+    traits: [
+        .trait(name: "Controllers", description: "Apps outside of simulations find a controller, over sockets."),
+        .default(enabledTraits: ["Controllers"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
@@ -149,7 +153,8 @@ let package = Package(
         room(
             "CoreBluetooth",
             [
-                "CCoreBluetooth", "BluetoothTypes", "BluetoothService", "EmbeddedService", "EventLoops",
+                "CCoreBluetooth", "BluetoothTypes", "BluetoothService", "EventLoops",
+                .target(name: "EmbeddedService", condition: .when(traits: ["Controllers"])),
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -299,8 +304,7 @@ if Context.environment["HARALD_FUZZING"] != nil {
         .executableTarget(
             name: "HaraldFuzzing",
             dependencies: [
-                "BluetoothTypes", "Cryptography", "EventLoops", "Radio", "HCI", "HCIHost", "HCITransports", "LinkLayer",
-                "L2CAP",
+                "BluetoothTypes", "Cryptography", "EventLoops", "Radio", "HCI", "HCIHost", "LinkLayer", "L2CAP",
                 "ATT", "GATT", "SMP", "Bonds", "GAP", "Security", "BluetoothService", "CoreBluetooth", "LoopbackLinks",
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -1,5 +1,4 @@
 import BluetoothService
-import EmbeddedService
 import Foundation
 import Synchronization
 
@@ -22,7 +21,7 @@ open class CBManager: NSObject, @unchecked Sendable {
                 role,
                 options: options,
                 queue: queue ?? .main,
-                connection: ServiceLocator.connect(otherwise: EmbeddedService.connection)
+                connection: ServiceLocator.connect(otherwise: ProcessService.connection)
             ) { [weak self] event in
                 self?.receive(event)
             }

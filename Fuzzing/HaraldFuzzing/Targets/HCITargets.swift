@@ -1,7 +1,6 @@
 import BluetoothTypes
 import EventLoops
 import HCI
-import HCITransports
 
 extension FuzzTarget {
     /// The parameters of commands.

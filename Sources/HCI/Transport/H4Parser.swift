@@ -1,5 +1,4 @@
 import BluetoothTypes
-import HCI
 
 /// Finds HCI packets in a stream of octets (Core Vol 4 Part A 2): a type octet, the header of that type, and as many
 /// octets as the header says.
