@@ -55,6 +55,20 @@ import Testing
         #expect(answer.withLock { $0 } == 42)
     }
 
+    @Test func tasksOfManyThreadsAreRunInTheOrderOfEachWhileTheLoopRuns() {
+        let loop = VirtualEventLoop()
+        let taken = Mutex([[Int]](repeating: [], count: 4))
+        let group = DispatchGroup()
+        for thread in 0..<4 {
+            DispatchQueue(label: "thread \(thread)").async(group: group) {
+                for number in 0..<1_000 { loop.submit { taken.withLock { $0[thread].append(number) } } }
+            }
+        }
+        while group.wait(timeout: .now()) == .timedOut { loop.run(for: .milliseconds(1)) }
+        loop.run(for: .milliseconds(1))
+        #expect(taken.withLock { $0 } == [[Int]](repeating: Array(0..<1_000), count: 4))
+    }
+
     @Test func aBoundValueIsLetGoOfOnItsLoop() {
         final class Resident {
             let loop: VirtualEventLoop
