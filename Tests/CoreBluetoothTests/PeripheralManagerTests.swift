@@ -21,9 +21,9 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
     )
     let local = CBMutableService(type: CBUUID(string: "180D"), primary: true)
     let central = CentralInfo(identifier: UUID(), maximumUpdateLength: 20)
-    /// What the manager calls the service, and its characteristic.
-    let serviceID = LocalAttributeID(1)
-    let characteristicID = LocalAttributeID(2)
+    /// What the manager calls the service that ``publish()`` adds, and its characteristic.
+    private(set) var serviceID = LocalAttributeID(0)
+    private(set) var characteristicID = LocalAttributeID(0)
 
     override init() {
         super.init()
@@ -40,8 +40,18 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         powerOn()
         local.characteristics = [dynamic]
         manager.add(local)
+        if let published = takePublished().first {
+            (serviceID, characteristicID) = (published.id, published.characteristics[0].id)
+        }
         service.deliver(.serviceAdded(serviceID, nil))
         take()
+    }
+
+    /// The services that were added since requests were taken last.
+    func takePublished() -> [LocalService] {
+        service.takeRequests().compactMap {
+            if case .peripheral(.addService(let service)) = $0 { service } else { nil }
+        }
     }
 
     @discardableResult
@@ -159,18 +169,59 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         app.manager.add(other)
         // Taken back before the report: reported all the same.
         app.manager.remove(app.local)
-        app.service.deliver(.serviceAdded(LocalAttributeID(1), nil))
-        app.service.deliver(.serviceAdded(LocalAttributeID(2), ServiceError(.uuidNotAllowed)))
-        app.service.deliver(.serviceAdded(LocalAttributeID(2), nil))
+        let requests = app.service.takeRequests()
+        let ids = requests.compactMap { if case .peripheral(.addService(let service)) = $0 { service.id } else { nil } }
+        #expect(requests == [requests[0], requests[1], .removeService(ids[0])] && ids.count == 2)
+        app.service.deliver(.serviceAdded(ids[0], nil))
+        app.service.deliver(.serviceAdded(ids[1], ServiceError(.uuidNotAllowed)))
+        app.service.deliver(.serviceAdded(ids[1], nil))
         #expect(app.calls == ["added 180D", "added 180F!"])
         #expect((app.lastError as? CBError)?.code == .uuidNotAllowed)
-        #expect(app.take().requests.count == 3)
+        app.take()
         app.manager.remove(other)
         #expect(app.take().requests.isEmpty)
         #expect(CapturedLog.contains("API MISUSE", other.description, "not published"))
     }
 
-    @Test func theWholeTreeIsSent() {
+    private static func service(_ uuid: String, _ characteristics: [String]) -> CBMutableService {
+        let service = CBMutableService(type: CBUUID(string: uuid), primary: true)
+        service.characteristics = characteristics.map {
+            CBMutableCharacteristic(type: CBUUID(string: $0), properties: .read, value: nil, permissions: .readable)
+        }
+        return service
+    }
+
+    @Test("what is published is named the same after a relaunch, whatever the order of the services")
+    func namesOutlastTheApp() {
+        let kinds = [("180D", ["2A37", "2A38", "2A37"]), ("180F", ["2A19"]), ("180D", ["2A37"])]
+        let names = [[0, 1, 2], [1, 0, 2], [0, 2, 1]].map { order in
+            let app = PeripheralApp()
+            app.powerOn()
+            for kind in order { app.manager.add(Self.service(kinds[kind].0, kinds[kind].1)) }
+            return Set(app.takePublished().map { [$0.id] + $0.characteristics.map(\.id) })
+        }
+        #expect(names[0] == names[1] && names[1] == names[2])
+        #expect(Set(names[0].joined()).count == 8)
+    }
+
+    @Test("a name is not used again for what is published anew")
+    func namesAreNotUsedAgain() {
+        let app = PeripheralApp()
+        app.powerOn()
+        let service = Self.service("180D", ["2A37"])
+        var ids: Set<LocalAttributeID> = []
+        for round in 0..<4 {
+            app.manager.add(service)
+            for published in app.takePublished() {
+                ids.formUnion([published.id] + published.characteristics.map(\.id))
+                app.service.deliver(.serviceAdded(published.id, nil))
+            }
+            round == 1 ? app.manager.removeAllServices() : app.manager.remove(service)
+        }
+        #expect(ids.count == 8)
+    }
+
+    @Test func theWholeTreeIsSent() throws {
         let app = PeripheralApp()
         app.powerOn()
         let included = CBMutableService(type: CBUUID(string: "180F"), primary: false)
@@ -194,21 +245,24 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         app.local.includedServices = [included]
         app.manager.add(included)
         app.manager.add(app.local)
+        let published = app.takePublished()
+        let ids = published.map(\.id) + published.flatMap(\.characteristics).map(\.id)
+        try #require(published.count == 2 && Set(ids).count == 4)
         let expected = LocalService(
-            id: LocalAttributeID(2),
+            id: ids[1],
             uuid: 0x180D,
             isPrimary: true,
-            includedServices: [LocalAttributeID(1)],
+            includedServices: [ids[0]],
             characteristics: [
                 LocalCharacteristic(
-                    id: LocalAttributeID(3),
+                    id: ids[2],
                     uuid: 0x2A38,
                     properties: 0x02,
                     permissions: 1,
                     value: [1]
                 ),
                 LocalCharacteristic(
-                    id: LocalAttributeID(4),
+                    id: ids[3],
                     uuid: 0x2A39,
                     properties: 0x102,
                     permissions: 4,
@@ -219,7 +273,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
                 ),
             ]
         )
-        #expect(app.take().requests.last == .addService(expected))
+        #expect(published.last == expected)
         #expect(secret.service === app.local)
         #expect(secret.descriptors?.first?.characteristic === secret)
         #expect(secret.descriptors?.first?.value as? String == "Mail")

@@ -4,6 +4,9 @@ import Foundation
 import Synchronization
 
 /// What a peripheral manager has published: the app's objects, kept alive, by the numbers that the service knows them by.
+///
+/// A number follows from UUIDs, and from how many of the same UUID were there before: an app that publishes the same after a
+/// relaunch names it the same, whatever the order of its services, and finds again what the service kept for it meanwhile.
 struct PublishedServices {
     /// One publication; later changes to the objects do not show here (behaviour 7.2).
     private struct Publication {
@@ -16,7 +19,8 @@ struct PublishedServices {
     private var ids: [ObjectIdentifier: LocalAttributeID] = [:]
     /// Services whose addition the service has not reported on.
     private var awaited: [LocalAttributeID: CBMutableService] = [:]
-    private var lastID: UInt32 = 0
+    /// How often each UUID was published so far. Never less, so that no number comes twice: late events may name old ones.
+    private var publicationCounts: [BluetoothUUID: UInt32] = [:]
 
     func characteristic(_ id: LocalAttributeID) -> CBMutableCharacteristic? { characteristics[id] }
 
@@ -28,13 +32,18 @@ struct PublishedServices {
 
     /// Takes a service in as it is now.
     mutating func add(_ service: CBMutableService) -> LocalService {
-        let id = nextID()
+        let id = number(of: service)
         ids[ObjectIdentifier(service)] = id
-        let published = (service.characteristics ?? []).map { add($0) }
+        var counts: [BluetoothUUID: UInt32] = [:]
+        let published = (service.characteristics ?? []).map { characteristic in
+            let ordinal = counts[characteristic.uuid.uuid, default: 0]
+            counts[characteristic.uuid.uuid] = ordinal + 1
+            return add(characteristic, number(characteristic.uuid.uuid, ordinal, in: id.rawValue))
+        }
         awaited[id] = service
         services[id] = Publication(service: service, characteristics: published.map(\.id))
         // A service that is not published has no number; it gets one that the service will not know and so refuses.
-        let included = (service.includedServices ?? []).map { ids[ObjectIdentifier($0)] ?? nextID() }
+        let included = (service.includedServices ?? []).map { ids[ObjectIdentifier($0)] ?? number(of: $0) }
         return LocalService(
             id: id,
             uuid: service.uuid.uuid,
@@ -44,13 +53,12 @@ struct PublishedServices {
         )
     }
 
-    private mutating func add(_ characteristic: CBCharacteristic) -> LocalCharacteristic {
+    private mutating func add(_ characteristic: CBCharacteristic, _ id: LocalAttributeID) -> LocalCharacteristic {
         guard let characteristic = characteristic as? CBMutableCharacteristic else {
             preconditionFailure(
                 "\(characteristic) cannot be published: the characteristics of a local service are CBMutableCharacteristics"
             )
         }
-        let id = nextID()
         ids[ObjectIdentifier(characteristic)] = id
         characteristics[id] = characteristic
         characteristic.removeSubscribers()
@@ -78,7 +86,7 @@ struct PublishedServices {
         }
     }
 
-    /// Takes all services out. Numbers are not used again, as late events may still name old ones.
+    /// Takes all services out.
     mutating func removeAll() {
         services = [:]
         characteristics = [:]
@@ -89,9 +97,25 @@ struct PublishedServices {
         if ids[ObjectIdentifier(attribute)] == id { ids[ObjectIdentifier(attribute)] = nil }
     }
 
-    private mutating func nextID() -> LocalAttributeID {
-        lastID &+= 1
-        return LocalAttributeID(lastID)
+    private mutating func number(of service: CBService) -> LocalAttributeID {
+        let ordinal = publicationCounts[service.uuid.uuid, default: 0]
+        publicationCounts[service.uuid.uuid] = ordinal &+ 1
+        return number(service.uuid.uuid, ordinal, in: 0)
+    }
+
+    /// The number of the attribute with this UUID that comes after `ordinal` others of it, in a service, or in none: FNV-1a over
+    /// the three, and the next free one in the rare case that another attribute has it.
+    private func number(_ uuid: BluetoothUUID, _ ordinal: UInt32, in service: UInt32) -> LocalAttributeID {
+        var hash: UInt32 = 2_166_136_261
+        for octet in uuid.expanded.littleEndianBytes + ordinal.octets + service.octets {
+            hash = (hash ^ UInt32(octet)) &* 16_777_619
+        }
+        while isUsed(LocalAttributeID(hash)) { hash &+= 1 }
+        return LocalAttributeID(hash)
+    }
+
+    private func isUsed(_ id: LocalAttributeID) -> Bool {
+        services[id] != nil || characteristics[id] != nil || awaited[id] != nil
     }
 }
 
@@ -131,4 +155,8 @@ extension CBDescriptor {
         let octets = contents.withLock { $0.octets } ?? Data()
         return LocalDescriptor(uuid: uuid.uuid, value: PacketBuffer(copying: octets))
     }
+}
+
+extension UInt32 {
+    fileprivate var octets: [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: self >> (8 * $0)) } }
 }

@@ -55,13 +55,17 @@ import Testing
         #expect(app.discoveredPeripheral?.state == .connecting)
     }
 
-    @Test func peripheral() {
+    @Test func peripheral() throws {
         let service = FakeService()
         let app = service.run { PeripheralWalkthrough(queue: DispatchQueue(label: "app")) }
         let central = CentralInfo(identifier: UUID(), maximumUpdateLength: 20)
-        let characteristic = LocalAttributeID(2)
         service.deliver(.stateChanged(.poweredOn))
-        service.deliver(.serviceAdded(LocalAttributeID(1), nil))
+        let added = service.takeRequests().compactMap { request in
+            if case .peripheral(.addService(let service)) = request { service } else { nil }
+        }
+        let published = try #require(added.first)
+        let characteristic = published.characteristics[0].id
+        service.deliver(.serviceAdded(published.id, nil))
         service.deliver(.advertisingStarted(nil))
         _ = service.takeRequests()
         service.deliver(.readRequested(transaction: 1, central, characteristic: characteristic, offset: 3))
