@@ -20,6 +20,9 @@ package final class VirtualController {
     /// Its antenna: the position, and the account of its air time.
     package let node: RadioNode
 
+    /// What ``node`` was used for: all of its air time since the controller was made, by link and purpose.
+    package var airTime: [RadioUse: RadioNode.AirTime] { arbiter.uses }
+
     let loop: any EventLoop
     let random: RandomSource
     let host: HostPort

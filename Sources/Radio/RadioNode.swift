@@ -21,6 +21,14 @@ public final class RadioNode {
         public var framesSent = 0
         /// Frames received, corrupted ones too.
         public var framesReceived = 0
+
+        /// The given times in microseconds, and numbers of frames.
+        public init(sending: Int64 = 0, listening: Int64 = 0, framesSent: Int = 0, framesReceived: Int = 0) {
+            self.sending = sending
+            self.listening = listening
+            self.framesSent = framesSent
+            self.framesReceived = framesReceived
+        }
     }
 
     enum State {

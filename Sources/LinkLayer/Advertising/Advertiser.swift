@@ -59,6 +59,7 @@ final class Advertiser: RadioUser {
     }
 
     var priority: RadioPriority { .advertising }
+    var use: RadioUse { .advertising(set: set.handle) }
     /// What is advertised. The data may change at any time.
     var set: AdvertisingSet {
         didSet { interval = nil }

@@ -147,6 +147,7 @@ final class Link: RadioUser {
 
     var handle: ConnectionHandle { parameters.handle }
     var isCentral: Bool { parameters.role == .central }
+    var use: RadioUse { .link(handle) }
     /// A link that has not been heard for half of the time that it may be silent is in danger.
     var priority: RadioPriority {
         let isInDanger = (loop.now - lastHeard) * 2 >= limit
@@ -174,6 +175,7 @@ final class Link: RadioUser {
         isAwake = false
         held = nil
         arbiter.remove(self)
+        arbiter.retire(handle)
     }
 
     /// Queues a packet of the host.

@@ -1,10 +1,13 @@
 import EventLoops
+import HCI
 import Radio
 
 /// One of the things that a controller does with its only radio.
 protocol RadioUser: AnyObject {
     /// The higher one takes the radio from the lower one.
     var priority: RadioPriority { get }
+    /// What its time counts as.
+    var use: RadioUse { get }
     /// How often it needs the radio once it has said when, in microseconds; nil for once.
     var period: Int64? { get }
     /// The own frame has left.
@@ -95,6 +98,7 @@ final class RadioArbiter {
     private var reckoned = Instant.zero
     private var lastRefusal = Instant.zero
     private var isPaying = false
+    private var account = RadioAccount()
 
     init(node: RadioNode, loop: any EventLoop) {
         self.node = node
@@ -108,6 +112,17 @@ final class RadioArbiter {
         node.onFrame = { [weak self] in self?.owner?.radioReceived($0) }
     }
 
+    /// What the radio was used for up to now.
+    var uses: [RadioUse: RadioNode.AirTime] {
+        account.settle(owner?.use, at: node.airTime)
+        return account.uses
+    }
+
+    /// A link is over.
+    func retire(_ link: ConnectionHandle) {
+        account.retire(link)
+    }
+
     /// Takes the radio if it is free, or if a less important user has it and nothing is being sent.
     func claim(_ user: any RadioUser) -> Bool {
         if owner === user { return true }
@@ -118,6 +133,7 @@ final class RadioArbiter {
             guard former.priority < user.priority else { return false }
             node.sleep()
         }
+        account.settle(former?.use, at: node.airTime)
         owner = user
         waiting.removeAll { $0 === user }
         former?.radioTaken()
@@ -129,6 +145,7 @@ final class RadioArbiter {
         guard owner === user else { return }
         reckon()
         node.sleep()
+        account.settle(user.use, at: node.airTime)
         owner = nil
         offer()
     }
