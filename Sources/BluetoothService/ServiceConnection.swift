@@ -22,6 +22,15 @@ public protocol ServiceConnection: Sendable {
 
     /// Asks, and waits for the answer.
     func ask(_ query: Query, from manager: ManagerID) -> Result<Reply, ServiceError>
+
+    /// Says what the app did that has no effect, and why, for those who observe the service; the app's log has it already
+    /// (behaviour 1.26).
+    func noteMisuse(_ text: String)
+}
+
+extension ServiceConnection {
+    /// Nobody observes.
+    public func noteMisuse(_ text: String) {}
 }
 
 /// Names a manager within its app.

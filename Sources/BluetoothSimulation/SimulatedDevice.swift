@@ -90,7 +90,9 @@ public final class SimulatedDevice: Sendable {
         )
         let attention = Attention(at: name, loop: loop)
         system.prompter = attention
-        system.onNotice = { [weak attention] in attention?.take($0.description) }
+        system.observers.add(.notices) { [weak attention] in
+            if case .noticed(let notice) = $0.happening { attention?.take(notice.description) }
+        }
         system.start()
         let parts = Parts(socket: socket, system: system, log: log, attention: attention)
         person = SimulatedPerson(attention, loop: loop)

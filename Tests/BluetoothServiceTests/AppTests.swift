@@ -67,7 +67,7 @@ import Testing
         let world = TestWorld()
         let device = world.device("Phone")
         var notices: [SystemNotice] = []
-        device.system.onNotice = { notices.append($0) }
+        device.system.observers.add(.notices) { if case .noticed(let notice) = $0.happening { notices.append(notice) } }
         if !isOn { device.system.setPower(false) }
         let app = device.system.openApp(AppIdentity(name: "a\u{1B}[8mpp"))
         let options = ManagerOptions(showsPowerAlert: shows)

@@ -1,5 +1,4 @@
 import EventLoops
-import Logging
 
 /// Says who an app is: on one host the same for ever, whichever process it runs in.
 public struct AppIdentity: Hashable, Sendable {
@@ -30,14 +29,20 @@ protocol ManagerSession: AnyObject {
 /// What an app has of a manager: what it was made with, and the way to it. Lives on the loop.
 final class AppManager {
     let options: ManagerOptions
+    /// Whose it is, for observers.
+    let subject: Observation.Subject
+    private let observers: Observers
     private(set) var mailbox: EventMailbox
 
-    init(_ options: ManagerOptions, _ sink: any EventSink) {
+    init(_ options: ManagerOptions, _ subject: Observation.Subject, _ sink: any EventSink, _ observers: Observers) {
         self.options = options
+        self.subject = subject
+        self.observers = observers
         mailbox = EventMailbox(sink)
     }
 
     func tell(_ event: Event, on loop: any EventLoop) {
+        observers.tell(.messages, .told(event), of: subject.about(event.peer))
         mailbox.take(event, on: loop)
     }
 
@@ -64,17 +69,19 @@ final class App {
 
     func openManager(_ id: ManagerID, _ role: ManagerRole, _ options: ManagerOptions, _ sink: any EventSink) {
         guard managers.count < ServiceLimits.managers else {
-            system.misuse("\(identity.name) has \(ServiceLimits.managers) managers already; this one stays unsupported")
+            let text = "\(identity.name) has \(ServiceLimits.managers) managers already; this one stays unsupported"
+            system.misuse(text, by: subject(of: id))
             return sink.take(.stateChanged(.unsupported), on: system.loop)
         }
         let key = ManagerKey(system.nextManagerNumber())
-        let manager = AppManager(options, sink)
+        let manager = AppManager(options, subject(of: id), sink, system.observers)
         let session: any ManagerSession =
             switch role {
             case .central: CentralSession(key, of: manager, system: system)
             case .peripheral: PeripheralSession(key, of: manager, system: system)
             }
         managers[id] = (manager, session)
+        system.observers.tell(.managers, .managerOpened(role), of: subject(of: id))
         system.add(session, key)
         // Behaviour 1.16.
         if options.showsPowerAlert, system.state == .poweredOff { system.tell(.poweredOff(app: identity.name)) }
@@ -83,7 +90,7 @@ final class App {
     func closeManager(_ id: ManagerID) {
         guard let session = managers.removeValue(forKey: id)?.session else { return }
         system.remove(session)
-        session.close()
+        system.observers.tell(.managers, .managerClosed, of: subject(of: id)) { session.close() }
     }
 
     func close() {
@@ -91,11 +98,24 @@ final class App {
     }
 
     func handle(_ request: Request, from id: ManagerID) {
-        managers[id]?.session.handle(request)
+        guard let session = managers[id]?.session else { return }
+        system.observers.tell(.messages, .requested(request), of: subject(of: id).about(request.peer)) {
+            session.handle(request)
+        }
     }
 
     func answer(_ query: Query, from id: ManagerID) -> Result<Reply, ServiceError> {
-        managers[id]?.session.answer(query) ?? .failure(.noManager)
+        guard let session = managers[id]?.session else { return .failure(.noManager) }
+        return system.observers.tell(.messages, .asked(query), of: subject(of: id)) { session.answer(query) }
+    }
+
+    /// What the app's side has told its developer of (behaviour 1.26).
+    func noteMisuse(_ text: String) {
+        system.observers.tell(.misuse, .misused(text, isToldToApp: true), of: Observation.Subject(app: identity))
+    }
+
+    private func subject(of id: ManagerID) -> Observation.Subject {
+        Observation.Subject(app: identity, manager: id)
     }
 
     private var ids: [ManagerID] { managers.keys.sorted { $0.rawValue < $1.rawValue } }
@@ -112,7 +132,7 @@ extension App {
     /// Somebody takes the events of a manager, beginning with those that wait.
     func attach(_ sink: any EventSink, to id: ManagerID) {
         guard let lost = managers[id]?.manager.attach(sink, on: system.loop), lost > 0 else { return }
-        system.logger.warning("\(identity.name) was away for too long: it misses \(lost) events")
+        system.observers.tell(.managers, .eventsLost(lost), of: subject(of: id))
     }
 }
 

@@ -57,6 +57,11 @@ package final class InProcessConnection: ServiceConnection {
         return crossing.pass(reply.value.withLock { $0 })
     }
 
+    /// Tells those who observe the system.
+    package func noteMisuse(_ text: String) {
+        app.loop.submit { [app] in app.value.noteMisuse(text) }
+    }
+
     private final class Box: Sendable {
         let value = Mutex(Result<Reply, ServiceError>.failure(.noManager))
     }

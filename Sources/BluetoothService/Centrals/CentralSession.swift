@@ -56,11 +56,14 @@ final class CentralSession: ManagerSession {
 
     func handle(_ request: Request) {
         guard case .central(let request) = request else {
-            return system.misuse("a central manager cannot do this: \(request)")
+            return system.misuse("a central manager cannot do this: \(request)", by: manager.subject)
         }
         guard system.state == .poweredOn else {
             // Behaviours 1.6, 1.15.
-            return system.misuse("\(request) can only be asked for while the manager is powered on")
+            return system.misuse(
+                "\(request) can only be asked for while the manager is powered on",
+                by: manager.subject
+            )
         }
         switch request {
         case .startScan(let request): startScan(request)
@@ -79,7 +82,10 @@ final class CentralSession: ManagerSession {
         case .link(let request):
             // Behaviour 1.7.
             guard case .connected(let link, let user) = uses[peer] else {
-                return system.misuse("\(request) needs a peripheral that is connected; \(peer) is not")
+                return system.misuse(
+                    "\(request) needs a peripheral that is connected; \(peer) is not",
+                    by: manager.subject
+                )
             }
             handle(request, on: link, for: user)
         }
@@ -175,7 +181,7 @@ extension CentralSession {
     func linkIsUp(_ link: PeerLink) {
         let peer = link.peer
         guard wants(peer), let info = system.peers[peer]?.info else { return }
-        let user = Attachment(key) { [weak self] in self?.emit($0, of: peer) }
+        let user = Attachment(key, manager.subject.about(peer)) { [weak self] in self?.emit($0, of: peer) }
         uses[peer] = .connected(link, user)
         link.attach(user, name: info.name)
     }
@@ -205,7 +211,7 @@ extension CentralSession {
     /// The manager always sees its disconnection, at once and without an error (behaviours 3.6, 3.7).
     private func cancel(_ peer: UUID) {
         guard uses[peer] != nil else {
-            return system.misuse("a connection was cancelled that there is not, to \(peer)")
+            return system.misuse("a connection was cancelled that there is not, to \(peer)", by: manager.subject)
         }
         drop(peer)
         emit(.disconnected(nil, isReconnecting: false, timestamp: system.calendarTime), of: peer)
@@ -214,7 +220,10 @@ extension CentralSession {
     /// A peripheral that nobody holds cannot be used (behaviour 3.5).
     private func forget(_ peer: UUID) {
         guard uses[peer] != nil else { return }
-        system.misuse("the connection to \(peer) is cancelled: the app did not keep a reference to it")
+        system.misuse(
+            "the connection to \(peer) is cancelled: the app did not keep a reference to it",
+            by: manager.subject
+        )
         drop(peer)
     }
 

@@ -3,14 +3,17 @@ import Foundation
 /// One manager's use of a link: what it is told of the peer passes through here, until it lets go.
 final class Attachment {
     let manager: ManagerKey
+    /// Whose use of which peer it is, for observers.
+    let subject: Observation.Subject
     private let send: (PeerEvent) -> Void
     /// Whether the manager still counts as connected.
     private(set) var isLive = true
     /// What the manager has found so far: handles of services and of characteristic values (behaviour 4.2).
     private var known: Set<AttributeHandle> = []
 
-    init(_ manager: ManagerKey, send: @escaping (PeerEvent) -> Void) {
+    init(_ manager: ManagerKey, _ subject: Observation.Subject, send: @escaping (PeerEvent) -> Void) {
         self.manager = manager
+        self.subject = subject
         self.send = send
     }
 

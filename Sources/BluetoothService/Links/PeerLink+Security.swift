@@ -14,6 +14,10 @@ extension PeerLink {
     func followSecurity() {
         secured.identifier = BondIdentifier(peer)
         secured.name = system.peers[peer]?.name
+        secured.onChange = { [weak self] security in
+            guard let self else { return }
+            system.observers.tell(.links, .secured(security), of: subject)
+        }
         secured.onPaired = { [weak self] bond in if bond != nil { self?.bonded() } }
         secured.onBondLost = { [weak self] in self?.tellOfLostBond() }
         secured.onFailure = { [weak self] in self?.tellOfFailure(of: $0) }

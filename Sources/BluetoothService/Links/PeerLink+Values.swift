@@ -56,12 +56,15 @@ extension PeerLink {
         guard let characteristic = database.characteristic(at: handle),
             characteristic.properties.contains(.writeWithoutResponse)
         else {
-            system.misuse("a write without response to an attribute that does not take it was dropped")
+            system.misuse(
+                "a write without response to an attribute that does not take it was dropped",
+                by: user.subject
+            )
             return user.emit(.writeCreditsReturned(1))
         }
         let waiting = commands.reduce(0) { $0 + ($1.user === user ? 1 : 0) }
         guard waiting < ServiceLimits.writesWithoutResponse else {
-            return system.misuse("a write without response was dropped because the queue is full")
+            return system.misuse("a write without response was dropped because the queue is full", by: user.subject)
         }
         commands.append((user, handle, value))
         sendCommands()

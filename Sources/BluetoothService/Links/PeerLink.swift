@@ -61,7 +61,8 @@ final class PeerLink {
             link.parameterPolicy = { AppleConnectionParameterRules().accept($0) }
         }
         link.l2cap.onDiscard = { [weak self] in
-            self?.system.logger.debug("a packet of the peer was discarded: \($0)")
+            let fault = $0
+            self?.system.trouble("a packet of the peer was discarded: \(fault)", .detail)
         }
         link.onEnd = { [weak self] end in
             guard let self else { return }
@@ -71,6 +72,9 @@ final class PeerLink {
 
     /// The link as HCI knows it.
     var connection: HCIConnection { link.connection }
+
+    /// What it is called, for observers.
+    var subject: Observation.Subject { Observation.Subject(peer: peer, link: connection.handle) }
 
     /// The security of the link, and the bond with the peer.
     var secured: SecureLink { link.security }
@@ -177,9 +181,8 @@ extension PeerLink {
             case 1: ConnectionParameters(intervalMinimum: 60, intervalMaximum: 84, latency: 0, timeout: 600)
             default: ConnectionParameters(intervalMinimum: 240, intervalMaximum: 288, latency: 2, timeout: 600)
             }
-        let logger = system.logger
-        link.updateParameters(parameters, by: .l2cap) { result in
-            logger.debug("the request for connection latency \(latency) ended: \(result)")
+        link.updateParameters(parameters, by: .l2cap) { [weak self] result in
+            self?.system.trouble("the request for connection latency \(latency) ended: \(result)", .detail)
         }
     }
 }

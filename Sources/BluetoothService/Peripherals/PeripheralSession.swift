@@ -72,10 +72,13 @@ final class PeripheralSession: ManagerSession {
 
     func handle(_ request: Request) {
         guard case .peripheral(let request) = request else {
-            return system.misuse("a peripheral manager cannot do this: \(request)")
+            return system.misuse("a peripheral manager cannot do this: \(request)", by: manager.subject)
         }
         guard system.state == .poweredOn else {
-            return system.misuse("\(request) can only be asked for while the manager is powered on")
+            return system.misuse(
+                "\(request) can only be asked for while the manager is powered on",
+                by: manager.subject
+            )
         }
         switch request {
         case .addService(let service): add(service)
@@ -126,13 +129,13 @@ final class PeripheralSession: ManagerSession {
 
     private func remove(_ id: LocalAttributeID) {
         guard let index = services.firstIndex(where: { $0.local.id == id }) else {
-            system.misuse("a service that is not published cannot be removed")
+            system.misuse("a service that is not published cannot be removed", by: manager.subject)
             return
         }
         do throws(ServiceError) {
             try system.attributes.remove(services[index].published)
         } catch {
-            system.misuse("a service cannot be removed: \(error.reason ?? "no reason")")
+            system.misuse("a service cannot be removed: \(error.reason ?? "no reason")", by: manager.subject)
             return
         }
         let removed = services.remove(at: index)
@@ -219,11 +222,11 @@ final class PeripheralSession: ManagerSession {
 
     private func update(_ characteristic: LocalAttributeID, _ value: PacketBuffer, _ centrals: [UUID]?) {
         guard updates.count < ServiceLimits.valueUpdates else {
-            system.misuse("an update was sent although the queue is full")
+            system.misuse("an update was sent although the queue is full", by: manager.subject)
             return
         }
         guard let handle = handles[characteristic] else {
-            system.misuse("an update was sent for a characteristic that is not published")
+            system.misuse("an update was sent for a characteristic that is not published", by: manager.subject)
             return emit(.updateCreditsReturned(1))
         }
         updates.append(Update(handle: handle, value: value, centrals: centrals))

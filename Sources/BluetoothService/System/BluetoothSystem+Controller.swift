@@ -50,7 +50,7 @@ extension BluetoothSystem {
                 if state == .poweredOn { advertising.apply() }
             case .reportFailure:
                 let failure = lastFailure ?? .notRunning
-                logger.error("Bluetooth is unsupported: \(failure)")
+                observers.tell(.state, .controllerFailed(failure))
                 onFailure?(failure)
             case .startTimer(let pause):
                 lookAgain = loop.schedule(after: pause) { [weak self] in

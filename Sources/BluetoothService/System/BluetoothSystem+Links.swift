@@ -19,6 +19,7 @@ extension BluetoothSystem {
         hold(peer)
         let made = PeerLink(link, peer: peer, system: self)
         links.append(made)
+        observers.tell(.links, .linkMade, of: made.subject)
         made.prepare { [weak self, weak made] result in
             if let self, let made { prepared(made, result) }
         }
@@ -42,6 +43,10 @@ extension BluetoothSystem {
     /// A link is no more.
     func ended(_ link: PeerLink, _ end: AccessLink.End) {
         links.removeAll { $0 === link }
+        observers.tell(.links, .linkEnded(end), of: link.subject, andThen: { ended(link, by: end) })
+    }
+
+    private func ended(_ link: PeerLink, by end: AccessLink.End) {
         switch end {
         case .disconnected(let reason): over(link, reason)
         case .replaced: over(link, .remoteUserTerminated)
@@ -109,10 +114,10 @@ extension BluetoothSystem {
                 .attentive,
                 for: self,
                 onSighting: { [weak self] in self?.heard($0) },
-                onEnd: { [logger] in if let error = $0 { logger.warning("the scan has ended: \(error)") } }
+                onEnd: { [weak self] in if let error = $0 { self?.trouble("the scan has ended: \(error)") } }
             )
         } catch {
-            logger.warning("cannot scan: \(error)")
+            trouble("cannot scan: \(error)")
         }
     }
 

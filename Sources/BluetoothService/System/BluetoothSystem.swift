@@ -32,8 +32,8 @@ package final class BluetoothSystem {
         get { security.prompter }
         set { security.prompter = newValue }
     }
-    /// Takes what the person is to be told besides.
-    package var onNotice: ((SystemNotice) -> Void)?
+    /// Those who are told what happens. The log is one of them.
+    package let observers: Observers
 
     // What lasts.
     let logger: Logger
@@ -80,6 +80,8 @@ package final class BluetoothSystem {
         self.random = random
         self.configuration = configuration
         self.logger = logger
+        observers = Observers(loop: loop)
+        observers.add(LogObserver.kinds, LogObserver(logger: logger).take)
         attributes = LocalAttributes(name: configuration.deviceName, appearance: configuration.appearance)
         let keeper = BondKeeper(configuration, storage: bonds, random: random)
         self.keeper = keeper
@@ -155,13 +157,17 @@ package final class BluetoothSystem {
 
     /// Tells the person something.
     func tell(_ notice: SystemNotice) {
-        logger.notice("\(notice)")
-        onNotice?(notice)
+        observers.tell(.notices, .noticed(notice))
     }
 
     /// Tells the developer of an app of a mistake (behaviour 1.26).
-    func misuse(_ text: String) {
-        logger.warning("API misuse: \(text)")
+    func misuse(_ text: String, by subject: Observation.Subject) {
+        observers.tell(.misuse, .misused(text, isToldToApp: false), of: subject)
+    }
+
+    /// Tells of something that apps see nothing of.
+    func trouble(_ text: @autoclosure () -> String, _ weight: Observation.Trouble = .warning) {
+        observers.tell(.trouble, .trouble(text(), weight))
     }
 }
 
@@ -193,8 +199,8 @@ extension BluetoothSystem {
 
     func setState(_ new: ManagerState) {
         guard new != state else { return }
-        logger.info("Bluetooth is \(new)")
         state = new
+        observers.tell(.state, .stateChanged(new))
         for (_, session) in managers { session.stateChanged(to: new) }
     }
 }

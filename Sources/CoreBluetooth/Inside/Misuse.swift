@@ -1,14 +1,17 @@
+import BluetoothService
 import Foundation
 import Logging
 
 /// Says in the log what Apple's framework says there: what the app did that has no effect, and why (behaviour 1.26). The
 /// words `API MISUSE` are Apple's, so that advice about them can be found.
 enum Misuse {
-    private static let logger = Logger(label: "CoreBluetooth")
+    // Made anew each time: an app may say where logs go after the first line of this one.
+    private static var logger: Logger { Logger(label: "CoreBluetooth") }
 
     /// The app broke a rule; the call had no effect unless `text` says otherwise.
     static func report(_ text: String) {
         logger.error("API MISUSE: \(text)")
+        ServiceLocator.current?.noteMisuse(text)
     }
 
     /// The app asked for something that will not come out as it might expect.

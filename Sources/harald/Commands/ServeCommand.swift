@@ -37,7 +37,7 @@ struct ServeCommand: ParsableCommand {
         let prompter = system.with { system in
             if let data = trust.oob { system.expectOutOfBand(data) }
             if trust.shareOob, let own = system.shareOutOfBand() { Console.line("out of band: \(own.digits)") }
-            system.onNotice = { outcome.say("\($0)") }
+            system.observers.add(.notices) { if case .noticed(let notice) = $0.happening { outcome.say("\(notice)") } }
             let prompter = TerminalPrompter(loop: system.loop, prepared: trust.answer)
             system.prompter = prompter
             return LoopBound(prompter, loop: system.loop)

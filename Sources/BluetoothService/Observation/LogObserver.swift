@@ -1,0 +1,23 @@
+import Logging
+
+/// Writes to the log of the service what is of interest there.
+struct LogObserver {
+    static let kinds: Observation.Kinds = [.state, .managers, .notices, .misuse, .trouble]
+
+    let logger: Logger
+
+    func take(_ observation: Observation) {
+        switch observation.happening {
+        case .stateChanged(let state): logger.info("Bluetooth is \(state)")
+        case .controllerFailed(let error): logger.error("Bluetooth is unsupported: \(error)")
+        case .eventsLost(let count):
+            let app = observation.subject.app?.name ?? "an app"
+            logger.warning("\(app) was away for too long: it misses \(count) events")
+        case .noticed(let notice): logger.notice("\(notice)")
+        case .misused(let text, isToldToApp: false): logger.warning("API misuse: \(text)")
+        case .trouble(let text, .detail): logger.debug("\(text)")
+        case .trouble(let text, .warning): logger.warning("\(text)")
+        case .misused, .managerOpened, .managerClosed, .requested, .asked, .told, .linkMade, .linkEnded, .secured: break
+        }
+    }
+}

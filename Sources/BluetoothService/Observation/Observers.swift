@@ -1,0 +1,91 @@
+import EventLoops
+
+/// Those who are told what happens in a system. Where nobody wants to know, nothing is put together for them.
+///
+/// Lives on the loop of its system.
+package final class Observers {
+    /// Listeners at a time.
+    package static let maximumListeners = 64
+
+    /// Names a listener.
+    package struct Registration: Hashable, Sendable {
+        fileprivate let number: UInt64
+    }
+
+    private struct Listener {
+        let registration: Registration
+        let kinds: Observation.Kinds
+        let take: (Observation) -> Void
+    }
+
+    private let loop: any EventLoop
+    private var listeners: [Listener] = []
+    private var wanted: Observation.Kinds = []
+    private var lastRegistration: UInt64 = 0
+    private var lastNumber: UInt64 = 0
+    private var cause: UInt64?
+
+    init(loop: any EventLoop) {
+        self.loop = loop
+    }
+
+    /// Adds a listener: `take` is called for each observation of these kinds, when it is made, in the order of the listeners.
+    ///
+    /// - Returns: What ``remove(_:)`` takes; nil when there are ``maximumListeners`` already.
+    @discardableResult
+    package func add(_ kinds: Observation.Kinds, _ take: @escaping (Observation) -> Void) -> Registration? {
+        guard listeners.count < Self.maximumListeners else { return nil }
+        lastRegistration += 1
+        let registration = Registration(number: lastRegistration)
+        listeners.append(Listener(registration: registration, kinds: kinds, take: take))
+        wanted.formUnion(kinds)
+        return registration
+    }
+
+    /// Takes a listener out. It hears nothing more, even of what others are being told.
+    package func remove(_ registration: Registration) {
+        listeners.removeAll { $0.registration == registration }
+        wanted = listeners.reduce(into: []) { $0.formUnion($1.kinds) }
+    }
+
+    /// Tells that something has happened. Neither argument is looked at where nobody wants observations of this kind.
+    func tell(
+        _ kind: Observation.Kinds,
+        _ happening: @autoclosure () -> Observation.Happening,
+        of subject: @autoclosure () -> Observation.Subject = Observation.Subject()
+    ) {
+        guard !wanted.isDisjoint(with: kind) else { return }
+        tell(happening(), subject())
+    }
+
+    /// Tells that something has happened, and does what comes of it: what is told meanwhile has this for its cause.
+    func tell<Result>(
+        _ kind: Observation.Kinds,
+        _ happening: @autoclosure () -> Observation.Happening,
+        of subject: @autoclosure () -> Observation.Subject,
+        andThen body: () -> Result
+    ) -> Result {
+        guard !wanted.isDisjoint(with: kind) else { return body() }
+        let outer = cause
+        cause = tell(happening(), subject())
+        defer { cause = outer }
+        return body()
+    }
+
+    @discardableResult
+    private func tell(_ happening: Observation.Happening, _ subject: Observation.Subject) -> UInt64 {
+        lastNumber += 1
+        let observation = Observation(
+            number: lastNumber,
+            time: loop.now,
+            cause: cause,
+            subject: subject,
+            happening: happening
+        )
+        for listener in listeners where listener.kinds.contains(happening.kind) {
+            guard listeners.contains(where: { $0.registration == listener.registration }) else { continue }
+            listener.take(observation)
+        }
+        return observation.number
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+
+extension Observation.Subject {
+    /// The same about a peer, if there is one.
+    func about(_ peer: UUID?) -> Observation.Subject {
+        var subject = self
+        subject.peer = peer ?? self.peer
+        return subject
+    }
+}
+
+extension Request {
+    /// The peer that it is about.
+    var peer: UUID? {
+        if case .central(.peer(let peer, _)) = self { peer } else { nil }
+    }
+}
+
+extension Event {
+    /// The peer that it is about.
+    var peer: UUID? {
+        switch self {
+        case .central(.peer(let peer, _)): peer
+        case .peripheral(let event): event.central?.identifier
+        case .stateChanged, .central: nil
+        }
+    }
+}
+
+extension PeripheralEvent {
+    /// The central that it is about.
+    fileprivate var central: CentralInfo? {
+        switch self {
+        case .subscribed(let central, _), .unsubscribed(let central, _), .readRequested(_, let central, _, _),
+            .writeRequested(_, let central, _, _), .centralChanged(let central):
+            central
+        case .serviceAdded, .advertisingStarted, .updateCreditsReturned: nil
+        }
+    }
+}

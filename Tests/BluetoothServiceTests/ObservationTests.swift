@@ -1,0 +1,145 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import HCIHost
+import ServiceMessages
+import Synchronization
+import Testing
+
+@testable import BluetoothService
+
+/// Everything that happens is told once, with what it is about, to all who want to know.
+@Suite struct ObservationTests {
+    /// An observation in a few words.
+    private static func text(_ observation: Observation) -> String? {
+        switch observation.happening {
+        case .managerOpened(.central): "opened a central"
+        case .managerOpened(.peripheral): "opened a peripheral"
+        case .managerClosed: "closed"
+        case .requested(.central(.peer(_, .connect))): "asked to connect"
+        case .requested(.central(.peer(_, .cancelConnection))): "asked to cancel"
+        case .requested: "asked"
+        case .told(.stateChanged(.poweredOn)): "told of power"
+        case .told(.central(.peer(_, .connected))): "told of a connection"
+        case .told(.central(.peer(_, .disconnected))): "told of its end"
+        case .told: "told"
+        case .linkMade: "link"
+        case .linkEnded: "no link"
+        case .misused(let text, isToldToApp: let isTold): "\(isTold ? "app" : "service"): \(text.prefix(23))"
+        default: nil
+        }
+    }
+
+    @Test("an observation says when, whose, about whom, over which link, and what it came of")
+    func whatAConnectionIs() throws {
+        let pair = try Pair()
+        pair.world.run(.seconds(1))
+        var seen: [Observation] = []
+        let loop = pair.world.loop
+        pair.phone.system.observers.add(.all) {
+            #expect($0.time == loop.now)
+            seen.append($0)
+        }
+        try pair.central.connect(pair.peer)
+        pair.world.run(.seconds(5))
+        let handle = pair.phone.system.links.first?.connection.handle
+        pair.central.send(.cancelConnection(peer: pair.peer))
+        pair.world.run(.seconds(5))
+        let words = seen.compactMap(Self.text)
+        #expect(
+            words == [
+                "asked to connect", "link", "told of a connection", "told", "asked to cancel", "told of its end",
+                "no link",
+            ],
+            "\(words)"
+        )
+        #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.number < $1.number && $0.time <= $1.time })
+        for observation in seen {
+            switch observation.happening {
+            case .requested, .told:
+                #expect(observation.subject.app == AppIdentity(name: "test"))
+                #expect(observation.subject.manager == pair.central.id && observation.subject.peer == pair.peer)
+            case .linkMade, .linkEnded, .secured:
+                #expect(observation.subject.link == handle && observation.subject.peer == pair.peer)
+                #expect(observation.subject.app == nil)
+            default: break
+            }
+        }
+        let cancelled = try #require(seen.first { Self.text($0) == "asked to cancel" })
+        let disconnected = try #require(seen.first { Self.text($0) == "told of its end" })
+        let ended = try #require(seen.first { Self.text($0) == "no link" })
+        #expect(disconnected.cause == cancelled.number && cancelled.cause == nil && ended.cause == nil)
+    }
+
+    @Test("the misuse of an app is told with its manager, and comes of its request")
+    func misuseIsObserved() throws {
+        let device = TestWorld().device("Phone")
+        let manager = device.manager(.central)
+        var seen: [Observation] = []
+        device.system.observers.add([.misuse, .messages]) { seen.append($0) }
+        manager.send(.peripheral(.removeAllServices))
+        manager.connection.noteMisuse("what the app's log says")
+        manager.close()
+        let words = seen.compactMap(Self.text)
+        #expect(
+            words == ["asked", "service: a central manager canno", "app: what the app's log says"]
+        )
+        try #require(seen.count == 3)
+        #expect(seen[1].cause == seen[0].number && seen[1].subject == seen[0].subject)
+        #expect(seen[1].subject.manager == manager.id && seen[2].subject.app == AppIdentity(name: "test"))
+    }
+
+    @Test("managers that come and go are observed, by who wants that alone")
+    func managersAreObserved() {
+        let device = TestWorld().device("Phone")
+        var words: [[String]] = [[], []]
+        device.system.observers.add(.managers) { words[0] += [Self.text($0) ?? "other"] }
+        device.system.observers.add([.managers, .messages]) { words[1] += [Self.text($0) ?? "other"] }
+        let manager = device.manager(.peripheral)
+        manager.close()
+        #expect(words[0] == ["opened a peripheral", "closed"])
+        #expect(words[1] == ["opened a peripheral", "told of power", "closed"])
+    }
+
+    @Test("nothing is put together that nobody wants to know")
+    func nothingIsPaidForNobody() {
+        let observers = Observers(loop: VirtualEventLoop())
+        var made = 0
+        func happening() -> Observation.Happening {
+            made += 1
+            return .linkMade
+        }
+        func subject() -> Observation.Subject {
+            made += 1
+            return Observation.Subject()
+        }
+        observers.tell(.links, happening(), of: subject())
+        #expect(observers.tell(.links, happening(), of: subject()) { 7 } == 7)
+        let registration = observers.add(.notices) { _ in }
+        observers.tell(.links, happening(), of: subject())
+        #expect(made == 0)
+        let other = observers.add([.links, .state]) { _ in }
+        observers.tell(.links, happening(), of: subject())
+        #expect(made == 2)
+        for registration in [registration, other].compactMap(\.self) { observers.remove(registration) }
+        observers.tell([.links, .notices], happening(), of: subject())
+        #expect(made == 2)
+    }
+
+    @Test("there may be many listeners, and they may leave while they are told")
+    func listenersComeAndGo() throws {
+        let observers = Observers(loop: VirtualEventLoop())
+        var heard: [String] = []
+        var second: Observers.Registration?
+        observers.add(.links) { _ in
+            heard.append("first")
+            if let second { observers.remove(second) }
+        }
+        second = observers.add(.links) { _ in heard.append("second") }
+        observers.add(.links) { _ in heard.append("third") }
+        observers.tell(.links, .linkMade)
+        #expect(heard == ["first", "third"])
+        for _ in 2..<Observers.maximumListeners { #expect(observers.add(.links) { _ in } != nil) }
+        #expect(observers.add(.links) { _ in } == nil)
+    }
+}

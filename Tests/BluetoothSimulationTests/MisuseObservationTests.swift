@@ -1,0 +1,35 @@
+import BluetoothService
+import BluetoothSimulation
+import CoreBluetooth
+import Synchronization
+import Testing
+
+/// Who observes a simulated device sees what its apps do wrong, whoever found it out.
+@Suite struct MisuseObservationTests {
+    private final class Seen: Sendable {
+        let lines = Mutex<[String]>([])
+    }
+
+    @Test("behaviour 1.6: misuse that the app's log has is observed at the device, with its app")
+    func misuseOfAnAppIsObserved() {
+        let world = SimulatedWorld(seed: 1)
+        let device = world.addDevice(named: "Phone")
+        let seen = Seen()
+        device.withSystem { system in
+            _ = system.observers.add(.misuse) { observation in
+                guard case .misused(let text, isToldToApp: true) = observation.happening else { return }
+                seen.lines.withLock { $0.append("\(observation.subject.app?.name ?? "nobody"): \(text)") }
+            }
+        }
+        let manager = device.launch("tracker") { _ in
+            let manager = CBCentralManager(delegate: nil, queue: DispatchQueue(label: "app"))
+            // Nobody knows yet that it is powered on.
+            manager.scanForPeripherals(withServices: nil)
+            return manager
+        }
+        world.run(for: .seconds(1))
+        let lines = seen.lines.withLock { $0 }
+        #expect(lines.count == 1 && lines[0].hasPrefix("tracker: ") && lines[0].contains("scanForPeripherals"))
+        withExtendedLifetime(manager) {}
+    }
+}
