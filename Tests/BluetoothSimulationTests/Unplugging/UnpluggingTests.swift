@@ -46,12 +46,13 @@ import Testing
         func device(_ side: Side) -> SimulatedDevice { side == .phone ? trust.phone : trust.sensor }
 
         /// Runs until the reader has one value more. A person who is told that the other device has forgotten this one
-        /// forgets it too.
+        /// forgets it too. A device that was not bonded yet has another address after its controller was away: an app that waits
+        /// for it under the old one waits for ever (behaviour 3.1), and this one looks again after a while.
         func readsOnceMore(than before: Int) -> Bool {
             for _ in 0..<4 {
                 let (reader, world) = (reader, trust.world)
                 world.run(for: .seconds(90)) { reader.seen.values > before || reader.seen.isForgotten }
-                guard reader.seen.isForgotten else { break }
+                guard reader.seen.values == before else { break }
                 trust.phone.withSystem { system in
                     for peer in system.bondedPeers where peer.hasForgottenUs { try? system.forget(peer.identifier) }
                 }
@@ -137,7 +138,7 @@ import Testing
         #expect(encounter.reader.seen.identifiers.count == 1)
     }
 
-    @Test(arguments: 0..<UInt64(isThorough ? 1_000 : 8))
+    @Test(arguments: isThorough ? Array(0..<1_000) : Array(0..<8) + [586] as [UInt64])
     func aControllerMayBeUnpluggedAtAnyTime(seed: UInt64) throws {
         let random = RandomSource(seed: seed)
         let encounter = Encounter(seed: seed)
