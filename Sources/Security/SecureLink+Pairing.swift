@@ -32,7 +32,7 @@ extension SecureLink: SecurityManagerDelegate {
             // Who has the key uses it: this peer has lost it, or is somebody else (AB-S09).
             bondIsLost()
             guard lostBonds == .asked else {
-                isReplacementRefused = true
+                pairing = .replacementRefused
                 return answer(.refuse)
             }
         }
@@ -50,7 +50,7 @@ extension SecureLink: SecurityManagerDelegate {
     /// Whether the peer has waited long enough after what failed (AB-S12).
     package func securityManagerMayPair(_ manager: SecurityManager) -> Bool {
         guard device.mayPair(with: peer) else { return false }
-        isPairing = true
+        pairing = .underWay
         return true
     }
 
@@ -66,7 +66,7 @@ extension SecureLink: SecurityManagerDelegate {
                 throw error
             }
         }
-        isPairing = false
+        pairing = .none
         hasPairedWithoutBond = !isBonding
         device.pairingSucceeded(with: peer)
         update()
@@ -101,7 +101,7 @@ extension SecureLink: SecurityManagerDelegate {
     package func securityManagerChangedEncryption(_ manager: SecurityManager) {
         if manager.encryption != nil {
             // A pairing that somebody else has begun is over when the peer shows its key, and is not held against it.
-            isPairing = isPairing && manager.isPairing
+            if !manager.isPairing { pairing = .none }
             bondIsUsed()
         }
         update()
@@ -109,8 +109,8 @@ extension SecureLink: SecurityManagerDelegate {
 
     /// Tells those above, and notes what the failure means.
     package func securityManager(_ manager: SecurityManager, didFail error: SecurityError) {
-        if isPairing, error.countsAsFailedPairing { device.pairingFailed(with: peer) }
-        isPairing = false
+        if pairing != .none, error.countsAsFailedPairing { device.pairingFailed(with: peer) }
+        pairing = .none
         if error == .peerLostKey { bondIsLost() }
         onFailure?(error)
     }
@@ -144,7 +144,7 @@ extension SecureLink: SecurityManagerDelegate {
         device.bonds?.use(identifier)
         device.tellPrivacy()
         // Whoever said that the key was lost was somebody else, or has found it again.
-        if bond?.isLost == true, !isPairing, !hasPairedWithoutBond { changeBond { $0.isLost = false } }
+        if bond?.isLost == true, pairing == .none, !hasPairedWithoutBond { changeBond { $0.isLost = false } }
     }
 
     private func bondIsLost() {

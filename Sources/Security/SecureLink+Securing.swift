@@ -17,12 +17,11 @@ extension SecureLink {
         // Whoever asks persons may be gone without a word.
         reconfigure()
         let level = level.joined(with: device.configuration.floor.asked)
-        isReplacementRefused = false
         manager.secure(level) { [weak self] result in
             guard let self, case .failure(let error) = result else { return completion(result) }
             switch error {
             case .peerLostKey: replaceLostBond(level, completion)
-            case .refusedByPerson where isReplacementRefused: completion(.failure(.peerLostKey))
+            case .refusedByPerson where pairing == .replacementRefused: completion(.failure(.peerLostKey))
             default: completion(result)
             }
         }
@@ -72,11 +71,11 @@ extension SecureLink {
             }
             completion(.failure(.tooWeak))
         }
-        guard replacing == nil else {
-            replacing?.append(checked)
+        if case .replacing(let waiting) = life.undertaking {
+            life.undertaking = .replacing(waiting + [checked])
             return
         }
-        replacing = [checked]
+        life.undertaking = .replacing([checked])
         device.ask(.confirmReplacement, of: self) { [weak self] answer in
             guard let self else { return }
             guard answer == .accept else { return finishReplacing(.failure(.refusedByPerson)) }
@@ -84,9 +83,9 @@ extension SecureLink {
         }
     }
 
-    func finishReplacing(_ result: Result<Void, SecurityError>) {
-        let waiting = replacing ?? []
-        replacing = nil
+    private func finishReplacing(_ result: Result<Void, SecurityError>) {
+        guard case .replacing(let waiting) = life.undertaking else { return }
+        life.undertaking = .none
         for completion in waiting { completion(result) }
     }
 }

@@ -54,20 +54,12 @@ package final class SecureLink {
     var bondIdentifier: BondIdentifier?
     /// The prompt that is open or waits.
     var prompt: (ticket: UInt64, answer: (PairingAnswer) -> Void)?
-    /// Whether a pairing was allowed to begin and is not over.
-    package var isPairing = false
-    /// Whether it was the device's policy that refused to replace the bond.
-    package var isReplacementRefused = false
+    /// Where the pairing stands that is under way.
+    var pairing = PairingStage.none
     /// Whether the peer has paired on this link without a bond: it says nothing about the bond that there is.
     var hasPairedWithoutBond = false
-    /// Those who wait until a lost bond is replaced, or is not.
-    package var replacing: [Completion]?
-    private(set) var isOpen = true
-    /// Whether its end is asked for: until it is there nothing goes over the link any more.
-    private var isEnding = false
+    var life = LinkLife.open(.none)
     private let l2cap: L2CAPConnection
-    /// Those who wait for ``prepare(_:)``; nil when there is nothing to wait for any more.
-    private var preparing: [Completion]?
 
     /// Told once whether it worked.
     package typealias Completion = (Result<Void, SecurityError>) -> Void
@@ -96,6 +88,12 @@ package final class SecureLink {
         )
         manager.delegate = self
         reconfigure()
+    }
+
+    /// Whether the link is there.
+    var isOpen: Bool {
+        if case .over = life { return false }
+        return true
     }
 
     /// The peer: its identity if that is known, else its address on the air.
@@ -131,28 +129,25 @@ package final class SecureLink {
     /// Begins what the device does by itself.
     func begin() {
         guard connection.role == .central, bond != nil, device.policy.encryptsBondedPeers else { return }
-        preparing = []
-        manager.secure(.encrypted) { [weak self] result in
-            guard let self else { return }
-            let waiting = preparing ?? []
-            preparing = nil
-            for completion in waiting { completion(result) }
-        }
+        life.undertaking = .encrypting
+        manager.secure(.encrypted) { [weak self] _ in self?.life.undertaking = .none }
     }
 
     /// Calls `completion` when what the device does by itself right after connecting is done: a link to a bonded peer is
     /// encrypted then, or could not be (behaviour 6.11). At once where there is nothing to do.
     package func prepare(_ completion: @escaping Completion) {
-        guard preparing != nil else { return completion(.success(())) }
-        preparing?.append(completion)
+        guard case .encrypting = life.undertaking else { return completion(.success(())) }
+        manager.secure(.encrypted, completion: completion)
     }
 
     /// The link is gone. Its owner tells, who knows first.
     package func end() {
-        isOpen = false
+        let undertaking = life.undertaking
+        life = .over
         manager.linkLost()
         device.ended(self)
-        finishReplacing(.failure(.linkLost))
+        guard case .replacing(let waiting) = undertaking else { return }
+        for completion in waiting { completion(.failure(.linkLost)) }
     }
 }
 
@@ -163,12 +158,17 @@ extension SecureLink {
     /// (AB-S07).
     func update() {
         let floor = device.configuration.floor
-        let inUse = isEnding ? nil : manager.encryption.flatMap { $0.isAtLeast(floor) ? $0 : nil }
+        var inUse: KeyLevel?
+        var hasKey = true
+        if case .open = life {
+            inUse = manager.encryption.flatMap { $0.isAtLeast(floor) ? $0 : nil }
+            // A key that is not good enough is one that the peer has to show first (AB-A10).
+            hasKey = inUse != nil || manager.keys != nil && manager.encryption == nil
+        }
         var security = LinkSecurity()
         security.encryption = inUse
         security.usableKey = inUse ?? manager.keys.flatMap { $0.level.isAtLeast(floor) ? $0.level : nil }
-        // A key that is not good enough is one that the peer has to show first (AB-A10).
-        security.hasKey = inUse != nil || isEnding || manager.keys != nil && manager.encryption == nil
+        security.hasKey = hasKey
         security.isSecureConnectionsOnly = floor.isAuthenticated && floor.isSecureConnections
         security.isAuthorized = isAuthorized
         guard security != linkSecurity else { return }
@@ -186,7 +186,7 @@ extension SecureLink {
     }
 
     func disconnect(_ reason: HCIStatus = .authenticationFailure) {
-        isEnding = true
+        if case .open(let undertaking) = life { life = .ending(undertaking) }
         update()
         device.send(Disconnect(handle: connection.handle, reason: reason))
     }

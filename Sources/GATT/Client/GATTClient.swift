@@ -85,9 +85,7 @@ package final class GATTClient {
     var configurationDescriptors: [UInt16: UInt16] = [:]
     /// How often the peer's database has changed.
     var changes: UInt64 = 0
-    /// Whether the hash is being read because the server has refused something, and who waits for it.
-    var isRecovering = false
-    var refused: [(_ isUnchanged: Bool) -> Void] = []
+    var recovery = Recovery.none
 
     /// A client on `bearer`, whose client callbacks it takes over.
     package init(bearer: ATTBearer) {

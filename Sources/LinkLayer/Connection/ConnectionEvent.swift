@@ -80,8 +80,7 @@ struct ConnectionEvent {
         }
     }
 
-    /// The shell has decided that there is no time for more.
-    mutating func close() -> Output {
+    private mutating func close() -> Output {
         state = .over
         return .close
     }

@@ -12,7 +12,7 @@ extension Link {
             hasRoom: hasRoom(for: header.content, payload)
         )
         if outcome.isAcknowledged { complete() }
-        guard outcome.isNew, isAwake else { return }
+        guard outcome.isNew, stage.isAwake else { return }
         guard let payload = open(header, payload) else { return end(.terminatedByMICFailure) }
         deliver(header.content, payload)
     }
@@ -106,7 +106,7 @@ extension Link {
         case .end(let reason):
             end(reason)
         case .endAfterAnswer(let reason):
-            ending = .owesAnswer(reason)
+            if case .answered = ending { ending = .answered(reason) } else { ending = .owesAnswer(reason) }
         }
     }
 
@@ -122,7 +122,7 @@ extension Link {
     /// The peer has 40 s for each answer (Core Vol 6 Part B 5.2).
     private func updateProcedureTimer() {
         if case .awaitsAcknowledgement = ending { return }
-        guard control.awaitsPeer, ending == nil, supervision != nil else {
+        guard control.awaitsPeer, ending == nil, !stage.hasEnded else {
             if let procedureTimer { loop.cancel(procedureTimer) }
             procedureTimer = nil
             return

@@ -22,44 +22,60 @@ extension Link {
     func open(_ header: DataHeader, _ payload: PacketBuffer) -> PacketBuffer? {
         guard receiveCipher != nil, !payload.isEmpty else { return payload }
         guard let opened = receiveCipher?.open(payload, header: header.authenticated) else { return nil }
-        (lastAuthenticated, hasPinged) = (loop.now, false)
+        payloadWatch.heard(at: loop.now)
         return opened
     }
 
     // MARK: Authenticated payload timeout (5.4)
 
+    /// What is known of a peer that has to prove again and again that it has the key.
+    enum PayloadWatch {
+        case off
+        /// An authenticated packet came last then, or its absence was told; and whether the peer has been asked for one since.
+        case on(since: Instant, hasPinged: Bool, ScheduledTask)
+
+        /// An authenticated packet has come, which moves the deadline without touching the timer.
+        mutating func heard(at now: Instant) {
+            if case .on(_, _, let timer) = self { self = .on(since: now, hasPinged: false, timer) }
+        }
+
+        var timer: ScheduledTask? {
+            if case .on(_, _, let timer) = self { return timer }
+            return nil
+        }
+    }
+
     /// Begins to count from now.
     func watchPayloads() {
-        if let payloadTimer { loop.cancel(payloadTimer) }
-        payloadTimer = nil
+        if let timer = payloadWatch.timer { loop.cancel(timer) }
+        payloadWatch = .off
         guard receiveCipher != nil, control.setup.features.contains(.ping) else { return }
-        (lastAuthenticated, hasPinged) = (loop.now, false)
-        watchOn()
+        watchPayloads(since: loop.now, hasPinged: false)
     }
 
-    private var payloadTimeout: Duration { .milliseconds(Int64(authenticatedPayloadTimeout) * 10) }
+    private func watchPayloads(since last: Instant, hasPinged: Bool) {
+        let timer = loop.schedule(at: payloadDeadline(since: last, hasPinged)) { [unowned self] in payloadIsDue() }
+        payloadWatch = .on(since: last, hasPinged: hasPinged, timer)
+    }
 
-    /// When the peer has to be asked, or it is too late. An authenticated packet moves it without touching the timer.
-    private var payloadDeadline: Instant {
-        let expiry = lastAuthenticated + payloadTimeout
-        if hasPinged { return expiry }
+    /// When the peer has to be asked, or it is too late.
+    private func payloadDeadline(since last: Instant, _ hasPinged: Bool) -> Instant {
+        let timeout = Duration.milliseconds(Int64(authenticatedPayloadTimeout) * 10)
+        if hasPinged { return last + timeout }
         let events = control.timing.intervalMicroseconds * (Int64(control.timing.latency) + Self.pingEvents)
-        return expiry - .microseconds(min(events, payloadTimeout.microseconds / 2))
+        return last + timeout - .microseconds(min(events, timeout.microseconds / 2))
     }
 
-    private func watchOn() {
-        payloadTimer = loop.schedule(at: payloadDeadline) { [unowned self] in
-            payloadTimer = nil
-            let isDue = payloadDeadline <= loop.now
-            if isDue, hasPinged {
-                (lastAuthenticated, hasPinged) = (loop.now, false)
-                owner.linkIsSilent(self)
-            } else if isDue {
-                hasPinged = true
-                if ending == nil { _ = request(.ping) }
-            }
-            // The link may have ended meanwhile.
-            if supervision != nil, receiveCipher != nil, payloadTimer == nil { watchOn() }
+    private func payloadIsDue() {
+        guard case .on(let last, let hasPinged, _) = payloadWatch else { return }
+        guard payloadDeadline(since: last, hasPinged) <= loop.now else {
+            return watchPayloads(since: last, hasPinged: hasPinged)
+        }
+        watchPayloads(since: hasPinged ? loop.now : last, hasPinged: !hasPinged)
+        if hasPinged {
+            owner.linkIsSilent(self)
+        } else if ending == nil {
+            _ = request(.ping)
         }
     }
 }

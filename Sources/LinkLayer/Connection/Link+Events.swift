@@ -11,12 +11,11 @@ extension Link {
 
     // MARK: Between events
 
-    /// Sets the timer for the event at ``anchor``.
-    func prepareEvent() {
-        event = ConnectionEvent(role: parameters.role)
+    /// Waits for the event at ``anchor``, and sleeps through those that are skipped before it.
+    func prepareEvent(skipping skipped: Int = 0) {
         let start = isCentral ? anchor : anchor - .microseconds(widening)
         arbiter.reserve(self, at: start)
-        timer = loop.schedule(at: start) { [unowned self] in beginEvent() }
+        stage = .waiting(loop.schedule(at: start) { [unowned self] in beginEvent() }, skipped: skipped)
     }
 
     /// By how much earlier and later than expected the peripheral listens (4.2.4); never so much that it would reach
@@ -31,18 +30,16 @@ extension Link {
     }
 
     private func beginEvent() {
-        isAwake = false
         perform(control.begin(counter: counter))
-        guard timer != nil else { return }
-        timer = nil
-        if pendingWindow { return prepareEvent() }
+        // That may have ended the link.
+        guard case .waiting(_, let skipped) = stage else { return }
+        if pendingWindow { return prepareEvent(skipping: skipped) }
         channel = channels.next(counter: counter, map: channelMap)
         // An event that something else has made late is a missed one, and so is one that a more urgent link would miss.
         guard loop.now <= anchor, !arbiter.isNeeded(within: firstExchange, by: self), arbiter.claim(self)
         else { return finishEvent(wasHeard: false) }
-        isAwake = true
-        hasSynced = false
-        act(event.handle(.anchor))
+        stage = .awake(LinkStage.Running(event: ConnectionEvent(role: parameters.role)))
+        handle(.anchor)
     }
 
     /// Whether the timing has just changed, and this event begins later than was thought.
@@ -51,19 +48,21 @@ extension Link {
     }
 
     private func closeEvent() {
-        let wasHeard = hasSynced || isCentral && lastHeard >= anchor
-        isAwake = false
-        if let timer { loop.cancel(timer) }
-        timer = nil
-        if case .owesAnswer(let reason) = ending, answered { return end(reason) }
+        guard let running = stage.running else { return }
+        let wasHeard = running.hasSynced || isCentral && lastHeard >= anchor
+        cancelTimer()
+        if case .answered(let reason) = ending { return end(reason) }
         finishEvent(wasHeard: wasHeard)
         arbiter.release(self)
     }
 
     private func finishEvent(wasHeard: Bool) {
         missed = wasHeard ? 0 : min(missed + 1, 1_000)
-        advance(by: 1 + (wasHeard ? skippable : 0))
-        prepareEvent()
+        let skipped = wasHeard ? skippable : 0
+        channels.skip(skipped)
+        counter &+= UInt16(truncatingIfNeeded: 1 + skipped)
+        anchor = anchor + interval * (1 + skipped)
+        prepareEvent(skipping: skipped)
     }
 
     /// How many events a peripheral passes over (4.5.1): none while anything is under way, and never an instant.
@@ -76,30 +75,24 @@ extension Link {
         return latency
     }
 
-    private func advance(by events: Int) {
-        skipped = events - 1
-        channels.skip(skipped)
-        counter &+= UInt16(truncatingIfNeeded: events)
-        anchor = anchor + interval * events
-    }
-
     /// A peripheral that sleeps through events wakes up when there is something to send.
     func listenSooner() {
-        guard !isCentral, !isAwake, let timer, skipped > 0 else { return }
+        guard !isCentral, case .waiting(let timer, let skipped) = stage, skipped > 0 else { return }
         let early = (anchor - loop.now).microseconds - widening - 1
         let events = min(Int(early / interval.microseconds), skipped)
         guard early > 0, events > 0 else { return }
         loop.cancel(timer)
-        skipped -= events
         channels.unskip(events)
         counter &-= UInt16(truncatingIfNeeded: events)
         anchor = anchor - interval * events
-        prepareEvent()
+        prepareEvent(skipping: skipped - events)
     }
 
     // MARK: Within an event
 
-    private func act(_ output: ConnectionEvent.Output) {
+    /// Something has happened to the event that runs, if one does.
+    private func handle(_ input: ConnectionEvent.Input) {
+        guard let output = stage.running?.event.handle(input) else { return }
         switch output {
         case .send: transmit()
         case .listen: listen()
@@ -108,9 +101,18 @@ extension Link {
         }
     }
 
+    /// Whether nothing has been sent yet in the event that runs.
+    private var isFirst: Bool { stage.running?.event.isFirst ?? true }
+
+    private func cancelTimer() {
+        if let timer = stage.running?.timer { loop.cancel(timer) }
+        stage.running?.timer = nil
+    }
+
     private func listen() {
+        let hasSynced = stage.running?.hasSynced ?? false
         // The central cannot go on, so that there is nothing to wait for: the next event must not be missed.
-        if !isCentral, hasSynced, !mayCentralContinue { return act(event.close()) }
+        if !isCentral, hasSynced, !mayCentralContinue { return closeEvent() }
         arbiter.node.listen(
             RadioTuning(
                 channel: channel,
@@ -125,37 +127,36 @@ extension Link {
         } else {
             deadline = loop.now + .microseconds(LinkTiming.interFrameSpace + Self.responseMargin)
         }
-        timer = loop.schedule(at: deadline) { [unowned self] in
-            timer = nil
-            if !arbiter.node.isReceiving { act(event.handle(.silence)) }
+        stage.running?.timer = loop.schedule(at: deadline) { [unowned self] in
+            stage.running?.timer = nil
+            if !arbiter.node.isReceiving { handle(.silence) }
         }
     }
 
     func radioHeardStart() {
-        if let timer { loop.cancel(timer) }
-        timer = nil
-        guard !isCentral, !hasSynced else { return }
+        cancelTimer()
+        guard !isCentral, stage.running?.hasSynced == false else { return }
         // The anchor point is where the central's first PDU begins, whether its CRC is good or not (4.5.1).
-        hasSynced = true
+        stage.running?.hasSynced = true
         anchor = loop.now
         lastSync = anchor
         window = .zero
     }
 
     func radioReceived(_ frame: ReceivedFrame) {
-        guard let (header, payload) = read(frame) else { return act(event.handle(.corrupted)) }
+        guard let (header, payload) = read(frame) else { return handle(.corrupted) }
         lastHeard = loop.now
         isEstablished = true
         missed = 0
         rssi = frame.rssi
         take(header, payload)
         // Taking it may have ended the link.
-        guard isAwake else { return }
+        guard stage.isAwake else { return }
         // More of what the host has no room for is not asked for before the next event.
         peerHasMore = header.moreData && takesData
         // A peripheral that has no more to say does not listen before the next event, not even for the acknowledgement of
         // its LL_TERMINATE_IND (Core Vol 6 Part B 4.5.6, 5.1.6).
-        act(event.handle(.received(moreData: peerHasMore)))
+        handle(.received(moreData: peerHasMore))
     }
 
     /// A good data PDU; nil for everything else (AB-L02).
@@ -170,11 +171,11 @@ extension Link {
     }
 
     private func transmit() {
-        if isCentral, event.isFirst { return sendNow() }
+        if isCentral, isFirst { return sendNow() }
         let start = loop.now + .microseconds(LinkTiming.interFrameSpace)
-        guard hasTime(from: start), isWorthwhile(at: start) else { return act(event.close()) }
-        timer = loop.schedule(at: start) { [unowned self] in
-            timer = nil
+        guard hasTime(from: start), isWorthwhile(at: start) else { return closeEvent() }
+        stage.running?.timer = loop.schedule(at: start) { [unowned self] in
+            stage.running?.timer = nil
             sendNow()
         }
     }
@@ -195,7 +196,7 @@ extension Link {
             moreData: queue.hasMore,
             length: UInt8(truncatingIfNeeded: payload.count)
         )
-        sentMoreData = queue.hasMore
+        stage.running?.sentMoreData = queue.hasMore
         var pdu = PacketBuffer(headroom: 0, capacity: DataHeader.size + payload.count)
         header.write(to: &pdu)
         pdu.append(contentsOf: payload)
@@ -212,13 +213,13 @@ extension Link {
     }
 
     func radioSent() {
-        guard isAwake else { return }
-        if case .owesAnswer = ending { answered = true }
-        act(event.handle(.sent(moreData: sentMoreData)))
+        guard let running = stage.running else { return }
+        if case .owesAnswer(let reason) = ending { ending = .answered(reason) }
+        handle(.sent(moreData: running.sentMoreData))
     }
 
     func radioTaken() {
-        act(event.handle(.revoked))
+        handle(.revoked)
     }
 
     func radioFree() {}
@@ -230,7 +231,7 @@ extension Link {
         let others = arbiter.nextReservation(after: loop.now, except: self)
         let end = min(ownEnd, others - .microseconds(LinkTiming.interFrameSpace))
         // Debts are paid at the end of an event; its first exchange is not cut short for them.
-        return event.isFirst ? end : end - .microseconds(arbiter.owed)
+        return isFirst ? end : end - .microseconds(arbiter.owed)
     }
 
     /// The end of this event if nobody else needed the radio.
@@ -256,7 +257,7 @@ extension Link {
             let answer = rxPHY.airTimeMicroseconds(octets: DataHeader.size)
             return start + .microseconds(own + LinkTiming.interFrameSpace + answer) <= latestEnd
         }
-        return event.isFirst || start + .microseconds(own) <= latestEnd
+        return isFirst || start + .microseconds(own) <= latestEnd
     }
 
     /// Whether the central can send once more, and be answered, in what is left of the interval.
@@ -281,10 +282,10 @@ extension Link {
         let least = Int(DataLength.minimumOctets)
         // The first exchange of an event leaves the peer the room for what every device may send: a peer with something
         // to say is not silenced by one that always has more.
-        let others = fittingPayload(from: start, to: latestEnd, answer: event.isFirst ? least : 0)
+        let others = fittingPayload(from: start, to: latestEnd, answer: isFirst ? least : 0)
         // Cutting a PDU short to fill an event would only make more of them.
         if others >= wanted { return agreed }
-        guard event.isFirst else { return 0 }
+        guard isFirst else { return 0 }
         // An event always carries something (4.5.1): 27 octets even when others wait for the radio.
         let alone = fittingPayload(from: start, to: ownEnd, answer: 0)
         return min(agreed, max(others, min(alone, least)))

@@ -63,16 +63,12 @@ final class Link: RadioUser {
     /// What is sent with, and what comes is opened with, on an encrypted link.
     var transmitCipher: PacketCipher?
     var receiveCipher: PacketCipher?
-    /// When an authenticated packet came last, or its absence was told.
-    var lastAuthenticated: Instant
-    /// Whether the peer has been asked for one since.
-    var hasPinged = false
-    var payloadTimer: ScheduledTask?
+    var payloadWatch = PayloadWatch.off
     /// The strength of the last good PDU, in dBm.
     var rssi: Int8 = 127
 
+    var stage = LinkStage.new
     // The event that is being prepared or running.
-    var event: ConnectionEvent
     var counter: UInt16 = 0
     var channel: UInt8 = 0
     /// Where the event begins, as far as is known.
@@ -81,16 +77,9 @@ final class Link: RadioUser {
     var window: Duration
     /// When the central was last heard at an anchor point.
     var lastSync: Instant
-    var hasSynced = false
-    /// Whether the event runs and has the radio.
-    var isAwake = false
     var missed = 0
-    /// Events that are being slept through right now.
-    var skipped = 0
-    /// The MD bit of the PDU that was sent last, and of the one that came last.
-    var sentMoreData = false
+    /// The MD bit of the PDU that came last.
     var peerHasMore = false
-    var timer: ScheduledTask?
 
     // Supervision.
     var isEstablished = false
@@ -99,17 +88,7 @@ final class Link: RadioUser {
     var procedureTimer: ScheduledTask?
     var procedureProgress = 0
     var acceptedOctets = Int(DataLength.minimumOctets)
-    var ending: Ending?
-    /// Whether the acknowledgement of the peer's LL_TERMINATE_IND has been sent.
-    var answered = false
-
-    /// How a link that still lives is coming to its end.
-    enum Ending: Hashable {
-        /// LL_TERMINATE_IND has to arrive at the peer; then the host is told this.
-        case awaitsAcknowledgement(HCIStatus)
-        /// The peer has ended the link, and has to be told that this has arrived.
-        case owesAnswer(HCIStatus)
-    }
+    var ending: LinkEnding?
 
     init(
         _ parameters: Parameters,
@@ -129,7 +108,6 @@ final class Link: RadioUser {
             ? .algorithm2(.init(accessAddress: data.accessAddress)) : .algorithm1(.init(hop: data.hop))
         channelMap = data.channelMap
         peerAccuracy = parameters.peerAccuracy
-        event = ConnectionEvent(role: parameters.role)
         let offset = Duration.microseconds(
             parameters.start.windowDelay + Int64(data.windowOffset) * LinkTiming.unit
         )
@@ -137,11 +115,10 @@ final class Link: RadioUser {
         window = .microseconds(Int64(data.windowSize) * LinkTiming.unit)
         lastSync = parameters.start.end
         lastHeard = parameters.start.end
-        lastAuthenticated = parameters.start.end
     }
 
     var owesAnswer: Bool {
-        if case .owesAnswer = ending { return !answered }
+        if case .owesAnswer = ending { return true }
         return false
     }
 
@@ -169,10 +146,9 @@ final class Link: RadioUser {
 
     /// Ends the link at once, without a word to anybody.
     func drop() {
-        for task in [timer, supervision, procedureTimer, payloadTimer].compactMap({ $0 }) { loop.cancel(task) }
-        (timer, supervision, procedureTimer, payloadTimer) = (nil, nil, nil, nil)
-        _ = event.close()
-        isAwake = false
+        let tasks = [stage.timer, supervision, procedureTimer, payloadWatch.timer]
+        for task in tasks.compactMap({ $0 }) { loop.cancel(task) }
+        (stage, supervision, procedureTimer, payloadWatch) = (.ended, nil, nil, .off)
         held = nil
         arbiter.remove(self)
         arbiter.retire(handle)
@@ -210,11 +186,7 @@ final class Link: RadioUser {
         supervision = loop.schedule(at: deadline) { [unowned self] in
             let deadline = lastHeard + limit
             if deadline > loop.now { return superviseUntil(deadline) }
-            switch ending {
-            case .awaitsAcknowledgement(let reason): end(reason)
-            case .owesAnswer(let reason): end(reason)
-            case nil: end(isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished)
-            }
+            end(ending?.reason ?? (isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished))
         }
     }
 

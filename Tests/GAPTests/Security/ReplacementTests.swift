@@ -38,7 +38,7 @@ import Testing
             link.secure(level) { results.append($0.error) }
         }
         pair.world.run(for: .seconds(30)) { results.count == 3 }
-        #expect(results == [nil, .tooWeak, nil] && link.replacing == nil)
+        #expect(results == [nil, .tooWeak, nil] && !link.isReplacing)
         #expect(pair.central.person.prompts.count { $0 == .confirmReplacement } == 1)
         #expect(pair.central.bonds.bonds.map(\.isLost) == [false])
     }
@@ -51,7 +51,7 @@ import Testing
         let link = try #require(pair.central.link).security
         link.secure(.encrypted) { _ in }
         pair.world.run(for: .seconds(10)) { link.manager.encryption != nil }
-        #expect(link.manager.encryption != nil && link.isPairing)
+        #expect(link.manager.encryption != nil && link.pairing == .underWay)
         pair.world.run(.seconds(1))
         #expect(pair.central.bonds.bonds.map(\.isLost) == [true])
     }
@@ -74,10 +74,11 @@ import Testing
         let pair = try SecurePair()
         try pair.connect()
         let link = try #require(pair.central.link).security
-        link.isReplacementRefused = true
+        link.securityManager(link.manager, ask: .confirmReplacement) { _ in }
+        #expect(link.pairing == .replacementRefused)
         pair.central.person.decide = { _ in .refuse }
         #expect(try pair.secure(.central)?.error == .refusedByPerson)
-        #expect(!link.isReplacementRefused)
+        #expect(link.pairing == .none)
     }
 
     // MARK: Pairings

@@ -10,6 +10,14 @@ import SMP
 @testable import GAP
 @testable import Security
 
+extension SecureLink {
+    /// Whether somebody waits until a lost bond is replaced, or is not.
+    var isReplacing: Bool {
+        if case .replacing = life.undertaking { return true }
+        return false
+    }
+}
+
 /// All that comes of a link of a ``SecurityBench``: what the controller, the peer and the person get, what those above are
 /// told, and what is so in the end.
 final class LinkRecord {
@@ -64,8 +72,9 @@ final class LinkRecord {
         let link = bench.link
         let bond = link.bond.map { $0.isLost ? "lost bond" : "bond" }
         let flags: [(Bool, String)] = [
-            (link.isOpen, "open"), (link.isPairing, "pairing"), (link.isReplacementRefused, "refused"),
-            (link.hasPairedWithoutBond, "paired without"), (link.replacing != nil, "replacing"),
+            (link.isOpen, "open"), (link.pairing == .underWay, "pairing"),
+            (link.pairing == .replacementRefused, "refused"), (link.hasPairedWithoutBond, "paired without"),
+            (link.isReplacing, "replacing"),
             (link.prompt != nil, "prompt"), (link.bondIdentifier != nil, "known"),
         ]
         let words = flags.filter(\.0).map(\.1) + [bond].compactMap(\.self)
