@@ -26,7 +26,7 @@ package final class InProcessConnection: ServiceConnection {
         handler: @escaping @Sendable (Event) -> Void
     ) -> ManagerID {
         let id = ManagerID(lastManager.add(1, ordering: .relaxed).newValue)
-        let outlet = EventOutlet(queue: queue) { [crossing] in handler(crossing.pass($0, to: id)) }
+        let outlet = EventOutlet(queue: queue, handler: crossing.taking(handler, for: id))
         outlets.withLock { $0[id] = outlet }
         let opening = crossing.pass(AppMessage.openManager(id, role, options))
         guard case .openManager(_, let role, let options) = opening else { return id }

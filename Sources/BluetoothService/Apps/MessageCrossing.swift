@@ -34,9 +34,18 @@ enum MessageCrossing {
         return request
     }
 
-    func pass(_ event: Event, to manager: ManagerID) -> Event {
-        guard case .event(_, let event) = pass(ServiceMessage.event(manager, event)) else { return event }
-        return event
+    /// What takes a manager's events at the app's end, for `handler` to have them as they arrive.
+    func taking(
+        _ handler: @escaping @Sendable (Event) -> Void,
+        for manager: ManagerID
+    ) -> @Sendable (Event) -> Void {
+        switch self {
+        case .direct: handler
+        case .encoded:
+            { event in
+                if case .event(_, let event) = pass(ServiceMessage.event(manager, event)) { handler(event) }
+            }
+        }
     }
 
     func pass(_ query: Query, of manager: ManagerID) -> Query {

@@ -181,7 +181,7 @@ extension CentralSession {
     func linkIsUp(_ link: PeerLink) {
         let peer = link.peer
         guard wants(peer), let info = system.peers[peer]?.info else { return }
-        let user = Attachment(key, manager.subject.about(peer)) { [weak self] in self?.emit($0, of: peer) }
+        let user = Attachment(key, manager, of: peer, loop: system.loop)
         uses[peer] = .connected(link, user)
         link.attach(user, name: info.name)
     }

@@ -1,25 +1,29 @@
+import EventLoops
 import Foundation
 
 /// One manager's use of a link: what it is told of the peer passes through here, until it lets go.
 final class Attachment {
-    let manager: ManagerKey
+    let key: ManagerKey
+    private let manager: AppManager
+    private let peer: UUID
+    private let loop: any EventLoop
     /// Whose use of which peer it is, for observers.
-    let subject: Observation.Subject
-    private let send: (PeerEvent) -> Void
+    var subject: Observation.Subject { manager.subject.about(peer) }
     /// Whether the manager still counts as connected.
     private(set) var isLive = true
     /// What the manager has found so far: handles of services and of characteristic values (behaviour 4.2).
     private var known: Set<AttributeHandle> = []
 
-    init(_ manager: ManagerKey, _ subject: Observation.Subject, send: @escaping (PeerEvent) -> Void) {
+    init(_ key: ManagerKey, _ manager: AppManager, of peer: UUID, loop: any EventLoop) {
+        self.key = key
         self.manager = manager
-        self.subject = subject
-        self.send = send
+        self.peer = peer
+        self.loop = loop
     }
 
     /// Tells the manager; after the end nothing (behaviour 3.13).
     func emit(_ event: PeerEvent) {
-        if isLive { send(event) }
+        if isLive { manager.tell(.central(.peer(peer, event)), on: loop) }
     }
 
     /// The manager is no longer connected.

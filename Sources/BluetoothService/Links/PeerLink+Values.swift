@@ -108,7 +108,7 @@ extension PeerLink {
             )
             return user.emit(.notifyStateChanged(handle, isNotifying: false, error))
         }
-        subscription(handle, .request(user.manager, enabled: isEnabled))
+        subscription(handle, .request(user.key, enabled: isEnabled))
     }
 
     func subscription(_ handle: AttributeHandle, _ event: SubscriptionArbiter<ManagerKey>.Event) {
@@ -118,7 +118,7 @@ extension PeerLink {
             case .write(let isEnabled):
                 writeConfiguration(isEnabled, of: handle)
             case .report(let manager, let isNotifying, let error):
-                let user = users.first { $0.manager == manager }
+                let user = users.first { $0.key == manager }
                 user?.emit(.notifyStateChanged(handle, isNotifying: isNotifying, error))
             }
         }
@@ -153,7 +153,7 @@ extension PeerLink {
     /// A value that nobody subscribed to is for nobody (AB-A09).
     func valueArrived(_ value: PacketBuffer, of handle: AttributeHandle) {
         guard let subscribers = subscriptions[handle]?.subscribers else { return }
-        for user in users where subscribers.contains(user.manager) {
+        for user in users where subscribers.contains(user.key) {
             user.emit(.valueUpdated(handle, .success(value)))
         }
     }

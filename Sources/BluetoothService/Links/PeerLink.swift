@@ -123,7 +123,7 @@ extension PeerLink {
         user.end()
         users.removeAll { $0 === user }
         commands.removeAll { $0.user === user }
-        for handle in subscriptions.keys.sorted() { subscription(handle, .leave(user.manager)) }
+        for handle in subscriptions.keys.sorted() { subscription(handle, .leave(user.key)) }
         endIfUnused()
     }
 

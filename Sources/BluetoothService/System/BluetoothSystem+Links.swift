@@ -70,7 +70,7 @@ extension BluetoothSystem {
             for session in centrals { session.connectionFailed(to: link.peer, error) }
         }
         for user in close(link) {
-            let session = manager(user.manager) as? CentralSession
+            let session = manager(user.key) as? CentralSession
             session?.linkIsGone(link, user, error)
         }
         // Those who came while the link was ending want a new one.
