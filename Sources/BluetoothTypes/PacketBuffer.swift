@@ -106,7 +106,14 @@ public struct PacketBuffer: Sendable {
     @inlinable
     public mutating func append<T: FixedWidthInteger>(integer value: T) {
         dropTail()
-        Swift.withUnsafeBytes(of: value.littleEndian) { storage.append(contentsOf: $0) }
+        // Octet by octet: for so few of them the array's way of adding many costs more than all else.
+        var rest = value
+        var left = T.bitWidth / 8
+        while left > 0 {
+            storage.append(UInt8(truncatingIfNeeded: rest))
+            rest >>= 8
+            left -= 1
+        }
         end = storage.count
     }
 
@@ -124,9 +131,12 @@ public struct PacketBuffer: Sendable {
         let size = T.bitWidth / 8
         makeHeadroom(size)
         start -= size
-        let first = start
-        Swift.withUnsafeBytes(of: value.littleEndian) { octets in
-            storage.withUnsafeMutableBytes { $0[first..<first + size].copyBytes(from: octets) }
+        var rest = value
+        var index = start
+        while index < start + size {
+            storage[index] = UInt8(truncatingIfNeeded: rest)
+            rest >>= 8
+            index += 1
         }
     }
 
@@ -136,12 +146,15 @@ public struct PacketBuffer: Sendable {
         precondition(position >= 0 && count >= 0 && position <= end - start - count, "an integer beyond the buffer")
         precondition(count <= T.bitWidth / 8, "an integer of more octets than its type")
         let first = start + position
-        var value: T = 0
-        // Safe: the octets are in the storage, and the value has room for them.
-        Swift.withUnsafeMutableBytes(of: &value) { value in
-            storage.withUnsafeBytes { value.copyBytes(from: $0[first..<first + count]) }
+        return storage.withUnsafeBufferPointer { octets in
+            var value: T = 0
+            var index = first + count
+            while index > first {
+                index -= 1
+                value = (value &<< 8) | T(truncatingIfNeeded: octets[index])
+            }
+            return value
         }
-        return T(littleEndian: value)
     }
 
     /// Calls `body` with the octets in place.

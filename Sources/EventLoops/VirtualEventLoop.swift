@@ -135,7 +135,7 @@ public final class VirtualEventLoop: EventLoop {
             task.run()
             return true
         }
-        if let delivery = state.deliveries.popFirst() {
+        if !state.deliveries.isEmpty, let delivery = state.deliveries.popFirst() {
             call(delivery.callback, on: delivery.queue)
             return true
         }

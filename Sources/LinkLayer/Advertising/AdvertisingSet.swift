@@ -59,6 +59,8 @@ struct AdvertisingSet {
         self.parameters = parameters
     }
 
+    private static let highDutyCycle: LEAdvertisingProperties = [.connectable, .directed, .highDutyCycle]
+
     private var properties: LEAdvertisingProperties { parameters.properties }
     /// Whether legacy PDUs are used.
     var isLegacy: Bool { properties.contains(.legacy) }
@@ -69,7 +71,7 @@ struct AdvertisingSet {
     /// Whether it is for one device only.
     var isDirected: Bool { properties.contains(.directed) }
     /// Whether it is connectable, directed, and sent as often as can be.
-    var isHighDutyCycle: Bool { properties.isSuperset(of: [.connectable, .directed, .highDutyCycle]) }
+    var isHighDutyCycle: Bool { properties.isSuperset(of: Self.highDutyCycle) }
     /// Whether the advertiser does not tell who it is.
     var isAnonymous: Bool { properties.contains(.anonymous) }
 
