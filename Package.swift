@@ -21,6 +21,20 @@ func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     )
 }
 
+/// An app of Examples, which is a package of its own besides: what it does, and the program around it.
+func example(_ folder: String, _ library: String, _ program: String) -> [Target] {
+    let path = "Examples/\(folder)/Sources"
+    return [
+        .target(name: library, dependencies: ["CoreBluetooth"], path: "\(path)/\(library)", swiftSettings: settings),
+        .executableTarget(
+            name: program,
+            dependencies: [.init(stringLiteral: library), "CoreBluetooth"],
+            path: "\(path)/\(program)",
+            swiftSettings: settings
+        ),
+    ]
+}
+
 let package = Package(
     name: "harald-bluetooth",
     products: [
@@ -296,6 +310,19 @@ let package = Package(
         ),
     ],
     swiftLanguageModes: [.v6]
+)
+
+package.targets += example("HeartRate", "HeartRate", "heart-rate")
+package.targets += example("TextTransfer", "TextTransfer", "text-transfer")
+package.targets += example("Thermometer", "HealthThermometer", "thermometer")
+package.targets.append(
+    .testTarget(
+        name: "ExamplesTests",
+        dependencies: [
+            "BluetoothSimulation", "CoreBluetooth", "HealthThermometer", "HeartRate", "TextTransfer",
+        ],
+        swiftSettings: settings
+    )
 )
 
 // Fuzzing/run sets this, and has libFuzzer's flags on its command line: nobody who depends on the package meets either.

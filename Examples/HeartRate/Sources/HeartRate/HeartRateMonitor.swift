@@ -1,0 +1,141 @@
+import CoreBluetooth
+import Foundation
+
+/// Finds a heart-rate sensor, connects, and reports where it is worn and each rate.
+///
+/// Everything happens on the queue that is given to the initialiser; nil is the main queue.
+package final class HeartRateMonitor: NSObject {
+    /// What the monitor tells whoever shows it to a person.
+    package enum Report: Hashable {
+        case unavailable(CBManagerState)
+        case searching
+        case found(name: String?)
+        case connected
+        case sensorLocation(String)
+        case heartRate(Int)
+        case disconnected
+        case failed(String)
+    }
+
+    private static let service = CBUUID(string: "180D")
+    private static let measurement = CBUUID(string: "2A37")
+    private static let location = CBUUID(string: "2A38")
+
+    private let report: (Report) -> Void
+    private var manager: CBCentralManager?
+    /// Kept while it is used: a manager holds none of its peripherals.
+    private var sensor: CBPeripheral?
+
+    package init(queue: DispatchQueue? = nil, report: @escaping (Report) -> Void) {
+        self.report = report
+        super.init()
+        manager = CBCentralManager(delegate: self, queue: queue)
+    }
+
+    /// Ends the connection in good order.
+    package func stop() {
+        guard let sensor else { return }
+        manager?.cancelPeripheralConnection(sensor)
+    }
+
+    private func search() {
+        report(.searching)
+        manager?.scanForPeripherals(withServices: [Self.service])
+    }
+}
+
+extension HeartRateMonitor: CBCentralManagerDelegate {
+    package func centralManagerDidUpdateState(_ central: CBCentralManager) {
+        guard central.state == .poweredOn else { return report(.unavailable(central.state)) }
+        search()
+    }
+
+    package func centralManager(
+        _ central: CBCentralManager,
+        didDiscover peripheral: CBPeripheral,
+        advertisementData: [String: Any],
+        rssi RSSI: NSNumber
+    ) {
+        central.stopScan()
+        sensor = peripheral
+        report(.found(name: advertisementData[CBAdvertisementDataLocalNameKey] as? String ?? peripheral.name))
+        central.connect(peripheral)
+    }
+
+    package func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+        report(.connected)
+        peripheral.delegate = self
+        peripheral.discoverServices([Self.service])
+    }
+
+    package func centralManager(
+        _ central: CBCentralManager,
+        didFailToConnect peripheral: CBPeripheral,
+        error: (any Error)?
+    ) {
+        report(.failed(error?.localizedDescription ?? "no connection"))
+        search()
+    }
+
+    package func centralManager(
+        _ central: CBCentralManager,
+        didDisconnectPeripheral peripheral: CBPeripheral,
+        error: (any Error)?
+    ) {
+        report(.disconnected)
+        // A sensor that went out of reach is connected to again as soon as it is back: a request does not time out.
+        if error != nil { central.connect(peripheral) } else { sensor = nil }
+    }
+}
+
+extension HeartRateMonitor: CBPeripheralDelegate {
+    package func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+        if let error { return report(.failed(error.localizedDescription)) }
+        for service in peripheral.services ?? [] where service.uuid == Self.service {
+            peripheral.discoverCharacteristics([Self.measurement, Self.location], for: service)
+        }
+    }
+
+    package func peripheral(
+        _ peripheral: CBPeripheral,
+        didDiscoverCharacteristicsFor service: CBService,
+        error: (any Error)?
+    ) {
+        if let error { return report(.failed(error.localizedDescription)) }
+        for characteristic in service.characteristics ?? [] {
+            if characteristic.properties.contains(.notify) { peripheral.setNotifyValue(true, for: characteristic) }
+            if characteristic.properties.contains(.read) { peripheral.readValue(for: characteristic) }
+        }
+    }
+
+    package func peripheral(
+        _ peripheral: CBPeripheral,
+        didUpdateValueFor characteristic: CBCharacteristic,
+        error: (any Error)?
+    ) {
+        if let error { return report(.failed(error.localizedDescription)) }
+        guard let value = characteristic.value else { return }
+        switch characteristic.uuid {
+        case Self.measurement: if let rate = Self.rate(of: value) { report(.heartRate(rate)) }
+        case Self.location: report(.sensorLocation(Self.place(of: value)))
+        default: break
+        }
+    }
+}
+
+extension HeartRateMonitor {
+    /// The beats a minute in a Heart Rate Measurement: the lowest bit of the flags says whether one octet or two hold them.
+    static func rate(of value: Data) -> Int? {
+        let octets = [UInt8](value)
+        guard let flags = octets.first else { return nil }
+        if flags & 1 == 0 { return octets.count >= 2 ? Int(octets[1]) : nil }
+        return octets.count >= 3 ? Int(octets[1]) | Int(octets[2]) << 8 : nil
+    }
+
+    /// Where a Body Sensor Location says that the sensor is.
+    static func place(of value: Data) -> String {
+        let places = ["other", "chest", "wrist", "finger", "hand", "ear lobe", "foot"]
+        guard let number = value.first.map(Int.init), places.indices.contains(number) else { return "unknown" }
+        return places[number]
+    }
+}

@@ -1,0 +1,148 @@
+import CoreBluetooth
+import Foundation
+
+/// A thermometer as a peripheral: the Health Thermometer service, whose measurements are indicated, with an interval that a
+/// trusted central may change.
+///
+/// Everything happens on the queue that is given to the initialiser; nil is the main queue.
+package final class Thermometer: NSObject {
+    /// What the thermometer tells whoever shows it to a person.
+    package enum Report: Hashable {
+        case unavailable(CBManagerState)
+        case advertising
+        case watched(by: Int)
+        case interval(seconds: Int)
+        case failed(String)
+    }
+
+    package static let service = CBUUID(string: "1809")
+    package static let measurement = CBUUID(string: "2A1C")
+    package static let type = CBUUID(string: "2A1D")
+    package static let interval = CBUUID(string: "2A21")
+
+    private let name: String
+    private let celsius: () -> Double
+    private let report: (Report) -> Void
+    private var manager: CBPeripheralManager?
+    private let measurements = CBMutableCharacteristic(
+        type: Thermometer.measurement,
+        properties: [.indicate],
+        value: nil,
+        permissions: []
+    )
+    private let intervals = CBMutableCharacteristic(
+        type: Thermometer.interval,
+        properties: [.read, .write],
+        value: nil,
+        permissions: [.readable, .writeEncryptionRequired]
+    )
+    private var seconds: UInt16 = 60
+    /// Measurements for which there was no room yet. The oldest goes when there are more than 8.
+    private var waiting: [Data] = []
+
+    /// `celsius` is the sensor: asked on the queue whenever something is to be measured.
+    package init(
+        name: String,
+        queue: DispatchQueue? = nil,
+        celsius: @escaping () -> Double,
+        report: @escaping (Report) -> Void
+    ) {
+        self.name = name
+        self.celsius = celsius
+        self.report = report
+        super.init()
+        manager = CBPeripheralManager(delegate: self, queue: queue)
+    }
+
+    /// Sends the temperature to all that watch. On the queue of the thermometer.
+    package func measure() {
+        waiting.append(Self.encoded(celsius()))
+        if waiting.count > 8 { waiting.removeFirst() }
+        send()
+    }
+
+    private func send() {
+        while let next = waiting.first {
+            guard manager?.updateValue(next, for: measurements, onSubscribedCentrals: nil) == true else { return }
+            waiting.removeFirst()
+        }
+    }
+
+    /// A Temperature Measurement in Celsius: flags, then an IEEE 11073 float with two decimals.
+    static func encoded(_ celsius: Double) -> Data {
+        let mantissa = UInt32(bitPattern: Int32((celsius * 100).rounded())) & 0xFF_FFFF
+        let exponent = UInt32(UInt8(bitPattern: -2)) << 24
+        return withUnsafeBytes(of: (mantissa | exponent).littleEndian) { Data([0]) + Data($0) }
+    }
+}
+
+extension Thermometer: CBPeripheralManagerDelegate {
+    package func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
+        guard peripheral.state == .poweredOn else { return report(.unavailable(peripheral.state)) }
+        // On the body, of an adult: a value that does not change is kept by the system, and read without asking the app.
+        let type = CBMutableCharacteristic(
+            type: Self.type,
+            properties: [.read],
+            value: Data([2]),
+            permissions: [.readable]
+        )
+        let service = CBMutableService(type: Self.service, primary: true)
+        service.characteristics = [measurements, type, intervals]
+        peripheral.add(service)
+    }
+
+    package func peripheralManager(_ peripheral: CBPeripheralManager, didAdd service: CBService, error: (any Error)?) {
+        if let error { return report(.failed(error.localizedDescription)) }
+        peripheral.startAdvertising([
+            CBAdvertisementDataLocalNameKey: name, CBAdvertisementDataServiceUUIDsKey: [Self.service],
+        ])
+    }
+
+    package func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {
+        report(error.map { .failed($0.localizedDescription) } ?? .advertising)
+    }
+
+    package func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        central: CBCentral,
+        didSubscribeTo characteristic: CBCharacteristic
+    ) {
+        report(.watched(by: measurements.subscribedCentrals?.count ?? 0))
+        measure()
+    }
+
+    package func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        central: CBCentral,
+        didUnsubscribeFrom characteristic: CBCharacteristic
+    ) {
+        report(.watched(by: measurements.subscribedCentrals?.count ?? 0))
+    }
+
+    package func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) {
+        send()
+    }
+
+    package func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
+        let value = withUnsafeBytes(of: seconds.littleEndian) { Data($0) }
+        guard request.offset <= value.count else { return peripheral.respond(to: request, withResult: .invalidOffset) }
+        request.value = value.dropFirst(request.offset)
+        peripheral.respond(to: request, withResult: .success)
+    }
+
+    package func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
+        // All or nothing, and one answer: to the first.
+        guard let first = requests.first else { return }
+        guard requests.count == 1, first.offset == 0, let value = first.value, value.count == 2 else {
+            return peripheral.respond(to: first, withResult: .invalidAttributeValueLength)
+        }
+        let wanted = UInt16(value[value.startIndex]) | UInt16(value[value.startIndex + 1]) << 8
+        // 0x80: the service's own code for an interval out of range (Health Thermometer Service 1.0, 1.6).
+        guard (1...3_600).contains(wanted) else {
+            return peripheral.respond(to: first, withResult: CBATTError.Code(rawValue: 0x80) ?? .unlikelyError)
+        }
+        seconds = wanted
+        report(.interval(seconds: Int(wanted)))
+        peripheral.respond(to: first, withResult: .success)
+    }
+}

@@ -1,0 +1,16 @@
+import Foundation
+import HealthThermometer
+
+// thermometer [NAME]: measures once a second until it is interrupted.
+let thermometer = Thermometer(
+    name: CommandLine.arguments.dropFirst().first ?? "Thermometer",
+    celsius: { 36.5 + Double.random(in: -0.2...0.2) },
+    report: { print($0) }
+)
+Task { @MainActor in
+    while true {
+        try await Task.sleep(for: .seconds(1))
+        thermometer.measure()
+    }
+}
+RunLoop.main.run()

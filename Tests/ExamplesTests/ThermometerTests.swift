@@ -1,0 +1,118 @@
+import BluetoothSimulation
+import CoreBluetooth
+import HealthThermometer
+import Synchronization
+import Testing
+
+@Suite struct ThermometerTests {
+    private let world = SimulatedWorld(seed: 1)
+    private let heard = Heard<Thermometer.Report>()
+    private let answers = Heard<TemperatureReader.Answer>()
+
+    @Test("The thermometer indicates what it measures, and takes a new interval from a paired central alone")
+    func measuresAndTakesAnInterval() {
+        let device = world.addDevice(named: "Thermometer")
+        let thermometer = device.launch("thermometer") { [heard] _ in
+            let queue = DispatchQueue(label: "thermometer")
+            return Thermometer(name: "Kitchen", queue: queue, celsius: { 36.64 }, report: heard.add)
+        }
+        let phone = world.addDevice(named: "Phone")
+        let reader = phone.launch("reader") { [answers] _ in
+            TemperatureReader(intervals: [5, 0], queue: DispatchQueue(label: "reader"), answer: answers.add)
+        }
+        // The person declines the pairing that the first write asks for.
+        world.run(for: .seconds(60)) { [answers] in answers.has(.isWritten(false)) }
+        #expect(heard.all == [.advertising, .watched(by: 1)])
+        #expect(answers.all.contains(.measured(Data([0x00, 0x50, 0x0E, 0x00, 0xFE]))))
+
+        phone.person.behaves(.agrees(lookingAt: [device]))
+        device.person.behaves(.agrees(lookingAt: [phone]))
+        world.run(for: .seconds(60)) { [answers] in answers.has(.read(Data([5, 0]))) }
+        withExtendedLifetime((thermometer, reader)) {
+            #expect(heard.all == [.advertising, .watched(by: 1), .interval(seconds: 5)])
+            // An interval of nothing is out of range.
+            #expect(answers.all.suffix(3) == [.isWritten(true), .isWritten(false), .read(Data([5, 0]))])
+        }
+    }
+}
+
+/// A central that watches the temperature, writes 5 s as the interval until that is taken, then 0 s, then reads what is in force.
+private final class TemperatureReader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
+    enum Answer: Equatable {
+        case measured(Data)
+        case isWritten(Bool)
+        case read(Data)
+    }
+
+    private var intervals: [UInt8]
+    private let answer: (Answer) -> Void
+    private var manager: CBCentralManager?
+    private var thermometer: CBPeripheral?
+
+    init(intervals: [UInt8], queue: DispatchQueue, answer: @escaping (Answer) -> Void) {
+        self.intervals = intervals
+        self.answer = answer
+        super.init()
+        manager = CBCentralManager(delegate: self, queue: queue)
+    }
+
+    func centralManagerDidUpdateState(_ central: CBCentralManager) {
+        guard central.state == .poweredOn else { return }
+        central.scanForPeripherals(withServices: [Thermometer.service])
+    }
+
+    func centralManager(
+        _ central: CBCentralManager,
+        didDiscover peripheral: CBPeripheral,
+        advertisementData: [String: Any],
+        rssi RSSI: NSNumber
+    ) {
+        thermometer = peripheral
+        peripheral.delegate = self
+        central.stopScan()
+        central.connect(peripheral)
+    }
+
+    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+        peripheral.discoverServices([Thermometer.service])
+    }
+
+    func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+        for service in peripheral.services ?? [] { peripheral.discoverCharacteristics(nil, for: service) }
+    }
+
+    func peripheral(
+        _ peripheral: CBPeripheral,
+        didDiscoverCharacteristicsFor service: CBService,
+        error: (any Error)?
+    ) {
+        for characteristic in service.characteristics ?? [] {
+            if characteristic.uuid == Thermometer.measurement { peripheral.setNotifyValue(true, for: characteristic) }
+            if characteristic.uuid == Thermometer.interval { write(to: characteristic, of: peripheral) }
+        }
+    }
+
+    private func write(to characteristic: CBCharacteristic, of peripheral: CBPeripheral) {
+        guard let interval = intervals.first else { return peripheral.readValue(for: characteristic) }
+        peripheral.writeValue(Data([interval, 0]), for: characteristic, type: .withResponse)
+    }
+
+    func peripheral(
+        _ peripheral: CBPeripheral,
+        didWriteValueFor characteristic: CBCharacteristic,
+        error: (any Error)?
+    ) {
+        answer(.isWritten(error == nil))
+        if error == nil || intervals == [0] { intervals.removeFirst() }
+        write(to: characteristic, of: peripheral)
+    }
+
+    func peripheral(
+        _ peripheral: CBPeripheral,
+        didUpdateValueFor characteristic: CBCharacteristic,
+        error: (any Error)?
+    ) {
+        guard let value = characteristic.value else { return }
+        answer(characteristic.uuid == Thermometer.measurement ? .measured(value) : .read(value))
+    }
+}
