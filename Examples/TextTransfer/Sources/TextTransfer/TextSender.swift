@@ -92,6 +92,5 @@ extension TextSender: CBPeripheralManagerDelegate {
 
     package func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) {
         send()
-
     }
 }
