@@ -113,7 +113,6 @@ let package = Package(
             "Privacy",
             [
                 "BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "HCI", "HCIHost", "SMP",
-                .product(name: "Logging", package: "swift-log"),
             ]
         ),
         room(
@@ -121,7 +120,6 @@ let package = Package(
             [
                 "BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "HCI", "HCIHost", "L2CAP", "ATT", "GATT",
                 "Privacy", "SMP",
-                .product(name: "Logging", package: "swift-log"),
             ]
         ),
         room(
@@ -129,7 +127,6 @@ let package = Package(
             [
                 "BluetoothTypes", "EventLoops", "HCI", "HCIHost", "L2CAP", "ATT", "GATT", "Privacy",
                 "Security", "SMP", "Bonds",
-                .product(name: "Logging", package: "swift-log"),
             ]
         ),
         room(
@@ -240,7 +237,9 @@ let package = Package(
         ),
         .target(
             name: "ServiceMessages",
-            dependencies: ["BluetoothService", "BluetoothTypes", "EventLoops"],
+            dependencies: [
+                "BluetoothService", "BluetoothTypes", "EventLoops", .product(name: "Logging", package: "swift-log"),
+            ],
             path: "Tests/ServiceMessages",
             swiftSettings: settings
         ),

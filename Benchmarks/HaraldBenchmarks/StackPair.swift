@@ -24,7 +24,7 @@ final class StackPair {
     init() throws {
         controllers = DirectControllers(loop: loop)
         hosts = controllers.hosts.map { [loop] in
-            HCIHost(transport: $0, loop: loop, logger: Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() })
+            HCIHost(transport: $0, loop: loop, happenings: .log(Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() }))
         }
         let database = GATTDatabase()
         let service = try database.add(

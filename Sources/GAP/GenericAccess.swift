@@ -4,7 +4,6 @@ import EventLoops
 import HCI
 import HCIHost
 import L2CAP
-import Logging
 import Privacy
 import SMP
 import Security
@@ -87,14 +86,14 @@ package final class GenericAccess {
         bonds: BondStore? = nil,
         pairing: PairingConfiguration = PairingConfiguration(),
         privateAddressInterval interval: Duration = GAPTimer.privateAddressInterval,
-        logger: Logger
+        happenings: HappeningSink
     ) {
         let security = DeviceSecurity(
             loop: loop,
             random: random,
             bonds: bonds,
             configuration: pairing,
-            logger: logger
+            happenings: happenings
         )
         let identity = DeviceIdentity(policy, random: random)
         self.init(
@@ -104,7 +103,7 @@ package final class GenericAccess {
             identity: identity,
             security: security,
             privateAddressInterval: interval,
-            logger: logger
+            happenings: happenings
         )
     }
 
@@ -123,7 +122,7 @@ package final class GenericAccess {
         identity: DeviceIdentity,
         security: DeviceSecurity,
         privateAddressInterval interval: Duration = GAPTimer.privateAddressInterval,
-        logger: Logger
+        happenings: HappeningSink
     ) {
         self.host = host
         self.loop = loop
@@ -135,11 +134,11 @@ package final class GenericAccess {
             random: random,
             identity: nil,
             interval: interval,
-            logger: logger
+            happenings: happenings
         )
-        advertiser = Advertiser(host: host, loop: loop, random: random, logger: logger, privacy: privacy)
-        scanner = Scanner(host: host, loop: loop, logger: logger, privacy: privacy)
-        connector = Connector(host: host, loop: loop, logger: logger, privacy: privacy, scanner: scanner)
+        advertiser = Advertiser(host: host, loop: loop, random: random, happenings: happenings, privacy: privacy)
+        scanner = Scanner(host: host, loop: loop, happenings: happenings, privacy: privacy)
+        connector = Connector(host: host, loop: loop, happenings: happenings, privacy: privacy, scanner: scanner)
         security.begin(on: host, privacy)
         listen()
     }

@@ -3,7 +3,6 @@ import Bonds
 import Cryptography
 import HCI
 import HCIHost
-import Logging
 import Privacy
 import SMP
 
@@ -69,6 +68,7 @@ extension SecureLink: SecurityManagerDelegate {
         pairing = .none
         hasPairedWithoutBond = !isBonding
         device.pairingSucceeded(with: peer)
+        tell(.paired(hasBond: isBonding))
         update()
         if isBonding, let bond {
             device.bondChanged(bond.identifier)
@@ -111,6 +111,7 @@ extension SecureLink: SecurityManagerDelegate {
     package func securityManager(_ manager: SecurityManager, didFail error: SecurityError) {
         if pairing != .none, error.countsAsFailedPairing { device.pairingFailed(with: peer) }
         pairing = .none
+        tell(.failed(error))
         if error == .peerLostKey { bondIsLost() }
         onFailure?(error)
     }
@@ -127,7 +128,7 @@ extension SecureLink: SecurityManagerDelegate {
                 bond.keys.peerSignCounter = max(bond.keys.peerSignCounter, keys.peerSignCounter)
             }
         } catch {
-            device.logger.error("a signature does not count: \(error)")
+            tell(.signatureNotKept(error))
             throw error
         }
     }
@@ -150,16 +151,17 @@ extension SecureLink: SecurityManagerDelegate {
     private func bondIsLost() {
         guard let identifier = bond?.identifier else { return }
         changeBond { $0.isLost = true }
+        tell(.bondLost)
         device.bondChanged(identifier)
         onBondLost?()
     }
 
     private func changeBond(_ change: (inout Bond) -> Void) {
         guard let identifier = bondIdentifier, let bonds = device.bonds else { return }
-        do {
+        do throws(BondError) {
             try bonds.update(identifier, change)
         } catch {
-            device.logger.error("\(error)")
+            tell(.bondNotKept(error))
         }
     }
 }

@@ -8,7 +8,6 @@ import GATT
 import HCI
 import HCIHost
 import L2CAP
-import Logging
 import SMP
 import Security
 

@@ -3,7 +3,6 @@ import Foundation
 import GAP
 import HCI
 import HCIHost
-import Logging
 import SMP
 
 // MARK: - Links

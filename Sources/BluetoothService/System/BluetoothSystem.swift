@@ -36,7 +36,6 @@ package final class BluetoothSystem {
     package let observers: Observers
 
     // What lasts.
-    let logger: Logger
     let random: RandomSource
     let keeper: BondKeeper
     let security: DeviceSecurity
@@ -79,14 +78,18 @@ package final class BluetoothSystem {
         self.loop = loop
         self.random = random
         self.configuration = configuration
-        self.logger = logger
         observers = Observers(loop: loop)
         observers.add(LogObserver.kinds, LogObserver(logger: logger).take)
         attributes = LocalAttributes(name: configuration.deviceName, appearance: configuration.appearance)
         let keeper = BondKeeper(configuration, storage: bonds, random: random)
         self.keeper = keeper
         peers = PeerTable { keeper.secret("names of peers") }
-        security = DeviceSecurity(loop: loop, random: random, configuration: configuration.pairing, logger: logger)
+        security = DeviceSecurity(
+            loop: loop,
+            random: random,
+            configuration: configuration.pairing,
+            happenings: observers.sink
+        )
         identity = DeviceIdentity(configuration.address, random: random)
         // As peripheral Apple's systems take a code in, and ask the person when a central has lost its bond.
         if configuration.pairing.ioCapability == .keyboardDisplay {
@@ -116,6 +119,7 @@ package final class BluetoothSystem {
     }
 
     private func listen() {
+        observers.nameOfPeer = { [weak self] in self?.identifier($0) }
         controllers.onArrival = { [weak self] in self?.handle(.lookAgain) }
         security.onBondChange = { [weak self] _ in self?.followBonds() }
         advertising.onChange = { [weak self] in self?.advertise($0) }
@@ -166,7 +170,7 @@ package final class BluetoothSystem {
     }
 
     /// Tells of something that apps see nothing of.
-    func trouble(_ text: @autoclosure () -> String, _ weight: Observation.Trouble = .warning) {
+    func trouble(_ text: @autoclosure () -> String, _ weight: HappeningWeight = .warning) {
         observers.tell(.trouble, .trouble(text(), weight))
     }
 }

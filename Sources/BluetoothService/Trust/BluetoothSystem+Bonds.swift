@@ -71,6 +71,13 @@ extension BluetoothSystem {
         return peers.see(address)
     }
 
+    /// The peer that something in the host stack is about, if this host knows it: nobody comes to be known by it.
+    func identifier(_ happening: any StackHappening) -> UUID? {
+        if let link = links.first(where: { $0.connection.handle == happening.link }) { return link.peer }
+        guard let address = happening.peer else { return nil }
+        return keeper.store?.bond(identity: address).map { UUID($0.identifier) } ?? peers.identifier(at: address)
+    }
+
     /// Remembers the name of a peer, with its bond if there is one.
     func setName(_ name: String, of peer: UUID) {
         peers.setDeviceName(name, of: peer)

@@ -34,7 +34,7 @@ import Testing
             random: RandomSource(seed: 3),
             identity: isPrivate ? Self.identity : nil,
             interval: interval,
-            logger: peer.logger
+            happenings: peer.happenings
         )
     }
 
@@ -260,7 +260,7 @@ import Testing
             loop: peer.loop,
             random: RandomSource(seed: 3),
             identity: nil,
-            logger: peer.logger
+            happenings: peer.happenings
         )
         privacy.peers = [bonded, keyless]
     }

@@ -37,7 +37,7 @@ import Testing
             random: RandomSource(seed: 3),
             identity: isPrivate ? Self.identity : nil,
             interval: Self.interval,
-            logger: peer.logger
+            happenings: peer.happenings
         )
     }
 
@@ -247,11 +247,11 @@ import Testing
     @Test(arguments: QuietMachine.User.allCases)
     func whoDoesNotFallSilentIsWaitedForTwoSeconds(user: QuietMachine.User) {
         let privacy = privacy()
-        let (host, loop, logger) = (peer.host!, peer.loop, peer.logger)
+        let (host, loop, happenings) = (peer.host!, peer.loop, peer.happenings)
         // They know nothing of it, and so do not answer.
-        let advertiser = Advertiser(host: host, loop: loop, random: RandomSource(seed: 1), logger: logger)
-        let scanner = Scanner(host: host, loop: loop, logger: logger)
-        let connector = Connector(host: host, loop: loop, logger: logger)
+        let advertiser = Advertiser(host: host, loop: loop, random: RandomSource(seed: 1), happenings: happenings)
+        let scanner = Scanner(host: host, loop: loop, happenings: happenings)
+        let connector = Connector(host: host, loop: loop, happenings: happenings)
         switch user {
         case .advertiser: privacy.advertiser = advertiser
         case .scanner: privacy.scanner = scanner

@@ -239,7 +239,7 @@ import Testing
             loop: bench.peer.loop,
             random: RandomSource(seed: 3),
             identity: nil,
-            logger: bench.peer.logger
+            happenings: bench.peer.happenings
         )
         func known() -> [PrivatePeer] { bench.bonds.bonds.map { PrivatePeer($0) } }
         bench.security.privacy = privacy
@@ -258,7 +258,7 @@ import Testing
 
     @Test func withoutAControllerNothingIsSent() {
         let peer = ScriptedPeer()
-        let security = DeviceSecurity(loop: peer.loop, random: RandomSource(seed: 1), logger: peer.logger)
+        let security = DeviceSecurity(loop: peer.loop, random: RandomSource(seed: 1), happenings: peer.happenings)
         var answers: [String] = []
         security.send(Disconnect(handle: SecurityBench.handle, reason: .remoteUserTerminated)) {
             answers.append("\($0)")

@@ -2,7 +2,6 @@ import BluetoothTypes
 import EventLoops
 import HCI
 import HCIHost
-import Logging
 
 @testable import GAP
 
@@ -12,7 +11,9 @@ final class ScriptedPeer: HCITransport {
     var onReceive: ((HCIPacket) -> Void)?
     var onClose: ((HCITransportError) -> Void)?
     private(set) var host: HCIHost!
-    let logger: Logger
+    private(set) var happenings: HappeningSink!
+    /// What was told below.
+    private(set) var told: [any StackHappening] = []
     /// The commands that were sent, decoded.
     var commands: [any HCICommand] = []
     /// Called as each command is sent.
@@ -25,10 +26,8 @@ final class ScriptedPeer: HCITransport {
     var features: LEFeatures = [.extendedAdvertising, .phy2M, .phyCoded]
 
     init() {
-        var logger = Logger(label: "test")
-        logger.logLevel = .critical
-        self.logger = logger
-        host = HCIHost(transport: self, loop: loop, logger: logger)
+        happenings = HappeningSink(wants: { _ in true }, take: { [unowned self] in told.append($0) })
+        host = HCIHost(transport: self, loop: loop, happenings: happenings)
     }
 
     var information: ControllerInformation? {

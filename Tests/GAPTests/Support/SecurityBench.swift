@@ -36,7 +36,7 @@ struct SecurityBench {
             loop: peer.loop,
             random: RandomSource(seed: 2),
             bonds: bonds,
-            logger: peer.logger
+            happenings: peer.happenings
         )
         security.begin(on: peer.host, nil)
         self.security = security
