@@ -124,7 +124,7 @@ final class Link: RadioUser {
 
     var handle: ConnectionHandle { parameters.handle }
     var isCentral: Bool { parameters.role == .central }
-    var use: RadioUse { .link(handle) }
+    var use: RadioUse { .link(handle, .listening) }
     /// A link that has not been heard for half of the time that it may be silent is in danger.
     var priority: RadioPriority {
         let isInDanger = (loop.now - lastHeard) * 2 >= limit
