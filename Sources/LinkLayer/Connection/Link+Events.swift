@@ -68,7 +68,7 @@ extension Link {
     /// How many events a peripheral passes over (4.5.1): none while anything is under way, and never an instant.
     private var skippable: Int {
         let latency = Int(control.timing.latency)
-        guard !isCentral, latency > 0, isEstablished, ending == nil, !queue.hasWork, !peerHasMore else { return 0 }
+        guard !isCentral, latency > 0, presence.isEstablished, ending == nil, !queue.hasWork, !peerHasMore else { return 0 }
         guard lastHeard >= anchor, control.pending == nil, !control.awaitsPeer, !control.encryption.isBusy else {
             return 0
         }
@@ -147,8 +147,7 @@ extension Link {
     func radioReceived(_ frame: ReceivedFrame) {
         guard let (header, payload) = read(frame) else { return handle(.corrupted) }
         arbiter.settle(.link(handle, LinkTraffic(header.content, payload)))
-        lastHeard = loop.now
-        isEstablished = true
+        presence = .heard(loop.now)
         missed = 0
         rssi = frame.rssi
         take(header, payload)

@@ -82,8 +82,7 @@ final class Link: RadioUser {
     var peerHasMore = false
 
     // Supervision.
-    var isEstablished = false
-    var lastHeard: Instant
+    var presence: PeerPresence
     var supervision: ScheduledTask?
     var procedureTimer: ScheduledTask?
     var procedureProgress = 0
@@ -114,7 +113,7 @@ final class Link: RadioUser {
         anchor = parameters.start.end + offset.drifting(parameters.drift)
         window = .microseconds(Int64(data.windowSize) * LinkTiming.unit)
         lastSync = parameters.start.end
-        lastHeard = parameters.start.end
+        presence = .awaited(since: parameters.start.end)
     }
 
     var owesAnswer: Bool {
@@ -123,6 +122,8 @@ final class Link: RadioUser {
     }
 
     var handle: ConnectionHandle { parameters.handle }
+    /// When the peer was heard last; before it was, when the link was made.
+    var lastHeard: Instant { presence.last }
     var isCentral: Bool { parameters.role == .central }
     var use: RadioUse { .link(handle, .listening) }
     /// A link that has not been heard for half of the time that it may be silent is in danger.
@@ -179,14 +180,14 @@ final class Link: RadioUser {
 
     /// How long nothing may be heard: six intervals until the first PDU has come.
     var limit: Duration {
-        isEstablished ? control.timing.timeoutDuration : control.timing.intervalDuration * 6
+        presence.isEstablished ? control.timing.timeoutDuration : control.timing.intervalDuration * 6
     }
 
     private func superviseUntil(_ deadline: Instant) {
         supervision = loop.schedule(at: deadline) { [unowned self] in
             let deadline = lastHeard + limit
             if deadline > loop.now { return superviseUntil(deadline) }
-            end(ending?.reason ?? (isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished))
+            end(ending?.reason ?? (presence.isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished))
         }
     }
 
