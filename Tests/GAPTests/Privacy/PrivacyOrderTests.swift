@@ -247,7 +247,7 @@ import Testing
     @Test(arguments: QuietMachine.User.allCases)
     func whoDoesNotFallSilentIsWaitedForTwoSeconds(user: QuietMachine.User) {
         let privacy = privacy()
-        let (host, loop, happenings) = (peer.host!, peer.loop, peer.happenings)
+        let (host, loop, happenings) = (peer.host!, peer.loop, peer.happenings!)
         // They know nothing of it, and so do not answer.
         let advertiser = Advertiser(host: host, loop: loop, random: RandomSource(seed: 1), happenings: happenings)
         let scanner = Scanner(host: host, loop: loop, happenings: happenings)
