@@ -223,7 +223,18 @@ let package = Package(
             [
                 "BluetoothTypes", "Security", "Privacy", "Cryptography", "EventLoops", "HCI", "HCIHost", "L2CAP", "ATT",
                 "GATT", "SMP",
-                "Bonds", "LinkLayer", "Radio", .product(name: "Logging", package: "swift-log"),
+                "Bonds", "LinkLayer", "Radio", "StackStandIns", .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        tests(
+            "Privacy",
+            ["BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "HCI", "HCIHost", "SMP", "StackStandIns"]
+        ),
+        tests(
+            "Security",
+            [
+                "BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "HCI", "HCIHost", "L2CAP", "ATT", "GATT",
+                "Privacy", "SMP", "StackStandIns",
             ]
         ),
         tests(
@@ -253,6 +264,14 @@ let package = Package(
             name: "LoopbackLinks",
             dependencies: ["BluetoothTypes", "EventLoops", "HCI", "HCIHost"],
             path: "Tests/LoopbackLinks",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "StackStandIns",
+            dependencies: [
+                "BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "HCI", "HCIHost", "L2CAP", "Security", "SMP",
+            ],
+            path: "Tests/StackStandIns",
             swiftSettings: settings
         ),
         tests("L2CAP", ["BluetoothTypes", "EventLoops", "HCI", "LoopbackLinks"]),

@@ -2,6 +2,7 @@ import BluetoothTypes
 import EventLoops
 import HCI
 import HCIHost
+import StackStandIns
 import Testing
 
 @testable import GAP

@@ -1,6 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import HCI
+import StackStandIns
 import Testing
 
 @testable import GAP

@@ -4,6 +4,7 @@ import EventLoops
 import GATT
 import HCI
 import SMP
+import StackStandIns
 import Testing
 
 @testable import GAP

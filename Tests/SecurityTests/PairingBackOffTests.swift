@@ -2,7 +2,6 @@ import BluetoothTypes
 import EventLoops
 import Testing
 
-@testable import GAP
 @testable import Security
 
 /// How long a peer waits after pairings that failed (Core Vol 3 Part H 2.3.6).

@@ -1,29 +1,27 @@
 import EventLoops
 import SMP
-
-@testable import GAP
-@testable import Security
+import Security
 
 /// Somebody who sits at one device, or at two, and does what the devices ask.
-final class Person: PairingPrompter {
+package final class Person: PairingPrompter {
     /// What was asked or shown, in order.
-    private(set) var prompts: [PairingPrompt] = []
+    package private(set) var prompts: [PairingPrompt] = []
     /// Whom it was about.
-    private(set) var peers: [PromptedPeer] = []
+    package private(set) var peers: [PromptedPeer] = []
     /// Prompts that were closed, by their links.
-    private(set) var closed: [UInt64] = []
+    package private(set) var closed: [UInt64] = []
     /// What to do; nil to do nothing. By itself the person agrees to everything.
-    var decide: (PairingPrompt) -> PairingAnswer? = { _ in .accept }
+    package var decide: (PairingPrompt) -> PairingAnswer? = { _ in .accept }
     /// Where passkeys are read and written.
-    let slip: Slip
+    package let slip: Slip
 
     /// What a passkey is written down on; two persons may share one.
-    final class Slip {
+    package final class Slip {
         fileprivate var passkey: UInt32?
         fileprivate var waiting: ((PairingAnswer) -> Void)?
         private let loop: any EventLoop
 
-        init(loop: any EventLoop) { self.loop = loop }
+        package init(loop: any EventLoop) { self.loop = loop }
 
         fileprivate func write(_ passkey: UInt32) {
             self.passkey = passkey
@@ -43,9 +41,9 @@ final class Person: PairingPrompter {
         }
     }
 
-    init(_ slip: Slip) { self.slip = slip }
+    package init(_ slip: Slip) { self.slip = slip }
 
-    func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void) {
+    package func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void) {
         prompts.append(prompt)
         peers.append(peer)
         guard let decision = decide(prompt) else { return }
@@ -57,9 +55,9 @@ final class Person: PairingPrompter {
         }
     }
 
-    func closePrompt(_ peer: PromptedPeer) { closed.append(peer.link) }
+    package func closePrompt(_ peer: PromptedPeer) { closed.append(peer.link) }
 
-    func forget() {
+    package func forget() {
         prompts = []
         peers = []
         closed = []

@@ -6,8 +6,8 @@ import GATT
 import HCI
 import L2CAP
 import SMP
+import StackStandIns
 
-@testable import GAP
 @testable import Security
 
 extension SecureLink {

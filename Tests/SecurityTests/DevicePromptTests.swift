@@ -6,9 +6,9 @@ import HCI
 import HCIHost
 import L2CAP
 import SMP
+import StackStandIns
 import Testing
 
-@testable import GAP
 @testable import Privacy
 @testable import Security
 

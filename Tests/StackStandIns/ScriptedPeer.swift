@@ -3,58 +3,56 @@ import EventLoops
 import HCI
 import HCIHost
 
-@testable import GAP
-
 /// A host on a controller that answers as it is told to.
-final class ScriptedPeer: HCITransport {
-    let loop = VirtualEventLoop()
-    var onReceive: ((HCIPacket) -> Void)?
-    var onClose: ((HCITransportError) -> Void)?
-    private(set) var host: HCIHost!
-    private(set) var happenings: HappeningSink!
+package final class ScriptedPeer: HCITransport {
+    package let loop = VirtualEventLoop()
+    package var onReceive: ((HCIPacket) -> Void)?
+    package var onClose: ((HCITransportError) -> Void)?
+    package private(set) var host: HCIHost!
+    package private(set) var happenings: HappeningSink!
     /// What was told below.
-    private(set) var told: [any StackHappening] = []
+    package private(set) var told: [any StackHappening] = []
     /// The commands that were sent, decoded.
-    var commands: [any HCICommand] = []
+    package var commands: [any HCICommand] = []
     /// Called as each command is sent.
-    var onCommand: (any HCICommand) -> Void = { _ in }
+    package var onCommand: (any HCICommand) -> Void = { _ in }
     /// What was sent over links.
-    var data: [HCIPacket] = []
+    package var data: [HCIPacket] = []
     /// Commands that are refused.
-    var refuses: [Opcode: HCIStatus] = [:]
+    package var refuses: [Opcode: HCIStatus] = [:]
     /// What the controller can do.
-    var features: LEFeatures = [.extendedAdvertising, .phy2M, .phyCoded]
+    package var features: LEFeatures = [.extendedAdvertising, .phy2M, .phyCoded]
 
-    init() {
+    package init() {
         happenings = HappeningSink(wants: { _ in true }, take: { [unowned self] in told.append($0) })
         host = HCIHost(transport: self, loop: loop, happenings: happenings)
     }
 
-    var information: ControllerInformation? {
+    package var information: ControllerInformation? {
         if case .ready(let information) = host.state { information } else { nil }
     }
 
     /// Brings the host up and forgets what was sent for it.
-    func up() {
+    package func up() {
         host.start()
         run()
         commands = []
     }
 
-    func run(_ duration: Duration = .milliseconds(10)) {
+    package func run(_ duration: Duration = .milliseconds(10)) {
         loop.run(for: duration)
     }
 
-    func inject(_ event: some HCIEvent) {
+    package func inject(_ event: some HCIEvent) {
         onReceive?(HCIPacket(event))
         run(.milliseconds(1))
     }
 
-    var names: [String] { commands.map { type(of: $0).name } }
+    package var names: [String] { commands.map { type(of: $0).name } }
 
-    func close() {}
+    package func close() {}
 
-    func send(_ packet: HCIPacket) {
+    package func send(_ packet: HCIPacket) {
         if packet.kind == .acl { data.append(packet) }
         guard packet.kind == .command, let frame = try? CommandPacket(reading: packet.bytes),
             let command = try? HCICommandRegistry.decode(frame)

@@ -1,7 +1,6 @@
 import EventLoops
 import Testing
 
-@testable import GAP
 @testable import Privacy
 
 /// Whatever comes in whatever order: who is asked to be silent is, work is done in the quiet only and once, and everybody goes on.

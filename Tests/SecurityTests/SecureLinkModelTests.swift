@@ -7,9 +7,9 @@ import GATT
 import HCI
 import L2CAP
 import SMP
+import StackStandIns
 import Testing
 
-@testable import GAP
 @testable import Privacy
 @testable import Security
 
@@ -61,11 +61,13 @@ import Testing
                 loop: bench.peer.loop,
                 preferredMTU: 23
             )
-            let attributes = LinkAttributes(bearer, server: nil, security: link)
+            let client = GATTClient(bearer: bearer)
+            client.security = link.linkSecurity
+            link.tellAttributes = { client.security = $0 }
             var told: [LinkSecurity] = []
             link.onChange = {
                 told.append($0)
-                #expect($0 == link.linkSecurity && attributes.client.security == $0)
+                #expect($0 == link.linkSecurity && client.security == $0)
                 #expect(bench.protection == $0)
             }
             for stage in Stage.allCases {

@@ -1,7 +1,6 @@
 import SMP
 import Testing
 
-@testable import GAP
 @testable import Security
 
 /// Prompts of several links, one at a time.

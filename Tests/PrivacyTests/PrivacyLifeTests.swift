@@ -4,9 +4,9 @@ import EventLoops
 import HCI
 import HCIHost
 import SMP
+import StackStandIns
 import Testing
 
-@testable import GAP
 @testable import Privacy
 
 /// The addresses of a device on a controller that takes its time, refuses, and goes.

@@ -3,7 +3,6 @@ import Cryptography
 import EventLoops
 import Testing
 
-@testable import GAP
 @testable import Privacy
 
 /// Whose address one is, and what that costs.

@@ -6,9 +6,9 @@ import GATT
 import HCI
 import L2CAP
 import SMP
+import StackStandIns
 import Testing
 
-@testable import GAP
 @testable import Security
 
 /// Everything that can happen to a link, in each state that it can be in, and all that comes of it.

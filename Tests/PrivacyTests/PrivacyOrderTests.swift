@@ -5,9 +5,9 @@ import EventLoops
 import HCI
 import HCIHost
 import SMP
+import StackStandIns
 import Testing
 
-@testable import GAP
 @testable import Privacy
 
 /// What a controller is told about addresses, word for word and in its order, whatever it answers and whenever it goes.
@@ -247,15 +247,12 @@ import Testing
     @Test(arguments: QuietMachine.User.allCases)
     func whoDoesNotFallSilentIsWaitedForTwoSeconds(user: QuietMachine.User) {
         let privacy = privacy()
-        let (host, loop, happenings) = (peer.host!, peer.loop, peer.happenings!)
         // They know nothing of it, and so do not answer.
-        let advertiser = Advertiser(host: host, loop: loop, random: RandomSource(seed: 1), happenings: happenings)
-        let scanner = Scanner(host: host, loop: loop, happenings: happenings)
-        let connector = Connector(host: host, loop: loop, happenings: happenings)
+        let deaf = DeafUser()
         switch user {
-        case .advertiser: privacy.advertiser = advertiser
-        case .scanner: privacy.scanner = scanner
-        case .connector: privacy.connector = connector
+        case .advertiser: privacy.advertiser = deaf
+        case .scanner: privacy.scanner = deaf
+        case .connector: privacy.connector = deaf
         }
         begin(privacy, isLegacy: true)
         #expect(privacy.quiet.state == .pausing(waiting: [user]))
@@ -333,21 +330,6 @@ import Testing
         #expect(privacy.ownAddress(of: link) == nil)
     }
 
-    /// A connectable set has an address of its own, which is that of the links to it and of no others.
-    @Test func aSetsAddressIsThatOfTheLinksToIt() throws {
-        let world = GAPWorld(.extended)
-        let device = world.privateDevice(.hostExtended)
-        let role = Peripheral(device.access)
-        role.enter(.init(.general, .undirected))
-        world.run(.milliseconds(100))
-        let (privacy, stranger) = (device.access.privacy, BluetoothAddress(0b11 << 46 | 0x99, kind: .randomDevice))
-        let set = try #require(device.access.advertiser.connectableAddress)
-        let shared = try #require(privacy.sharedAddress).address
-        #expect(set != shared)
-        #expect(privacy.connected(try connection(.peripheral, stranger)) == set)
-        #expect(privacy.connected(try connection(.central, stranger)) == shared)
-    }
-
     /// By which address each peer is called (Core Vol 3 Part C 9.3.3, 10.7.1.2).
     @Test(arguments: [false, true], [false, true])
     func byWhichAddressAPeerIsCalled(isPrivate: Bool, hasList: Bool) throws {
@@ -381,46 +363,10 @@ import Testing
     }
 }
 
-/// Who a device is, on whichever controller.
-@Suite struct DeviceIdentityTests {
-    private let random = RandomSource(seed: 5)
-    private static let address = BluetoothAddress(0xC0FF_EE00_0001, kind: .publicDevice)
-
-    private func store() throws -> BondStore {
-        try BondStore(
-            storage: MemoryBondStorage(),
-            adapter: AdapterIdentity(address: Self.address),
-            random: RandomSource(seed: 6)
-        )
-    }
-
-    private func controller(_ address: BluetoothAddress?) -> ControllerInformation {
-        var information = ControllerInformation()
-        information.publicAddress = address
-        return information
-    }
-
-    /// The same device on the next controller, and the one that its bonds know as soon as there are such.
-    @Test func aDeviceStaysTheSame() throws {
-        let bonds = try store()
-        let known = bonds.identity
-        let fixed = BluetoothAddress(0b11 << 46 | 5, kind: .randomDevice)
-        let policies: [OwnAddressPolicy] = [.publicDevice, .staticRandom, .fixed(fixed), .identity, .resolvablePrivate]
-        for policy in policies {
-            let device = DeviceIdentity(policy, random: random)
-            let hidden = device.hidden(nil)
-            #expect((hidden != nil) == (policy == .resolvablePrivate) && device.hidden(nil) == hidden)
-            #expect(device.hidden(bonds) == (policy == .resolvablePrivate ? known : nil) && hidden != known)
-            #expect(device.hidden(nil) == hidden)
-            // With a public address, without one, and with bonds.
-            let drawn = device.address(on: controller(nil), nil).address
-            #expect(drawn == fixed || drawn.randomKind == .static)
-            #expect(device.address(on: controller(nil), nil).address == drawn)
-            let onPublic = device.address(on: controller(Self.address), nil).address
-            #expect(onPublic == (policy == .publicDevice ? Self.address : drawn))
-            let withBonds = device.address(on: controller(nil), bonds).address
-            #expect(withBonds == (policy == .identity ? known.address : drawn))
-            #expect(device.address(on: controller(nil), nil).address == drawn)
-        }
-    }
+/// Uses the radio, and does not hear that it is to be silent.
+private final class DeafUser: AdvertisingUser, ConnectingUser {
+    let connectableAddress: BluetoothAddress? = nil
+    func pause() {}
+    func resume() {}
+    func reviewRoutes() {}
 }

@@ -6,24 +6,21 @@ import HCI
 import HCIHost
 import L2CAP
 import SMP
-import Testing
-
-@testable import GAP
-@testable import Security
+import Security
 
 /// A host with one link, on a controller that says whatever it likes.
-struct SecurityBench {
-    let peer = ScriptedPeer()
-    let security: DeviceSecurity
-    let link: SecureLink
-    let l2cap: L2CAPConnection
-    let storage = MemoryBondStorage()
-    let bonds: BondStore
-    let links: Links
-    static let handle = ConnectionHandle(rawValue: 0x40)
-    static let address = BluetoothAddress(0xC0FF_EE00_0002, kind: .publicDevice)
+package struct SecurityBench {
+    package let peer = ScriptedPeer()
+    package let security: DeviceSecurity
+    package let link: SecureLink
+    package let l2cap: L2CAPConnection
+    package let storage = MemoryBondStorage()
+    package let bonds: BondStore
+    package let links: Links
+    package static let handle = ConnectionHandle(rawValue: 0x40)
+    package static let address = BluetoothAddress(0xC0FF_EE00_0002, kind: .publicDevice)
 
-    init(_ role: LERole, bond: Bond? = nil, from address: BluetoothAddress = Self.address) throws {
+    package init(_ role: LERole, bond: Bond? = nil, from address: BluetoothAddress = Self.address) throws {
         bonds = try BondStore(
             storage: storage,
             adapter: AdapterIdentity(address: BluetoothAddress(0xC0FF_EE00_0001, kind: .publicDevice)),
@@ -50,24 +47,27 @@ struct SecurityBench {
             links.channels.append(l2cap)
         }
         peer.inject(Self.connection(role, address))
-        link = try #require(links.all.first ?? nil)
-        l2cap = try #require(links.channels.first)
+        guard let link = links.all.first ?? nil, let l2cap = links.channels.first else { throw NoLink() }
+        (self.link, self.l2cap) = (link, l2cap)
         self.links = links
     }
 
+    /// The controller's link was not taken.
+    package struct NoLink: Error {}
+
     /// All links that were made, nil for those that were refused.
-    final class Links {
-        var all: [SecureLink?] = []
-        var channels: [L2CAPConnection] = []
+    package final class Links {
+        package fileprivate(set) var all: [SecureLink?] = []
+        fileprivate var channels: [L2CAPConnection] = []
     }
 
     /// Another link, as peripheral.
-    func connect(_ address: BluetoothAddress, _ handle: UInt16) -> SecureLink? {
+    package func connect(_ address: BluetoothAddress, _ handle: UInt16) -> SecureLink? {
         peer.inject(Self.connection(.peripheral, address, ConnectionHandle(rawValue: handle)))
         return links.all.last ?? nil
     }
 
-    static func connection(
+    package static func connection(
         _ role: LERole,
         _ address: BluetoothAddress,
         _ handle: ConnectionHandle = handle
@@ -83,16 +83,16 @@ struct SecurityBench {
         )
     }
 
-    func change(_ state: UInt8, _ status: HCIStatus = .success, _ handle: ConnectionHandle = handle) {
+    package func change(_ state: UInt8, _ status: HCIStatus = .success, _ handle: ConnectionHandle = handle) {
         peer.inject(EncryptionChange(status: status, handle: handle, state: EncryptionState(rawValue: state)))
     }
 
-    var disconnects: [Disconnect] { peer.commands.compactMap { $0 as? Disconnect } }
-    var protection: LinkSecurity { l2cap.protection }
+    package var disconnects: [Disconnect] { peer.commands.compactMap { $0 as? Disconnect } }
+    package var protection: LinkSecurity { l2cap.protection }
 
-    static let key = Key128(Block128(high: 1, low: 2))
+    package static let key = Key128(Block128(high: 1, low: 2))
 
-    static func bond(
+    package static func bond(
         _ address: BluetoothAddress = address,
         authenticated: Bool = true,
         secureConnections: Bool = true,
