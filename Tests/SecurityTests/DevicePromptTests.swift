@@ -198,7 +198,7 @@ import Testing
         }
         var keys = SecurityBench.bond().keys
         (keys.identityKey, keys.identityAddress) = (irk, SecurityBench.address)
-        try third.securityManager(third.manager, didPair: keys, isBonding: true)
+        try third.store(keys, isBonding: true)
         #expect(replaced == [1] && bench.disconnects.map(\.handle) == [SecurityBench.handle])
         #expect(bench.disconnects.map(\.reason) == [.remoteUserTerminated])
         #expect(stranger.isOpen && third.isOpen && !bench.link.isOpen)
@@ -271,7 +271,7 @@ import Testing
         let bench = try SecurityBench(.central)
         bench.security.ownOutOfBand = OwnOutOfBandData(random: RandomSource(seed: 1))
         #expect(bench.security.ownOutOfBand != nil)
-        bench.link.securityManagerUsedOutOfBand(bench.link.manager)
+        bench.link.securityManager(bench.link.manager, perform: .usedOutOfBand)
         #expect(bench.security.ownOutOfBand == nil && bench.link.manager.outOfBand.own == nil)
     }
 }

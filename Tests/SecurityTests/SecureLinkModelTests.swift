@@ -283,7 +283,7 @@ import Testing
             }
             (bench.link.identifier, bench.link.name) = (other, "Lamp")
             #expect(bench.link.prompted.identifier == other && bench.link.prompted.name == "Lamp")
-            try bench.link.securityManager(bench.link.manager, didPair: SecurityBench.bond().keys, isBonding: true)
+            try bench.link.store(SecurityBench.bond().keys, isBonding: true)
             let bond = try #require(bench.link.bond)
             // Who has not shown the key of a bonded peer does not get that bond (AB-S10, behaviour 6.20).
             #expect((bond.identifier == other) == isFree && bond.name == "Lamp")
@@ -302,7 +302,7 @@ import Testing
         bond.isLost = true
         let bench = try SecurityBench(.central, bond: bond)
         let keys = SecurityBench.bond(authenticated: true).keys
-        try bench.link.securityManager(bench.link.manager, didPair: keys, isBonding: true)
+        try bench.link.store(keys, isBonding: true)
         let new = try #require(bench.bonds.bonds.first)
         #expect(bench.bonds.bonds.count == 1 && new.identifier == bond.identifier && new.keys == keys)
         #expect(new.name == "Lamp" && new.record == bond.record && new.cache == bond.cache && !new.isLost)
@@ -325,7 +325,7 @@ import Testing
             let link = try #require(bench.links.all.last ?? nil)
             var keys = SecurityBench.bond().keys
             keys.identityAddress = given
-            try link.securityManager(link.manager, didPair: keys, isBonding: true)
+            try link.store(keys, isBonding: true)
             let bond = try #require(link.bond)
             #expect(bond.showsIdentity == shows && bond.address == (given ?? address.plain))
         }

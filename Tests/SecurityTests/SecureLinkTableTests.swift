@@ -69,30 +69,31 @@ import Testing
             switch self {
             case .permission, .hastyPermission, .permissionAndOn:
                 if self == .hastyPermission { link.device.pairingFailed(with: link.peer) }
-                record.note("may \(link.securityManagerMayPair(manager))")
+                record.note("may \(link.device.mayPair(with: link.peer))")
+                link.securityManager(manager, perform: .askPermission)
                 if self == .permissionAndOn { record.bench.change(1) }
             case .bonding, .pairing, .badBonding:
                 if self == .badBonding { record.bench.storage.failure = .tooLarge(place: "memory") }
                 do {
                     let keys = SecurityBench.bond(authenticated: false).keys
-                    try link.securityManager(manager, didPair: keys, isBonding: self != .pairing)
+                    try link.store(keys, isBonding: self != .pairing)
                 } catch {
                     record.note("thrown \(link.keysRefusal != nil)")
                 }
             case .cancelledPairing: fail(link, .cancelled)
             case .forgottenPairing: fail(link, .forgotten)
             case .failedPairing: fail(link, .linkLost)
-            case .lostKey: link.securityManager(manager, didFail: .peerLostKey)
-            case .replacement: link.securityManager(manager, ask: .confirmReplacement) { record.note("answer \($0)") }
+            case .lostKey: link.securityManager(manager, perform: .fail(.peerLostKey))
+            case .replacement: link.securityManager(manager, perform: .ask(.confirmReplacement) { record.note("answer \($0)") })
             default:
                 record.bench.security.policy.lostBonds = .asked
-                link.securityManager(manager, ask: .confirmReplacement) { record.note("answer \($0)") }
+                link.securityManager(manager, perform: .ask(.confirmReplacement) { record.note("answer \($0)") })
             }
         }
 
         private func fail(_ link: SecureLink, _ error: SecurityError) {
-            _ = link.securityManagerMayPair(link.manager)
-            link.securityManager(link.manager, didFail: error)
+            link.securityManager(link.manager, perform: .askPermission)
+            link.securityManager(link.manager, perform: .fail(error))
         }
     }
 

@@ -241,7 +241,7 @@ import Testing
         #expect(bench.disconnects.isEmpty)
         var keys = privateBond(irk).keys
         keys.identityAddress = Bench.address
-        try second.securityManager(second.manager, didPair: keys, isBonding: true)
+        try second.store(keys, isBonding: true)
         #expect(bench.disconnects.map(\.handle) == [Bench.handle])
     }
 
@@ -274,7 +274,7 @@ import Testing
         )
         storage.failure = .tooLarge(place: "memory")
         #expect(throws: BondError.self) {
-            try bench.link.securityManager(bench.link.manager, didPair: Bench.bond().keys, isBonding: true)
+            try bench.link.store(Bench.bond().keys, isBonding: true)
         }
         #expect(bench.link.bond == nil)
     }
@@ -285,7 +285,7 @@ import Testing
         var keys = Bench.bond().keys
         keys.identityAddress = Bench.address
         keys.identityKey = Self.key
-        try bench.link.securityManager(bench.link.manager, didPair: keys, isBonding: true)
+        try bench.link.store(keys, isBonding: true)
         let bond = try #require(bench.bonds.bonds.first)
         #expect(bond.showsIdentity == (address == Bench.address))
         #expect(PrivatePeer(bond).mayShowIdentity == bond.showsIdentity)

@@ -75,7 +75,7 @@ import Testing
         let pair = try SecurePair()
         try pair.connect()
         let link = try #require(pair.central.link).security
-        link.securityManager(link.manager, ask: .confirmReplacement) { _ in }
+        link.securityManager(link.manager, perform: .ask(.confirmReplacement) { _ in })
         #expect(link.pairing == .replacementRefused)
         pair.central.person.decide = { _ in .refuse }
         #expect(try pair.secure(.central)?.error == .refusedByPerson)
