@@ -20,7 +20,7 @@ import Testing
         #expect(outcome.map(\.0) == wishes && outcome.map(\.1) == results)
     }
 
-    @Test("commands wait on when the owner's answer comes to nothing, an answer counts once, and so does what is secure")
+    @Test("commands wait on when the owner's answer comes to nothing, and an answer counts once")
     func everyEventInEveryState() {
         expect(
             after {
@@ -35,7 +35,10 @@ import Testing
                 $0.ask()
                 return $0.isAsked
             },
-            [.asked(commandsWait: false), .asked(commandsWait: false), .asked(commandsWait: true), .asked(commandsWait: true)],
+            [
+                .asked(commandsWait: false), .asked(commandsWait: false), .asked(commandsWait: true),
+                .asked(commandsWait: true),
+            ],
             [true, true, true, true]
         )
         expect(after { $0.answered() }, [.none, .none, .commandsWait, .commandsWait], [false, true, true, false])

@@ -112,7 +112,8 @@ import Testing
             world.run(.seconds(1))
         }
         // LL_FEATURE_REQ and LL_FEATURE_RSP, of 9 octets each.
-        #expect(control == [RadioNode.AirTime(sending: 152, listening: 152, framesSent: 1, framesReceived: 1), control[0]])
+        let exchange = RadioNode.AirTime(sending: 152, listening: 152, framesSent: 1, framesReceived: 1)
+        #expect(control == [exchange, exchange])
         // The window widening of the peripheral, and the time between frames.
         let listening = used(.listening)
         #expect(listening.allSatisfy { $0.listening > 0 && $0.sending == 0 && $0.framesSent == 0 })

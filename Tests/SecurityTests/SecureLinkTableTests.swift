@@ -84,7 +84,8 @@ import Testing
             case .forgottenPairing: fail(link, .forgotten)
             case .failedPairing: fail(link, .linkLost)
             case .lostKey: link.securityManager(manager, perform: .fail(.peerLostKey))
-            case .replacement: link.securityManager(manager, perform: .ask(.confirmReplacement) { record.note("answer \($0)") })
+            case .replacement:
+                link.securityManager(manager, perform: .ask(.confirmReplacement) { record.note("answer \($0)") })
             default:
                 record.bench.security.policy.lostBonds = .asked
                 link.securityManager(manager, perform: .ask(.confirmReplacement) { record.note("answer \($0)") })

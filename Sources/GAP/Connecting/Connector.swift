@@ -111,7 +111,8 @@ package final class Connector: ConnectingUser {
     /// Ends a link.
     package func disconnect(_ connection: HCIConnection, reason: HCIStatus = .remoteUserTerminated) {
         host.send(Disconnect(handle: connection.handle, reason: reason)) { [happenings] result in
-            if case .failure(let error) = result { happenings.tell(AccessHappening.cannotDisconnect(connection.handle, error)) }
+            guard case .failure(let error) = result else { return }
+            happenings.tell(AccessHappening.cannotDisconnect(connection.handle, error))
         }
     }
 

@@ -68,7 +68,7 @@ extension Link {
     /// How many events a peripheral passes over (4.5.1): none while anything is under way, and never an instant.
     private var skippable: Int {
         let latency = Int(control.timing.latency)
-        guard !isCentral, latency > 0, presence.isEstablished, ending == nil, !queue.hasWork, !peerHasMore else { return 0 }
+        guard !isCentral, latency > 0, isEstablished, ending == nil, !queue.hasWork, !peerHasMore else { return 0 }
         guard lastHeard >= anchor, control.pending == nil, !control.awaitsPeer, !control.encryption.isBusy else {
             return 0
         }

@@ -122,6 +122,8 @@ final class Link: RadioUser {
     }
 
     var handle: ConnectionHandle { parameters.handle }
+    /// Whether the peer has been heard.
+    var isEstablished: Bool { presence.isEstablished }
     /// When the peer was heard last; before it was, when the link was made.
     var lastHeard: Instant { presence.last }
     var isCentral: Bool { parameters.role == .central }
@@ -180,14 +182,14 @@ final class Link: RadioUser {
 
     /// How long nothing may be heard: six intervals until the first PDU has come.
     var limit: Duration {
-        presence.isEstablished ? control.timing.timeoutDuration : control.timing.intervalDuration * 6
+        isEstablished ? control.timing.timeoutDuration : control.timing.intervalDuration * 6
     }
 
     private func superviseUntil(_ deadline: Instant) {
         supervision = loop.schedule(at: deadline) { [unowned self] in
             let deadline = lastHeard + limit
             if deadline > loop.now { return superviseUntil(deadline) }
-            end(ending?.reason ?? (presence.isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished))
+            end(ending?.reason ?? (isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished))
         }
     }
 

@@ -38,7 +38,8 @@ struct ControllerOptions: ParsableArguments {
     /// A device of the host stack alone on the controller. On the loop.
     func startAccess(loop: NIOEventLoop, capture: CaptureFile?) -> GenericAccess {
         let happenings = HappeningSink.log(Logger(label: "harald"))
-        let host = HCIHost(transport: open(controller, loop: loop, capture: capture), loop: loop, happenings: happenings)
+        let transport = open(controller, loop: loop, capture: capture)
+        let host = HCIHost(transport: transport, loop: loop, happenings: happenings)
         let access = GenericAccess(host: host, loop: loop, random: RandomSource(), happenings: happenings)
         access.start()
         return access
