@@ -57,7 +57,7 @@ package struct SecurityBench {
 
     /// All links that were made, nil for those that were refused.
     package final class Links {
-        package fileprivate(set) var all: [SecureLink?] = []
+        package var all: [SecureLink?] = []
         fileprivate var channels: [L2CAPConnection] = []
     }
 
