@@ -45,7 +45,7 @@ package final class GenericAccess {
     /// The private addresses; tell it of the bonds.
     package let privacy: DevicePrivacy
     /// The services that take credit-based channels of peers.
-    package let channels = ChannelServers()
+    package let channels: ChannelServers
     /// The security of all links: bonds, prompts, and how the device pairs.
     package let security: DeviceSecurity
     /// Opens the bonds that belong to a controller, which is ready and has shown nothing yet (AB-H08); nil when there are
@@ -115,6 +115,7 @@ package final class GenericAccess {
     ///   - random: For private addresses.
     ///   - identity: Who the device is.
     ///   - security: Its bonds, and how it pairs; it belongs to this controller until the next device is made of it.
+    ///   - channels: What it has to offer on credit-based channels.
     ///   - interval: After how long a private address gives way to another one.
     package init(
         host: HCIHost,
@@ -122,6 +123,7 @@ package final class GenericAccess {
         random: RandomSource,
         identity: DeviceIdentity,
         security: DeviceSecurity,
+        channels: ChannelServers = ChannelServers(),
         privateAddressInterval interval: Duration = GAPTimer.privateAddressInterval,
         logger: Logger
     ) {
@@ -129,6 +131,7 @@ package final class GenericAccess {
         self.loop = loop
         self.identity = identity
         self.security = security
+        self.channels = channels
         privacy = DevicePrivacy(
             host: host,
             loop: loop,
