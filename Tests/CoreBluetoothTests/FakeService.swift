@@ -74,6 +74,12 @@ final class FakeService: ServiceConnection {
         returned.wait()
     }
 
+    /// Says something about a channel, as the service does: at once, on this thread.
+    func tell(_ event: ChannelEvent, of channel: ChannelID) {
+        let target = state.withLock { state in state.opened.last.flatMap { state.managers[$0] } }
+        target?.handler(.channel(channel, event))
+    }
+
     /// What was sent since this was last asked.
     func takeRequests() -> [Request] {
         state.withLock { state in

@@ -33,12 +33,16 @@ final class AppManager {
     let subject: Observation.Subject
     private let observers: Observers
     private(set) var mailbox: EventMailbox
+    /// Its channels, in either role.
+    let channels: AppChannels
 
-    init(_ options: ManagerOptions, _ subject: Observation.Subject, _ sink: any EventSink, _ observers: Observers) {
+    init(_ options: ManagerOptions, _ subject: Observation.Subject, _ sink: any EventSink, of system: BluetoothSystem) {
         self.options = options
         self.subject = subject
-        self.observers = observers
+        observers = system.observers
         mailbox = EventMailbox(sink)
+        channels = AppChannels(loop: system.loop)
+        channels.tell = { [weak self, loop = system.loop] in self?.tell(.channel($0, $1), on: loop) }
     }
 
     func tell(_ event: Event, on loop: any EventLoop) {
@@ -74,7 +78,7 @@ final class App {
             return sink.take(.stateChanged(.unsupported), on: system.loop)
         }
         let key = ManagerKey(system.nextManagerNumber())
-        let manager = AppManager(options, subject(of: id), sink, system.observers)
+        let manager = AppManager(options, subject(of: id), sink, of: system)
         let session: any ManagerSession =
             switch role {
             case .central: CentralSession(key, of: manager, system: system)
@@ -88,9 +92,12 @@ final class App {
     }
 
     func closeManager(_ id: ManagerID) {
-        guard let session = managers.removeValue(forKey: id)?.session else { return }
+        guard let (manager, session) = managers.removeValue(forKey: id) else { return }
         system.remove(session)
-        system.observers.tell(.managers, .managerClosed, of: subject(of: id)) { session.close() }
+        system.observers.tell(.managers, .managerClosed, of: subject(of: id)) {
+            session.close()
+            manager.channels.closeAll()
+        }
     }
 
     func close() {
@@ -98,9 +105,13 @@ final class App {
     }
 
     func handle(_ request: Request, from id: ManagerID) {
-        guard let session = managers[id]?.session else { return }
+        guard let (manager, session) = managers[id] else { return }
         system.observers.tell(.messages, .requested(request), of: subject(of: id).about(request.peer)) {
-            session.handle(request)
+            if case .channel(let channel, let request) = request {
+                manager.channels.handle(request, of: channel)
+            } else {
+                session.handle(request)
+            }
         }
     }
 

@@ -14,6 +14,8 @@ final class EventOutlet: EventSink {
 
     func take(_ event: Event, on loop: any EventLoop) {
         guard isOpen.load(ordering: .relaxed) else { return }
+        // Streams have run loops of their own.
+        if case .channel = event { return handler(event) }
         // Asked again on the queue: events on their way when the manager closes are for nobody.
         loop.deliver(on: queue) { [self] in
             if isOpen.load(ordering: .acquiring) { handler(event) }

@@ -107,6 +107,7 @@ final class CentralSession: ManagerSession {
         case .writeDescriptor(let descriptor, let value): link.writeDescriptor(value, to: descriptor, for: user)
         case .setNotify(let characteristic, let isEnabled): link.setNotify(isEnabled, characteristic, for: user)
         case .readRSSI: link.readRSSI(for: user)
+        case .openChannel(let psm): link.openChannel(psm, for: user, in: manager.channels)
         }
     }
 
@@ -233,7 +234,10 @@ extension CentralSession {
         switch use {
         case .delayed(let task): system.loop.cancel(task)
         case .connecting: system.connectionUnwanted(to: peer)
-        case .connected(let link, let user): link.detach(user)
+        case .connected(let link, let user):
+            // Others may stay on the link.
+            manager.channels.disconnect(from: peer)
+            link.detach(user)
         case nil: break
         }
     }

@@ -62,9 +62,13 @@ extension PeerLink {
     /// Why a procedure failed. One that was held while the link was to be secured fails for the reason of that, where the
     /// API has a word for it, and else as the peer refused it (behaviours 6.5, 6.6).
     func serviceError(_ error: GATTError) -> ServiceError {
-        guard case .notSecured(_, let reason) = error, let security = reason.error as? SecurityError else {
-            return ServiceError(error)
-        }
+        guard case .notSecured(_, let reason) = error else { return ServiceError(error) }
+        return serviceError(reason, otherwise: ServiceError(error))
+    }
+
+    /// The same for whatever else was held for it: `refusal` is how the peer refused.
+    func serviceError(_ reason: UnderlyingError, otherwise refusal: ServiceError) -> ServiceError {
+        guard let security = reason.error as? SecurityError else { return refusal }
         switch security {
         case .pairing(.timedOut):
             return ServiceError(
@@ -74,7 +78,7 @@ extension PeerLink {
         case .keysRefused where system.keeper.isFull:
             return ServiceError(.tooManyLEPairedDevices, reason: "\(security)")
         case .peerLostKey, .encryptionTimedOut: return ServiceError(security)
-        default: return ServiceError(error)
+        default: return refusal
         }
     }
 }

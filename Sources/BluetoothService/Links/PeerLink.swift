@@ -19,6 +19,8 @@ final class PeerLink {
     unowned let system: BluetoothSystem
     let client: GATTClient
     let operations = LinkOperations()
+    /// Channels that are to be opened, one at a time: a failure cannot say which it was (behaviour 8.5).
+    let channelOpenings = LinkOperations()
     var database = RemoteDatabase()
     var subscriptions: [AttributeHandle: SubscriptionArbiter<ManagerKey>] = [:]
     var commands = Deque<(user: Attachment, handle: AttributeHandle, value: PacketBuffer)>()
@@ -152,6 +154,7 @@ extension PeerLink {
         users = []
         for user in left { user.end() }
         operations.close()
+        channelOpenings.close()
         commands.removeAll()
         subscriptions = [:]
         keepCache()

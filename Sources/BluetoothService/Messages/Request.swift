@@ -10,6 +10,8 @@ public enum Request: Hashable, Sendable {
     case central(CentralRequest)
     /// Of a peripheral manager.
     case peripheral(PeripheralRequest)
+    /// Of either, about one of its channels.
+    case channel(ChannelID, ChannelRequest)
 }
 
 /// What a central manager asks.
@@ -58,6 +60,8 @@ public enum LinkRequest: Hashable, Sendable {
     case setNotify(AttributeHandle, isEnabled: Bool)
     /// Reads the signal strength of the link.
     case readRSSI
+    /// Opens an L2CAP channel (behaviour 8.5).
+    case openChannel(psm: UInt16)
 }
 
 /// What a peripheral manager asks.
@@ -79,6 +83,10 @@ public enum PeripheralRequest: Hashable, Sendable {
     case updateValue(LocalAttributeID, value: PacketBuffer, centrals: [UUID]?)
     /// Asks the central for faster or slower connection events (behaviour 7.47).
     case setDesiredConnectionLatency(central: UUID, latency: Int)
+    /// Takes L2CAP channels of peers, on a PSM that the service picks (behaviour 8.1).
+    case publishChannel(needsEncryption: Bool)
+    /// Takes none any more on this PSM, and closes those that are open (behaviour 8.9).
+    case unpublishChannel(psm: UInt16)
 }
 
 /// What an app asks and waits for.

@@ -34,6 +34,7 @@ final class PeripheralSession: ManagerSession {
     private var transactions: [UInt64: Transaction] = [:]
     private var lastTransaction: UInt64 = 0
     private var updates = Deque<Update>()
+    private let channels: PublishedChannels
     /// Centrals that the app has heard of.
     private var knownCentrals: Set<UUID> = []
 
@@ -41,6 +42,11 @@ final class PeripheralSession: ManagerSession {
         self.key = key
         self.manager = manager
         self.system = system
+        channels = PublishedChannels(system, of: manager)
+        channels.onOpen = { [weak self] psm, central, channel in
+            self?.knownCentrals.insert(central.identifier)
+            self?.emit(.channelOpened(psm: psm, central, channel))
+        }
     }
 
     private func emit(_ event: PeripheralEvent) {
@@ -57,6 +63,7 @@ final class PeripheralSession: ManagerSession {
             // The table is cleared and advertising is over (behaviour 1.13).
             system.advertising.remove(key)
             removeAllServices()
+            channels.unpublishAll()
         }
         manager.tell(.stateChanged(state), on: system.loop)
         pump()
@@ -68,6 +75,7 @@ final class PeripheralSession: ManagerSession {
         transactions.removeAll()
         updates.removeAll()
         removeAllServices()
+        channels.unpublishAll()
     }
 
     func handle(_ request: Request) {
@@ -90,6 +98,16 @@ final class PeripheralSession: ManagerSession {
         case .updateValue(let characteristic, let value, let centrals): update(characteristic, value, centrals)
         case .setDesiredConnectionLatency(let central, let latency):
             system.link(to: central)?.requestLatency(latency)
+        case .publishChannel(let needsEncryption): publishChannel(needsEncryption: needsEncryption)
+        case .unpublishChannel(let psm): emit(.channelUnpublished(psm: psm, channels.unpublish(psm)))
+        }
+    }
+
+    private func publishChannel(needsEncryption: Bool) {
+        do throws(ServiceError) {
+            emit(.channelPublished(psm: try channels.publish(needsEncryption: needsEncryption), nil))
+        } catch {
+            emit(.channelPublished(psm: 0, error))
         }
     }
 

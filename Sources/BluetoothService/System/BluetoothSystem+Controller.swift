@@ -19,6 +19,7 @@ final class AttachedController {
             random: system.random,
             identity: system.identity,
             security: system.security,
+            channels: system.channels,
             privateAddressInterval: system.configuration.privacyInterval,
             logger: system.logger
         )

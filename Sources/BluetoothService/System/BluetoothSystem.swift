@@ -5,6 +5,7 @@ import Foundation
 import GAP
 import HCI
 import HCIHost
+import L2CAP
 import Logging
 import Privacy
 import SMP
@@ -42,6 +43,8 @@ package final class BluetoothSystem {
     let security: DeviceSecurity
     let identity: DeviceIdentity
     let attributes: LocalAttributes
+    /// The channels that apps take of peers.
+    let channels = ChannelServers()
     let advertising = AdvertisingArbiter()
     /// The peers that this host knows.
     var peers: PeerTable

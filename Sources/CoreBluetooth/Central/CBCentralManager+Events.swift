@@ -11,9 +11,9 @@ extension CBCentralManager {
         case .stateChanged(let state): receiveState(state)
         case .central(.discovered(let info, let advertisement, let rssi)): discovered(info, advertisement, rssi)
         case .central(.peer(let identifier, let event)):
-            guard let peripheral = registry.peripheral(identifier) else { return }
+            guard let peripheral = registry.peripheral(identifier) else { return letGo(event) }
             handle(event, of: peripheral)
-        case .peripheral: break
+        case .peripheral, .channel: break
         }
     }
 
@@ -28,6 +28,11 @@ extension CBCentralManager {
         )
     }
 
+    /// Nobody has the peripheral any more that a channel was opened to.
+    private func letGo(_ event: PeerEvent) {
+        if case .channelOpened(_, .success(let channel)) = event { link?.send(.close, on: channel) }
+    }
+
     private func handle(_ event: PeerEvent, of peripheral: CBPeripheral) {
         switch event {
         case .connected(let name, let maximumWriteLength):
@@ -39,6 +44,7 @@ extension CBCentralManager {
             delegate?.centralManager(self, didFailToConnect: peripheral, error: error.apiError)
         case .disconnected(let error, let isReconnecting, let timestamp):
             guard peripheral.didDisconnect(isReconnecting: isReconnecting) else { return }
+            peripheral.failOpenings(error)
             delegate?.centralManager(
                 self,
                 didDisconnectPeripheral: peripheral,
@@ -48,7 +54,7 @@ extension CBCentralManager {
             )
         case .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered,
             .valueUpdated, .descriptorUpdated, .valueWritten, .descriptorWritten, .notifyStateChanged, .rssiRead,
-            .nameChanged, .servicesModified, .maximumWriteLengthChanged, .writeCreditsReturned:
+            .nameChanged, .servicesModified, .maximumWriteLengthChanged, .writeCreditsReturned, .channelOpened:
             peripheral.receive(event)
         }
     }
@@ -57,7 +63,10 @@ extension CBCentralManager {
         let state = setState(state)
         if state.rawValue < CBManagerState.poweredOn.rawValue {
             contents.withLock { $0.isScanning = false }
-            for peripheral in registry.all { peripheral.reset() }
+            for peripheral in registry.all {
+                peripheral.reset()
+                peripheral.failOpenings(nil)
+            }
         }
         if state.rawValue < CBManagerState.poweredOff.rawValue { registry.removeAll() }
         delegate?.centralManagerDidUpdateState(self)

@@ -18,6 +18,8 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         /// Writes without response that the service takes before it gives some back (behaviour 5.14).
         var writeCredits = 0
         var strays = StrayRequests()
+        /// Channels that are being opened.
+        var openings: [CBL2CAPPSM] = []
     }
 
     let contents = Mutex(Contents())
@@ -195,6 +197,16 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     open func readRSSI() {
         guard canCommand() else { return }
         link.send(.readRSSI, of: identifier)
+    }
+
+    // MARK: Channels
+
+    /// Opens an L2CAP channel to what the device takes them for under this number. The delegate hears of each exactly once, in the
+    /// order of asking, and at the latest when the connection ends (behaviours 8.5, 8.12).
+    open func openL2CAPChannel(_ PSM: CBL2CAPPSM) {
+        guard canCommand() else { return }
+        contents.withLock { $0.openings.append(PSM) }
+        link.send(.openChannel(psm: PSM), of: identifier)
     }
 
     // MARK: Inside

@@ -56,6 +56,9 @@ public protocol CBPeripheralDelegate: NSObjectProtocol {
 
     /// There is room again for writes without response.
     func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral)
+
+    /// An L2CAP channel was opened; keep it. Without one it could not be.
+    func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?)
 }
 
 /// What a delegate does that leaves a method out: nothing.
@@ -130,4 +133,7 @@ extension CBPeripheralDelegate {
 
     /// Nothing.
     public func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral) {}
+
+    /// Nothing, and so the channel closes.
+    public func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {}
 }

@@ -31,6 +31,13 @@ extension CBATTRequest: _CVarArgObject {
     public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
 }
 
+extension CBL2CAPChannel: _CVarArgObject {
+    /// The description.
+    public var _cVarArgObject: any CVarArg { NSString(string: description) }
+    /// The description.
+    public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
+}
+
 extension CBUUID: _CVarArgObject {
     /// The description.
     public var _cVarArgObject: any CVarArg { NSString(string: description) }

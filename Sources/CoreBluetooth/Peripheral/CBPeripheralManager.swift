@@ -132,6 +132,23 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
         link.send(PeripheralRequest.stopAdvertising)
     }
 
+    // MARK: Channels
+
+    /// Takes L2CAP channels of centrals, under a number that the delegate hears. Centrals have to be told it, for instance in a
+    /// characteristic of the type `CBUUIDL2CAPPSMCharacteristicString` (behaviour 8.3).
+    ///
+    /// - Parameter encryptionRequired: Whether a central has to be paired.
+    open func publishL2CAPChannel(withEncryption encryptionRequired: Bool) {
+        guard let link = linkForCommand() else { return }
+        link.send(PeripheralRequest.publishChannel(needsEncryption: encryptionRequired))
+    }
+
+    /// Takes none any more under this number, and closes those that are open.
+    open func unpublishL2CAPChannel(_ PSM: CBL2CAPPSM) {
+        guard let link = linkForCommand() else { return }
+        link.send(PeripheralRequest.unpublishChannel(psm: PSM))
+    }
+
     // MARK: Serving
 
     /// Answers a read or write; for several writes once, with the first request.

@@ -35,6 +35,23 @@ public protocol CBPeripheralManagerDelegate: NSObjectProtocol {
 
     /// There is room again for updates, after `updateValue(_:for:onSubscribedCentrals:)` had none.
     func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager)
+
+    /// L2CAP channels are taken under this number from now on; not when there is an error.
+    func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        didPublishL2CAPChannel PSM: CBL2CAPPSM,
+        error: (any Error)?
+    )
+
+    /// L2CAP channels are taken no longer under this number.
+    func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        didUnpublishL2CAPChannel PSM: CBL2CAPPSM,
+        error: (any Error)?
+    )
+
+    /// A central has opened an L2CAP channel; keep it.
+    func peripheralManager(_ peripheral: CBPeripheralManager, didOpen channel: CBL2CAPChannel?, error: (any Error)?)
 }
 
 /// What a delegate does that leaves a method out.
@@ -75,4 +92,25 @@ extension CBPeripheralManagerDelegate {
 
     /// Nothing.
     public func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) {}
+
+    /// Nothing.
+    public func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        didPublishL2CAPChannel PSM: CBL2CAPPSM,
+        error: (any Error)?
+    ) {}
+
+    /// Nothing.
+    public func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        didUnpublishL2CAPChannel PSM: CBL2CAPPSM,
+        error: (any Error)?
+    ) {}
+
+    /// Nothing, and so the channel closes.
+    public func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        didOpen channel: CBL2CAPChannel?,
+        error: (any Error)?
+    ) {}
 }

@@ -10,6 +10,7 @@ extension Event: MessageKinds {
             .stateChanged(.unknown),
             .central(.peer(.blank, .nameChanged(nil))),
             .peripheral(.updateCreditsReturned(0)),
+            .channel(ChannelID(0), .room(0)),
         ]
     }
 
@@ -19,6 +20,7 @@ extension Event: MessageKinds {
         case .stateChanged: 0
         case .central: 1
         case .peripheral: 2
+        case .channel: 3
         }
     }
 
@@ -34,6 +36,10 @@ extension Event: MessageKinds {
         case .peripheral(var event):
             try coder.field("event", &event)
             self = .peripheral(event)
+        case .channel(var channel, var event):
+            try coder.field("channel", &channel)
+            try coder.field("event", &event)
+            self = .channel(channel, event)
         }
     }
 }
@@ -92,6 +98,7 @@ extension PeerEvent: MessageKinds {
             .servicesModified(invalidated: []),
             .maximumWriteLengthChanged(0),
             .writeCreditsReturned(0),
+            .channelOpened(psm: 0, .success(ChannelID(0))),
         ]
     }
 
@@ -115,6 +122,7 @@ extension PeerEvent: MessageKinds {
         case .servicesModified: 14
         case .maximumWriteLengthChanged: 15
         case .writeCreditsReturned: 16
+        case .channelOpened: 17
         }
     }
 
@@ -186,6 +194,12 @@ extension PeerEvent: MessageKinds {
         case .writeCreditsReturned(var count):
             try coder.number("count", &count)
             self = .writeCreditsReturned(count)
+        case .channelOpened(var psm, var channel):
+            try coder.field("psm", &psm)
+            try coder.result("channel", &channel, ChannelID(0)) { coder, channel throws(PacketError) in
+                try coder.field("channel", &channel)
+            }
+            self = .channelOpened(psm: psm, channel)
         }
     }
 }
@@ -202,6 +216,9 @@ extension PeripheralEvent: MessageKinds {
             .writeRequested(transaction: 0, CentralInfo(), [], needsResponse: false),
             .updateCreditsReturned(0),
             .centralChanged(CentralInfo()),
+            .channelPublished(psm: 0, nil),
+            .channelUnpublished(psm: 0, nil),
+            .channelOpened(psm: 0, CentralInfo(), ChannelID(0)),
         ]
     }
 
@@ -216,6 +233,9 @@ extension PeripheralEvent: MessageKinds {
         case .writeRequested: 5
         case .updateCreditsReturned: 6
         case .centralChanged: 7
+        case .channelPublished: 8
+        case .channelUnpublished: 9
+        case .channelOpened: 10
         }
     }
 
@@ -255,6 +275,19 @@ extension PeripheralEvent: MessageKinds {
         case .centralChanged(var central):
             try coder.field("central", &central)
             self = .centralChanged(central)
+        case .channelPublished(var psm, var error):
+            try coder.field("psm", &psm)
+            try coder.optional("error", &error)
+            self = .channelPublished(psm: psm, error)
+        case .channelUnpublished(var psm, var error):
+            try coder.field("psm", &psm)
+            try coder.optional("error", &error)
+            self = .channelUnpublished(psm: psm, error)
+        case .channelOpened(var psm, var central, var channel):
+            try coder.field("psm", &psm)
+            try coder.field("central", &central)
+            try coder.field("channel", &channel)
+            self = .channelOpened(psm: psm, central, channel)
         }
     }
 }

@@ -9,6 +9,7 @@ extension Request: MessageKinds {
         [
             .central(.stopScan),
             .peripheral(.removeAllServices),
+            .channel(ChannelID(0), .close),
         ]
     }
 
@@ -17,6 +18,7 @@ extension Request: MessageKinds {
         switch self {
         case .central: 0
         case .peripheral: 1
+        case .channel: 2
         }
     }
 
@@ -29,6 +31,10 @@ extension Request: MessageKinds {
         case .peripheral(var request):
             try coder.field("request", &request)
             self = .peripheral(request)
+        case .channel(var channel, var request):
+            try coder.field("channel", &channel)
+            try coder.field("request", &request)
+            self = .channel(channel, request)
         }
     }
 }
@@ -117,6 +123,7 @@ extension LinkRequest: MessageKinds {
             .writeDescriptor(0, value: []),
             .setNotify(0, isEnabled: false),
             .readRSSI,
+            .openChannel(psm: 0),
         ]
     }
 
@@ -134,6 +141,7 @@ extension LinkRequest: MessageKinds {
         case .writeDescriptor: 8
         case .setNotify: 9
         case .readRSSI: 10
+        case .openChannel: 11
         }
     }
 
@@ -176,6 +184,9 @@ extension LinkRequest: MessageKinds {
             try coder.field("characteristic", &characteristic)
             try coder.field("isEnabled", &isEnabled)
             self = .setNotify(characteristic, isEnabled: isEnabled)
+        case .openChannel(var psm):
+            try coder.field("psm", &psm)
+            self = .openChannel(psm: psm)
         case .readRSSI: break
         }
     }
@@ -193,6 +204,8 @@ extension PeripheralRequest: MessageKinds {
             .respond(transaction: 0, .success, value: nil),
             .updateValue(LocalAttributeID(0), value: [], centrals: nil),
             .setDesiredConnectionLatency(central: .blank, latency: 0),
+            .publishChannel(needsEncryption: false),
+            .unpublishChannel(psm: 0),
         ]
     }
 
@@ -207,6 +220,8 @@ extension PeripheralRequest: MessageKinds {
         case .respond: 5
         case .updateValue: 6
         case .setDesiredConnectionLatency: 7
+        case .publishChannel: 8
+        case .unpublishChannel: 9
         }
     }
 
@@ -236,6 +251,12 @@ extension PeripheralRequest: MessageKinds {
             try coder.uuid("central", &central)
             try coder.number("latency", &latency)
             self = .setDesiredConnectionLatency(central: central, latency: latency)
+        case .publishChannel(var needsEncryption):
+            try coder.field("needsEncryption", &needsEncryption)
+            self = .publishChannel(needsEncryption: needsEncryption)
+        case .unpublishChannel(var psm):
+            try coder.field("psm", &psm)
+            self = .unpublishChannel(psm: psm)
         case .removeAllServices, .stopAdvertising: break
         }
     }
