@@ -6,7 +6,7 @@ import CoreBluetooth
 final class ChannelEcho: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
     // Safe: all mutable state is touched on the queue of the manager only, where its callbacks come.
 
-    /// What it advertises, and the service with the characteristic that tells the PSM.
+    /// The service with the characteristic that tells the PSM.
     static let service = CBUUID(string: "4861726C-6420-4543-484F-000000000001")
 
     private let name: String
@@ -42,9 +42,8 @@ final class ChannelEcho: NSObject, CBPeripheralManagerDelegate, @unchecked Senda
         ]
         peripheral.add(service)
         say("channels on PSM \(PSM)")
-        peripheral.startAdvertising([
-            CBAdvertisementDataLocalNameKey: name, CBAdvertisementDataServiceUUIDsKey: [Self.service],
-        ])
+        // With the service beside it, the name would be cut.
+        peripheral.startAdvertising([CBAdvertisementDataLocalNameKey: name])
     }
 
     func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {

@@ -184,7 +184,6 @@ import Testing
         world.opener.cancel()
         world.run(.seconds(5))
         #expect(!station.events.contains("in end"))
-        #expect(station.events.contains("out end"))
         station.isReading = true
         while station.input.hasBytesAvailable { station.read() }
         world.run(.seconds(1))
