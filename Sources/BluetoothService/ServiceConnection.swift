@@ -23,6 +23,9 @@ public protocol ServiceConnection: Sendable {
     /// Asks, and waits for the answer.
     func ask(_ query: Query, from manager: ManagerID) -> Result<Reply, ServiceError>
 
+    /// Calls `body` on the queue of a manager, in order with its events, and never before this method has returned.
+    func callBack(_ manager: ManagerID, _ body: @escaping @Sendable () -> Void)
+
     /// Says what the app did that has no effect, and why, for those who observe the service; the app's log has it already
     /// (behaviour 1.26).
     func noteMisuse(_ text: String)
@@ -35,6 +38,9 @@ extension ServiceConnection {
 
 /// Names a manager within its app.
 public struct ManagerID: Hashable, Sendable {
+    /// No manager: who asks is the app itself.
+    public static let none = ManagerID(0)
+
     /// The number.
     public var rawValue: UInt32
 

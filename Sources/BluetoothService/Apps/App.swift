@@ -18,6 +18,8 @@ public struct AppIdentity: Hashable, Sendable {
 protocol ManagerSession: AnyObject {
     /// The radio's state is another one.
     func stateChanged(to state: ManagerState)
+    /// The state that the app was told last.
+    var state: ManagerState { get }
     /// The app asks for something.
     func handle(_ request: Request)
     /// The app wants to know something.
@@ -33,6 +35,8 @@ final class AppManager {
     let subject: Observation.Subject
     private let observers: Observers
     private(set) var mailbox: EventMailbox
+    /// The state that the app was told last.
+    private(set) var state = ManagerState.unknown
 
     init(_ options: ManagerOptions, _ subject: Observation.Subject, _ sink: any EventSink, _ observers: Observers) {
         self.options = options
@@ -43,6 +47,7 @@ final class AppManager {
 
     func tell(_ event: Event, on loop: any EventLoop) {
         observers.tell(.messages, .told(event), of: subject.about(event.peer))
+        if case .stateChanged(let new) = event { state = new }
         mailbox.take(event, on: loop)
     }
 
@@ -82,7 +87,7 @@ final class App {
             }
         managers[id] = (manager, session)
         system.observers.tell(.managers, .managerOpened(role), of: subject(of: id))
-        system.add(session, key)
+        system.add(session, key, of: identity)
         // Behaviour 1.16.
         if options.showsPowerAlert, system.state == .poweredOff { system.tell(.poweredOff(app: identity.name)) }
     }
@@ -105,6 +110,7 @@ final class App {
     }
 
     func answer(_ query: Query, from id: ManagerID) -> Result<Reply, ServiceError> {
+        if case .system = query { return .success(.system(system.info(for: identity))) }
         guard let session = managers[id]?.session else { return .failure(.noManager) }
         return system.observers.tell(.messages, .asked(query), of: subject(of: id)) { session.answer(query) }
     }

@@ -57,6 +57,12 @@ package final class InProcessConnection: ServiceConnection {
         return crossing.pass(reply.value.withLock { $0 })
     }
 
+    /// Calls the app.
+    package func callBack(_ manager: ManagerID, _ body: @escaping @Sendable () -> Void) {
+        guard let outlet = outlets.withLock({ $0[manager] }) else { return }
+        app.loop.submit { [app] in outlet.call(body, on: app.loop) }
+    }
+
     /// Tells those who observe the system.
     package func noteMisuse(_ text: String) {
         app.loop.submit { [app] in app.value.noteMisuse(text) }

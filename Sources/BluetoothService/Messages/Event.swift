@@ -17,6 +17,8 @@ public enum CentralEvent: Hashable, Sendable {
     case discovered(PeerInfo, Advertisement, rssi: Int)
     /// About one peripheral.
     case peer(UUID, PeerEvent)
+    /// A peer that the manager asked about was connected to this system or is not any more, whoever uses it.
+    case connectionChanged(PeerInfo, isConnected: Bool)
 }
 
 /// What a central manager is told about one peripheral.
@@ -56,6 +58,10 @@ public enum PeerEvent: Hashable, Sendable {
     case maximumWriteLengthChanged(Int)
     /// Writes without response have left the queue.
     case writeCreditsReturned(Int)
+    /// Whether the peer may have this system's notifications was decided (behaviour 3.19).
+    case notificationsAuthorized(Bool)
+    /// Distances are not measured any more, or could not be.
+    case channelSoundingEnded(ServiceError?)
 }
 
 /// What a peripheral manager is told.

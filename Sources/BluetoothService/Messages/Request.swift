@@ -20,6 +20,9 @@ public enum CentralRequest: Hashable, Sendable {
     case stopScan
     /// About one peripheral.
     case peer(UUID, PeerRequest)
+    /// Tells of connections by anyone on this system from now on, in place of those asked for before; nil ends it (behaviour
+    /// 3.22).
+    case watchConnections(ConnectionWatch?)
 }
 
 /// What a central manager asks about one peripheral.
@@ -58,6 +61,10 @@ public enum LinkRequest: Hashable, Sendable {
     case setNotify(AttributeHandle, isEnabled: Bool)
     /// Reads the signal strength of the link.
     case readRSSI
+    /// Measures the distance by Channel Sounding.
+    case startChannelSounding
+    /// Ends measuring.
+    case cancelChannelSounding
 }
 
 /// What a peripheral manager asks.
@@ -87,6 +94,8 @@ public enum Query: Hashable, Sendable {
     case peripherals(identifiers: [UUID])
     /// Peripherals connected to this system by anyone that have one of the services (behaviour 11.7).
     case connectedPeripherals(services: [BluetoothUUID])
+    /// What the system can do, and what the app may; no manager is needed (behaviours 1.20, 1.25).
+    case system
 }
 
 /// The answer to a ``Query`` of the same name.
@@ -95,4 +104,6 @@ public enum Reply: Hashable, Sendable {
     case peripherals([PeerInfo])
     /// In the order in which they were connected.
     case connectedPeripherals([PeerInfo])
+    /// At this moment.
+    case system(SystemInfo)
 }

@@ -21,6 +21,7 @@ extension Event {
     var peer: UUID? {
         switch self {
         case .central(.peer(let peer, _)): peer
+        case .central(.connectionChanged(let peer, _)): peer.identifier
         case .peripheral(let event): event.central?.identifier
         case .stateChanged, .central: nil
         }

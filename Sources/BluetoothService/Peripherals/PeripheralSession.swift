@@ -51,6 +51,8 @@ final class PeripheralSession: ManagerSession {
         .failure(ServiceError(.operationNotSupported, reason: "a peripheral manager knows no peripherals"))
     }
 
+    var state: ManagerState { manager.state }
+
     func stateChanged(to state: ManagerState) {
         if state.rawValue < ManagerState.poweredOn.rawValue { transactions.removeAll() }
         if state.rawValue < ManagerState.poweredOff.rawValue {
@@ -74,11 +76,11 @@ final class PeripheralSession: ManagerSession {
         guard case .peripheral(let request) = request else {
             return system.misuse("a peripheral manager cannot do this: \(request)", by: manager.subject)
         }
-        guard system.state == .poweredOn else {
-            return system.misuse(
-                "\(request) can only be asked for while the manager is powered on",
-                by: manager.subject
-            )
+        guard state == .poweredOn else {
+            system.misuse("\(request) can only be asked for while the manager is powered on", by: manager.subject)
+            // The app sent it when there was power, and the credit is its own (behaviour 7.43).
+            if case .updateValue = request { emit(.updateCreditsReturned(1)) }
+            return
         }
         switch request {
         case .addService(let service): add(service)

@@ -60,7 +60,10 @@ extension BluetoothSystem {
         }
         let now = Set(bonds.map { UUID($0.identifier) })
         for peer in now.subtracting(bonded) { peers.hold(peer) }
-        for peer in bonded.subtracting(now) { peers.release(peer) }
+        for peer in bonded.subtracting(now) {
+            peers.release(peer)
+            tables.removeValue(for: peer)
+        }
         bonded = now
     }
 

@@ -86,8 +86,10 @@ extension CBPeripheral {
         case .valueUpdated, .descriptorUpdated, .valueWritten, .descriptorWritten, .notifyStateChanged,
             .maximumWriteLengthChanged, .writeCreditsReturned:
             receiveValueEvent(event)
+        case .channelSoundingEnded(let error):
+            delegate?.peripheral(self, didCompleteChannelSoundingSession: error?.apiError)
         // For the manager.
-        case .connected, .connectionFailed, .disconnected: break
+        case .connected, .connectionFailed, .disconnected, .notificationsAuthorized: break
         }
     }
 
@@ -120,7 +122,8 @@ extension CBPeripheral {
         case .writeCreditsReturned(let count):
             returnCredits(count)
         case .connected, .connectionFailed, .disconnected, .servicesDiscovered, .includedServicesDiscovered,
-            .characteristicsDiscovered, .descriptorsDiscovered, .servicesModified, .nameChanged, .rssiRead:
+            .characteristicsDiscovered, .descriptorsDiscovered, .servicesModified, .nameChanged, .rssiRead,
+            .notificationsAuthorized, .channelSoundingEnded:
             break
         }
     }
@@ -161,6 +164,7 @@ extension CBPeripheral.Contents {
     fileprivate mutating func forgetConnection() {
         tree.removeAll()
         strays = StrayRequests()
+        isAuthorizedForNotifications = false
         maximumWriteLength = 0
         writeCredits = 0
     }

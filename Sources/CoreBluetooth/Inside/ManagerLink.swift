@@ -38,6 +38,11 @@ final class ManagerLink: Sendable {
         connection.send(request, from: id)
     }
 
+    /// Calls `body` on the manager's queue, as its events are.
+    func callBack(_ body: @escaping @Sendable () -> Void) {
+        connection.callBack(id) { [connection] in ServiceLocator.$current.withValue(connection, operation: body) }
+    }
+
     func ask(_ query: Query) -> Result<Reply, ServiceError> {
         connection.ask(query, from: id)
     }

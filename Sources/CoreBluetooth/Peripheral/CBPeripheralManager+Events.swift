@@ -46,7 +46,6 @@ extension CBPeripheralManager {
                 // The centrals are gone, and what was on its way to them (behaviour 1.13).
                 for characteristic in $0.published.allCharacteristics { characteristic.removeSubscribers() }
                 $0.updateCredits = ServiceLimits.valueUpdates
-                $0.hasRefusedUpdate = false
             }
             if state.rawValue < CBManagerState.poweredOff.rawValue {
                 $0.published.removeAll()
@@ -55,6 +54,8 @@ extension CBPeripheralManager {
             }
         }
         delegate?.peripheralManagerDidUpdateState(self)
+        // Who was refused for want of room, or of power, hears that there is some (behaviour 7.43).
+        if state == .poweredOn { returnCredits(0) }
     }
 
     private func receiveAdded(_ id: LocalAttributeID, _ error: ServiceError?) {

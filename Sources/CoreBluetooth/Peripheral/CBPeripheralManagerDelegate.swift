@@ -7,6 +7,12 @@ public protocol CBPeripheralManagerDelegate: NSObjectProtocol {
     /// advertising has ended and nothing is published any longer.
     func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager)
 
+    /// The manager goes on where one with the same restore identifier was when its app ended; it comes before all else, and
+    /// nothing can be asked for yet.
+    ///
+    /// - Parameter dict: By the `CBPeripheralManagerRestoredState` keys.
+    func peripheralManager(_ peripheral: CBPeripheralManager, willRestoreState dict: [String: Any])
+
     /// Advertising began, or could not.
     func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?)
 
@@ -39,6 +45,9 @@ public protocol CBPeripheralManagerDelegate: NSObjectProtocol {
 
 /// What a delegate does that leaves a method out.
 extension CBPeripheralManagerDelegate {
+    /// Nothing.
+    public func peripheralManager(_ peripheral: CBPeripheralManager, willRestoreState dict: [String: Any]) {}
+
     /// Nothing.
     public func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {}
 

@@ -44,6 +44,7 @@ extension CentralEvent: MessageKinds {
         [
             .discovered(PeerInfo(), Advertisement(), rssi: 0),
             .peer(.blank, .nameChanged(nil)),
+            .connectionChanged(PeerInfo(), isConnected: false),
         ]
     }
 
@@ -52,6 +53,7 @@ extension CentralEvent: MessageKinds {
         switch self {
         case .discovered: 0
         case .peer: 1
+        case .connectionChanged: 2
         }
     }
 
@@ -67,6 +69,10 @@ extension CentralEvent: MessageKinds {
             try coder.uuid("peer", &peer)
             try coder.field("event", &event)
             self = .peer(peer, event)
+        case .connectionChanged(var peer, var isConnected):
+            try coder.field("peer", &peer)
+            try coder.field("isConnected", &isConnected)
+            self = .connectionChanged(peer, isConnected: isConnected)
         }
     }
 }
@@ -92,6 +98,8 @@ extension PeerEvent: MessageKinds {
             .servicesModified(invalidated: []),
             .maximumWriteLengthChanged(0),
             .writeCreditsReturned(0),
+            .notificationsAuthorized(false),
+            .channelSoundingEnded(nil),
         ]
     }
 
@@ -115,6 +123,8 @@ extension PeerEvent: MessageKinds {
         case .servicesModified: 14
         case .maximumWriteLengthChanged: 15
         case .writeCreditsReturned: 16
+        case .notificationsAuthorized: 17
+        case .channelSoundingEnded: 18
         }
     }
 
@@ -186,6 +196,12 @@ extension PeerEvent: MessageKinds {
         case .writeCreditsReturned(var count):
             try coder.number("count", &count)
             self = .writeCreditsReturned(count)
+        case .notificationsAuthorized(var isAuthorized):
+            try coder.field("isAuthorized", &isAuthorized)
+            self = .notificationsAuthorized(isAuthorized)
+        case .channelSoundingEnded(var error):
+            try coder.optional("error", &error)
+            self = .channelSoundingEnded(error)
         }
     }
 }

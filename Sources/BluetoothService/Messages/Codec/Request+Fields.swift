@@ -40,6 +40,7 @@ extension CentralRequest: MessageKinds {
             .startScan(ScanRequest()),
             .stopScan,
             .peer(.blank, .forget),
+            .watchConnections(nil),
         ]
     }
 
@@ -49,6 +50,7 @@ extension CentralRequest: MessageKinds {
         case .startScan: 0
         case .stopScan: 1
         case .peer: 2
+        case .watchConnections: 3
         }
     }
 
@@ -62,6 +64,9 @@ extension CentralRequest: MessageKinds {
             try coder.uuid("peer", &peer)
             try coder.field("request", &request)
             self = .peer(peer, request)
+        case .watchConnections(var watch):
+            try coder.optional("watch", &watch)
+            self = .watchConnections(watch)
         case .stopScan: break
         }
     }
@@ -117,6 +122,8 @@ extension LinkRequest: MessageKinds {
             .writeDescriptor(0, value: []),
             .setNotify(0, isEnabled: false),
             .readRSSI,
+            .startChannelSounding,
+            .cancelChannelSounding,
         ]
     }
 
@@ -134,6 +141,8 @@ extension LinkRequest: MessageKinds {
         case .writeDescriptor: 8
         case .setNotify: 9
         case .readRSSI: 10
+        case .startChannelSounding: 11
+        case .cancelChannelSounding: 12
         }
     }
 
@@ -176,7 +185,7 @@ extension LinkRequest: MessageKinds {
             try coder.field("characteristic", &characteristic)
             try coder.field("isEnabled", &isEnabled)
             self = .setNotify(characteristic, isEnabled: isEnabled)
-        case .readRSSI: break
+        case .readRSSI, .startChannelSounding, .cancelChannelSounding: break
         }
     }
 }
@@ -247,6 +256,7 @@ extension Query: MessageKinds {
         [
             .peripherals(identifiers: []),
             .connectedPeripherals(services: []),
+            .system,
         ]
     }
 
@@ -255,6 +265,7 @@ extension Query: MessageKinds {
         switch self {
         case .peripherals: 0
         case .connectedPeripherals: 1
+        case .system: 2
         }
     }
 
@@ -267,6 +278,7 @@ extension Query: MessageKinds {
         case .connectedPeripherals(var services):
             try coder.list("services", &services)
             self = .connectedPeripherals(services: services)
+        case .system: break
         }
     }
 }
@@ -277,6 +289,7 @@ extension Reply: MessageKinds {
         [
             .peripherals([]),
             .connectedPeripherals([]),
+            .system(SystemInfo()),
         ]
     }
 
@@ -285,6 +298,7 @@ extension Reply: MessageKinds {
         switch self {
         case .peripherals: 0
         case .connectedPeripherals: 1
+        case .system: 2
         }
     }
 
@@ -297,6 +311,9 @@ extension Reply: MessageKinds {
         case .connectedPeripherals(var peripherals):
             try coder.list("peripherals", &peripherals)
             self = .connectedPeripherals(peripherals)
+        case .system(var info):
+            try coder.field("info", &info)
+            self = .system(info)
         }
     }
 }
