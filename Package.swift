@@ -165,10 +165,11 @@ let package = Package(
                 "CoreBluetooth", "LinkLayer", "Radio", .product(name: "Logging", package: "swift-log"),
             ]
         ),
+        room("SourceChecks"),
         .executableTarget(
             name: "harald",
             dependencies: [
-                "BluetoothTypes", "Security", "Privacy", "EventLoops", "Radio", "HCI", "HCIHost", "HCITransports",
+                "SourceChecks", "BluetoothTypes", "Security", "Privacy", "EventLoops", "Radio", "HCI", "HCIHost", "HCITransports",
                 "LinkLayer", "L2CAP", "ATT",
                 "GATT",
                 "Cryptography", "SMP", "Bonds", "GAP", "BluetoothService", "CoreBluetooth", "BluetoothSimulation",
@@ -271,6 +272,7 @@ let package = Package(
         ),
         tests("Bonds", ["BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP", "BondKillPoints"]),
         tests("Cryptography", ["BluetoothTypes"]),
+        tests("SourceChecks"),
         tests("Radio", ["EventLoops"]),
         tests(
             "LinkLayer",
