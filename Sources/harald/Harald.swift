@@ -13,7 +13,7 @@ struct Harald: ParsableCommand {
             """,
         subcommands: [
             DemoCommand.self, ExploreCommand.self, ServeCommand.self, CollectCommand.self, ScanCommand.self,
-            AdvertiseCommand.self, BondsCommand.self, ControllersCommand.self,
+            AdvertiseCommand.self, BondsCommand.self, ControllersCommand.self, SwiftCommand.self,
         ]
     )
 

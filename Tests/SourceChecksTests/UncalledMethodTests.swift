@@ -43,6 +43,7 @@ struct UncalledMethodTests {
             "class Base: NSObject {}\nclass App: Base {\n",
             "class Base: NSObject, CBCentralManagerDelegate {}\nclass Other: Base {}\nclass App: NSObject {\n",
             "class Base: NSObject, CBCentralManagerDelegate {}\nclass App: Base { static\n",
+            "class Base: Theirs, CBCentralManagerDelegate {}\nclass App: Base { override\n",
         ]
     )
     func whatIsCalled(head: String) {
