@@ -169,7 +169,8 @@ let package = Package(
         .executableTarget(
             name: "harald",
             dependencies: [
-                "SourceChecks", "BluetoothTypes", "Security", "Privacy", "EventLoops", "Radio", "HCI", "HCIHost", "HCITransports",
+                "SourceChecks", "BluetoothTypes", "Security", "Privacy", "EventLoops", "Radio", "HCI", "HCIHost",
+                "HCITransports",
                 "LinkLayer", "L2CAP", "ATT",
                 "GATT",
                 "Cryptography", "SMP", "Bonds", "GAP", "BluetoothService", "CoreBluetooth", "BluetoothSimulation",
