@@ -127,7 +127,6 @@ let package = Package(
             "Privacy",
             [
                 "BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "HCI", "HCIHost", "SMP",
-                .product(name: "Logging", package: "swift-log"),
             ]
         ),
         room(
@@ -135,7 +134,6 @@ let package = Package(
             [
                 "BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "HCI", "HCIHost", "L2CAP", "ATT", "GATT",
                 "Privacy", "SMP",
-                .product(name: "Logging", package: "swift-log"),
             ]
         ),
         room(
@@ -143,7 +141,6 @@ let package = Package(
             [
                 "BluetoothTypes", "EventLoops", "HCI", "HCIHost", "L2CAP", "ATT", "GATT", "Privacy",
                 "Security", "SMP", "Bonds",
-                .product(name: "Logging", package: "swift-log"),
             ]
         ),
         room(
@@ -179,10 +176,12 @@ let package = Package(
                 "CoreBluetooth", "LinkLayer", "Radio", .product(name: "Logging", package: "swift-log"),
             ]
         ),
+        room("SourceChecks"),
         .executableTarget(
             name: "harald",
             dependencies: [
-                "BluetoothTypes", "Security", "Privacy", "EventLoops", "Radio", "HCI", "HCIHost", "HCITransports",
+                "SourceChecks", "BluetoothTypes", "Security", "Privacy", "EventLoops", "Radio", "HCI", "HCIHost",
+                "HCITransports",
                 "LinkLayer", "L2CAP", "ATT",
                 "GATT",
                 "Cryptography", "SMP", "Bonds", "GAP", "BluetoothService", "CoreBluetooth", "BluetoothSimulation",
@@ -240,7 +239,18 @@ let package = Package(
             [
                 "BluetoothTypes", "Security", "Privacy", "Cryptography", "EventLoops", "HCI", "HCIHost", "L2CAP", "ATT",
                 "GATT", "SMP",
-                "Bonds", "LinkLayer", "Radio", .product(name: "Logging", package: "swift-log"),
+                "Bonds", "LinkLayer", "Radio", "StackStandIns", .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        tests(
+            "Privacy",
+            ["BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "HCI", "HCIHost", "SMP", "StackStandIns"]
+        ),
+        tests(
+            "Security",
+            [
+                "BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "HCI", "HCIHost", "L2CAP", "ATT", "GATT",
+                "Privacy", "SMP", "StackStandIns",
             ]
         ),
         tests(
@@ -254,7 +264,9 @@ let package = Package(
         ),
         .target(
             name: "ServiceMessages",
-            dependencies: ["BluetoothService", "BluetoothTypes", "EventLoops"],
+            dependencies: [
+                "BluetoothService", "BluetoothTypes", "EventLoops", .product(name: "Logging", package: "swift-log"),
+            ],
             path: "Tests/ServiceMessages",
             swiftSettings: settings
         ),
@@ -268,6 +280,14 @@ let package = Package(
             name: "LoopbackLinks",
             dependencies: ["BluetoothTypes", "EventLoops", "HCI", "HCIHost"],
             path: "Tests/LoopbackLinks",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "StackStandIns",
+            dependencies: [
+                "BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "HCI", "HCIHost", "L2CAP", "Security", "SMP",
+            ],
+            path: "Tests/StackStandIns",
             swiftSettings: settings
         ),
         tests("L2CAP", ["BluetoothTypes", "EventLoops", "HCI", "LoopbackLinks"]),
@@ -285,6 +305,7 @@ let package = Package(
         ),
         tests("Bonds", ["BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP", "BondKillPoints"]),
         tests("Cryptography", ["BluetoothTypes"]),
+        tests("SourceChecks"),
         tests("Radio", ["EventLoops"]),
         tests(
             "LinkLayer",

@@ -3,11 +3,13 @@
 
     Scripts/citations.py             counts: rules, cited in the code, proved by a test
     Scripts/citations.py --unused    the rules that no code cites
-    Scripts/citations.py --check     fails when a number that is cited is in no list, or a list has one twice or out of order
+    Scripts/citations.py --unproved  the rules that need a test and have none, and why
+    Scripts/citations.py --check     fails when a number that is cited is in no list, or a list has one twice or out of order,
+                                     or a rule that needs a test has neither that nor a reason
 
 Behaviours.md lists how Core Bluetooth behaves: "behaviour 3.11", also "behaviours 1.3, 1.4, 1.9 to 1.14" with all
 that lie between, over the end of a line too. Abuse.md lists attacks: "AB-S05". What a test says that it proves is read
-by proofs.py.
+by proofs.py. behaviours.txt has the behaviours that need no test.
 """
 import argparse
 import re
@@ -121,6 +123,63 @@ ABUSE = RuleList(
 )
 LISTS = [BEHAVIOURS, ABUSE]
 
+# Chapters of Behaviours.md whose rules need a test if they are known this well: objects to channels, coming back, threads and
+# numbers. The others are about apps that do not run, good practice and complaints.
+PROVABLE = [*range(0, 9), 11, 13, 14]
+# How certain a rule is stands after its sources.
+CERTAINTY = re.compile(r"(?:;|—) \*([^*]+)\*")
+WELL_KNOWN = re.compile(r"\b(?:documented|widely reported)\b")
+UNPROVED = Path("Scripts/behaviours.txt")
+RANGE = re.compile(r"(\d+)\.(\d+)(?:\.\.(?:(\d+)\.)?(\d+))?$")
+
+
+def in_need_of_a_test() -> list[str]:
+    """Rules of those chapters that are documented or widely reported, in whatever part."""
+    text = BEHAVIOURS.path.read_text()
+    starts = [match.start() for match in re.finditer(BEHAVIOURS.entry.pattern, text, re.M)]
+    rules = [text[start:end].split("\n\n")[0] for start, end in zip(starts, [*starts[1:], len(text)])]
+    numbers = [(match[1], int(match["chapter"]), rule) for rule in rules if (match := BEHAVIOURS.entry.match(rule))]
+    return [number for number, chapter, rule in numbers if chapter in PROVABLE and WELL_KNOWN.search(certainty(rule))]
+
+
+def certainty(rule: str) -> str:
+    return "; ".join(CERTAINTY.findall(" ".join(rule.split()))[-1:])
+
+
+def reasons() -> dict[str, str]:
+    """Why a rule needs no test, by its number."""
+    found: dict[str, str] = {}
+    for number, line in enumerate(UNPROVED.read_text().splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        listed, _, reason = line.partition("|")
+        for part in listed.split():
+            match = RANGE.match(part)
+            if not match or not reason.strip():
+                sys.exit(f"{UNPROVED}:{number}: not a rule or a range of rules with a reason: {line}")
+            first, last = int(match[2]), int(match[4] or match[2])
+            found |= {f"{match[1]}.{rule}": reason.strip() for rule in range(first, last + 1)}
+    return found
+
+
+def unproved() -> list[str]:
+    """Rules without a test."""
+    proved = BEHAVIOURS.proved()
+    return [number for number in in_need_of_a_test() if number not in proved]
+
+
+def unaccounted() -> list[str]:
+    listed, missing, needed = reasons(), unproved(), in_need_of_a_test()
+    return [
+        *(
+            f"{BEHAVIOURS.path}: {number} has neither a test nor a reason in {UNPROVED}"
+            for number in missing
+            if number not in listed
+        ),
+        *(f"{UNPROVED}: {number} has a test, or needs none" for number in listed if number not in missing),
+        *([] if needed else [f"{BEHAVIOURS.path}: no rule is well known"]),
+    ]
+
 
 def files(roots: list[Path]) -> list[Path]:
     return [path for root in roots for path in sorted(root.rglob("*")) if path.is_file() and is_text(path)]
@@ -145,17 +204,25 @@ def main() -> int:
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--check", action="store_true", help="fail when a citation or a list is wrong")
     what.add_argument("--unused", action="store_true", help="the rules that no code cites")
+    what.add_argument("--unproved", action="store_true", help="the rules that need a test and have none, and why")
     options = parser.parse_args()
     if options.check:
-        complaints = [complaint for rules in LISTS for complaint in rules.disorder() + rules.strangers()]
+        complaints = [complaint for rules in LISTS for complaint in rules.disorder() + rules.strangers()] + unaccounted()
         print("\n".join(complaints), end="\n" if complaints else "")
         return 1 if complaints else 0
+    if options.unproved:
+        why = reasons()
+        print("\n".join(f"{number:6} {why.get(number, 'no reason')}" for number in unproved()))
+        return 0
     for rules in LISTS:
         if options.unused:
             cited = rules.cited()
             print("\n".join(number for number in rules.numbers() if number not in cited))
         else:
             print(counts(rules))
+    if not options.unused:
+        needed, missing = len(in_need_of_a_test()), len(unproved())
+        print(f"{needed} behaviours need a test: {needed - missing} have one, {missing} have a reason in {UNPROVED}")
     return 0
 
 

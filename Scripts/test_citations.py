@@ -109,6 +109,48 @@ class Complaints(InADirectory):
             self.assertEqual(len(citations.ABUSE.disorder()), count, letters)
 
 
+class InNeedOfATest(InADirectory):
+    def setUp(self) -> None:
+        super().setUp()
+        self.write_rules("documented", "widely reported", "single report; conflict", "inferred")
+
+    def write_rules(self, *certainties: str) -> None:
+        """Rules 1.1 and so on, and one of a chapter that needs no tests."""
+        rules = [f"- **1.{number}** Text that is *documented*.\n  More. — GUIDE; *{certainty}*. **Harald:** does.\n"
+                 for number, certainty in enumerate(certainties, 1)]
+        citations.BEHAVIOURS.path.write_text("# Rules\n\n" + "".join(rules) + "- **9.1** Text. — GUIDE; *documented*\n")
+        self.give_reasons("")
+
+    def give_reasons(self, text: str) -> None:
+        citations.UNPROVED.write_text("# Why\n\n" + text)
+
+    def prove(self, *numbers: str) -> None:
+        Path("Tests/ATests.swift").write_text("".join(f'@Test("{RULE} {n}: so") func a() {{}}\n' for n in numbers))
+
+    def test_what_is_known_well(self) -> None:
+        self.assertEqual(citations.in_need_of_a_test(), ["1.1", "1.2"])
+        self.write_rules("single report; foreground widely reported", "documented; combination unsourced", "unsourced")
+        self.assertEqual(citations.in_need_of_a_test(), ["1.1", "1.2"])
+
+    def test_a_rule_needs_a_test_or_a_reason_and_not_both(self) -> None:
+        self.assertEqual(len(citations.unaccounted()), 2)
+        self.prove("1.1")
+        [complaint] = citations.unaccounted()
+        self.assertIn("1.2 has neither", complaint)
+        self.give_reasons("1.2 | cannot be\n")
+        self.assertEqual(citations.unaccounted(), [])
+        for stale in ["1.1..2 | both\n", "1.2 1.3 | both\n", "1.2 9.1 | both\n"]:
+            self.give_reasons(stale)
+            [complaint] = citations.unaccounted()
+            self.assertIn("has a test, or needs none", complaint)
+
+    def test_a_reason_is_given(self) -> None:
+        for line in ["1.2 |\n", "1.2\n", "one | why\n"]:
+            self.give_reasons(line)
+            with self.assertRaises(SystemExit):
+                citations.reasons()
+
+
 class Proofs(InADirectory):
     def write_swift(self, text: str) -> None:
         Path("Tests/ATests.swift").write_text(text)

@@ -24,7 +24,8 @@ final class StackPair {
     init() throws {
         controllers = DirectControllers(loop: loop)
         hosts = controllers.hosts.map { [loop] in
-            HCIHost(transport: $0, loop: loop, logger: Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() })
+            let logger = Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() }
+            return HCIHost(transport: $0, loop: loop, happenings: .log(logger))
         }
         let database = GATTDatabase()
         let service = try database.add(

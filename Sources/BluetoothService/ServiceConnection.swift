@@ -6,7 +6,8 @@ import EventLoops
 /// Everything may be called from any thread.
 public protocol ServiceConnection: Sendable {
     /// Registers a manager. Its events come on `queue`, in order, beginning with ``Event/stateChanged(_:)``, and never
-    /// before this method has returned (behaviours 1.1, 13.2).
+    /// before this method has returned (behaviours 1.1, 13.2). What comes on its channels, ``Event/channel(_:_:)``, comes at
+    /// once and on any thread, since streams do not wait for the app's queue; whoever takes it does not wait either.
     func openManager(
         _ role: ManagerRole,
         options: ManagerOptions,
@@ -23,6 +24,15 @@ public protocol ServiceConnection: Sendable {
     /// Asks, and waits for the answer.
     func ask(_ query: Query, from manager: ManagerID) -> Result<Reply, ServiceError>
 
+    /// Calls the app back as its events are, also where a simulation stops the clock for that. From any thread.
+    func call(_ callback: @escaping @Sendable () -> Void, on queue: any CallbackQueue)
+
+    /// Whether an app's code may wait for what comes: not in virtual time, where nothing comes while it does.
+    var canWait: Bool { get }
+
+    /// Calls `body` on the queue of a manager, in order with its events, and never before this method has returned.
+    func callBack(_ manager: ManagerID, _ body: @escaping @Sendable () -> Void)
+
     /// Says what the app did that has no effect, and why, for those who observe the service; the app's log has it already
     /// (behaviour 1.26).
     func noteMisuse(_ text: String)
@@ -31,10 +41,19 @@ public protocol ServiceConnection: Sendable {
 extension ServiceConnection {
     /// Nobody observes.
     public func noteMisuse(_ text: String) {}
+
+    /// Calls back at once.
+    public func call(_ callback: @escaping @Sendable () -> Void, on queue: any CallbackQueue) { queue.async(callback) }
+
+    /// It may.
+    public var canWait: Bool { true }
 }
 
 /// Names a manager within its app.
 public struct ManagerID: Hashable, Sendable {
+    /// No manager: who asks is the app itself.
+    public static let none = ManagerID(0)
+
     /// The number.
     public var rawValue: UInt32
 
@@ -72,6 +91,12 @@ public enum ServiceLimits {
     public static let valueUpdates = 20
     /// Managers that an app may have at a time (AB-G05).
     public static let managers = 64
+    /// L2CAP channels that a manager may have at a time, those included that have ended with something to be read.
+    public static let channels = 64
+    /// PSMs that a manager may have published at a time.
+    public static let publishedChannels = 16
+    /// Octets, per channel and direction, that are on their way between an app and the service at a time.
+    public static let channelWindow = 32_768
     /// Octets of a message. Nothing that Core Bluetooth lets an app ask comes near.
     public static let message = 1 << 20
 }

@@ -118,6 +118,12 @@ public final class SimulatedDevice: Sendable {
         world.loop.waitFor { parts.value.system.setPower(isOn) }
     }
 
+    /// The user's say on whether an app may use Bluetooth; all may until then. `CBManager.authorization` tells the app.
+    public func setPermission(_ permission: AppPermission, forApp name: String) {
+        let parts = parts
+        world.loop.waitFor { parts.value.system.setPermission(permission, for: name) }
+    }
+
     /// Pulls the controller out of the device, or puts it back. Whoever was connected finds out by himself.
     public func setController(isPluggedIn: Bool) {
         let parts = parts

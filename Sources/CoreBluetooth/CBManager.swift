@@ -36,8 +36,11 @@ open class CBManager: NSObject, @unchecked Sendable {
     /// through the delegate.
     open var state: CBManagerState { core.withLock { $0.state } }
 
-    /// Whether this app may use Bluetooth. The service asks nobody, so it may.
-    open class var authorization: CBManagerAuthorization { .allowedAlways }
+    /// Whether this app may use Bluetooth, as the service says; it can be asked for before there is a manager, and asks nobody.
+    /// Without a service nobody forbids it.
+    open class var authorization: CBManagerAuthorization {
+        SystemInfo.current.flatMap { CBManagerAuthorization(rawValue: $0.permission.rawValue) } ?? .allowedAlways
+    }
 
     /// Whether this app may use Bluetooth.
     open var authorization: CBManagerAuthorization { Self.authorization }
@@ -47,11 +50,27 @@ open class CBManager: NSObject, @unchecked Sendable {
 
     /// The line to the service if the manager takes commands now. If not the log says so, and the command is to be
     /// ignored (behaviour 1.6).
-    final func linkForCommand(_ command: String = #function) -> ManagerLink? {
+    ///
+    /// - Parameter tell: Tells the delegate, in strict mode.
+    final func linkForCommand(
+        _ command: String = #function,
+        _ tell: (@Sendable (any Error) -> Void)? = nil
+    ) -> ManagerLink? {
         let (state, link) = core.withLock { ($0.state, $0.link) }
         if state == .poweredOn { return link }
-        Misuse.report("\(self) can only accept this command while in the powered on state: \(command)")
+        misused(
+            "\(self) can only accept this command while in the powered on state: \(command)",
+            .operationNotSupported,
+            tell
+        )
         return nil
+    }
+
+    /// The app broke a rule. In strict mode its delegate hears of it too.
+    final func misused(_ text: String, _ code: CBError.Code, _ tell: (@Sendable (any Error) -> Void)?) {
+        Misuse.report(text)
+        guard Misuse.isStrict, let tell else { return }
+        link?.callBack { tell(Misuse.error(code, text)) }
     }
 
     /// Takes a new state.

@@ -9,6 +9,9 @@ public typealias dispatch_queue_t = DispatchQueue
 /// Seconds since the beginning of 2001, UTC.
 public typealias CFAbsoluteTime = Double
 
+/// A time between two moments, in seconds.
+public typealias CFTimeInterval = Double
+
 /// The time by the machine's clock.
 public func CFAbsoluteTimeGetCurrent() -> CFAbsoluteTime {
     Date().timeIntervalSinceReferenceDate

@@ -4,6 +4,14 @@ public protocol CallbackQueue: Sendable {
     /// Whether the caller runs on this queue. Whoever waited there for a callback would wait for himself.
     var isCurrent: Bool { get }
 
+    /// Whether callbacks come to be run. Nobody waits for one on a queue that stands still.
+    var isRunning: Bool { get }
+
     /// Runs `callback` after those before it, and does not wait for that. From any thread.
     func async(_ callback: @escaping @Sendable () -> Void)
+}
+
+extension CallbackQueue {
+    /// They do.
+    public var isRunning: Bool { true }
 }

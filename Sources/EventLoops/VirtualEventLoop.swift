@@ -175,6 +175,7 @@ public final class VirtualEventLoop: EventLoop {
             callback()
             return
         }
+        guard queue.isRunning else { return queue.async(callback) }
         shared.withLock { $0.callbackReturned = false }
         queue.async { [self] in
             callback()

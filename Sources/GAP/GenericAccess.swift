@@ -4,7 +4,6 @@ import EventLoops
 import HCI
 import HCIHost
 import L2CAP
-import Logging
 import Privacy
 import SMP
 import Security
@@ -45,7 +44,7 @@ package final class GenericAccess {
     /// The private addresses; tell it of the bonds.
     package let privacy: DevicePrivacy
     /// The services that take credit-based channels of peers.
-    package let channels = ChannelServers()
+    package let channels: ChannelServers
     /// The security of all links: bonds, prompts, and how the device pairs.
     package let security: DeviceSecurity
     /// Opens the bonds that belong to a controller, which is ready and has shown nothing yet (AB-H08); nil when there are
@@ -87,14 +86,14 @@ package final class GenericAccess {
         bonds: BondStore? = nil,
         pairing: PairingConfiguration = PairingConfiguration(),
         privateAddressInterval interval: Duration = GAPTimer.privateAddressInterval,
-        logger: Logger
+        happenings: HappeningSink
     ) {
         let security = DeviceSecurity(
             loop: loop,
             random: random,
             bonds: bonds,
             configuration: pairing,
-            logger: logger
+            happenings: happenings
         )
         let identity = DeviceIdentity(policy, random: random)
         self.init(
@@ -104,7 +103,7 @@ package final class GenericAccess {
             identity: identity,
             security: security,
             privateAddressInterval: interval,
-            logger: logger
+            happenings: happenings
         )
     }
 
@@ -115,6 +114,7 @@ package final class GenericAccess {
     ///   - random: For private addresses.
     ///   - identity: Who the device is.
     ///   - security: Its bonds, and how it pairs; it belongs to this controller until the next device is made of it.
+    ///   - channels: What it has to offer on credit-based channels.
     ///   - interval: After how long a private address gives way to another one.
     package init(
         host: HCIHost,
@@ -122,24 +122,26 @@ package final class GenericAccess {
         random: RandomSource,
         identity: DeviceIdentity,
         security: DeviceSecurity,
+        channels: ChannelServers = ChannelServers(),
         privateAddressInterval interval: Duration = GAPTimer.privateAddressInterval,
-        logger: Logger
+        happenings: HappeningSink
     ) {
         self.host = host
         self.loop = loop
         self.identity = identity
         self.security = security
+        self.channels = channels
         privacy = DevicePrivacy(
             host: host,
             loop: loop,
             random: random,
             identity: nil,
             interval: interval,
-            logger: logger
+            happenings: happenings
         )
-        advertiser = Advertiser(host: host, loop: loop, random: random, logger: logger, privacy: privacy)
-        scanner = Scanner(host: host, loop: loop, logger: logger, privacy: privacy)
-        connector = Connector(host: host, loop: loop, logger: logger, privacy: privacy, scanner: scanner)
+        advertiser = Advertiser(host: host, loop: loop, random: random, happenings: happenings, privacy: privacy)
+        scanner = Scanner(host: host, loop: loop, happenings: happenings, privacy: privacy)
+        connector = Connector(host: host, loop: loop, happenings: happenings, privacy: privacy, scanner: scanner)
         security.begin(on: host, privacy)
         listen()
     }

@@ -1,6 +1,5 @@
 import BluetoothTypes
 import HCI
-import Logging
 
 extension HCIHost {
     /// Calls `handler` with each event of a type, after the host itself has taken note of it. Events that the host does
@@ -26,7 +25,7 @@ extension HCIHost {
             }
         } catch {
             table.counters.malformed += 1
-            logger.warning("\(error)", metadata: ["packet": "\(packet)"])
+            happenings.tell(HostHappening.malformed(packet, error))
         }
     }
 
@@ -46,7 +45,7 @@ extension HCIHost {
         case DataBufferOverflow.eventCode:
             let event = try DataBufferOverflow.reading(packet.parameters)
             table.counters.bufferOverflows += 1
-            logger.warning("the controller has no room for data", metadata: ["link type": "\(event.linkKind)"])
+            happenings.tell(HostHappening.bufferOverflow(linkKind: event.linkKind))
             _ = try subscriptions.deliver(packet)
         case .vendorSpecific:
             table.counters.vendorEvents += 1
@@ -69,7 +68,7 @@ extension HCIHost {
         let generation = generation
         switch try table.handle(packet) {
         case .rejected:
-            logger.warning("event not believed", metadata: ["event": "\(packet)"])
+            happenings.tell(HostHappening.notBelieved(packet))
             return
         case .noted: answerForNobody(packet)
         case .connected(let connection, let early):

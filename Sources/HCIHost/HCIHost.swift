@@ -1,7 +1,6 @@
 import BluetoothTypes
 import EventLoops
 import HCI
-import Logging
 
 /// The host's half of HCI: brings a controller up, sends it commands, and runs the data paths of its connections.
 ///
@@ -55,7 +54,7 @@ package final class HCIHost {
 
     private let transport: any HCITransport
     private let loop: any EventLoop
-    let logger: Logger
+    let happenings: HappeningSink
     let table: ConnectionTable
     var subscriptions = EventSubscriptions()
     var vendorHandlers: [(PacketBuffer) -> Void] = []
@@ -77,13 +76,13 @@ package final class HCIHost {
     package init(
         transport: any HCITransport,
         loop: any EventLoop,
-        logger: Logger,
+        happenings: HappeningSink,
         configuration: Configuration = Configuration()
     ) {
         bringUp = BringUp(hostBuffers: configuration.hostBuffers)
         self.transport = transport
         self.loop = loop
-        self.logger = logger
+        self.happenings = happenings
         table = ConnectionTable(loop: loop) { transport.send($0) }
         transport.onReceive = { [weak self] in self?.receive($0) }
         transport.onClose = { [weak self] in self?.transportClosed($0) }
@@ -148,7 +147,7 @@ package final class HCIHost {
                 capacity: information.aclBufferCount,
                 hostBuffers: information.hostBuffers
             )
-            logger.info("controller ready", metadata: ["address": "\(information.publicAddress ?? .none)"])
+            happenings.tell(HostHappening.ready(information))
             settle(.ready(information))
         }
     }
@@ -164,7 +163,7 @@ package final class HCIHost {
 
     private func settle(_ newState: State) {
         if case .failed(let error) = newState {
-            logger.error("\(error)", metadata: ["layer": "\(error.layer.rawValue)"])
+            happenings.tell(HostHappening.failed(error))
             giveUp(error, reason: .hardwareFailure, state: newState)
         } else {
             state = newState
@@ -193,7 +192,7 @@ package final class HCIHost {
         guard resets.count < Self.maximumResets else { return settle(.failed(.resetTooOften(cause: error))) }
         resets.append(now)
         table.counters.resets += 1
-        logger.warning("\(error); resetting it")
+        happenings.tell(HostHappening.reset(cause: error))
         giveUp(error, reason: .hardwareFailure, state: .starting)
         // A callback may have stopped or restarted the host meanwhile.
         guard state == .starting, !isResetting else { return }
@@ -260,7 +259,7 @@ package final class HCIHost {
                     continue
                 }
                 table.counters.unexpectedAnswers += 1
-                logger.warning("answer to a command that is not under way", metadata: ["opcode": "\(opcode)"])
+                happenings.tell(HostHappening.unexpectedAnswer(opcode))
             }
         }
     }

@@ -157,7 +157,8 @@ extension L2CAPConnection {
         // Those that this end has asked for count: when both ends ask at once, both hear that there is no room rather
         // than get twice as many (Vol 3 Part G 5.4; L2CAP/TIM/BV-03).
         let open = signalling.endpoints.values.count { $0.spsm == request.spsm }
-        return .accept(server.parameters, atMost: max(0, server.maximumChannelsPerLink - open))
+        let room = min(server.maximumChannelsPerLink - open, server.room())
+        return .accept(server.parameters, atMost: max(0, room))
     }
 
     private func add(_ opened: SignallingMachine.OpenedChannel, isIncoming: Bool) {

@@ -20,7 +20,8 @@ package final class VirtualController {
     /// Its antenna: the position, and the account of its air time.
     package let node: RadioNode
 
-    /// What ``node`` was used for: all of its air time since the controller was made, by link and purpose.
+    /// What ``node`` was used for: all of its air time since the controller was made, by link and purpose,
+    /// and within a link by what went over it.
     package var airTime: [RadioUse: RadioNode.AirTime] { arbiter.uses }
 
     let loop: any EventLoop

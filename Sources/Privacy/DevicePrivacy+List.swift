@@ -3,7 +3,6 @@ import Cryptography
 import EventLoops
 import HCI
 import HCIHost
-import Logging
 import SMP
 
 /// The controller's resolving list.
@@ -31,7 +30,7 @@ extension DevicePrivacy {
         let life = life
         send(step) { [weak self] error in
             guard let self, self.life == life else { return }
-            if let error { logger.warning("the controller cannot resolve addresses: \(error)") }
+            if let error { happenings.tell(PrivacyHappening.listRefused(error)) }
             list.finished(step, isDone: error == nil)
             take(steps.dropFirst())
         }

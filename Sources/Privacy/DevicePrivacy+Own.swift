@@ -2,7 +2,6 @@ import BluetoothTypes
 import EventLoops
 import HCI
 import HCIHost
-import Logging
 import SMP
 
 /// The addresses of this device.
@@ -103,7 +102,7 @@ extension DevicePrivacy {
         case .work(let jobs): work(jobs)
         case .startTimer:
             pauseTimer = loop.schedule(after: QuietMachine.limit) { [weak self] in
-                self?.logger.warning("the controller does not fall silent")
+                self?.happenings.tell(PrivacyHappening.notQuiet)
                 self?.handle(.timeOver)
             }
         case .endTimer:
@@ -164,7 +163,7 @@ extension DevicePrivacy {
 
     private func addressRefused(_ error: HCICommandError, _ new: (address: OwnAddress, kind: SharedAddress.Kind)) {
         guard !error.isOfHost else { return }
-        logger.error("cannot set the random address: \(error)")
+        happenings.tell(PrivacyHappening.addressRefused(error))
         guard current != nil else {
             onFailed?(error)
             return

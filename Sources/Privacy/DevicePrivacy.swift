@@ -3,7 +3,6 @@ import Cryptography
 import EventLoops
 import HCI
 import HCIHost
-import Logging
 import SMP
 
 /// The private addresses of a device: its own, which change, and those of the peers that it is bonded with, which it
@@ -37,7 +36,7 @@ package final class DevicePrivacy {
     let host: HCIHost
     let loop: any EventLoop
     let random: RandomSource
-    let logger: Logger
+    let happenings: HappeningSink
     /// What bonded peers recognise this device by; nil for one that shows the same address all the time. Another one counts
     /// from the next ``begin(_:on:)`` on.
     package var identity: LocalIdentity?
@@ -94,14 +93,14 @@ package final class DevicePrivacy {
         random: RandomSource,
         identity: LocalIdentity?,
         interval: Duration = DevicePrivacy.defaultInterval,
-        logger: Logger
+        happenings: HappeningSink
     ) {
         self.host = host
         self.loop = loop
         self.random = random
         self.identity = identity
         self.interval = min(max(interval, Self.intervals.lowerBound), Self.intervals.upperBound)
-        self.logger = logger
+        self.happenings = happenings
     }
 
     /// Whether this device shows addresses that change.

@@ -139,6 +139,16 @@ extension SecurityManager {
     }
 }
 
+// MARK: - What comes of actions
+
+extension SecurityManager {
+    /// Whether the two may pair now: the answer to ``Action/askPermission``.
+    package func permitted(_ isPermitted: Bool) { handle(.permitted(isPermitted)) }
+
+    /// Whether the keys of a pairing are kept, or need not be: the answer to ``Action/store(_:isBonding:)``.
+    package func stored(_ isStored: Bool) { handle(.stored(isStored)) }
+}
+
 // MARK: - Signatures
 
 extension SecurityManager {
@@ -213,46 +223,41 @@ extension SecurityManager {
     private func perform(_ action: SecurityMachine.Action) {
         switch action {
         case .send(let command): channel.send(command.framed())
-        case .askPermission: handle(.permitted(delegate?.securityManagerMayPair(self) ?? false))
-        case .ask(let prompt): ask(prompt)
-        case .closePrompt: closePrompt()
-        case .peerPressedKey(let kind): delegate?.securityManager(self, peerPressedKey: kind)
-        case .usedOwnData: delegate?.securityManagerUsedOutOfBand(self)
-        case .encrypt(let key): delegate?.securityManager(self, encryptWith: key)
         case .startTimer: startTimer()
         case .stopTimer: stopTimer()
-        case .store(let keys, let isBonding): store(keys, isBonding: isBonding)
-        case .encryptionChanged: delegate?.securityManagerChangedEncryption(self)
         case .finish(let number, let error):
             completions.removeValue(forKey: number)?(error.map(Result.failure) ?? .success(()))
-        case .fail(let error): delegate?.securityManager(self, didFail: error)
-        case .endLink: delegate?.securityManagerEndsLink(self)
-        }
-    }
-
-    private func store(_ keys: PeerKeys, isBonding: Bool) {
-        do {
-            guard let delegate else { return handle(.stored(false)) }
-            try delegate.securityManager(self, didPair: keys, isBonding: isBonding)
-            handle(.stored(true))
-        } catch {
-            handle(.stored(false))
-        }
-    }
-
-    private func ask(_ question: PairingPrompt) {
-        let number = prompt
+        case .askPermission: order(.askPermission, else: .permitted(false))
         // Nobody to ask is a no.
-        guard let delegate else { return handle(.answered(.refuse)) }
-        delegate.securityManager(self, ask: question) { [weak self] answer in
-            guard let self, prompt == number else { return }
-            handle(.answered(answer))
+        case .ask(let prompt): order(.ask(prompt, answer: answer()), else: .answered(.refuse))
+        case .closePrompt: closePrompt()
+        case .peerPressedKey(let kind): order(.peerPressedKey(kind))
+        case .usedOwnData: order(.usedOutOfBand)
+        case .encrypt(let key): order(.encrypt(key))
+        case .store(let keys, let isBonding): order(.store(keys, isBonding: isBonding), else: .stored(false))
+        case .encryptionChanged: order(.encryptionChanged)
+        case .fail(let error): order(.fail(error))
+        case .endLink: order(.endLink)
         }
+    }
+
+    /// Has the delegate do something. Without one that is the answer.
+    private func order(_ action: Action, else answer: SecurityMachine.Event? = nil) {
+        if let delegate { return delegate.securityManager(self, perform: action) }
+        if let answer { handle(answer) }
     }
 
     private func closePrompt() {
         prompt &+= 1
-        delegate?.securityManagerClosedPrompt(self)
+        order(.closePrompt)
+    }
+
+    /// Takes the answers to the next prompt, as long as it is open.
+    private func answer() -> (PairingAnswer) -> Void {
+        { [weak self, prompt] answer in
+            guard let self, self.prompt == prompt else { return }
+            handle(.answered(answer))
+        }
     }
 
     private func startTimer() {

@@ -5,7 +5,6 @@ import EventLoops
 import HCI
 import HCIHost
 import L2CAP
-import Logging
 import Privacy
 import SMP
 
@@ -62,7 +61,7 @@ package final class DeviceSecurity {
     private(set) var host: HCIHost?
     package let loop: any EventLoop
     let random: RandomSource
-    let logger: Logger
+    let happenings: HappeningSink
     // Their owners keep them.
     private var attached: [ConnectionHandle: WeakLink] = [:]
     private var lastLink: UInt64 = 0
@@ -82,13 +81,13 @@ package final class DeviceSecurity {
         random: RandomSource,
         bonds: BondStore? = nil,
         configuration: PairingConfiguration = PairingConfiguration(),
-        logger: Logger
+        happenings: HappeningSink
     ) {
         self.loop = loop
         self.random = random
         self.bonds = bonds
         self.configuration = configuration
-        self.logger = logger
+        self.happenings = happenings
         identity = bonds?.identity
     }
 
@@ -126,7 +125,7 @@ package final class DeviceSecurity {
         let peer = peer(behind: connection.peerAddress)
         let others = links.filter { $0.peer == peer }
         guard !others.contains(where: { $0.manager.encryption != nil }) else {
-            logger.notice("a second link to \(peer) is refused")
+            happenings.tell(SecurityHappening(.secondLinkRefused, peer: peer, link: connection.handle))
             send(Disconnect(handle: connection.handle, reason: .remoteUserTerminated))
             return nil
         }

@@ -3,31 +3,57 @@ import Bonds
 import Cryptography
 import HCI
 import HCIHost
-import Logging
 import Privacy
 import SMP
 
 extension SecureLink: SecurityManagerDelegate {
-    /// Gives the controller the key.
-    package func securityManager(_ manager: SecurityManager, encryptWith key: EncryptionKey) {
-        let command = LEEnableEncryption(
-            handle: connection.handle,
-            random: key.random,
-            encryptedDiversifier: key.diversifier,
-            longTermKey: PacketBuffer(key.key.littleEndianBytes)
-        )
-        device.send(command) { [weak self] result in
-            guard let self, case .failure = result else { return }
-            self.manager.encryptionChanged(.failed(.other))
+    package func securityManager(_ manager: SecurityManager, perform action: SecurityManager.Action) {
+        switch action {
+        case .askPermission: manager.permitted(mayBegin())
+        case .ask(let prompt, let answer): ask(prompt, answer)
+        case .closePrompt: device.closePrompt(of: self)
+        // Nothing is shown.
+        case .peerPressedKey: break
+        // No link uses it again.
+        case .usedOutOfBand: device.ownOutOfBand = nil
+        case .encrypt(let key): encrypt(with: key)
+        case .store(let keys, let isBonding): manager.stored((try? store(keys, isBonding: isBonding)) != nil)
+        case .encryptionChanged: followEncryption()
+        case .fail(let error): failed(error)
+        case .endLink: if isOpen { disconnect() }
         }
     }
 
+    /// What is kept of the peer.
+    package func securityManagerKeys(_ manager: SecurityManager) -> PeerKeys? { bond?.keys }
+
+    /// Keeps the numbers of signatures, which never go back.
+    package func securityManager(_ manager: SecurityManager, keep keys: PeerKeys) throws {
+        guard let identifier = bondIdentifier, let bonds = device.bonds else { throw SecurityError.keysRefused }
+        do throws(BondError) {
+            try bonds.update(identifier) { bond in
+                bond.keys.localSignCounter = max(bond.keys.localSignCounter, keys.localSignCounter)
+                bond.keys.peerSignCounter = max(bond.keys.peerSignCounter, keys.peerSignCounter)
+            }
+        } catch {
+            tell(.signatureNotKept(error))
+            throw error
+        }
+    }
+}
+
+// MARK: - What the Security Manager wants done
+
+extension SecureLink {
+    /// Whether the peer has waited long enough after what failed (AB-S12).
+    private func mayBegin() -> Bool {
+        guard device.mayPair(with: peer) else { return false }
+        pairing = .underWay
+        return true
+    }
+
     /// Asks a person, unless the policy answers.
-    package func securityManager(
-        _ manager: SecurityManager,
-        ask prompt: PairingPrompt,
-        answer: @escaping (PairingAnswer) -> Void
-    ) {
+    private func ask(_ prompt: PairingPrompt, _ answer: @escaping (PairingAnswer) -> Void) {
         if prompt == .confirmReplacement {
             // Who has the key uses it: this peer has lost it, or is somebody else (AB-S09).
             bondIsLost()
@@ -39,23 +65,22 @@ extension SecureLink: SecurityManagerDelegate {
         device.ask(prompt, of: self, answer: answer)
     }
 
-    /// Takes the prompt away.
-    package func securityManagerClosedPrompt(_ manager: SecurityManager) {
-        device.closePrompt(of: self)
-    }
-
-    /// No link uses it again.
-    package func securityManagerUsedOutOfBand(_ manager: SecurityManager) { device.ownOutOfBand = nil }
-
-    /// Whether the peer has waited long enough after what failed (AB-S12).
-    package func securityManagerMayPair(_ manager: SecurityManager) -> Bool {
-        guard device.mayPair(with: peer) else { return false }
-        pairing = .underWay
-        return true
+    /// Gives the controller the key.
+    private func encrypt(with key: EncryptionKey) {
+        let command = LEEnableEncryption(
+            handle: connection.handle,
+            random: key.random,
+            encryptedDiversifier: key.diversifier,
+            longTermKey: PacketBuffer(key.key.littleEndianBytes)
+        )
+        device.send(command) { [weak self] result in
+            guard let self, case .failure = result else { return }
+            manager.encryptionChanged(.failed(.other))
+        }
     }
 
     /// Keeps the keys.
-    package func securityManager(_ manager: SecurityManager, didPair keys: PeerKeys, isBonding: Bool) throws {
+    func store(_ keys: PeerKeys, isBonding: Bool) throws {
         let peer = peer
         if isBonding {
             guard let bonds = device.bonds else { throw SecurityError.keysRefused }
@@ -69,6 +94,7 @@ extension SecureLink: SecurityManagerDelegate {
         pairing = .none
         hasPairedWithoutBond = !isBonding
         device.pairingSucceeded(with: peer)
+        tell(.paired(hasBond: isBonding))
         update()
         if isBonding, let bond {
             device.bondChanged(bond.identifier)
@@ -98,7 +124,7 @@ extension SecureLink: SecurityManagerDelegate {
     }
 
     /// Tells those above.
-    package func securityManagerChangedEncryption(_ manager: SecurityManager) {
+    private func followEncryption() {
         if manager.encryption != nil {
             // A pairing that somebody else has begun is over when the peer shows its key, and is not held against it.
             if !manager.isPairing { pairing = .none }
@@ -108,33 +134,12 @@ extension SecureLink: SecurityManagerDelegate {
     }
 
     /// Tells those above, and notes what the failure means.
-    package func securityManager(_ manager: SecurityManager, didFail error: SecurityError) {
+    private func failed(_ error: SecurityError) {
         if pairing != .none, error.countsAsFailedPairing { device.pairingFailed(with: peer) }
         pairing = .none
+        tell(.failed(error))
         if error == .peerLostKey { bondIsLost() }
         onFailure?(error)
-    }
-
-    /// What is kept of the peer.
-    package func securityManagerKeys(_ manager: SecurityManager) -> PeerKeys? { bond?.keys }
-
-    /// Keeps the numbers of signatures, which never go back.
-    package func securityManager(_ manager: SecurityManager, keep keys: PeerKeys) throws {
-        guard let identifier = bondIdentifier, let bonds = device.bonds else { throw SecurityError.keysRefused }
-        do throws(BondError) {
-            try bonds.update(identifier) { bond in
-                bond.keys.localSignCounter = max(bond.keys.localSignCounter, keys.localSignCounter)
-                bond.keys.peerSignCounter = max(bond.keys.peerSignCounter, keys.peerSignCounter)
-            }
-        } catch {
-            device.logger.error("a signature does not count: \(error)")
-            throw error
-        }
-    }
-
-    /// Ends the link.
-    package func securityManagerEndsLink(_ manager: SecurityManager) {
-        if isOpen { disconnect() }
     }
 
     // MARK: The bond
@@ -150,16 +155,17 @@ extension SecureLink: SecurityManagerDelegate {
     private func bondIsLost() {
         guard let identifier = bond?.identifier else { return }
         changeBond { $0.isLost = true }
+        tell(.bondLost)
         device.bondChanged(identifier)
         onBondLost?()
     }
 
     private func changeBond(_ change: (inout Bond) -> Void) {
         guard let identifier = bondIdentifier, let bonds = device.bonds else { return }
-        do {
+        do throws(BondError) {
             try bonds.update(identifier, change)
         } catch {
-            device.logger.error("\(error)")
+            tell(.bondNotKept(error))
         }
     }
 }

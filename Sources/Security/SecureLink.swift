@@ -6,7 +6,6 @@ import GATT
 import HCI
 import HCIHost
 import L2CAP
-import Logging
 import Privacy
 import SMP
 
@@ -178,10 +177,15 @@ extension SecureLink {
         onChange?(security)
     }
 
+    /// Tells what has happened on the link.
+    func tell(_ kind: @autoclosure () -> SecurityHappening.Kind) {
+        device.happenings.tell(SecurityHappening(kind(), peer: peer, link: connection.handle))
+    }
+
     /// Ends a link whose security is not what it was (Core Vol 3 Part C 10.3.2, AB-L07).
     func securityLost() {
         guard isOpen else { return }
-        device.logger.warning("the link to \(peer) has lost its security and is ended")
+        tell(.securityLost)
         disconnect()
     }
 
@@ -194,7 +198,7 @@ extension SecureLink {
     /// There is another link to the peer, which counts.
     func giveWay() {
         guard isOpen else { return }
-        device.logger.notice("the link to \(peer) gives way to another one of the same peer")
+        tell(.gaveWay)
         disconnect(.remoteUserTerminated)
         end()
         onReplaced?()

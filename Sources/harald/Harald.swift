@@ -12,8 +12,8 @@ struct Harald: ParsableCommand {
             usage.
             """,
         subcommands: [
-            DemoCommand.self, ExploreCommand.self, ServeCommand.self, CollectCommand.self, ScanCommand.self,
-            AdvertiseCommand.self, BondsCommand.self, ControllersCommand.self,
+            DemoCommand.self, ExploreCommand.self, ServeCommand.self, CollectCommand.self, ChannelCommand.self,
+            ScanCommand.self, AdvertiseCommand.self, BondsCommand.self, ControllersCommand.self, SwiftCommand.self,
         ]
     )
 

@@ -1,6 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import Foundation
+import HCI
 import ServiceMessages
 import Testing
 
@@ -311,7 +312,7 @@ import Testing
         #expect(events.last?.services != nil)
     }
 
-    @Test("behaviour 5.23: a peer that does not answer loses the link")
+    @Test("behaviours 5.23, 14.20: a peer that does not answer for 30 s loses the link")
     func aPeerThatDoesNotAnswerLosesTheLink() throws {
         let pair = try Pair()
         let note = try #require(try pair.connected()[Example.note])
@@ -353,6 +354,141 @@ import Testing
         #expect(refused.count == 9)
         #expect(refused.allSatisfy { $0.error?.code == .core(.outOfSpace) })
     }
+
+    @Test("behaviour 4.5: the services of the system are not shown to apps")
+    func servicesOfTheSystemAreHidden() throws {
+        let pair = try Pair()
+        let notificationCenter = BluetoothUUID(high: 0x7905_F431_B5CE_4E99, low: 0xA40F_4B1E_122D_00D0)
+        try pair.sensorAlsoPublishes(0x1812)
+        try pair.sensorAlsoPublishes(notificationCenter, as: 51)
+        try pair.central.connect(pair.peer)
+        for wanted in [nil, [0x1800, 0x1801, 0x1812, notificationCenter, Example.service]] as [[BluetoothUUID]?] {
+            let request = Request.discoverServices(peer: pair.peer, uuids: wanted)
+            #expect(try pair.central.ask(request, "services", \.services).get().map(\.uuid) == [Example.service])
+        }
+    }
+
+    @Test("behaviour 0.6: a secondary service is found where another one includes it, and not by itself")
+    func secondaryServicesAreFoundByInclusion() throws {
+        let pair = try Pair()
+        let inner = LocalService(id: LocalAttributeID(50), uuid: 0xFFF5, isPrimary: false)
+        let outer = LocalService(
+            id: LocalAttributeID(51),
+            uuid: 0xFFF6,
+            isPrimary: true,
+            includedServices: [inner.id]
+        )
+        for service in [inner, outer] {
+            #expect(try pair.sensor.ask(.addService(service), "serviceAdded", \.serviceAdded) == .some(nil))
+        }
+        try pair.central.connect(pair.peer)
+        let all = Request.discoverServices(peer: pair.peer, uuids: nil)
+        let services = try pair.central.ask(all, "services", \.services).get()
+        #expect(Set(services.map(\.uuid)) == [Example.service, 0xFFF6] && services.allSatisfy(\.isPrimary))
+        let handle = try #require(services.first { $0.uuid == 0xFFF6 }?.handle)
+        let request = Request.discoverIncludedServices(peer: pair.peer, service: handle, uuids: nil)
+        let included = try pair.central.ask(request, "included", \.services).get()
+        #expect(included.map(\.uuid) == [0xFFF5] && included.map(\.isPrimary) == [false])
+    }
+
+    @Test("behaviour 4.19: what is discovered is told in the order of asking")
+    func discoveriesComeInTheOrderOfAsking() throws {
+        let pair = try Pair()
+        try pair.sensorAlsoPublishes(0xFFF5)
+        try pair.central.connect(pair.peer)
+        let all = Request.discoverServices(peer: pair.peer, uuids: nil)
+        let services = try pair.central.ask(all, "services", \.services).get().map(\.handle)
+        pair.world.run(.seconds(2))
+        pair.central.take()
+        for handle in services.reversed() {
+            pair.central.send(.discoverCharacteristics(peer: pair.peer, service: handle, uuids: nil))
+            pair.central.send(.discoverIncludedServices(peer: pair.peer, service: handle, uuids: nil))
+        }
+        pair.central.send(all)
+        pair.world.run(.seconds(2))
+        let told = pair.central.take().compactMap { event -> String? in
+            switch event {
+            case .central(.peer(_, .characteristicsDiscovered(let handle, _))): "characteristics \(handle)"
+            case .central(.peer(_, .includedServicesDiscovered(let handle, _))): "included \(handle)"
+            case .central(.peer(_, .servicesDiscovered)): "services"
+            default: nil
+            }
+        }
+        #expect(told == services.reversed().flatMap { ["characteristics \($0)", "included \($0)"] } + ["services"])
+    }
+
+    @Test("behaviours 4.20, 3.25: a discovery that the peer never answers ends with the connection")
+    func aDiscoveryThatIsNotAnsweredEnds() throws {
+        let pair = try Pair()
+        try pair.central.connect(pair.peer)
+        pair.strap.controller.transport.onReceive = { _ in }
+        pair.central.send(.discoverServices(peer: pair.peer, uuids: nil))
+        pair.world.run(.seconds(29))
+        #expect(pair.central.take().compactMap(\.services).isEmpty)
+        let end = try pair.central.expect("disconnected", \.disconnection)
+        #expect(end.error?.code == .core(.connectionTimeout))
+        pair.world.run(.seconds(60))
+        #expect(pair.central.take().isEmpty)
+    }
+
+    @Test("behaviours 5.3, 14.21: a value has 512 octets and no more")
+    func aValueHas512Octets() throws {
+        let pair = try Pair()
+        let note = try #require(try pair.connected()[Example.note])
+        func write(_ count: Int) -> Request {
+            let value = PacketBuffer([UInt8](repeating: 1, count: count))
+            return .writeCharacteristic(peer: pair.peer, characteristic: note, value: value)
+        }
+        let refusal = try pair.central.ask(write(513), "written", \.writeResult)
+        #expect(refusal?.code == .att(ATTStatus(rawValue: 0x0D)))
+        #expect(pair.sensor.take().compactMap(\.writeRequest).isEmpty)
+        pair.central.send(write(512))
+        let request = try pair.sensor.expect("writeRequested", \.writeRequest)
+        #expect(request.writes.reduce(0) { $0 + $1.value.count } == 512)
+        pair.sensor.send(.respond(transaction: request.transaction, status: .success, value: nil))
+        #expect(try pair.central.expect("written", \.writeResult) == .some(nil))
+    }
+
+    @Test("behaviour 5.19: a subscription ends with the connection, and is written anew on the next")
+    func subscriptionsAreMadeAnewOnEachConnection() throws {
+        let pair = try Pair()
+        for _ in 1...2 {
+            let measurement = try #require(try pair.connected()[Example.measurement])
+            pair.sensor.send(.updateValue(characteristic: Example.measurementID, value: [1], centrals: nil))
+            pair.world.run(.seconds(1))
+            #expect(pair.central.take().compactMap(\.value).isEmpty)
+            pair.sensor.take()
+            let subscribe = Request.setNotify(peer: pair.peer, characteristic: measurement, enabled: true)
+            #expect(try pair.central.ask(subscribe, "subscribed", \.notifyState).isNotifying)
+            #expect(try pair.sensor.expect("subscribed", \.subscriber).isSubscribed)
+            pair.sensor.send(.updateValue(characteristic: Example.measurementID, value: [2], centrals: nil))
+            #expect(try pair.central.expect("value", \.value) == .success([2]))
+            _ = try pair.central.ask(.cancelConnection(peer: pair.peer), "disconnected", \.disconnection)
+            pair.world.run(.seconds(1))
+        }
+    }
+
+    @Test("behaviour 5.21: a notification is cut, and a read has the rest")
+    func aReadHasTheRestOfANotification() throws {
+        var service = Example.heartRate
+        service.characteristics[0].properties = 0x12
+        let pair = try Pair(service)
+        let measurement = try #require(try pair.connected()[Example.measurement])
+        let subscribe = Request.setNotify(peer: pair.peer, characteristic: measurement, enabled: true)
+        _ = try pair.central.ask(subscribe, "subscribed", \.notifyState)
+        pair.world.run(.seconds(1))
+        let long = PacketBuffer((0..<300).map { UInt8(truncatingIfNeeded: $0) })
+        pair.sensor.send(.updateValue(characteristic: Example.measurementID, value: long, centrals: nil))
+        #expect(try pair.central.expect("value", \.value) == .success(long.prefix(upTo: 182)))
+        pair.central.send(.readCharacteristic(peer: pair.peer, characteristic: measurement))
+        for offset in [0, 184] {
+            let request = try pair.sensor.expect("readRequested", \.readRequest)
+            #expect(request.offset == offset)
+            let rest = long.suffix(after: offset)
+            pair.sensor.send(.respond(transaction: request.transaction, status: .success, value: rest))
+        }
+        #expect(try pair.central.expect("value", \.value) == .success(long))
+    }
 }
 
 extension Pair {
@@ -371,8 +507,8 @@ extension Pair {
         world.run(.seconds(1))
     }
 
-    func sensorAlsoPublishes(_ uuid: BluetoothUUID) throws {
-        let service = LocalService(id: LocalAttributeID(50), uuid: uuid, isPrimary: true)
+    func sensorAlsoPublishes(_ uuid: BluetoothUUID, as number: UInt32 = 50) throws {
+        let service = LocalService(id: LocalAttributeID(number), uuid: uuid, isPrimary: true)
         #expect(try sensor.ask(.addService(service), "serviceAdded", \.serviceAdded) == .some(nil))
     }
 }

@@ -55,7 +55,7 @@ struct Pair {
         #expect(pair.strap.system.links.isEmpty && pair.phone.system.links.isEmpty)
     }
 
-    @Test("behaviour 3.9: another app joins a link without any traffic")
+    @Test("behaviours 3.9, 4.8: another app joins a link without any traffic")
     func anotherAppJoinsTheLinkWithoutTraffic() throws {
         let pair = try Pair()
         _ = try pair.connected()
@@ -102,11 +102,11 @@ struct Pair {
     }
 
     @Test(
-        "behaviour 3.12: a lost link is told with its reason",
+        "behaviours 3.12, 3.38: a lost link is told with its reason, one that the peer has never noticed too",
         arguments: [
             (HCIStatus.connectionTimeout, ServiceError.CoreCode.connectionTimeout),
             (.remoteUserTerminated, .peripheralDisconnected), (.remotePowerOff, .peripheralDisconnected),
-            (.connectionFailedToBeEstablished, .connectionFailed),
+            (.connectionFailedToBeEstablished, .peripheralDisconnected),
         ]
     )
     func aLostLinkHasAReason(status: HCIStatus, code: ServiceError.CoreCode) throws {
@@ -243,7 +243,7 @@ struct Pair {
         strap.close()
     }
 
-    @Test("behaviour 5.8: the longest write grows with the MTU")
+    @Test("behaviours 5.8, 14.6, 14.12: the longest write is 20 octets at first and 182 with an MTU of 185")
     func theWriteLengthGrowsWithTheMTU() throws {
         let pair = try Pair()
         pair.central.send(.connect(peer: pair.peer, options: ConnectOptions()))
@@ -395,7 +395,8 @@ struct Pair {
         #expect(error.code == .core(.unknownDevice))
     }
 
-    @Test func aControllerThatRefusesToConnectIsReported() throws {
+    @Test("behaviour 3.33: a connection that the controller has no room for fails with error 11")
+    func aControllerThatRefusesToConnectIsReported() throws {
         let pair = try Pair()
         pair.phone.controller.refuses[LECreateConnection.opcode] = .memoryCapacityExceeded
         pair.central.send(.connect(peer: pair.peer, options: ConnectOptions()))
@@ -450,7 +451,7 @@ struct Pair {
         #expect(pair.phone.controller.commands.filter { $0 == "LE Connection Update" }.count == 1)
     }
 
-    @Test("behaviour 3.26: connections begin with the parameters of an iPhone")
+    @Test("behaviours 3.26, 14.4: connections begin with the parameters of an iPhone")
     func connectionsBeginWithTheParametersOfAnIPhone() throws {
         let pair = try Pair()
         try pair.central.connect(pair.peer)

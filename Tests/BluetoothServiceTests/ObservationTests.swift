@@ -1,7 +1,12 @@
 import BluetoothTypes
 import EventLoops
 import Foundation
+import GAP
+import HCI
 import HCIHost
+import Logging
+import Privacy
+import Security
 import ServiceMessages
 import Synchronization
 import Testing
@@ -124,6 +129,72 @@ import Testing
         for registration in [registration, other].compactMap(\.self) { observers.remove(registration) }
         observers.tell([.links, .notices], happening(), of: subject())
         #expect(made == 2)
+    }
+
+    @Test("nothing of the host stack is put together either, in whichever room, where nobody listens to that room")
+    func nothingIsPaidBelow() {
+        let observers = Observers(loop: VirtualEventLoop())
+        let sink = observers.sink
+        var (made, named) = (0, 0)
+        observers.nameOfPeer = { _ in
+            named += 1
+            return nil
+        }
+        func making<Happening: StackHappening>(_ happening: Happening) -> Happening {
+            made += 1
+            return happening
+        }
+        func tellAll() {
+            sink.tell(making(HostHappening.bufferOverflow(linkKind: 1)))
+            sink.tell(making(PrivacyHappening.notQuiet))
+            sink.tell(making(SecurityHappening(.gaveWay, peer: .none, link: ConnectionHandle(rawValue: 1))))
+            sink.tell(making(AccessHappening.cannotScan(.queueFull)))
+        }
+        tellAll()
+        observers.add([.state, .managers, .messages, .links, .notices, .misuse, .trouble]) { _ in }
+        tellAll()
+        #expect(made == 0 && named == 0)
+        var rooms: [Observation.Kinds] = []
+        for kind in [Observation.Kinds.host, .privacy, .security, .access] {
+            let registration = observers.add(kind) { rooms.append($0.happening.kind) }
+            tellAll()
+            if let registration { observers.remove(registration) }
+        }
+        #expect(made == 4 && named == 4 && rooms == [.host, .privacy, .security, .access])
+    }
+
+    @Test("what happens in the host stack is observed, and the log has it with the same level and the same words")
+    func whatHappensBelowIsObservedAndLogged() throws {
+        let log = LogLines()
+        let world = TestWorld()
+        let device = world.device("Phone", logger: Logger(label: "test") { _ in log })
+        var seen: [any StackHappening] = []
+        device.system.observers.add([.host, .privacy, .security, .access]) {
+            if case .below(let happening) = $0.happening { seen.append(happening) }
+        }
+        let link = ConnectionHandle(rawValue: 7)
+        // Without a service there is a log all the same.
+        let plain = LogLines()
+        log.clear()
+        for sink in [device.system.observers.sink, .log(Logger(label: "test") { _ in plain })] {
+            sink.tell(HostHappening.failed(.notRunning))
+            sink.tell(HostHappening.bufferOverflow(linkKind: 1))
+            sink.tell(PrivacyHappening.notQuiet)
+            sink.tell(SecurityHappening(.secondLinkRefused, peer: .none, link: link))
+            sink.tell(SecurityHappening(.securityLost, peer: .none, link: link))
+            sink.tell(AccessHappening.cannotDisconnect(link, .queueFull))
+        }
+        #expect(seen.count == 6 && log.all == plain.all)
+        #expect(
+            log.all == [
+                "error: \(HCIHostError.notRunning) [layer=\(HCIHostError.notRunning.layer.rawValue)]",
+                "warning: the controller has no room for data [link type=1]",
+                "warning: the controller does not fall silent",
+                "notice: a second link to \(BluetoothAddress.none) is refused",
+                "warning: the link to \(BluetoothAddress.none) has lost its security and is ended",
+                "debug: cannot disconnect: \(HCICommandError.queueFull)",
+            ]
+        )
     }
 
     @Test("there may be many listeners, and they may leave while they are told")

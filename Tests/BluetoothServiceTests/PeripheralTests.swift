@@ -13,6 +13,7 @@ import Testing
     // MARK: Publishing
 
     @Test(
+        "behaviours 7.4, 7.7, 7.10: what cannot be published is refused, services of the system among it",
         arguments: [
             (0x1800, 0x02, 1, false, ServiceError.CoreCode.uuidNotAllowed),  // behaviour 7.10
             (0x1801, 0x02, 1, false, .uuidNotAllowed),

@@ -46,7 +46,7 @@ import Testing
         #expect(pair.central.take().isEmpty)
     }
 
-    @Test("behaviour 1.11: switching off ends everything without a disconnection being told")
+    @Test("behaviours 1.11, 1.12: switching off ends everything without a word, and switching on brings nothing back")
     func powerOffEndsAllWithoutDisconnections() throws {
         let pair = try Pair()
         let handles = try pair.connected()
@@ -60,9 +60,19 @@ import Testing
         #expect(pair.phone.system.links.isEmpty && !pair.phone.controller.isScanning)
         pair.phone.system.setPower(true)
         pair.world.run(.seconds(10))
-        // Behaviour 1.12: nothing resumes.
+        // Neither the scan, nor the connection, nor one that was waited for.
         #expect(pair.central.take() == [.stateChanged(.poweredOn)])
         try pair.central.connect(pair.peer)
+        pair.strap.controller.loseLinks(.connectionTimeout)
+        pair.strap.controller.isInRange = false
+        pair.central.send(.connect(peer: pair.peer, options: ConnectOptions()))
+        pair.world.run(.seconds(1))
+        pair.phone.system.setPower(false)
+        pair.phone.system.setPower(true)
+        pair.strap.controller.isInRange = true
+        pair.world.run(.seconds(10))
+        pair.central.take()
+        #expect(pair.phone.system.links.isEmpty)
     }
 
     @Test("behaviour 1.14: services and advertising survive switching off")

@@ -68,10 +68,10 @@ final class RadioWorld {
         let line = InMemoryTransport.pair(loop: world.loop)
         let number = attach(to: line.controller)
         let access = GenericAccess(
-            host: HCIHost(transport: line.host, loop: world.loop, logger: Self.silent),
+            host: HCIHost(transport: line.host, loop: world.loop, happenings: .log(Self.silent)),
             loop: world.loop,
             random: random.split(number + 100),
-            logger: Self.silent
+            happenings: .log(Self.silent)
         )
         access.start()
         world.run(.milliseconds(100))

@@ -27,6 +27,33 @@ import Testing
         #expect(found.first?.rssi == -50)
     }
 
+    @Test("behaviour 2.14: devices are asked for their scan responses", arguments: [true, false])
+    func scansAreActive(hasExtendedAdvertising: Bool) throws {
+        let air = RadioWorld(hasExtendedAdvertising: hasExtendedAdvertising)
+        let sensor = air.world.manager(.peripheral, on: air.system("Strap"))
+        let services = (0..<13).map { BluetoothUUID(0x1810 + UInt16($0)) }
+        let request = AdvertisingRequest(localName: "Strap", services: services)
+        _ = try sensor.ask(.startAdvertising(request), "started", \.advertisingStarted)
+        let central = air.world.manager(.central, on: air.system("Phone"))
+        central.send(.startScan(ScanRequest(services: [services[12]])))
+        air.world.run(.seconds(5))
+        #expect(central.take().compactMap(\.discovery).last?.advertisement.localName == "Strap")
+    }
+
+    @Test("behaviour 2.11: what is heard has its time by the calendar", arguments: [nil, 1_000_000] as [Double?])
+    func advertisementsHaveTheirTime(start: Double?) throws {
+        let world = TestWorld()
+        let central = world.device("Phone", configure: { $0.loopStart = start }).manager(.central)
+        let sensor = world.device("Strap").manager(.peripheral)
+        try sensor.publish()
+        world.run(.seconds(10))
+        let heard = try central.ask(.startScan(ScanRequest()), "discovered", \.discovery).advertisement
+        let time = world.loop.now.nanoseconds
+        #expect(heard.timestamp.map { abs($0 - 1_000_000 - Double(time) / 1e9) < 0.1 } ?? (start == nil))
+        #expect(heard.primaryPHY == 1 && heard.secondaryPHY == 0)
+        sensor.close()
+    }
+
     @Test("behaviour 2.3: with duplicates allowed every packet is reported")
     func withDuplicatesEveryPacketIsReported() throws {
         let pair = try Pair()
@@ -99,7 +126,7 @@ import Testing
 
     /// Of extended advertisements apps are shown what an iPhone shows: on 2M, up to 124 octets, and not without an address.
     @Test(
-        "behaviour 2.26: apps are shown those extended advertisements that an iPhone shows",
+        "behaviours 2.26, 14.10: apps are shown those extended advertisements that an iPhone shows",
         arguments: [
             (.le2M, 122, false, true), (.le2M, 123, false, false), (.le1M, 20, false, false), (.le2M, 20, true, false),
         ] as [(LEPHY, Int, Bool, Bool)]

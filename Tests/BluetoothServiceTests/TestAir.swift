@@ -45,6 +45,7 @@ final class TestController {
     private var scanResponse: PacketBuffer = []
     private var interval: Duration = .milliseconds(20)
     private(set) var isAdvertising = false
+    private var nextEvent: ScheduledTask?
     private(set) var isScanning = false
     private(set) var initiating: Set<BluetoothAddress>?
     private(set) var lastConnectionRequest: LECreateConnection?
@@ -161,6 +162,8 @@ final class TestController {
     private func setAdvertising(_ isOn: Bool) {
         guard isOn != isAdvertising else { return }
         isAdvertising = isOn
+        if let nextEvent { loop.cancel(nextEvent) }
+        nextEvent = nil
         if isOn { advertise() }
     }
 
@@ -170,7 +173,7 @@ final class TestController {
             for other in air.controllers where other !== self && other.isInRange { other.hear(self) }
         }
         guard isAdvertising else { return }
-        loop.schedule(after: interval) { [weak self] in self?.advertise() }
+        nextEvent = loop.schedule(after: interval) { [weak self] in self?.advertise() }
     }
 
     private func hear(_ other: TestController) {

@@ -23,9 +23,12 @@ final class TestWorld {
     }
 
     /// A device that is up, unless told otherwise.
-    func device(_ name: String, isUp: Bool = true, configure: (inout SystemConfiguration) -> Void = { _ in })
-        -> TestDevice
-    {
+    func device(
+        _ name: String,
+        isUp: Bool = true,
+        logger: Logger? = nil,
+        configure: (inout SystemConfiguration) -> Void = { _ in }
+    ) -> TestDevice {
         var configuration = SystemConfiguration()
         configuration.deviceName = name
         // The controllers of this air find each other by addresses that stay.
@@ -37,7 +40,7 @@ final class TestWorld {
             loop: loop,
             random: random.split(deviceCount),
             configuration: configuration,
-            logger: Logger(label: name) { _ in SwiftLogNoOpLogHandler() }
+            logger: logger ?? Logger(label: name) { _ in SwiftLogNoOpLogHandler() }
         )
         let device = TestDevice(system: system, controller: controller, world: self)
         deviceCount += 1
@@ -122,7 +125,7 @@ final class TestManager {
     func ask(_ query: Query) -> [PeerInfo] {
         switch connection.ask(query, from: id) {
         case .success(.peripherals(let peers)), .success(.connectedPeripherals(let peers)): peers
-        case .failure: []
+        case .success(.system), .failure: []
         }
     }
 

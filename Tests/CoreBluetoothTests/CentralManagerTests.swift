@@ -31,7 +31,7 @@ import Testing
         #expect(app.manager.state == state)
     }
 
-    @Test("behaviour 1.6: commands of a central without power are ignored and logged")
+    @Test("behaviours 1.6, 1.15: commands of a central without power are ignored and logged")
     func commandsWithoutPowerAreIgnoredAndLogged() {
         let app = CentralApp()
         app.connect()
@@ -44,6 +44,36 @@ import Testing
         #expect(app.take() == ([], []))
         #expect(!app.manager.isScanning)
         #expect(CapturedLog.contains("API MISUSE", app.manager.description, "powered on state"))
+        #expect(CapturedLog.contains("API MISUSE", app.manager.description, "stopScan"))
+    }
+
+    @Test("behaviour 1.2: a delegate needs no other method than that for the state")
+    func aDelegateNeedsOneMethod() {
+        final class Least: NSObject, CBCentralManagerDelegate, CBPeripheralManagerDelegate, CBPeripheralDelegate {
+            var states: [CBManagerState] = []
+            func centralManagerDidUpdateState(_ central: CBCentralManager) { states.append(central.state) }
+            func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) { states.append(peripheral.state) }
+        }
+        let least = Least()
+        let app = CentralApp()
+        app.explore()
+        app.manager.delegate = least
+        app.peripheral.delegate = least
+        app.service.deliver(.valueUpdated(peer: app.peer, characteristic: 3, .success([1])))
+        app.service.deliver(.disconnected(peer: app.peer, nil, isReconnecting: false))
+        app.service.deliver(.stateChanged(.poweredOff))
+        let other = PeripheralApp()
+        other.publish()
+        other.manager.delegate = least
+        other.service.deliver(.stateChanged(.poweredOff))
+        #expect(least.states == [.poweredOff, .poweredOff])
+        #expect(app.calls.isEmpty && other.calls.isEmpty)
+        // Who asks such a delegate is refused, so that nobody waits.
+        other.powerOn()
+        let read = Event.readRequested(transaction: 5, other.central, characteristic: other.characteristicID, offset: 0)
+        other.service.deliver(read)
+        let refusal = ATTStatus(rawValue: UInt8(CBATTError.Code.requestNotSupported.rawValue))
+        #expect(other.take().requests == [.respond(transaction: 5, status: refusal, value: nil)])
     }
 
     @Test("behaviour 1.8: retrieving peripherals without power gives none")
@@ -110,16 +140,38 @@ import Testing
         #expect(service.queue?.label == DispatchQueue.main.label)
     }
 
-    @Test("behaviour 1.20: the authorization can be read without a manager")
-    func authorizationNeedsNoManager() {
+    @Test(
+        "behaviour 1.20: the authorization can be read without a manager, and is what the service says",
+        arguments: [
+            (AppPermission.notDetermined, CBManagerAuthorization.notDetermined), (.restricted, .restricted),
+            (.denied, .denied), (.allowedAlways, .allowedAlways),
+        ]
+    )
+    func authorizationNeedsNoManager(permission: AppPermission, authorization: CBManagerAuthorization) {
+        let service = FakeService()
+        service.answer(SystemInfo(hasExtendedScanAndConnect: false, permission: permission))
+        service.run {
+            #expect(CBManager.authorization == authorization && CBCentralManager.authorization == authorization)
+            #expect(CBPeripheralManager.authorizationStatus().rawValue == authorization.rawValue)
+        }
+        #expect(service.opened.isEmpty)
+        // Where there is no service nobody forbids it.
         #expect(CBManager.authorization == .allowedAlways)
-        #expect(CBPeripheralManager.authorizationStatus() == .authorized)
     }
 
     @Test("behaviour 1.25: no feature is claimed that is not there")
     func noFeatureIsClaimedThatIsNotThere() {
         #expect(!CBCentralManager.supports(.extendedScanAndConnect))
         #expect(!CBCentralManager.supports(.channelSounding))
+        #expect(CBCentralManager.supports([]))
+        let service = FakeService()
+        for isThere in [false, true] {
+            service.answer(SystemInfo(hasExtendedScanAndConnect: isThere, permission: .allowedAlways))
+            service.run {
+                #expect(CBCentralManager.supports(.extendedScanAndConnect) == isThere)
+                #expect(!CBCentralManager.supports([.extendedScanAndConnect, .channelSounding]))
+            }
+        }
     }
 
     // MARK: Scanning
@@ -170,7 +222,8 @@ import Testing
         app.powerOn()
         var advertisement = Advertisement()
         app.discover(advertisement)
-        #expect(Set(app.advertisementData.keys) == [CBAdvertisementDataIsConnectable])
+        let receiving = ["kCBAdvDataRxPrimaryPHY", "kCBAdvDataRxSecondaryPHY"]
+        #expect(Set(app.advertisementData.keys) == Set([CBAdvertisementDataIsConnectable] + receiving))
         advertisement.localName = "Heart"
         advertisement.manufacturerData = [0x4C, 0x00, 1]
         advertisement.serviceData = [0x180D: [7]]
@@ -193,6 +246,31 @@ import Testing
         #expect(data[CBAdvertisementDataIsConnectable] as? Bool == true)
         #expect((data[CBAdvertisementDataIsConnectable] as? NSNumber)?.boolValue == true)
         #expect(app.calls.last == "didDiscover -61")
+    }
+
+    @Test("behaviour 2.11: when and on which PHY a packet was heard is under keys that are not documented")
+    func keysThatAreNotDocumented() {
+        let app = CentralApp()
+        app.powerOn()
+        app.discover()
+        #expect(app.advertisementData["kCBAdvDataRxPrimaryPHY"] as? NSNumber == 1)
+        #expect(app.advertisementData["kCBAdvDataRxSecondaryPHY"] as? Int == 0)
+        #expect(app.advertisementData["kCBAdvDataTimestamp"] == nil)
+        var advertisement = Advertisement()
+        (advertisement.primaryPHY, advertisement.secondaryPHY, advertisement.timestamp) = (3, 2, 700_000_000.5)
+        app.discover(advertisement)
+        #expect(app.advertisementData["kCBAdvDataRxPrimaryPHY"] as? Int == 3)
+        #expect(app.advertisementData["kCBAdvDataRxSecondaryPHY"] as? Int == 2)
+        #expect(app.advertisementData["kCBAdvDataTimestamp"] as? NSNumber == 700_000_000.5)
+    }
+
+    @Test("behaviours 2.13, 2.22: a device that is heard has its identifier, however strong its signal")
+    func aDeviceThatIsHeardHasItsIdentifier() {
+        let app = CentralApp()
+        app.powerOn()
+        app.discover(rssi: 127)
+        #expect(app.take().calls == ["didDiscover 127"])
+        #expect(app.peripheral.identifier == app.peer && app.peripheral.state == .disconnected)
     }
 
     @Test("behaviour 2.20: peripherals that nobody keeps are forgotten")
@@ -288,16 +366,54 @@ import Testing
         #expect(service.takeRequests().isEmpty)
     }
 
-    @Test func managersOfOneAppAreIndependent() {
+    @Test("behaviour 1.24: each manager hears of each state, and has its own scan and its own objects")
+    func managersHaveTheirOwnScanAndObjects() {
+        let app = CentralApp()
+        app.powerOn()
+        app.manager.scanForPeripherals(withServices: nil)
+        let second = CentralManagerRecord()
+        let other = app.service.run { CBCentralManager(delegate: second, queue: app.queue) }
+        let ids = app.service.opened
+        for id in ids { app.service.deliver(.stateChanged(.poweredOn), to: id) }
+        #expect(app.calls == ["state 5"] && second.states == [.poweredOn])
+        #expect(app.manager.isScanning && !other.isScanning)
+        other.scanForPeripherals(withServices: nil)
+        for id in ids {
+            app.service.deliver(.discovered(PeerInfo(identifier: app.peer), Advertisement(), rssi: -1), to: id)
+        }
+        let found = second.found
+        #expect(found?.identifier == app.peripheral.identifier && found !== app.peripheral)
+        app.manager.stopScan()
+        #expect(other.isScanning)
+    }
+
+    @Test("behaviour 3.8: a peripheral of another manager is no use")
+    func managersOfOneAppAreIndependent() {
         let app = CentralApp()
         app.connect()
         let other = app.service.run { CBCentralManager(delegate: nil, queue: app.queue) }
         app.service.deliver(.stateChanged(.poweredOn))
         other.cancelPeripheralConnection(app.peripheral)
         other.connect(app.peripheral)
-        // behaviour 3.8: peripherals of another manager are no use.
         #expect(app.take().requests.isEmpty)
         #expect(app.peripheral.state == .connected)
         #expect(CapturedLog.contains("API MISUSE", app.peer.uuidString, "is not a peripheral of"))
+    }
+}
+
+/// What a central manager's delegate hears, apart from the peripherals.
+private final class CentralManagerRecord: NSObject, CBCentralManagerDelegate {
+    var states: [CBManagerState] = []
+    var found: CBPeripheral?
+
+    func centralManagerDidUpdateState(_ central: CBCentralManager) { states.append(central.state) }
+
+    func centralManager(
+        _ central: CBCentralManager,
+        didDiscover peripheral: CBPeripheral,
+        advertisementData: [String: Any],
+        rssi RSSI: NSNumber
+    ) {
+        found = peripheral
     }
 }

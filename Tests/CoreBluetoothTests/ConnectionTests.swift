@@ -102,7 +102,7 @@ import Testing
         app.service.deliver(.connectionFailed(peer: app.peer, ServiceError(.connectionFailed, reason: "no answer")))
         #expect(app.take().calls == ["didFailToConnect!"])
         #expect((app.lastError as? CBError)?.code == .connectionFailed)
-        #expect((app.lastError as NSError?)?.localizedFailureReason == "no answer")
+        #expect((app.lastError as NSError?)?.userInfo[NSDebugDescriptionErrorKey] as? String == "no answer")
         #expect(app.peripheral.state == .disconnected)
     }
 
@@ -270,7 +270,6 @@ import Testing
         app.service.deliver(
             .disconnected(peer: app.peer, ServiceError(.connectionTimeout), isReconnecting: true, timestamp: 7)
         )
-        // behaviour 3.18: one call, the long one.
         #expect(long.seen == ["7.0 true true"])
         #expect(app.peripheral.state == .connecting)
         app.manager.delegate = app
@@ -278,12 +277,37 @@ import Testing
         #expect(app.take().calls == ["didConnect"])
     }
 
-    @Test("behaviour 3.18: a delegate with the short form of the callback hears of the end once")
-    func theShortFormHearsOfItOnce() {
+    @Test("behaviour 3.18: of the two callbacks for a disconnection one is called, the short one if it is there")
+    func oneOfTheTwoCallbacks() {
+        class Both: NSObject, CBCentralManagerDelegate {
+            var seen: [String] = []
+            func centralManagerDidUpdateState(_ central: CBCentralManager) {}
+            func centralManager(
+                _ central: CBCentralManager,
+                didDisconnectPeripheral peripheral: CBPeripheral,
+                error: (any Error)?
+            ) {
+                seen.append("short")
+            }
+            func centralManager(
+                _ central: CBCentralManager,
+                didDisconnectPeripheral peripheral: CBPeripheral,
+                timestamp: CFAbsoluteTime,
+                isReconnecting: Bool,
+                error: (any Error)?
+            ) {
+                seen.append("long")
+            }
+        }
         let app = CentralApp()
         app.connect()
         app.service.deliver(.disconnected(peer: app.peer, nil, isReconnecting: false, timestamp: 7))
         #expect(app.take().calls == ["didDisconnect"])
+        let both = Both()
+        app.connect()
+        app.manager.delegate = both
+        app.service.deliver(.disconnected(peer: app.peer, nil, isReconnecting: false, timestamp: 7))
+        #expect(both.seen == ["short"])
     }
 }
 

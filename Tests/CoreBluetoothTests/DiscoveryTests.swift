@@ -5,6 +5,58 @@ import ServiceMessages
 import Testing
 
 @Suite struct DiscoveryTests {
+    @Test("behaviour 0.1: objects are found through those that hold them, and know these")
+    func objectsKnowWhoHoldsThem() {
+        let app = CentralApp()
+        let characteristic = app.explore()
+        let service = characteristic.service
+        #expect(service === app.peripheral.services?.first && service?.peripheral === app.peripheral)
+        app.service.deliver(.includedServicesDiscovered(peer: app.peer, service: 1, .success([.battery])))
+        #expect(service?.includedServices?.first?.peripheral === app.peripheral)
+        #expect(characteristic.descriptors?.count == 2)
+        #expect(characteristic.descriptors?.allSatisfy { $0.characteristic === characteristic } == true)
+        let (local, outer) = (PeripheralApp(), CBMutableService(type: CBUUID(string: "180F"), primary: true))
+        local.publish()
+        outer.includedServices = [local.local]
+        #expect(local.dynamic.service === local.local && local.local.peripheral == nil)
+        #expect(outer.includedServices?.first === local.local)
+        local.service.deliver(.subscribed(local.central, characteristic: local.characteristicID))
+        #expect(local.centrals.first?.identifier == local.central.identifier)
+    }
+
+    @Test("behaviour 3.40: without a delegate discovering is logged, and with one set in didConnect it is heard of")
+    func theDelegateIsSetInDidConnect() {
+        let app = CentralApp()
+        app.powerOn()
+        app.discover()
+        app.manager.connect(app.peripheral)
+        app.onCall = { [unowned app] call in
+            guard call == "didConnect" else { return }
+            app.peripheral.discoverServices(nil)
+            app.peripheral.delegate = app
+            app.peripheral.discoverServices(nil)
+        }
+        app.service.deliver(.connected(PeerInfo(identifier: app.peer), maximumWriteWithoutResponse: 20))
+        #expect(CapturedLog.contains("API MISUSE", app.peer.uuidString, "while delegate is nil"))
+        app.take()
+        app.service.deliver(.servicesDiscovered(peer: app.peer, .success([.heartRate])))
+        #expect(app.take().calls == ["services"])
+    }
+
+    @Test("behaviour 4.9: a characteristic that is discovered has the value that the service remembers")
+    func aDiscoveredCharacteristicMayHaveAValue() {
+        let app = CentralApp()
+        app.connect()
+        app.service.deliver(.servicesDiscovered(peer: app.peer, .success([.heartRate])))
+        let found = RemoteCharacteristic(handle: 3, uuid: 0x2A38, properties: 2, value: [7])
+        app.service.deliver(.characteristicsDiscovered(peer: app.peer, service: 1, .success([found])))
+        #expect(app.characteristic.value == Data([7]))
+        // What the app has got since is newer.
+        app.service.deliver(.valueUpdated(peer: app.peer, characteristic: 3, .success([8])))
+        app.service.deliver(.characteristicsDiscovered(peer: app.peer, service: 1, .success([found])))
+        #expect(app.characteristic.value == Data([8]))
+    }
+
     @Test("behaviour 1.7: commands without a connection are ignored and logged")
     func commandsWithoutConnectionAreIgnoredAndLogged() {
         let app = CentralApp()

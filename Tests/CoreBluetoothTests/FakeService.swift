@@ -20,6 +20,7 @@ final class FakeService: ServiceConnection {
         var requests: [Request] = []
         var queries: [Query] = []
         var peripherals: [PeerInfo] = []
+        var info = SystemInfo()
     }
 
     private let state = Mutex(State())
@@ -50,12 +51,17 @@ final class FakeService: ServiceConnection {
         state.withLock { $0.requests.append(request) }
     }
 
+    func callBack(_ manager: ManagerID, _ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.managers[manager] }?.queue.async(body)
+    }
+
     func ask(_ query: Query, from manager: ManagerID) -> Result<Reply, ServiceError> {
         state.withLock {
             $0.queries.append(query)
             return switch query {
             case .peripherals: .success(.peripherals($0.peripherals))
             case .connectedPeripherals: .success(.connectedPeripherals($0.peripherals))
+            case .system: .success(.system($0.info))
             }
         }
     }
@@ -74,6 +80,18 @@ final class FakeService: ServiceConnection {
         returned.wait()
     }
 
+    /// Says something about a channel, as the service does: at once, on this thread.
+    func tell(_ event: ChannelEvent, of channel: ChannelID) {
+        let target = state.withLock { state in state.opened.last.flatMap { state.managers[$0] } }
+        target?.handler(.channel(channel, event))
+    }
+
+    /// Puts an event for the last manager on its queue, and does not wait.
+    func post(_ event: Event) {
+        let target = state.withLock { state in state.opened.last.flatMap { state.managers[$0] } }
+        target?.queue.async { target?.handler(event) }
+    }
+
     /// What was sent since this was last asked.
     func takeRequests() -> [Request] {
         state.withLock { state in
@@ -84,6 +102,10 @@ final class FakeService: ServiceConnection {
 
     func answer(peripherals: [PeerInfo]) {
         state.withLock { $0.peripherals = peripherals }
+    }
+
+    func answer(_ info: SystemInfo) {
+        state.withLock { $0.info = info }
     }
 
     var queries: [Query] { state.withLock { $0.queries } }

@@ -158,6 +158,64 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(app.take().calls.isEmpty)
     }
 
+    @Test("behaviour 7.43: after each false there is one callback, for want of room or of power")
+    func aCallbackAfterEachFalse() {
+        let app = PeripheralApp()
+        func update() -> Bool { app.manager.updateValue(Data([1]), for: app.dynamic, onSubscribedCentrals: nil) }
+        #expect(!update() && !update())
+        app.service.deliver(.stateChanged(.poweredOn))
+        #expect(app.take().calls == ["state 5", "ready"])
+        app.publish()
+        for _ in 1...3 {
+            while update() {}
+            #expect(!update())
+            app.service.deliver(.updateCreditsReturned(count: 2))
+            #expect(app.take().calls == ["ready"])
+            app.service.deliver(.updateCreditsReturned(count: 1))
+            #expect(app.take().calls.isEmpty)
+        }
+        // Power that goes takes the queue along, and not the promise.
+        while update() {}
+        app.service.deliver(.stateChanged(.poweredOff))
+        #expect(!update() && app.take().calls == ["state 4"])
+        app.service.deliver(.stateChanged(.poweredOn))
+        #expect(app.take().calls == ["state 5", "ready"] && update())
+    }
+
+    @Test("behaviour 7.46: who keeps the delegate's queue busy keeps the callback from coming")
+    func aBusyQueueKeepsTheCallbackFromComing() {
+        let app = PeripheralApp()
+        app.publish()
+        while app.manager.updateValue(Data([1]), for: app.dynamic, onSubscribedCentrals: nil) {}
+        let (isBusy, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        app.queue.async {
+            isBusy.signal()
+            goesOn.wait()
+        }
+        isBusy.wait()
+        app.service.post(.updateCreditsReturned(count: 1))
+        // There is room, and nothing has come.
+        #expect(app.calls.isEmpty)
+        goesOn.signal()
+        app.queue.sync {}
+        #expect(app.take().calls == ["ready"])
+    }
+
+    @Test("behaviour 7.6: the value of a published characteristic neither notifies nor answers when it is set")
+    func settingTheValueDoesNothing() {
+        let app = PeripheralApp()
+        app.publish()
+        app.service.deliver(.subscribed(app.central, characteristic: app.characteristicID))
+        app.take()
+        app.dynamic.value = Data([9])
+        #expect(app.take() == ([], []))
+        let read = Event.readRequested(transaction: 1, app.central, characteristic: app.characteristicID, offset: 0)
+        app.service.deliver(read)
+        #expect(app.requests[0].value == nil)
+        app.manager.respond(to: app.requests[0], withResult: .success)
+        #expect(app.take().requests == [.respond(transaction: 1, status: .success, value: [])])
+    }
+
     // MARK: Publishing
 
     @Test("behaviour 7.1: the addition of a service is reported once, even if it is taken back")

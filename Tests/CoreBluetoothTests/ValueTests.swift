@@ -84,11 +84,11 @@ import Testing
         #expect(app.peripheral.canSendWriteWithoutResponse)
     }
 
-    @Test("behaviours 5.13 to 5.15: writes without response go by the credits of the service")
+    @Test("behaviours 5.13 to 5.15, 14.22: writes without response go by the credits of the service")
     func flowControlOfWrites() {
         let app = CentralApp()
         let characteristic = app.explore()
-        #expect(app.peripheral.canSendWriteWithoutResponse)
+        #expect(app.peripheral.canSendWriteWithoutResponse && ServiceLimits.writesWithoutResponse == 20)
         for _ in 0..<ServiceLimits.writesWithoutResponse {
             #expect(app.peripheral.canSendWriteWithoutResponse)
             app.peripheral.writeValue(Data([1]), for: characteristic, type: .withoutResponse)
@@ -124,6 +124,29 @@ import Testing
             .notifyStateChanged(peer: app.peer, characteristic: 3, isNotifying: true, ServiceError(.unknown))
         )
         #expect(app.take().calls == ["notifying true!"])
+    }
+
+    @Test("behaviour 5.20: each notification has its own callback, in order, with the value of that moment")
+    func eachNotificationHasItsOwnCallback() {
+        let app = CentralApp()
+        let characteristic = app.explore()
+        for octet in 1...5 as ClosedRange<UInt8> {
+            app.service.deliver(.valueUpdated(peer: app.peer, characteristic: 3, .success([octet])))
+        }
+        // The app notes the value when it is called.
+        #expect(app.take().calls == ["value 01", "value 02", "value 03", "value 04", "value 05"])
+        #expect(characteristic.value == Data([5]))
+    }
+
+    @Test("behaviour 5.6: the data of a write are those of the moment of the call")
+    func theDataOfAWriteAreCopied() throws {
+        let app = CentralApp()
+        let characteristic = app.explore()
+        let octets = try #require(NSMutableData(length: 2))
+        let data = octets as Data
+        app.peripheral.writeValue(data, for: characteristic, type: .withResponse)
+        octets.mutableBytes.storeBytes(of: 0xFF, as: UInt8.self)
+        #expect(app.take().requests == [.writeCharacteristic(peer: app.peer, characteristic: 3, value: [0, 0])])
     }
 
     @Test("behaviour 5.24: the signal strength is read and told")

@@ -1,4 +1,7 @@
+import BluetoothService
+import BluetoothTypes
 import CoreBluetooth
+import ServiceMessages
 import Testing
 
 @Suite struct ValueTypeTests {
@@ -46,6 +49,48 @@ import Testing
         await #expect(processExitsWith: .failure) { _ = CBUUID(data: Data([1, 2, 3])) }
     }
 
+    @Test(
+        "behaviour 0.3: a long UUID has five groups of digits",
+        arguments: [
+            ("71da3fd1-7e10-41c1-b16f-4430b506cde7", true), ("00000000-0000-0000-0000-000000000000", true),
+            ("71da3fd17e10-41c1-b16f-4430b506cde7-", false), ("{71da3fd1-7e10-41c1-b16f-4430b506cde7}", false),
+            ("71da3fd1-7e10-41c1-b16f-4430b506cde", false), ("71da3fd1-7e10-41c1-b16f-4430b506cdeg", false),
+        ]
+    )
+    func theFormOfALongUUID(text: String, isGood: Bool) {
+        // What the initialiser reads, without its end of the program.
+        #expect((BluetoothUUID(text) != nil) == isGood)
+        if isGood { #expect(CBUUID(string: text).uuidString == text.uppercased()) }
+    }
+
+    @Test("behaviour 0.9: a UUID made of nothing is that of zeros")
+    func aUUIDOfNothing() {
+        #expect(CBUUID().uuidString == "00000000-0000-0000-0000-000000000000")
+        #expect(CBUUID() == CBUUID(data: Data(count: 16)) && CBUUID() != CBUUID(string: "0000"))
+    }
+
+    @Test("behaviour 0.7: what stands for a device or a UUID can be the key of a dictionary")
+    func objectsAreKeys() {
+        let (app, other) = (CentralApp(), CentralApp())
+        for app in [app, other] {
+            app.powerOn()
+            app.discover()
+        }
+        let names: [CBPeripheral: String] = [app.peripheral: "a", other.peripheral: "b"]
+        #expect(names[app.peripheral] == "a" && names[other.peripheral] == "b")
+        let old = NSMutableDictionary()
+        old.setObject("a", forKey: app.peripheral)
+        old.setObject("c", forKey: CBUUID(string: "180D"))
+        #expect(old.object(forKey: app.peripheral as Any) as? String == "a")
+        #expect(old.object(forKey: CBUUID(string: "0000180D")) as? String == "c")
+        #expect(old.object(forKey: other.peripheral as Any) == nil)
+        let peripheral = PeripheralApp()
+        peripheral.publish()
+        peripheral.service.deliver(.subscribed(peripheral.central, characteristic: peripheral.characteristicID))
+        let central = peripheral.centrals[0]
+        #expect(central.copy() as? CBCentral === central && [central: 1][central] == 1)
+    }
+
     @Test func namesOfUUIDs() {
         #expect(CBUUID(string: "180D").description == "Heart Rate")
         #expect(CBUUID(string: "FFF0").description == "FFF0")
@@ -63,7 +108,7 @@ import Testing
         #expect(CBError.errorDomain == "CBErrorDomain" && CBATTError.errorDomain == "CBATTErrorDomain")
     }
 
-    @Test(arguments: 0...18)
+    @Test(arguments: 0...20)
     func everyErrorHasAText(value: Int) throws {
         let error: any Error = CBError(try #require(CBError.Code(rawValue: value)))
         #expect(value == 0 || error.localizedDescription != "Unknown error.")
@@ -84,6 +129,26 @@ import Testing
         )
         #expect(CBATTError(.insufficientEncryption).localizedDescription == "Encryption is insufficient.")
         #expect(CBError(.unknown, userInfo: [NSLocalizedDescriptionKey: "mine"]).localizedDescription == "mine")
+    }
+
+    /// As Apple's systems print an error, in whatever form it comes to `print`.
+    @Test func errorsPrintTheirText() {
+        let text = "The specified device has disconnected from us."
+        let whole = "Error Domain=CBErrorDomain Code=7 \"\(text)\" UserInfo={NSLocalizedDescription=\(text)}"
+        let error: any Error = CBError(.peripheralDisconnected)
+        #expect("\(error)" == whole && String(reflecting: error) == whole)
+        #expect("\(error as NSError)".contains("Code=7 \"\(text)\""))
+        #expect("\(CBError(.peripheralDisconnected) as NSError)".contains("Code=7 \"\(text)\""))
+        let refusal: any Error = CBATTError(.insufficientEncryption)
+        #expect("\(refusal)".hasPrefix("Error Domain=CBATTErrorDomain Code=15 \"Encryption is insufficient.\""))
+        // What lies behind it is there too, and not in the place of the text.
+        let app = CentralApp()
+        app.connect()
+        let lost = ServiceError(.connectionTimeout, reason: "no packet")
+        app.service.deliver(.disconnected(peer: app.peer, lost, isReconnecting: false))
+        let told = app.lastError.map { "\($0)" } ?? ""
+        #expect(told.contains("\"The connection has timed out unexpectedly.\"") && told.contains("no packet"))
+        #expect(!"\(app.lastError! as NSError)".contains("(null)"))
     }
 
     @Test func errorsCastBothWays() {
@@ -166,6 +231,15 @@ import Testing
         #expect(CBAdvertisementDataIsConnectable == "kCBAdvDataIsConnectable")
         #expect(CBAdvertisementDataLocalNameKey == "kCBAdvDataLocalName")
         #expect(CBConnectPeripheralOptionEnableAutoReconnect == "kCBConnectOptionAutoReconnect")
+        #expect(CBConnectPeripheralOptionEnableTransportBridgingKey == "kCBConnectOptionEnableTransportBridging")
+        #expect(CBConnectPeripheralOptionRequiresANCS == "kCBConnectOptionRequiresANCS")
+        #expect(CBCentralManagerOptionRestoreIdentifierKey == "kCBInitOptionRestoreIdentifier")
+        #expect(CBPeripheralManagerOptionRestoreIdentifierKey == CBCentralManagerOptionRestoreIdentifierKey)
+        #expect(CBCentralManagerRestoredStatePeripheralsKey == "kCBRestoredPeripherals")
+        #expect(CBCentralManagerRestoredStateScanServicesKey == "kCBRestoredScanServices")
+        #expect(CBCentralManagerRestoredStateScanOptionsKey == "kCBRestoredScanOptions")
+        #expect(CBPeripheralManagerRestoredStateServicesKey == "kCBRestoredServices")
+        #expect(CBPeripheralManagerRestoredStateAdvertisementDataKey == "kCBRestoredAdvertisement")
     }
 
     @Test func oldNamesHaveTheSameNumbers() {
@@ -175,10 +249,16 @@ import Testing
 
     @Test func objectsAreArgumentsToFormats() {
         #expect(String(format: "%@ %d %@", CBUUID(string: "FFF0"), 3, CBUUID(string: "180D")) == "FFF0 3 Heart Rate")
+        let uuids = [CBUUID(string: "FFF0"), CBUUID(string: "180D")]
+        #expect(String(format: "%@ %d", uuids as any CVarArg, 3) == "(\n    FFF0,\n    Heart Rate\n) 3")
+        #expect(String(format: "%@", [CBUUID]()) == "(\n)")
+        let services: [CBService] = [CBMutableService(type: uuids[0], primary: true)]
+        #expect(String(format: "%@", services).contains("UUID = FFF0"))
     }
 
     @Test func timeIsSecondsSince2001() {
         let now: CFAbsoluteTime = CFAbsoluteTimeGetCurrent()
-        #expect(abs(now - Date().timeIntervalSinceReferenceDate) < 60)
+        let minute: CFTimeInterval = 60
+        #expect(abs(now - Date().timeIntervalSinceReferenceDate) < minute)
     }
 }

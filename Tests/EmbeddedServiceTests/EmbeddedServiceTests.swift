@@ -85,26 +85,3 @@ import Testing
         )
     }
 }
-
-/// Keeps what is logged.
-private struct LogLines: LogHandler {
-    private let lines = Lines()
-    var logLevel = Logger.Level.trace
-    var metadata = Logger.Metadata()
-    var metadataProvider: Logger.MetadataProvider?
-
-    var all: [String] { lines.kept.withLock { $0 } }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        lines.kept.withLock { $0.append("\(event.message)") }
-    }
-
-    private final class Lines: Sendable {
-        let kept = Mutex<[String]>([])
-    }
-}

@@ -2,6 +2,7 @@ import BluetoothTypes
 import EventLoops
 import HCI
 import HCIHost
+import StackStandIns
 import Testing
 
 @testable import GAP
@@ -22,10 +23,10 @@ import Testing
                 host: peer.host,
                 loop: peer.loop,
                 random: RandomSource(seed: 1),
-                logger: peer.logger
+                happenings: peer.happenings
             )
-            scanner = Scanner(host: peer.host, loop: peer.loop, logger: peer.logger)
-            connector = Connector(host: peer.host, loop: peer.loop, logger: peer.logger)
+            scanner = Scanner(host: peer.host, loop: peer.loop, happenings: peer.happenings)
+            connector = Connector(host: peer.host, loop: peer.loop, happenings: peer.happenings)
             let made = connector
             peer.host.onConnectionFailed = { made.ended($0) }
             peer.host.onConnection = { made.connected($0.peerAddress) }

@@ -1,6 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import HCI
+import StackStandIns
 import Testing
 
 @testable import GAP
@@ -111,7 +112,7 @@ import Testing
     @Test("AB-H03: a timer frees the advertising data that the scanner holds")
     func aTimerFreesWhatTheScannerHolds() throws {
         let peer = ScriptedPeer()
-        let scanner = Scanner(host: peer.host, loop: peer.loop, logger: peer.logger)
+        let scanner = Scanner(host: peer.host, loop: peer.loop, happenings: peer.happenings)
         peer.up()
         scanner.begin(OwnAddress(Self.advertiser), on: try #require(peer.information))
         var heard: [Sighting] = []

@@ -17,6 +17,15 @@ import Testing
         #expect(uses.reduce(0) { $0 + $1.framesReceived } == node.framesReceived, sourceLocation: place)
     }
 
+    /// What a radio was used for, whatever went over links.
+    private func purposes(_ uses: [RadioUse: RadioNode.AirTime]) -> Set<RadioUse> {
+        Set(uses.keys.map { if case .link(let handle, _) = $0 { .link(handle, .listening) } else { $0 } })
+    }
+
+    private func sending(_ handle: ConnectionHandle, in uses: [RadioUse: RadioNode.AirTime]) -> Int64 {
+        LinkTraffic.allCases.reduce(0) { $0 + (uses[.link(handle, $1)]?.sending ?? 0) }
+    }
+
     @Test("the air time of a radio belongs to the link or the purpose that it was used for")
     func airTimeHasItsUse() throws {
         let world = World()
@@ -27,16 +36,17 @@ import Testing
             central.connect(to: peripheral.address, interval: 40, timeout: 600)
             world.run(.seconds(3))
             let uses = peripheral.controller.airTime
-            #expect(
-                Set(uses.keys) == [
-                    .advertising(set: nil), .link(try #require(peripheral.controller.links.first).handle),
-                ]
-            )
+            let handle = try #require(peripheral.controller.links.first).handle
+            #expect(purposes(uses) == [.advertising(set: nil), .link(handle, .listening)])
             expectComplete(peripheral)
         }
         let handles = central.controller.links.map(\.handle)
         try #require(handles.count == 2)
-        #expect(Set(central.controller.airTime.keys) == [.initiating, .link(handles[0]), .link(handles[1])])
+        #expect(
+            purposes(central.controller.airTime) == [
+                .initiating, .link(handles[0], .listening), .link(handles[1], .listening),
+            ]
+        )
         expectComplete(central)
 
         let before = central.controller.airTime
@@ -46,7 +56,7 @@ import Testing
         }
         let after = central.controller.airTime
         let used = handles.map { handle in
-            (after[.link(handle)]?.sending ?? 0) - (before[.link(handle)]?.sending ?? 0)
+            sending(handle, in: after) - sending(handle, in: before)
         }
         // Forty events of 80 µs, and in twenty of them 27 octets more, of 8 µs each.
         #expect(used[1] > 0 && used[0] >= used[1] + 20 * 27 * 8 - 200 && used[0] <= used[1] + 20 * 31 * 8 + 200)
@@ -59,9 +69,66 @@ import Testing
         central.send(Disconnect(handle: handles[0], reason: .remoteUserTerminated))
         world.run(.seconds(2))
         let last = central.controller.airTime
-        #expect(last[.link(handles[0])] == nil)
-        let ended = try #require(last[.endedLinks])
-        #expect(ended.sending >= after[.link(handles[0])]?.sending ?? .max)
+        #expect(LinkTraffic.allCases.allSatisfy { last[.link(handles[0], $0)] == nil })
+        let ended = LinkTraffic.allCases.reduce(0) { $0 + (last[.endedLinks($1)]?.sending ?? 0) }
+        #expect(ended >= sending(handles[0], in: after))
         expectComplete(central)
+    }
+    @Test("within a link data, empty PDUs, control PDUs and listening for nothing are told apart, on both sides alike")
+    func trafficHasItsAccount() throws {
+        let world = World()
+        let (central, peripheral) = (world.host(), world.host(at: 1))
+        peripheral.advertise()
+        central.connect(to: peripheral.address, interval: 40, timeout: 600)
+        world.run(.seconds(3))
+        let handles = try [central, peripheral].map { try #require($0.controller.links.first).handle }
+        func used(_ traffic: LinkTraffic) -> [RadioNode.AirTime] {
+            zip([central, peripheral], handles).map { $0.controller.airTime[.link($1, traffic)] ?? RadioNode.AirTime() }
+        }
+        func more(_ traffic: LinkTraffic, _ body: () -> Void) -> [RadioNode.AirTime] {
+            let before = used(traffic)
+            body()
+            return zip(used(traffic), before).map { now, before in
+                RadioNode.AirTime(
+                    sending: now.sending - before.sending,
+                    listening: now.listening - before.listening,
+                    framesSent: now.framesSent - before.framesSent,
+                    framesReceived: now.framesReceived - before.framesReceived
+                )
+            }
+        }
+        // Each with 10 octets of preamble, access address, header and CRC, of 8 µs each; 27 octets of payload are 296 µs.
+        let data = more(.data) {
+            for _ in 0..<5 { central.send([UInt8](repeating: 7, count: 27), on: handles[0]) }
+            world.run(.seconds(1))
+        }
+        #expect(data[0] == RadioNode.AirTime(sending: 5 * 296, framesSent: 5))
+        #expect(data[1] == RadioNode.AirTime(listening: 5 * 296, framesReceived: 5))
+        let idle = more(.empty) { world.run(.seconds(1)) }
+        #expect(idle[0].framesSent == 20 && idle[0].sending == 20 * 80 && idle[0].listening == 20 * 80)
+        #expect(idle[1].framesSent == 20 && idle[1].sending == 20 * 80 && idle[1].listening == 20 * 80)
+        let control = more(.control) {
+            central.send(LEReadRemoteFeatures(handle: handles[0]))
+            world.run(.seconds(1))
+        }
+        // LL_FEATURE_REQ and LL_FEATURE_RSP, of 9 octets each.
+        let exchange = RadioNode.AirTime(sending: 152, listening: 152, framesSent: 1, framesReceived: 1)
+        #expect(control == [exchange, exchange])
+        // The window widening of the peripheral, and the time between frames.
+        let listening = used(.listening)
+        #expect(listening.allSatisfy { $0.listening > 0 && $0.sending == 0 && $0.framesSent == 0 })
+        expectComplete(central)
+        expectComplete(peripheral)
+
+        // What cannot be read says nothing of what it was.
+        let read = used(.empty)
+        let lost = more(.listening) {
+            world.radio.onSend = { $0.crcInit ^= 1 }
+            world.run(.seconds(1))
+        }
+        #expect(lost.allSatisfy { $0.framesReceived >= 15 && $0.framesSent == 0 })
+        #expect(zip(used(.empty), read).allSatisfy { $0.framesReceived == $1.framesReceived })
+        expectComplete(central)
+        expectComplete(peripheral)
     }
 }

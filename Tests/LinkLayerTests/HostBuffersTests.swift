@@ -24,7 +24,7 @@ private final class SmallDevice {
         host = HCIHost(
             transport: near,
             loop: world.loop,
-            logger: Logger(label: "test"),
+            happenings: .log(Logger(label: "test")),
             configuration: configuration
         )
         controller = VirtualController(

@@ -36,7 +36,7 @@ private final class Device {
         let (near, far) = (Half(loop: world.loop), Half(loop: world.loop))
         (near.other, far.other) = (far, near)
         halves = (near, far)
-        host = HCIHost(transport: near, loop: world.loop, logger: Logger(label: "test"))
+        host = HCIHost(transport: near, loop: world.loop, happenings: .log(Logger(label: "test")))
         controller = VirtualController(
             transport: far,
             node: world.radio.add(),

@@ -119,7 +119,7 @@ import Testing
             let bench = SecurityBench(central: configuration, peripheral: configuration)
             #expect(bench.secure(.encrypted).isSuccess)
             let key = try #require(bench.central.manager.keys?.peerKey)
-            bench.central.securityManager(bench.central.manager, encryptWith: key)
+            bench.central.securityManager(bench.central.manager, perform: .encrypt(key))
             bench.run()
             #expect(bench.air.keys.last == key.key && bench.air.keys.count == 2)
             #expect(bench.peripheral.manager.encryption != nil && bench.central.failures.isEmpty)

@@ -143,7 +143,7 @@ extension ForgottenBondTests {
         let bench = SecurityBench(central: passing, peripheral: passing)
         #expect(bench.secure(.encrypted).isSuccess && bench[role].shelf.keys == nil)
         let key = try #require(bench.central.manager.keys?.peerKey)
-        bench.central.securityManager(bench.central.manager, encryptWith: key)
+        bench.central.securityManager(bench.central.manager, perform: .encrypt(key))
         bench.run()
         #expect(bench.air.keys == [key.key, key.key] && bench[role].manager.encryption != nil)
         bench[role].manager.linkLost()

@@ -61,6 +61,7 @@ extension Request {
     package static func setNotify(peer: UUID, characteristic: AttributeHandle, enabled: Bool) -> Request {
         link(peer, .setNotify(characteristic, isEnabled: enabled))
     }
+    package static func watchConnections(_ watch: ConnectionWatch?) -> Request { .central(.watchConnections(watch)) }
     package static func readRSSI(peer: UUID) -> Request { link(peer, .readRSSI) }
 
     package static func addService(_ service: LocalService) -> Request { .peripheral(.addService(service)) }

@@ -39,7 +39,8 @@ private final class HostScene {
     private var sent = 0
 
     init() {
-        host = HCIHost(transport: line, loop: loop, logger: Logger(label: "fuzzing") { _ in SwiftLogNoOpLogHandler() })
+        let logger = Logger(label: "fuzzing") { _ in SwiftLogNoOpLogHandler() }
+        host = HCIHost(transport: line, loop: loop, happenings: .log(logger))
         line.toController = { [unowned self] in received($0) }
         host.onConnection = { [unowned self] in connected($0) }
         host.onDisconnection = { [unowned self] connection, _ in disconnected(connection) }

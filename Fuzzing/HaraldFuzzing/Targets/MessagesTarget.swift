@@ -26,6 +26,8 @@ extension FuzzTarget {
             }
             + PeripheralRequest.kinds.map { AppMessage.request(ManagerID(1), .peripheral($0)).encoded().bytes }
             + PeerEvent.kinds.map { ServiceMessage.event(ManagerID(1), .central(.peer(peer, $0))).encoded().bytes }
+            + ChannelRequest.kinds.map { AppMessage.request(ManagerID(1), .channel(ChannelID(1), $0)).encoded().bytes }
+            + ChannelEvent.kinds.map { ServiceMessage.event(ManagerID(1), .channel(ChannelID(1), $0)).encoded().bytes }
             + PeripheralEvent.kinds.map { ServiceMessage.event(ManagerID(1), .peripheral($0)).encoded().bytes }
     }
 

@@ -240,35 +240,27 @@ final class Conversation {
             manager.forget()
         }
 
-        func securityManager(_ manager: SecurityManager, encryptWith key: EncryptionKey) { self.key = key }
-
-        func securityManager(
-            _ manager: SecurityManager,
-            ask prompt: PairingPrompt,
-            answer: @escaping (PairingAnswer) -> Void
-        ) {
-            hasAnswered = false
-            person.ask(prompt, answer)
-        }
-
-        func securityManagerClosedPrompt(_ manager: SecurityManager) { person.close() }
-
-        func securityManagerMayPair(_ manager: SecurityManager) -> Bool {
-            person.begin()
-            return true
-        }
-
-        func securityManager(_ manager: SecurityManager, didPair keys: PeerKeys, isBonding: Bool) throws {
-            hold(isWilling || person.hasAgreed || person.hasData, "a pairing that a person refused")
-            person.check(manager, keys)
-            self.keys = keys
-            pairings += 1
+        func securityManager(_ manager: SecurityManager, perform action: SecurityManager.Action) {
+            switch action {
+            case .encrypt(let key): self.key = key
+            case .ask(let prompt, let answer):
+                hasAnswered = false
+                person.ask(prompt, answer)
+            case .closePrompt: person.close()
+            case .askPermission:
+                person.begin()
+                manager.permitted(true)
+            case .store(let keys, _):
+                hold(isWilling || person.hasAgreed || person.hasData, "a pairing that a person refused")
+                person.check(manager, keys)
+                self.keys = keys
+                pairings += 1
+                manager.stored(true)
+            case .peerPressedKey, .usedOutOfBand, .encryptionChanged, .fail, .endLink: break
+            }
         }
 
         func securityManagerKeys(_ manager: SecurityManager) -> PeerKeys? { keys }
         func securityManager(_ manager: SecurityManager, keep keys: PeerKeys) throws { self.keys = keys }
-        func securityManagerEndsLink(_ manager: SecurityManager) {}
-        func securityManagerChangedEncryption(_ manager: SecurityManager) {}
-        func securityManager(_ manager: SecurityManager, didFail error: SecurityError) {}
     }
 }

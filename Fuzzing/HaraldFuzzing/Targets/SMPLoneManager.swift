@@ -194,29 +194,26 @@ final class LoneManager: SecurityManagerDelegate {
 
     // MARK: Delegate
 
-    func securityManager(_ manager: SecurityManager, encryptWith key: EncryptionKey) {
-        hold(manager.role == .initiator && !isOver, "a peripheral encrypts")
-        hold(key.key != .zero, "a key of zeroes")
-        hasGivenKey = true
-    }
-
-    func securityManager(
-        _ manager: SecurityManager,
-        ask prompt: PairingPrompt,
-        answer: @escaping (PairingAnswer) -> Void
-    ) { person.ask(prompt, answer) }
-
-    func securityManagerClosedPrompt(_ manager: SecurityManager) { person.close() }
-
-    func securityManagerMayPair(_ manager: SecurityManager) -> Bool {
-        person.begin()
-        return isPermitted
-    }
-
-    func securityManager(_ manager: SecurityManager, didPair keys: PeerKeys, isBonding: Bool) throws {
-        person.check(manager, keys)
-        guard storesKeys else { throw Full() }
-        if isBonding { kept = keys }
+    func securityManager(_ manager: SecurityManager, perform action: SecurityManager.Action) {
+        switch action {
+        case .encrypt(let key):
+            hold(manager.role == .initiator && !isOver, "a peripheral encrypts")
+            hold(key.key != .zero, "a key of zeroes")
+            hasGivenKey = true
+        case .ask(let prompt, let answer): person.ask(prompt, answer)
+        case .closePrompt: person.close()
+        case .askPermission:
+            person.begin()
+            manager.permitted(isPermitted)
+        case .store(let keys, let isBonding):
+            person.check(manager, keys)
+            if storesKeys, isBonding { kept = keys }
+            manager.stored(storesKeys)
+        case .endLink: isGivenUp = true
+        // A Security Request that nobody answers does not end pairing on the link.
+        case .fail: if manager.machine.pairing.isDead { isDead = true }
+        case .peerPressedKey, .usedOutOfBand, .encryptionChanged: break
+        }
     }
 
     func securityManagerKeys(_ manager: SecurityManager) -> PeerKeys? { kept }
@@ -226,14 +223,5 @@ final class LoneManager: SecurityManagerDelegate {
         hold(keys.localSignCounter >= kept?.localSignCounter ?? 0, "a number goes back")
         hold(keys.peerSignCounter >= kept?.peerSignCounter ?? 0, "the peer's number goes back")
         kept = keys
-    }
-
-    func securityManagerEndsLink(_ manager: SecurityManager) { isGivenUp = true }
-
-    func securityManagerChangedEncryption(_ manager: SecurityManager) {}
-
-    func securityManager(_ manager: SecurityManager, didFail error: SecurityError) {
-        // A Security Request that nobody answers does not end pairing on the link.
-        if manager.machine.pairing.isDead { isDead = true }
     }
 }

@@ -18,6 +18,8 @@ public struct AppIdentity: Hashable, Sendable {
 protocol ManagerSession: AnyObject {
     /// The radio's state is another one.
     func stateChanged(to state: ManagerState)
+    /// The state that the app was told last.
+    var state: ManagerState { get }
     /// The app asks for something.
     func handle(_ request: Request)
     /// The app wants to know something.
@@ -33,16 +35,23 @@ final class AppManager {
     let subject: Observation.Subject
     private let observers: Observers
     private(set) var mailbox: EventMailbox
+    /// Its channels, in either role.
+    let channels: AppChannels
+    /// The state that the app was told last.
+    private(set) var state = ManagerState.unknown
 
-    init(_ options: ManagerOptions, _ subject: Observation.Subject, _ sink: any EventSink, _ observers: Observers) {
+    init(_ options: ManagerOptions, _ subject: Observation.Subject, _ sink: any EventSink, of system: BluetoothSystem) {
         self.options = options
         self.subject = subject
-        self.observers = observers
+        observers = system.observers
         mailbox = EventMailbox(sink)
+        channels = AppChannels(loop: system.loop)
+        channels.tell = { [weak self, loop = system.loop] in self?.tell(.channel($0, $1), on: loop) }
     }
 
     func tell(_ event: Event, on loop: any EventLoop) {
         observers.tell(.messages, .told(event), of: subject.about(event.peer))
+        if case .stateChanged(let new) = event { state = new }
         mailbox.take(event, on: loop)
     }
 
@@ -74,7 +83,7 @@ final class App {
             return sink.take(.stateChanged(.unsupported), on: system.loop)
         }
         let key = ManagerKey(system.nextManagerNumber())
-        let manager = AppManager(options, subject(of: id), sink, system.observers)
+        let manager = AppManager(options, subject(of: id), sink, of: system)
         let session: any ManagerSession =
             switch role {
             case .central: CentralSession(key, of: manager, system: system)
@@ -82,15 +91,18 @@ final class App {
             }
         managers[id] = (manager, session)
         system.observers.tell(.managers, .managerOpened(role), of: subject(of: id))
-        system.add(session, key)
+        system.add(session, key, of: identity)
         // Behaviour 1.16.
         if options.showsPowerAlert, system.state == .poweredOff { system.tell(.poweredOff(app: identity.name)) }
     }
 
     func closeManager(_ id: ManagerID) {
-        guard let session = managers.removeValue(forKey: id)?.session else { return }
+        guard let (manager, session) = managers.removeValue(forKey: id) else { return }
         system.remove(session)
-        system.observers.tell(.managers, .managerClosed, of: subject(of: id)) { session.close() }
+        system.observers.tell(.managers, .managerClosed, of: subject(of: id)) {
+            session.close()
+            manager.channels.closeAll()
+        }
     }
 
     func close() {
@@ -98,13 +110,18 @@ final class App {
     }
 
     func handle(_ request: Request, from id: ManagerID) {
-        guard let session = managers[id]?.session else { return }
+        guard let (manager, session) = managers[id] else { return }
         system.observers.tell(.messages, .requested(request), of: subject(of: id).about(request.peer)) {
-            session.handle(request)
+            if case .channel(let channel, let request) = request {
+                manager.channels.handle(request, of: channel)
+            } else {
+                session.handle(request)
+            }
         }
     }
 
     func answer(_ query: Query, from id: ManagerID) -> Result<Reply, ServiceError> {
+        if case .system = query { return .success(.system(system.info(for: identity))) }
         guard let session = managers[id]?.session else { return .failure(.noManager) }
         return system.observers.tell(.messages, .asked(query), of: subject(of: id)) { session.answer(query) }
     }

@@ -14,6 +14,8 @@ final class EventOutlet: EventSink {
 
     func take(_ event: Event, on loop: any EventLoop) {
         guard isOpen.load(ordering: .relaxed) else { return }
+        // Streams have run loops of their own.
+        if case .channel = event { return handler(event) }
         // Asked again on the queue: events on their way when the manager closes are for nobody.
         loop.deliver(on: queue) { [self] in
             if isOpen.load(ordering: .acquiring) { handler(event) }
@@ -22,8 +24,20 @@ final class EventOutlet: EventSink {
 
     /// Sends an event where there is no loop. From any thread.
     func send(_ event: Event) {
+        call { [handler] in handler(event) }
+    }
+
+    /// Calls the app where there is no loop. From any thread.
+    func call(_ body: @escaping @Sendable () -> Void) {
         queue.async { [self] in
-            if isOpen.load(ordering: .acquiring) { handler(event) }
+            if isOpen.load(ordering: .acquiring) { body() }
+        }
+    }
+
+    /// Calls the app, in order with its events. On the loop only.
+    func call(_ body: @escaping @Sendable () -> Void, on loop: any EventLoop) {
+        loop.deliver(on: queue) { [self] in
+            if isOpen.load(ordering: .acquiring) { body() }
         }
     }
 

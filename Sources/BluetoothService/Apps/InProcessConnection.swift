@@ -57,6 +57,21 @@ package final class InProcessConnection: ServiceConnection {
         return crossing.pass(reply.value.withLock { $0 })
     }
 
+    /// Calls back in the order of the service's own callbacks where the clock stops for them.
+    package func call(_ callback: @escaping @Sendable () -> Void, on queue: any CallbackQueue) {
+        guard !canWait else { return queue.async(callback) }
+        app.loop.submit { [loop = app.loop] in loop.deliver(on: queue, callback) }
+    }
+
+    /// In real time.
+    package var canWait: Bool { !(app.loop is VirtualEventLoop) }
+
+    /// Calls the app.
+    package func callBack(_ manager: ManagerID, _ body: @escaping @Sendable () -> Void) {
+        guard let outlet = outlets.withLock({ $0[manager] }) else { return }
+        app.loop.submit { [app] in outlet.call(body, on: app.loop) }
+    }
+
     /// Tells those who observe the system.
     package func noteMisuse(_ text: String) {
         app.loop.submit { [app] in app.value.noteMisuse(text) }

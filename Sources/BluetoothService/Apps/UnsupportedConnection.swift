@@ -27,6 +27,10 @@ package final class UnsupportedConnection: ServiceConnection {
         outlets.withLock { $0.open.removeValue(forKey: manager) }?.close()
     }
 
+    package func callBack(_ manager: ManagerID, _ body: @escaping @Sendable () -> Void) {
+        outlets.withLock { $0.open[manager] }?.call(body)
+    }
+
     package func send(_ request: Request, from manager: ManagerID) {}
 
     package func ask(_ query: Query, from manager: ManagerID) -> Result<Reply, ServiceError> {

@@ -21,6 +21,7 @@ final class CentralSession: ManagerSession {
     private var scan: ScanSubscription?
     private var uses: [UUID: Use] = [:]
     private var options: [UUID: ConnectOptions] = [:]
+    private var watch: ConnectionWatch?
 
     init(_ key: ManagerKey, of manager: AppManager, system: BluetoothSystem) {
         self.key = key
@@ -36,9 +37,15 @@ final class CentralSession: ManagerSession {
         emit(.peer(peer, event))
     }
 
+    var state: ManagerState { manager.state }
+
     /// Scans and connections are over with the power, and the app is told of the state alone (behaviours 1.9, 1.11, 1.12).
     func stateChanged(to state: ManagerState) {
-        if state != .poweredOn { dropAll() }
+        if state != .poweredOn {
+            dropAll()
+            // The app may not use a radio any more that others do (behaviour 1.18).
+            if system.state == .poweredOn { system.scansChanged() }
+        }
         manager.tell(.stateChanged(state), on: system.loop)
     }
 
@@ -58,7 +65,7 @@ final class CentralSession: ManagerSession {
         guard case .central(let request) = request else {
             return system.misuse("a central manager cannot do this: \(request)", by: manager.subject)
         }
-        guard system.state == .poweredOn else {
+        guard state == .poweredOn else {
             // Behaviours 1.6, 1.15.
             return system.misuse(
                 "\(request) can only be asked for while the manager is powered on",
@@ -71,6 +78,7 @@ final class CentralSession: ManagerSession {
             scan = nil
             system.scansChanged()
         case .peer(let peer, let request): handle(request, of: peer)
+        case .watchConnections(let new): watch = new?.bounded
         }
     }
 
@@ -107,18 +115,23 @@ final class CentralSession: ManagerSession {
         case .writeDescriptor(let descriptor, let value): link.writeDescriptor(value, to: descriptor, for: user)
         case .setNotify(let characteristic, let isEnabled): link.setNotify(isEnabled, characteristic, for: user)
         case .readRSSI: link.readRSSI(for: user)
+        case .openChannel(let psm): link.openChannel(psm, for: user, in: manager.channels)
+        case .startChannelSounding: user.emit(.channelSoundingEnded(.noChannelSounding))
+        case .cancelChannelSounding:
+            system.misuse("measuring was cancelled that is not going on, to \(link.peer)", by: user.subject)
         }
     }
 
     func answer(_ query: Query) -> Result<Reply, ServiceError> {
         // Behaviour 1.8.
-        let isOn = system.state == .poweredOn
+        let isOn = state == .poweredOn
         switch query {
         case .peripherals(let identifiers):
             return .success(.peripherals(isOn ? identifiers.compactMap { system.peers.recall($0)?.info } : []))
         case .connectedPeripherals(let services):
             let found = isOn ? system.links.filter { $0.hasService(of: services) } : []
             return .success(.connectedPeripherals(found.compactMap { system.peers[$0.peer]?.info }))
+        case .system: return .failure(ServiceError(.invalidParameters, reason: "this is asked for without a manager"))
         }
     }
 }
@@ -137,7 +150,8 @@ extension CentralSession {
 
     /// An advertiser was heard.
     func heard(_ sighting: Sighting, from peer: Peer) {
-        guard let advertisement = scan?.report(sighting, of: peer.identifier) else { return }
+        guard var advertisement = scan?.report(sighting, of: peer.identifier) else { return }
+        advertisement.timestamp = system.calendarTime
         emit(.discovered(peer.info, advertisement, rssi: sighting.rssi))
     }
 }
@@ -184,6 +198,14 @@ extension CentralSession {
         let user = Attachment(key, manager, of: peer, loop: system.loop)
         uses[peer] = .connected(link, user)
         link.attach(user, name: info.name)
+        if options[peer]?.requiresNotifications == true { link.authorizeNotifications(for: user) }
+    }
+
+    /// A link has come up or is gone, whoever uses it, or its services are known now (behaviour 3.22).
+    func tell(of link: PeerLink, _ change: ConnectionChange) {
+        guard let watch, watch.wants(change, of: link.peer, with: link.services) else { return }
+        guard state == .poweredOn, let info = system.peers[link.peer]?.info else { return }
+        emit(.connectionChanged(info, isConnected: change != .disconnected))
     }
 
     /// The link is gone, and the manager did not ask for it. `user` says which use of the peer was of that link.
@@ -233,7 +255,10 @@ extension CentralSession {
         switch use {
         case .delayed(let task): system.loop.cancel(task)
         case .connecting: system.connectionUnwanted(to: peer)
-        case .connected(let link, let user): link.detach(user)
+        case .connected(let link, let user):
+            // Others may stay on the link.
+            manager.channels.disconnect(from: peer)
+            link.detach(user)
         case nil: break
         }
     }
@@ -245,9 +270,17 @@ extension CentralSession {
     }
 }
 
+extension ServiceError {
+    /// No controller that is known here measures distances.
+    fileprivate static let noChannelSounding = ServiceError(
+        .operationNotSupported,
+        reason: "the controller does not measure distances"
+    )
+}
+
 extension PeerLink {
     /// Whether a service of the list was found; an empty list has none (behaviour 11.7).
     fileprivate func hasService(of services: [BluetoothUUID]) -> Bool {
-        database.services?.contains { services.contains($0.uuid) } ?? false
+        !self.services.isDisjoint(with: services)
     }
 }

@@ -1,6 +1,7 @@
 import BluetoothTypes
 import Foundation
 import GAP
+import HCI
 
 /// One manager's scan: which sightings it is told of, and how they look to it (behaviours 2.2 to 2.9, 2.15, 2.34).
 struct ScanSubscription {
@@ -66,6 +67,9 @@ extension Advertisement {
         for (service, octets) in data.serviceData { serviceData[service] = octets }
         txPowerLevel = data.txPowerLevel
         isConnectable = sighting.isConnectable
+        if let phys = sighting.phys {
+            (primaryPHY, secondaryPHY) = (Int(phys.primary.rawValue), Int(phys.secondary.rawValue))
+        }
     }
 
     /// Any of the services, advertised or solicited (behaviours 2.4, 2.8).

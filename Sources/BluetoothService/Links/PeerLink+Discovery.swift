@@ -49,7 +49,7 @@ extension PeerLink {
         run(for: user, orFail: { event(.failure($0)) }) { link, finish in
             link.loadCharacteristics(of: handle) { result in
                 let found = result.map { user.found($0, at: \.value) { uuids.names($0.uuid) } }
-                finish(event(found.map { $0.map(RemoteCharacteristic.init) }))
+                finish(event(found.map { $0.map { RemoteCharacteristic($0, value: link.database.values[$0.value]) } }))
             }
         }
     }
@@ -70,9 +70,17 @@ extension PeerLink {
         if let services = database.services { return completion(.success(services)) }
         client.discoverServices { [weak self] result in
             let found = result.map { $0.map { RemoteService($0, isPrimary: true) } }.mapError(ServiceError.init)
-            if case .success(let services) = found { self?.database.services = services }
+            if case .success(let services) = found { self?.explored(services) }
             completion(found)
         }
+    }
+
+    /// Who hears of connections by the services of a peer hears of this one now (behaviour 3.22).
+    private func explored(_ found: [RemoteService]) {
+        let isFirst = services.isEmpty
+        database.services = found
+        services = Set(found.map(\.uuid))
+        if isFirst { system.tellWatchers(of: self, .explored) }
     }
 
     private func loadIncludedServices(
@@ -147,11 +155,12 @@ extension GATT.RemoteService {
 }
 
 extension RemoteCharacteristic {
-    fileprivate init(_ characteristic: GATT.RemoteCharacteristic) {
+    fileprivate init(_ characteristic: GATT.RemoteCharacteristic, value: PacketBuffer?) {
         self.init(
             handle: characteristic.value,
             uuid: characteristic.uuid,
-            properties: characteristic.properties.rawValue
+            properties: characteristic.properties.rawValue,
+            value: value
         )
     }
 }

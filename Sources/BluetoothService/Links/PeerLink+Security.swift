@@ -62,9 +62,13 @@ extension PeerLink {
     /// Why a procedure failed. One that was held while the link was to be secured fails for the reason of that, where the
     /// API has a word for it, and else as the peer refused it (behaviours 6.5, 6.6).
     func serviceError(_ error: GATTError) -> ServiceError {
-        guard case .notSecured(_, let reason) = error, let security = reason.error as? SecurityError else {
-            return ServiceError(error)
-        }
+        guard case .notSecured(_, let reason) = error else { return ServiceError(error) }
+        return serviceError(reason, otherwise: ServiceError(error))
+    }
+
+    /// The same for whatever else was held for it: `refusal` is how the peer refused.
+    func serviceError(_ reason: UnderlyingError, otherwise refusal: ServiceError) -> ServiceError {
+        guard let security = reason.error as? SecurityError else { return refusal }
         switch security {
         case .pairing(.timedOut):
             return ServiceError(
@@ -74,7 +78,7 @@ extension PeerLink {
         case .keysRefused where system.keeper.isFull:
             return ServiceError(.tooManyLEPairedDevices, reason: "\(security)")
         case .peerLostKey, .encryptionTimedOut: return ServiceError(security)
-        default: return ServiceError(error)
+        default: return refusal
         }
     }
 }
@@ -85,7 +89,13 @@ extension PeerLink {
     /// Takes up what was found on earlier connections with a bonded peer, as long as its database is still the same: then
     /// nothing of it goes on the air (behaviour 4.10). One without a hash tells of changes, or never changes.
     func adoptCache(_ done: @escaping () -> Void) {
-        guard let bond = secured.bond else { return done() }
+        let known = system.tables[peer]
+        guard let bond = secured.bond else {
+            client.cache = known?.found ?? AttributeCache()
+            if known?.found != nil { database.values = known?.values ?? [:] }
+            return done()
+        }
+        tableIsBonded = true
         guard let cache = bond.cache else {
             client.cache = AttributeCache()
             return client.announce(.robustCaching) { [weak self] _ in
@@ -94,17 +104,43 @@ extension PeerLink {
         }
         guard cache.hash != nil else {
             client.cache = cache
+            database.values = known?.values ?? [:]
             return done()
         }
-        client.adopt(cache) { _ in done() }
+        client.adopt(cache) { [weak self] in
+            if case .success(true) = $0 { self?.database.values = known?.values ?? [:] }
+            done()
+        }
     }
 
-    /// Keeps what is known of a bonded peer's services. A peer that was bonded on this link is asked for its hash the next
-    /// time, and all of it found again.
+    /// Keeps what is known of a peer's services: with its bond, or in memory if it is not bonded and what was found is for good.
+    /// A peer that was bonded on this link is asked for its hash the next time, and all of it found again.
     func keepCache() {
-        guard let cache = client.cache, cache.services != nil, let bond = secured.bond, bond.cache != cache else {
+        guard let cache = client.cache, cache.services != nil else { return }
+        guard tableIsBonded, let bond = secured.bond else { return keepInMemory(cache) }
+        system.tables.set(KnownTable(values: database.values), for: peer)
+        guard bond.cache != cache else { return }
+        system.keeper.update(bond.identifier) { $0.cache = cache }
+    }
+
+    private func keepInMemory(_ cache: AttributeCache) {
+        guard secured.bond == nil, cache.isForGood, cache.count <= KnownTable.maximumAttributes else {
+            system.tables.removeValue(for: peer)
             return
         }
-        system.keeper.update(bond.identifier) { $0.cache = cache }
+        system.tables.set(KnownTable(found: cache, values: database.values), for: peer)
+    }
+}
+
+// MARK: - This system's notifications
+
+extension PeerLink {
+    /// The peer wants this system's notifications: the link is paired, and then it is decided (behaviour 3.19).
+    func authorizeNotifications(for user: Attachment) {
+        secured.pair { [weak self] result in
+            guard let self else { return }
+            let isPaired = if case .success = result { true } else { false }
+            user.emit(.notificationsAuthorized(isPaired && system.configuration.sharesNotifications))
+        }
     }
 }

@@ -13,7 +13,10 @@ extension PeerLink {
             guard link.database.characteristic(at: handle) != nil else {
                 return finish(event(.failure(.unknown(handle))))
             }
-            link.client.read(handle) { finish(event($0.mapError(link.serviceError))) }
+            link.client.read(handle) {
+                if case .success(let value) = $0 { link.database.remember(value, of: handle) }
+                finish(event($0.mapError(link.serviceError)))
+            }
         }
     }
 

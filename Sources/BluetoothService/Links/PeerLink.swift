@@ -8,7 +8,6 @@ import GATT
 import HCI
 import HCIHost
 import L2CAP
-import Logging
 import SMP
 import Security
 
@@ -19,7 +18,13 @@ final class PeerLink {
     unowned let system: BluetoothSystem
     let client: GATTClient
     let operations = LinkOperations()
+    /// Channels that are to be opened, one at a time: a failure cannot say which it was (behaviour 8.5).
+    let channelOpenings = LinkOperations()
     var database = RemoteDatabase()
+    /// The services of the peer, as far as they are known; those of before while they are looked for anew.
+    var services: Set<BluetoothUUID> = []
+    /// Whether what is found of the peer's table is kept with its bond, or in memory.
+    var tableIsBonded = false
     var subscriptions: [AttributeHandle: SubscriptionArbiter<ManagerKey>] = [:]
     var commands = Deque<(user: Attachment, handle: AttributeHandle, value: PacketBuffer)>()
     private(set) var users: [Attachment] = []
@@ -56,9 +61,12 @@ final class PeerLink {
         bearer.onCommandRoom = { [weak self] in self?.sendCommands() }
         client.onValue = { [weak self] handle, value, _ in self?.valueArrived(value, of: handle) }
         client.onServiceChanged = { [weak self] in self?.servicesChanged($0) }
-        // As central Apple's rules hold (behaviour 3.27); as peripheral whatever the specification allows.
+        // As central Apple's rules hold (behaviours 3.27, 3.29); as peripheral whatever the specification allows.
         if connection.role == .central {
-            link.parameterPolicy = { AppleConnectionParameterRules().accept($0) }
+            link.parameterPolicy = { [weak self] in
+                let isInputDevice = self?.services.contains(HiddenServices.humanInterfaceDevice) ?? false
+                return AppleConnectionParameterRules(allowsHumanInterfaceDevice: isInputDevice).accept($0)
+            }
         }
         link.l2cap.onDiscard = { [weak self] in
             let fault = $0
@@ -152,6 +160,7 @@ extension PeerLink {
         users = []
         for user in left { user.end() }
         operations.close()
+        channelOpenings.close()
         commands.removeAll()
         subscriptions = [:]
         keepCache()
@@ -169,7 +178,8 @@ extension PeerLink {
         // What was to be done first on a link to a bonded peer, and had no answer (behaviour 6.13).
         case .linkLost, .local, nil:
             !isReady && reason == .linkLayerResponseTimeout
-                ? ServiceError(SecurityError.encryptionTimedOut) : ServiceError(disconnection: reason)
+                ? ServiceError(SecurityError.encryptionTimedOut)
+                : ServiceError(disconnection: reason, wasConnected: isReady)
         }
     }
 

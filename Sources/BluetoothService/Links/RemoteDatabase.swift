@@ -10,6 +10,10 @@ struct RemoteDatabase {
     private var included: [AttributeHandle: [RemoteService]] = [:]
     private var characteristics: [AttributeHandle: [Characteristic]] = [:]
     private var descriptors: [AttributeHandle: [RemoteDescriptor]] = [:]
+    /// What was read last, by the handle of the value (behaviour 4.9).
+    var values: [AttributeHandle: PacketBuffer] = [:]
+    /// Values that are remembered of a peer.
+    static let maximumValues = 256
 
     typealias Characteristic = GATT.RemoteCharacteristic
 
@@ -56,6 +60,11 @@ struct RemoteDatabase {
         descriptors[handle] = found
     }
 
+    /// Remembers a value that was read, as long as there is room.
+    mutating func remember(_ value: PacketBuffer, of handle: AttributeHandle) {
+        if values[handle] != nil || values.count < Self.maximumValues { values[handle] = value }
+    }
+
     /// Forgets what lies in `range`; the list of services as a whole has to be asked for again (behaviour 4.13).
     mutating func invalidate(_ range: ClosedRange<AttributeHandle>) {
         let touched = ((services ?? []) + secondary).filter { range.overlaps($0.handle...$0.endHandle) }
@@ -67,14 +76,17 @@ struct RemoteDatabase {
         // A service may have come to include another one.
         included = included.filter { entry in !entry.value.contains { touched.contains($0) } }
         secondary.removeAll { touched.contains($0) }
+        values = values.filter { !range.contains($0.key) }
         services = nil
     }
 }
 
 /// What apps never see of a peer's table: the services that the system uses itself (behaviour 4.5).
 enum HiddenServices {
+    static let humanInterfaceDevice: BluetoothUUID = 0x1812
+
     private static let all: Set<BluetoothUUID> = [
-        0x1800, 0x1801, 0x1812,
+        0x1800, 0x1801, humanInterfaceDevice,
         // Apple Notification Center Service.
         BluetoothUUID(high: 0x7905_F431_B5CE_4E99, low: 0xA40F_4B1E_122D_00D0),
     ]

@@ -9,6 +9,8 @@ public enum Event: Hashable, Sendable {
     case central(CentralEvent)
     /// To a peripheral manager.
     case peripheral(PeripheralEvent)
+    /// To either, about one of its channels.
+    case channel(ChannelID, ChannelEvent)
 }
 
 /// What a central manager is told.
@@ -17,6 +19,8 @@ public enum CentralEvent: Hashable, Sendable {
     case discovered(PeerInfo, Advertisement, rssi: Int)
     /// About one peripheral.
     case peer(UUID, PeerEvent)
+    /// A peer that the manager asked about was connected to this system or is not any more, whoever uses it.
+    case connectionChanged(PeerInfo, isConnected: Bool)
 }
 
 /// What a central manager is told about one peripheral.
@@ -56,6 +60,12 @@ public enum PeerEvent: Hashable, Sendable {
     case maximumWriteLengthChanged(Int)
     /// Writes without response have left the queue.
     case writeCreditsReturned(Int)
+    /// An L2CAP channel was opened, or could not be; in the order of asking (behaviours 8.5, 8.12).
+    case channelOpened(psm: UInt16, Result<ChannelID, ServiceError>)
+    /// Whether the peer may have this system's notifications was decided (behaviour 3.19).
+    case notificationsAuthorized(Bool)
+    /// Distances are not measured any more, or could not be.
+    case channelSoundingEnded(ServiceError?)
 }
 
 /// What a peripheral manager is told.
@@ -76,4 +86,10 @@ public enum PeripheralEvent: Hashable, Sendable {
     case updateCreditsReturned(Int)
     /// What is known of a central has changed.
     case centralChanged(CentralInfo)
+    /// L2CAP channels are taken on this PSM from now on; 0 and an error when they cannot be.
+    case channelPublished(psm: UInt16, ServiceError?)
+    /// They are taken no longer on this PSM, or never were.
+    case channelUnpublished(psm: UInt16, ServiceError?)
+    /// A central has opened a channel (behaviour 8.10).
+    case channelOpened(psm: UInt16, CentralInfo, ChannelID)
 }

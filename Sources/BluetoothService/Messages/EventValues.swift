@@ -7,6 +7,28 @@ public enum ManagerState: Int, Hashable, Sendable {
     case unknown, resetting, unsupported, unauthorized, poweredOff, poweredOn
 }
 
+/// Whether an app may use Bluetooth, with the raw values of `CBManagerAuthorization` (behaviour 1.20).
+public enum AppPermission: Int, Hashable, Sendable {
+    case notDetermined, restricted, denied, allowedAlways
+}
+
+/// What a system can do, and what an app may do with it.
+public struct SystemInfo: Hashable, Sendable {
+    /// Whether there is a controller that scans for extended advertisements and connects to them (behaviour 1.25).
+    public var hasExtendedScanAndConnect: Bool
+    /// Whether the app may use Bluetooth.
+    public var permission: AppPermission
+
+    /// A system without a controller, that is open to all.
+    public init() { self.init(hasExtendedScanAndConnect: false, permission: .allowedAlways) }
+
+    /// A system.
+    public init(hasExtendedScanAndConnect: Bool, permission: AppPermission) {
+        self.hasExtendedScanAndConnect = hasExtendedScanAndConnect
+        self.permission = permission
+    }
+}
+
 /// A peripheral as an app knows it.
 public struct PeerInfo: Hashable, Sendable {
     /// Given by this host; says nothing about the address (behaviour 6.19).
@@ -70,6 +92,12 @@ public struct Advertisement: Hashable, Sendable {
     public var txPowerLevel: Int?
     /// Whether the packet invites connections (behaviour 2.12).
     public var isConnectable = false
+    /// The PHY that it was heard on, by the numbers of HCI (behaviour 2.11).
+    public var primaryPHY = 1
+    /// The PHY that the data of an extended advertisement came on, by the numbers of HCI; 0 for a legacy one.
+    public var secondaryPHY = 0
+    /// When it was heard, in seconds since the beginning of 2001, UTC; nil when the service has no calendar.
+    public var timestamp: TimeInterval?
 
     /// An empty advertisement.
     public init() {}
@@ -103,12 +131,15 @@ public struct RemoteCharacteristic: Hashable, Sendable {
     public var uuid: BluetoothUUID
     /// The bits of the declaration.
     public var properties: UInt8
+    /// What was read last, by whichever app (behaviour 4.9).
+    public var value: PacketBuffer?
 
     /// A characteristic.
-    public init(handle: AttributeHandle, uuid: BluetoothUUID, properties: UInt8) {
+    public init(handle: AttributeHandle, uuid: BluetoothUUID, properties: UInt8, value: PacketBuffer? = nil) {
         self.handle = handle
         self.uuid = uuid
         self.properties = properties
+        self.value = value
     }
 }
 

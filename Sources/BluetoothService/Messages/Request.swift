@@ -10,6 +10,8 @@ public enum Request: Hashable, Sendable {
     case central(CentralRequest)
     /// Of a peripheral manager.
     case peripheral(PeripheralRequest)
+    /// Of either, about one of its channels.
+    case channel(ChannelID, ChannelRequest)
 }
 
 /// What a central manager asks.
@@ -20,6 +22,9 @@ public enum CentralRequest: Hashable, Sendable {
     case stopScan
     /// About one peripheral.
     case peer(UUID, PeerRequest)
+    /// Tells of connections by anyone on this system from now on, in place of those asked for before; nil ends it (behaviour
+    /// 3.22).
+    case watchConnections(ConnectionWatch?)
 }
 
 /// What a central manager asks about one peripheral.
@@ -58,6 +63,12 @@ public enum LinkRequest: Hashable, Sendable {
     case setNotify(AttributeHandle, isEnabled: Bool)
     /// Reads the signal strength of the link.
     case readRSSI
+    /// Opens an L2CAP channel (behaviour 8.5).
+    case openChannel(psm: UInt16)
+    /// Measures the distance by Channel Sounding.
+    case startChannelSounding
+    /// Ends measuring.
+    case cancelChannelSounding
 }
 
 /// What a peripheral manager asks.
@@ -79,6 +90,10 @@ public enum PeripheralRequest: Hashable, Sendable {
     case updateValue(LocalAttributeID, value: PacketBuffer, centrals: [UUID]?)
     /// Asks the central for faster or slower connection events (behaviour 7.47).
     case setDesiredConnectionLatency(central: UUID, latency: Int)
+    /// Takes L2CAP channels of peers, on a PSM that the service picks (behaviour 8.1).
+    case publishChannel(needsEncryption: Bool)
+    /// Takes none any more on this PSM, and closes those that are open (behaviour 8.9).
+    case unpublishChannel(psm: UInt16)
 }
 
 /// What an app asks and waits for.
@@ -87,6 +102,8 @@ public enum Query: Hashable, Sendable {
     case peripherals(identifiers: [UUID])
     /// Peripherals connected to this system by anyone that have one of the services (behaviour 11.7).
     case connectedPeripherals(services: [BluetoothUUID])
+    /// What the system can do, and what the app may; no manager is needed (behaviours 1.20, 1.25).
+    case system
 }
 
 /// The answer to a ``Query`` of the same name.
@@ -95,4 +112,6 @@ public enum Reply: Hashable, Sendable {
     case peripherals([PeerInfo])
     /// In the order in which they were connected.
     case connectedPeripherals([PeerInfo])
+    /// At this moment.
+    case system(SystemInfo)
 }

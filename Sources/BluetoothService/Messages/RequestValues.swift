@@ -1,4 +1,5 @@
 import BluetoothTypes
+import Foundation
 
 /// A scan as an app asks for it.
 public struct ScanRequest: Hashable, Sendable {
@@ -36,9 +37,34 @@ public struct ConnectOptions: Hashable, Sendable {
     public var startDelay = 0
     /// Connect again by itself when the link is lost (behaviour 3.17).
     public var reconnectsAutomatically = false
+    /// Pair, and let the peer have this system's notifications if the person agrees (behaviour 3.19).
+    public var requiresNotifications = false
 
     /// No options.
     public init() {}
+}
+
+/// Which connections by anyone on this system a manager is told of: those of peers that have one of the services, and those of
+/// the given peers (behaviour 3.22).
+public struct ConnectionWatch: Hashable, Sendable {
+    /// Services that may be given (behaviour 14.23).
+    public static let maximumServices = 4
+    /// Peers that may be given (AB-G05).
+    public static let maximumPeers = 256
+
+    /// Peers with one of these.
+    public var services: [BluetoothUUID]
+    /// These peers.
+    public var peers: [UUID]
+
+    /// Connections of nobody.
+    public init() { self.init(services: []) }
+
+    /// Connections of some peers.
+    public init(services: [BluetoothUUID] = [], peers: [UUID] = []) {
+        self.services = services
+        self.peers = peers
+    }
 }
 
 /// Names a service, characteristic or descriptor that an app publishes: unique within its manager, chosen by the app's

@@ -29,7 +29,7 @@ public enum ServiceMessage: Hashable, Sendable {
 /// How an app begins.
 public struct Hello: Hashable, Sendable {
     /// The version that this code speaks. Another one is refused: both sides come from one release.
-    public static let version: UInt16 = 1
+    public static let version: UInt16 = 2
 
     /// The version that the app's side speaks.
     public var version = Hello.version
@@ -52,6 +52,10 @@ public struct Welcome: Hashable, Sendable {
     public var valueUpdates = ServiceLimits.valueUpdates
     /// Managers that an app may have at a time (AB-G05).
     public var managers = ServiceLimits.managers
+    /// L2CAP channels that a manager may have at a time.
+    public var channels = ServiceLimits.channels
+    /// Octets, per channel and direction, that may be on their way.
+    public var channelWindow = ServiceLimits.channelWindow
     /// Octets of a message.
     public var message = ServiceLimits.message
 

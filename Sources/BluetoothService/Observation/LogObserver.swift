@@ -1,8 +1,11 @@
+import HCIHost
 import Logging
 
 /// Writes to the log of the service what is of interest there.
 struct LogObserver {
-    static let kinds: Observation.Kinds = [.state, .managers, .notices, .misuse, .trouble]
+    static let kinds: Observation.Kinds = [
+        .state, .managers, .notices, .misuse, .trouble, .host, .privacy, .security, .access,
+    ]
 
     let logger: Logger
 
@@ -15,8 +18,8 @@ struct LogObserver {
             logger.warning("\(app) was away for too long: it misses \(count) events")
         case .noticed(let notice): logger.notice("\(notice)")
         case .misused(let text, isToldToApp: false): logger.warning("API misuse: \(text)")
-        case .trouble(let text, .detail): logger.debug("\(text)")
-        case .trouble(let text, .warning): logger.warning("\(text)")
+        case .trouble(let text, let weight): logger.log(level: weight.level, "\(text)")
+        case .below(let happening): logger.write(happening)
         case .misused, .managerOpened, .managerClosed, .requested, .asked, .told, .linkMade, .linkEnded, .secured: break
         }
     }

@@ -41,9 +41,9 @@ package struct Observation: Sendable {
 
     /// Kinds of observations, for who does not want all of them.
     package struct Kinds: OptionSet, Hashable, Sendable {
-        package let rawValue: UInt8
+        package let rawValue: UInt16
 
-        package init(rawValue: UInt8) {
+        package init(rawValue: UInt16) {
             self.rawValue = rawValue
         }
 
@@ -61,6 +61,14 @@ package struct Observation: Sendable {
         package static let misuse = Kinds(rawValue: 1 << 5)
         /// What the controller or a peer did that has no effect for apps.
         package static let trouble = Kinds(rawValue: 1 << 6)
+        /// The controller and its line, below.
+        package static let host = Kinds(rawValue: 1 << 7)
+        /// The addresses of the device, below.
+        package static let privacy = Kinds(rawValue: 1 << 8)
+        /// Pairing, bonds and the protection of links, below.
+        package static let security = Kinds(rawValue: 1 << 9)
+        /// Advertising, scanning and connecting, below.
+        package static let access = Kinds(rawValue: 1 << 10)
         /// All of them.
         package static let all = Kinds(rawValue: .max)
     }
@@ -89,15 +97,9 @@ package struct Observation: Sendable {
         /// What the app did that has no effect, and why (behaviour 1.26); `isToldToApp` when the app's own log has it.
         case misused(String, isToldToApp: Bool)
         /// In words, how much it matters.
-        case trouble(String, Trouble)
-    }
-
-    /// How much something matters that apps see nothing of.
-    package enum Trouble: Sendable {
-        /// It is to be expected.
-        case detail
-        /// It should not be.
-        case warning
+        case trouble(String, HappeningWeight)
+        /// In a room of the host stack.
+        case below(any StackHappening)
     }
 }
 
@@ -112,6 +114,19 @@ extension Observation.Happening {
         case .noticed: .notices
         case .misused: .misuse
         case .trouble: .trouble
+        case .below(let happening): Observation.Kinds(type(of: happening).room)
+        }
+    }
+}
+
+extension Observation.Kinds {
+    /// What happens in a room of the host stack.
+    package init(_ room: StackRoom) {
+        switch room {
+        case .host: self = .host
+        case .privacy: self = .privacy
+        case .security: self = .security
+        case .access: self = .access
         }
     }
 }

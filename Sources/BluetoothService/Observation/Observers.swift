@@ -1,4 +1,6 @@
 import EventLoops
+import Foundation
+import HCIHost
 
 /// Those who are told what happens in a system. Where nobody wants to know, nothing is put together for them.
 ///
@@ -17,6 +19,9 @@ package final class Observers {
         let kinds: Observation.Kinds
         let take: (Observation) -> Void
     }
+
+    /// The peer that something in the host stack is about, as apps name it; asked only where somebody wants to know.
+    var nameOfPeer: (any StackHappening) -> UUID? = { _ in nil }
 
     private let loop: any EventLoop
     private var listeners: [Listener] = []
@@ -46,6 +51,17 @@ package final class Observers {
     package func remove(_ registration: Registration) {
         listeners.removeAll { $0.registration == registration }
         wanted = listeners.reduce(into: []) { $0.formUnion($1.kinds) }
+    }
+
+    /// Takes what the rooms of the host stack tell, for those who listen here.
+    var sink: HappeningSink {
+        HappeningSink(
+            wants: { [weak self] room in self.map { !$0.wanted.isDisjoint(with: Observation.Kinds(room)) } ?? false },
+            take: { [weak self] happening in
+                guard let self else { return }
+                tell(.below(happening), Observation.Subject(peer: nameOfPeer(happening), link: happening.link))
+            }
+        )
     }
 
     /// Tells that something has happened. Neither argument is looked at where nobody wants observations of this kind.

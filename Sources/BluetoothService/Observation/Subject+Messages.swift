@@ -21,8 +21,9 @@ extension Event {
     var peer: UUID? {
         switch self {
         case .central(.peer(let peer, _)): peer
+        case .central(.connectionChanged(let peer, _)): peer.identifier
         case .peripheral(let event): event.central?.identifier
-        case .stateChanged, .central: nil
+        case .stateChanged, .central, .channel: nil
         }
     }
 }
@@ -32,9 +33,9 @@ extension PeripheralEvent {
     fileprivate var central: CentralInfo? {
         switch self {
         case .subscribed(let central, _), .unsubscribed(let central, _), .readRequested(_, let central, _, _),
-            .writeRequested(_, let central, _, _), .centralChanged(let central):
+            .writeRequested(_, let central, _, _), .centralChanged(let central), .channelOpened(_, let central, _):
             central
-        case .serviceAdded, .advertisingStarted, .updateCreditsReturned: nil
+        case .serviceAdded, .advertisingStarted, .updateCreditsReturned, .channelPublished, .channelUnpublished: nil
         }
     }
 }

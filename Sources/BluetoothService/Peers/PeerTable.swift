@@ -43,6 +43,9 @@ struct PeerTable {
 
     subscript(_ identifier: UUID) -> Peer? { peers[identifier] }
 
+    /// The peer at `address`, if it is known.
+    func identifier(at address: BluetoothAddress) -> UUID? { identifiers[address.asDevice] }
+
     /// The peer at `address`, known from now on.
     mutating func see(_ address: BluetoothAddress) -> Peer {
         let known = identifiers[address.asDevice].flatMap { peers[$0] }

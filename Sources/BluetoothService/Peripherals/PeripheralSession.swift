@@ -34,6 +34,7 @@ final class PeripheralSession: ManagerSession {
     private var transactions: [UInt64: Transaction] = [:]
     private var lastTransaction: UInt64 = 0
     private var updates = Deque<Update>()
+    private let channels: PublishedChannels
     /// Centrals that the app has heard of.
     private var knownCentrals: Set<UUID> = []
 
@@ -41,6 +42,11 @@ final class PeripheralSession: ManagerSession {
         self.key = key
         self.manager = manager
         self.system = system
+        channels = PublishedChannels(system, of: manager)
+        channels.onOpen = { [weak self] psm, central, channel in
+            self?.knownCentrals.insert(central.identifier)
+            self?.emit(.channelOpened(psm: psm, central, channel))
+        }
     }
 
     private func emit(_ event: PeripheralEvent) {
@@ -51,12 +57,15 @@ final class PeripheralSession: ManagerSession {
         .failure(ServiceError(.operationNotSupported, reason: "a peripheral manager knows no peripherals"))
     }
 
+    var state: ManagerState { manager.state }
+
     func stateChanged(to state: ManagerState) {
         if state.rawValue < ManagerState.poweredOn.rawValue { transactions.removeAll() }
         if state.rawValue < ManagerState.poweredOff.rawValue {
             // The table is cleared and advertising is over (behaviour 1.13).
             system.advertising.remove(key)
             removeAllServices()
+            channels.unpublishAll()
         }
         manager.tell(.stateChanged(state), on: system.loop)
         pump()
@@ -68,17 +77,18 @@ final class PeripheralSession: ManagerSession {
         transactions.removeAll()
         updates.removeAll()
         removeAllServices()
+        channels.unpublishAll()
     }
 
     func handle(_ request: Request) {
         guard case .peripheral(let request) = request else {
             return system.misuse("a peripheral manager cannot do this: \(request)", by: manager.subject)
         }
-        guard system.state == .poweredOn else {
-            return system.misuse(
-                "\(request) can only be asked for while the manager is powered on",
-                by: manager.subject
-            )
+        guard state == .poweredOn else {
+            system.misuse("\(request) can only be asked for while the manager is powered on", by: manager.subject)
+            // The app sent it when there was power, and the credit is its own (behaviour 7.43).
+            if case .updateValue = request { emit(.updateCreditsReturned(1)) }
+            return
         }
         switch request {
         case .addService(let service): add(service)
@@ -90,6 +100,16 @@ final class PeripheralSession: ManagerSession {
         case .updateValue(let characteristic, let value, let centrals): update(characteristic, value, centrals)
         case .setDesiredConnectionLatency(let central, let latency):
             system.link(to: central)?.requestLatency(latency)
+        case .publishChannel(let needsEncryption): publishChannel(needsEncryption: needsEncryption)
+        case .unpublishChannel(let psm): emit(.channelUnpublished(psm: psm, channels.unpublish(psm)))
+        }
+    }
+
+    private func publishChannel(needsEncryption: Bool) {
+        do throws(ServiceError) {
+            emit(.channelPublished(psm: try channels.publish(needsEncryption: needsEncryption), nil))
+        } catch {
+            emit(.channelPublished(psm: 0, error))
         }
     }
 

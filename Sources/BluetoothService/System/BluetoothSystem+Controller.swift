@@ -2,7 +2,6 @@ import EventLoops
 import GAP
 import HCI
 import HCIHost
-import Logging
 
 /// A controller with all that the host stack makes of it. It is made anew for each controller, and nothing of it is kept.
 final class AttachedController {
@@ -14,13 +13,14 @@ final class AttachedController {
     init(_ transport: any HCITransport, of system: BluetoothSystem) {
         self.transport = transport
         device = GenericAccess(
-            host: HCIHost(transport: transport, loop: system.loop, logger: system.logger),
+            host: HCIHost(transport: transport, loop: system.loop, happenings: system.observers.sink),
             loop: system.loop,
             random: system.random,
             identity: system.identity,
             security: system.security,
+            channels: system.channels,
             privateAddressInterval: system.configuration.privacyInterval,
-            logger: system.logger
+            happenings: system.observers.sink
         )
         device.connector.settings = .apple
         advertisement = device.advertiser.addSet()

@@ -3,7 +3,6 @@ import Foundation
 import GAP
 import HCI
 import HCIHost
-import Logging
 import SMP
 
 // MARK: - Links
@@ -29,6 +28,7 @@ extension BluetoothSystem {
     private func prepared(_ link: PeerLink, _ result: Result<Void, SecurityError>) {
         switch result {
         case .success:
+            tellWatchers(of: link, .connected)
             for session in centrals { session.linkIsUp(link) }
             // Whoever wanted it may have changed his mind while it was on its way.
             link.endIfUnused()
@@ -73,8 +73,14 @@ extension BluetoothSystem {
             let session = manager(user.key) as? CentralSession
             session?.linkIsGone(link, user, error)
         }
+        if link.isReady { tellWatchers(of: link, .disconnected) }
         // Those who came while the link was ending want a new one.
         if centrals.contains(where: { $0.wants(link.peer) }) { connectionWanted(to: link.peer) }
+    }
+
+    /// Those who want to know of connections by anyone.
+    func tellWatchers(of link: PeerLink, _ change: ConnectionChange) {
+        for session in centrals { session.tell(of: link, change) }
     }
 
     /// Remembers a peer, however many others there are, until as many ``release(_:)`` have come (AB-G02).

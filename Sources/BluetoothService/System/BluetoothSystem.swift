@@ -5,6 +5,7 @@ import Foundation
 import GAP
 import HCI
 import HCIHost
+import L2CAP
 import Logging
 import Privacy
 import SMP
@@ -36,20 +37,25 @@ package final class BluetoothSystem {
     package let observers: Observers
 
     // What lasts.
-    let logger: Logger
     let random: RandomSource
     let keeper: BondKeeper
     let security: DeviceSecurity
     let identity: DeviceIdentity
     let attributes: LocalAttributes
+    /// The channels that apps take of peers.
+    let channels = ChannelServers()
     let advertising = AdvertisingArbiter()
     /// The peers that this host knows.
     var peers: PeerTable
+    /// The attribute tables of peers that are remembered (behaviours 4.9, 4.10).
+    var tables = RecencyTable<UUID, KnownTable>(limit: KnownTable.maximumPeers)
+    /// Which apps may use Bluetooth, by name, besides what the configuration says.
+    private var permissions: [String: AppPermission] = [:]
     /// The bonded peers, which are known for as long as they are.
     var bonded: Set<UUID> = []
     /// The peers that somebody holds on to, how often, and the addresses that the scanner keeps for that.
     var held: [UUID: (count: Int, address: BluetoothAddress)] = [:]
-    private var managers: [(key: ManagerKey, session: any ManagerSession)] = []
+    private var managers: [(key: ManagerKey, app: AppIdentity, session: any ManagerSession)] = []
     private var lastManager: UInt64 = 0
 
     // What comes and goes.
@@ -79,14 +85,18 @@ package final class BluetoothSystem {
         self.loop = loop
         self.random = random
         self.configuration = configuration
-        self.logger = logger
         observers = Observers(loop: loop)
         observers.add(LogObserver.kinds, LogObserver(logger: logger).take)
         attributes = LocalAttributes(name: configuration.deviceName, appearance: configuration.appearance)
         let keeper = BondKeeper(configuration, storage: bonds, random: random)
         self.keeper = keeper
         peers = PeerTable { keeper.secret("names of peers") }
-        security = DeviceSecurity(loop: loop, random: random, configuration: configuration.pairing, logger: logger)
+        security = DeviceSecurity(
+            loop: loop,
+            random: random,
+            configuration: configuration.pairing,
+            happenings: observers.sink
+        )
         identity = DeviceIdentity(configuration.address, random: random)
         // As peripheral Apple's systems take a code in, and ask the person when a central has lost its bond.
         if configuration.pairing.ioCapability == .keyboardDisplay {
@@ -116,6 +126,7 @@ package final class BluetoothSystem {
     }
 
     private func listen() {
+        observers.nameOfPeer = { [weak self] in self?.identifier($0) }
         controllers.onArrival = { [weak self] in self?.handle(.lookAgain) }
         security.onBondChange = { [weak self] _ in self?.followBonds() }
         advertising.onChange = { [weak self] in self?.advertise($0) }
@@ -166,7 +177,7 @@ package final class BluetoothSystem {
     }
 
     /// Tells of something that apps see nothing of.
-    func trouble(_ text: @autoclosure () -> String, _ weight: Observation.Trouble = .warning) {
+    func trouble(_ text: @autoclosure () -> String, _ weight: HappeningWeight = .warning) {
         observers.tell(.trouble, .trouble(text(), weight))
     }
 }
@@ -183,9 +194,9 @@ extension BluetoothSystem {
     }
 
     /// Adds a manager. It learns the state at once, or when there is one.
-    func add(_ session: any ManagerSession, _ key: ManagerKey) {
-        managers.append((key, session))
-        if state != .unknown { session.stateChanged(to: state) }
+    func add(_ session: any ManagerSession, _ key: ManagerKey, of app: AppIdentity) {
+        managers.append((key, app, session))
+        if state(for: app) != .unknown { session.stateChanged(to: state(for: app)) }
     }
 
     func remove(_ session: any ManagerSession) {
@@ -200,7 +211,54 @@ extension BluetoothSystem {
     func setState(_ new: ManagerState) {
         guard new != state else { return }
         state = new
+        // What was remembered goes with the power (behaviour 4.12).
+        if new == .poweredOff { tables.removeAll() }
         observers.tell(.state, .stateChanged(new))
-        for (_, session) in managers { session.stateChanged(to: new) }
+        tellStates()
+    }
+
+    private func tellStates() {
+        for (_, app, session) in managers where session.state != state(for: app) {
+            session.stateChanged(to: state(for: app))
+        }
+    }
+}
+
+// MARK: - Permission
+
+extension BluetoothSystem {
+    /// Apps of which something else than ``SystemConfiguration/permission`` may be said (AB-G05).
+    static let maximumPermissions = 1_024
+
+    /// Says whether an app may use Bluetooth. Its managers learn of it (behaviour 1.18).
+    package func setPermission(_ permission: AppPermission, for app: String) {
+        guard permissions[app] != nil || permissions.count < Self.maximumPermissions else { return }
+        permissions[app] = permission
+        tellStates()
+    }
+
+    /// Whether an app may use Bluetooth.
+    func permission(of app: AppIdentity) -> AppPermission {
+        permissions[app.name] ?? configuration.permission
+    }
+
+    /// The radio's state as an app sees it: nothing of it unless it may use Bluetooth.
+    func state(for app: AppIdentity) -> ManagerState {
+        switch permission(of: app) {
+        case .allowedAlways: state
+        case .denied, .restricted: .unauthorized
+        case .notDetermined: .unknown
+        }
+    }
+
+    /// What the system can do, for an app.
+    func info(for app: AppIdentity) -> SystemInfo {
+        let controller = attached.flatMap {
+            if case .ready = $0.device.state { $0.device.controllerInformation } else { nil }
+        }
+        return SystemInfo(
+            hasExtendedScanAndConnect: controller?.supportsExtendedAdvertising ?? false,
+            permission: permission(of: app)
+        )
     }
 }

@@ -4,15 +4,16 @@ import HCI
 import SMP
 
 extension ServiceError {
-    /// Why a link is gone that this host did not end itself (behaviour 3.12).
-    init(disconnection reason: HCIStatus) {
+    /// Why a link is gone that this host did not end itself (behaviour 3.12). Whether the peer has missed the request is known only
+    /// when the managers have been told that they are connected (behaviour 3.38).
+    init(disconnection reason: HCIStatus, wasConnected: Bool = true) {
         let text = "the controller gives the reason \(reason)"
         switch reason {
         case .connectionTimeout, .linkLayerResponseTimeout:
             self.init(.connectionTimeout, reason: text)
         case .remoteUserTerminated, .remoteLowResources, .remotePowerOff:
             self.init(.peripheralDisconnected, reason: text)
-        case .connectionFailedToBeEstablished:
+        case .connectionFailedToBeEstablished where !wasConnected:
             self.init(.connectionFailed, reason: text)
         case .pinOrKeyMissing:
             self.init(.peerRemovedPairingInformation, reason: text)

@@ -33,6 +33,10 @@ package struct SystemConfiguration: Sendable {
     /// Whether values that apps protect are for centrals alone that paired with a code, so that nobody can have been in the
     /// middle (behaviour 6.9). A system that can neither show nor take in a code cannot ask for it.
     package var demandsAuthenticatedCentrals = true
+    /// Whether peers that ask for this system's notifications may have them (behaviour 3.19). The system publishes none itself.
+    package var sharesNotifications = false
+    /// Whether apps may use Bluetooth of which nothing else was said (behaviour 1.18).
+    package var permission = AppPermission.allowedAlways
     /// Where bonds are kept.
     package var store = Store.memory
     /// Most bonds. The unauthenticated one that was used longest ago gives way to a new one (AB-S14).

@@ -60,7 +60,10 @@ extension BluetoothSystem {
         }
         let now = Set(bonds.map { UUID($0.identifier) })
         for peer in now.subtracting(bonded) { peers.hold(peer) }
-        for peer in bonded.subtracting(now) { peers.release(peer) }
+        for peer in bonded.subtracting(now) {
+            peers.release(peer)
+            tables.removeValue(for: peer)
+        }
         bonded = now
     }
 
@@ -69,6 +72,13 @@ extension BluetoothSystem {
         let identity = attached?.device.privacy.identity(of: address) ?? address
         if let bond = keeper.store?.bond(identity: identity) { return peers.see(identity, as: UUID(bond.identifier)) }
         return peers.see(address)
+    }
+
+    /// The peer that something in the host stack is about, if this host knows it: nobody comes to be known by it.
+    func identifier(_ happening: any StackHappening) -> UUID? {
+        if let link = links.first(where: { $0.connection.handle == happening.link }) { return link.peer }
+        guard let address = happening.peer else { return nil }
+        return keeper.store?.bond(identity: address).map { UUID($0.identifier) } ?? peers.identifier(at: address)
     }
 
     /// Remembers the name of a peer, with its bond if there is one.

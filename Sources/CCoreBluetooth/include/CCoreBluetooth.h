@@ -48,6 +48,20 @@ CB_ENUM(CBPeripheralState) {
     CBPeripheralStateDisconnecting = 3,
 };
 
+/// What became of the connection of a peer that somebody on this system uses.
+CB_ENUM(CBConnectionEvent) {
+    /// It is no longer connected to the system.
+    CBConnectionEventPeerDisconnected = 0,
+    /// It is connected to the system; an app that wants to use it still has to connect.
+    CBConnectionEventPeerConnected = 1,
+};
+
+/// What a device does while distances are measured; in Swift `CBChannelSoundingSessionConfiguration.Role`.
+CB_ENUM(CBChannelSoundingSessionConfigurationRole) {
+    /// It begins each measurement.
+    CBChannelSoundingSessionConfigurationRoleInitiator = 0,
+};
+
 /// The two ways to write a characteristic.
 CB_ENUM(CBCharacteristicWriteType) {
     /// The peripheral confirms, and the delegate is told.
@@ -152,6 +166,10 @@ CB_ENUM(CBErrorCode) {
     CBErrorCodeLeGattExceededBackgroundNotificationLimit = 17,
     /// On a watch only: nearly too many notifications in the background.
     CBErrorCodeLeGattNearBackgroundNotificationLimit = 18,
+    /// Distances cannot be measured in this way. The number is not published; it follows from the order.
+    CBErrorCodeChannelSoundingConfigurationFailed = 19,
+    /// Measuring a distance failed. The number is not published; it follows from the order.
+    CBErrorCodeChannelSoundingProcedureFailed = 20,
 };
 
 /// What an attribute server answers with (Core Vol 3 Part F 3.4.1.1); in Swift `CBATTError.Code`. Applications and

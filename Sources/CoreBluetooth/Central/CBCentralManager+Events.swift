@@ -11,9 +11,14 @@ extension CBCentralManager {
         case .stateChanged(let state): receiveState(state)
         case .central(.discovered(let info, let advertisement, let rssi)): discovered(info, advertisement, rssi)
         case .central(.peer(let identifier, let event)):
-            guard let peripheral = registry.peripheral(identifier) else { return }
+            guard let peripheral = registry.peripheral(identifier) else { return letGo(event) }
             handle(event, of: peripheral)
-        case .peripheral: break
+        case .central(.connectionChanged(let info, let isConnected)):
+            guard let link else { return }
+            let peripheral = registry.peripheral(for: info, link: link)
+            let event: CBConnectionEvent = isConnected ? .peerConnected : .peerDisconnected
+            delegate?.centralManager(self, connectionEventDidOccur: event, for: peripheral)
+        case .peripheral, .channel: break
         }
     }
 
@@ -28,6 +33,11 @@ extension CBCentralManager {
         )
     }
 
+    /// Nobody has the peripheral any more that a channel was opened to.
+    private func letGo(_ event: PeerEvent) {
+        if case .channelOpened(_, .success(let channel)) = event { link?.send(.close, on: channel) }
+    }
+
     private func handle(_ event: PeerEvent, of peripheral: CBPeripheral) {
         switch event {
         case .connected(let name, let maximumWriteLength):
@@ -39,25 +49,50 @@ extension CBCentralManager {
             delegate?.centralManager(self, didFailToConnect: peripheral, error: error.apiError)
         case .disconnected(let error, let isReconnecting, let timestamp):
             guard peripheral.didDisconnect(isReconnecting: isReconnecting) else { return }
-            delegate?.centralManager(
-                self,
-                didDisconnectPeripheral: peripheral,
-                timestamp: timestamp ?? CFAbsoluteTimeGetCurrent(),
-                isReconnecting: isReconnecting,
-                error: error?.apiError
-            )
+            peripheral.failOpenings(error)
+            let time = timestamp ?? CFAbsoluteTimeGetCurrent()
+            tellOfDisconnection(of: peripheral, at: time, isReconnecting: isReconnecting, error?.apiError)
         case .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered,
             .valueUpdated, .descriptorUpdated, .valueWritten, .descriptorWritten, .notifyStateChanged, .rssiRead,
-            .nameChanged, .servicesModified, .maximumWriteLengthChanged, .writeCreditsReturned:
+            .nameChanged, .servicesModified, .maximumWriteLengthChanged, .writeCreditsReturned, .channelSoundingEnded,
+            .channelOpened:
             peripheral.receive(event)
+        case .notificationsAuthorized(let isAuthorized):
+            guard peripheral.state == .connected else { return }
+            peripheral.contents.withLock { $0.isAuthorizedForNotifications = isAuthorized }
+            delegate?.centralManager(self, didUpdateANCSAuthorizationFor: peripheral)
         }
+    }
+
+    /// Calls one of the two methods: that without a time, and the other one where the delegate leaves it out (behaviour 3.18).
+    private func tellOfDisconnection(
+        of peripheral: CBPeripheral,
+        at time: CFAbsoluteTime,
+        isReconnecting: Bool,
+        _ error: (any Error)?
+    ) {
+        guard let delegate else { return }
+        let isLeftOut = LeftOutMethod.noted {
+            delegate.centralManager(self, didDisconnectPeripheral: peripheral, error: error)
+        }
+        guard isLeftOut else { return }
+        delegate.centralManager(
+            self,
+            didDisconnectPeripheral: peripheral,
+            timestamp: time,
+            isReconnecting: isReconnecting,
+            error: error
+        )
     }
 
     private func receiveState(_ state: ManagerState) {
         let state = setState(state)
         if state.rawValue < CBManagerState.poweredOn.rawValue {
             contents.withLock { $0.isScanning = false }
-            for peripheral in registry.all { peripheral.reset() }
+            for peripheral in registry.all {
+                peripheral.reset()
+                peripheral.failOpenings(nil)
+            }
         }
         if state.rawValue < CBManagerState.poweredOff.rawValue { registry.removeAll() }
         delegate?.centralManagerDidUpdateState(self)
@@ -81,6 +116,10 @@ extension Advertisement {
         set(CBAdvertisementDataServiceUUIDsKey, serviceUUIDs)
         set(CBAdvertisementDataOverflowServiceUUIDsKey, overflowServiceUUIDs)
         set(CBAdvertisementDataSolicitedServiceUUIDsKey, solicitedServiceUUIDs)
+        // Not documented, and used by apps all the same (behaviour 2.11).
+        data["kCBAdvDataRxPrimaryPHY"] = NSNumber(value: primaryPHY)
+        data["kCBAdvDataRxSecondaryPHY"] = NSNumber(value: secondaryPHY)
+        data["kCBAdvDataTimestamp"] = timestamp.map { NSNumber(value: $0) }
         return data
     }
 }

@@ -51,8 +51,12 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
         options: [String: Any]? = nil
     ) {
         contents = Mutex(Contents(delegate: delegate))
-        let showsAlert = OptionDictionary(options).flag(CBCentralManagerOptionShowPowerAlertKey) ?? true
-        super.init(role: .central, options: ManagerOptions(showsPowerAlert: showsAlert), queue: queue)
+        let given = OptionDictionary(options)
+        let asked = ManagerOptions(
+            showsPowerAlert: given.flag(CBCentralManagerOptionShowPowerAlertKey) ?? true,
+            restoreIdentifier: given.text(CBCentralManagerOptionRestoreIdentifierKey)
+        )
+        super.init(role: .central, options: asked, queue: queue)
     }
 
     deinit {
@@ -71,9 +75,14 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
     /// Whether a scan is going on (behaviour 2.7).
     open var isScanning: Bool { contents.withLock { $0.isScanning } }
 
-    /// Whether the controller has all of these features. The stack has none of them yet, whatever the controller.
+    /// Whether the controller has all of these features; it is known once a manager is powered on. No controller measures
+    /// distances yet.
     @discardableResult
-    open class func supports(_ features: CBCentralManager.Feature) -> Bool { features.isEmpty }
+    open class func supports(_ features: CBCentralManager.Feature) -> Bool {
+        guard !features.isEmpty else { return true }
+        let there: Feature = SystemInfo.current?.hasExtendedScanAndConnect == true ? .extendedScanAndConnect : []
+        return features.isSubset(of: there)
+    }
 
     // MARK: Scanning
 
@@ -107,7 +116,12 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
     ///
     /// - Parameter options: By the `CBConnectPeripheralOption` keys.
     open func connect(_ peripheral: CBPeripheral, options: [String: Any]? = nil) {
-        guard let link = linkForCommand(), isOwn(peripheral), peripheral.beginConnecting() else { return }
+        let refuse: @Sendable (any Error) -> Void = { [weak self] error in
+            guard let self else { return }
+            delegate?.centralManager(self, didFailToConnect: peripheral, error: error)
+        }
+        guard let link = linkForCommand("connect", refuse), isOwn(peripheral, "connect", refuse) else { return }
+        guard peripheral.beginConnecting() else { return }
         let given = OptionDictionary(options)
         var options = ConnectOptions()
         options.notifiesOnConnection = given.flag(CBConnectPeripheralOptionNotifyOnConnectionKey) ?? false
@@ -115,6 +129,11 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
         options.notifiesOnNotification = given.flag(CBConnectPeripheralOptionNotifyOnNotificationKey) ?? false
         options.startDelay = given.wholeNumber(CBConnectPeripheralOptionStartDelayKey) ?? 0
         options.reconnectsAutomatically = given.flag(CBConnectPeripheralOptionEnableAutoReconnect) ?? false
+        options.requiresNotifications = given.flag(CBConnectPeripheralOptionRequiresANCS) ?? false
+        if given.flag(CBConnectPeripheralOptionEnableTransportBridgingKey) ?? false {
+            // Behaviour 3.20.
+            Misuse.warn("Connecting to \(peripheral) over LE alone: transport bridging is not supported")
+        }
         link.send(.connect(options), of: peripheral.identifier)
     }
 
@@ -122,6 +141,29 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
     open func cancelPeripheralConnection(_ peripheral: CBPeripheral) {
         guard let link = linkForCommand(), isOwn(peripheral), peripheral.beginCancelling() else { return }
         link.send(.cancelConnection, of: peripheral.identifier)
+    }
+
+    // MARK: Connections of others
+
+    /// Hears of connections and disconnections of devices by anyone on this system, in place of those asked for before. Each still
+    /// has to be connected before use (behaviour 3.22).
+    ///
+    /// - Parameter options: Which devices; nil ends it.
+    open func registerForConnectionEvents(options: [CBConnectionEventMatchingOption: Any]? = nil) {
+        guard let link = linkForCommand() else { return }
+        guard let options else { return link.send(CentralRequest.watchConnections(nil)) }
+        let services = (options[.serviceUUIDs] as? [CBUUID])?.values ?? []
+        if services.count > ConnectionWatch.maximumServices {
+            Misuse.report(
+                "\(self) can register for connections by up to \(ConnectionWatch.maximumServices) services; the first of "
+                    + "\(services.count) count"
+            )
+        }
+        let watch = ConnectionWatch(
+            services: Array(services.prefix(ConnectionWatch.maximumServices)),
+            peers: options[.peripheralUUIDs] as? [UUID] ?? []
+        )
+        link.send(CentralRequest.watchConnections(watch))
     }
 
     // MARK: Retrieving
@@ -146,6 +188,7 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
         switch link.ask(query) {
         case .success(.peripherals(let found)), .success(.connectedPeripherals(let found)):
             return found.map { registry.peripheral(for: $0, link: link) }
+        case .success(.system): return []
         case .failure(let error):
             Misuse.report("\(command) cannot be answered: \(error.reason ?? "\(error.code)")")
             return []
@@ -153,9 +196,14 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
     }
 
     /// Whether a peripheral came from this manager and still stands for a device (behaviours 1.10, 3.8).
-    private func isOwn(_ peripheral: CBPeripheral, _ command: String = #function) -> Bool {
+    private func isOwn(
+        _ peripheral: CBPeripheral,
+        _ command: String = #function,
+        _ tell: (@Sendable (any Error) -> Void)? = nil
+    ) -> Bool {
         if registry.contains(peripheral) { return true }
-        Misuse.report("\(peripheral) is not a peripheral of \(self), or no longer; retrieve it again: \(command)")
+        let text = "\(peripheral) is not a peripheral of \(self), or no longer; retrieve it again: \(command)"
+        misused(text, .unknownDevice, tell)
         return false
     }
 }

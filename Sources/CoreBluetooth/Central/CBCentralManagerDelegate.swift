@@ -7,6 +7,12 @@ public protocol CBCentralManagerDelegate: NSObjectProtocol {
     /// `poweredOff`, the peripherals are of no use any longer and have to be retrieved or discovered again.
     func centralManagerDidUpdateState(_ central: CBCentralManager)
 
+    /// The manager goes on where one with the same restore identifier was when its app ended; it comes before all else, and
+    /// nothing can be asked for yet.
+    ///
+    /// - Parameter dict: By the `CBCentralManagerRestoredState` keys.
+    func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any])
+
     /// A peripheral was heard. Keep it to use it: the manager does not.
     ///
     /// - Parameters:
@@ -32,7 +38,7 @@ public protocol CBCentralManagerDelegate: NSObjectProtocol {
         error: (any Error)?
     )
 
-    /// A peripheral is no longer connected. A delegate with this method hears of it here alone, without it there.
+    /// A peripheral is no longer connected. A delegate that has the method without a time too hears of it there alone.
     ///
     /// - Parameters:
     ///   - timestamp: When it happened, maybe seconds ago.
@@ -44,10 +50,33 @@ public protocol CBCentralManagerDelegate: NSObjectProtocol {
         isReconnecting: Bool,
         error: (any Error)?
     )
+
+    /// A device that the app has registered for was connected to this system or is not any more, whoever uses it.
+    func centralManager(
+        _ central: CBCentralManager,
+        connectionEventDidOccur event: CBConnectionEvent,
+        for peripheral: CBPeripheral
+    )
+
+    /// Whether a peripheral may have this system's notifications has changed; ``CBPeripheral/ancsAuthorized`` says which.
+    func centralManager(_ central: CBCentralManager, didUpdateANCSAuthorizationFor peripheral: CBPeripheral)
 }
 
 /// What a delegate does that leaves a method out.
 extension CBCentralManagerDelegate {
+    /// Nothing.
+    public func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {}
+
+    /// Nothing.
+    public func centralManager(
+        _ central: CBCentralManager,
+        connectionEventDidOccur event: CBConnectionEvent,
+        for peripheral: CBPeripheral
+    ) {}
+
+    /// Nothing.
+    public func centralManager(_ central: CBCentralManager, didUpdateANCSAuthorizationFor peripheral: CBPeripheral) {}
+
     /// Nothing.
     public func centralManager(
         _ central: CBCentralManager,
@@ -66,21 +95,21 @@ extension CBCentralManagerDelegate {
         error: (any Error)?
     ) {}
 
-    /// Nothing.
+    /// Nothing: the method with a time is called (behaviour 3.18).
     public func centralManager(
         _ central: CBCentralManager,
         didDisconnectPeripheral peripheral: CBPeripheral,
         error: (any Error)?
-    ) {}
+    ) {
+        LeftOutMethod.say()
+    }
 
-    /// Calls the method without a time (behaviour 3.18).
+    /// Nothing.
     public func centralManager(
         _ central: CBCentralManager,
         didDisconnectPeripheral peripheral: CBPeripheral,
         timestamp: CFAbsoluteTime,
         isReconnecting: Bool,
         error: (any Error)?
-    ) {
-        centralManager(central, didDisconnectPeripheral: peripheral, error: error)
-    }
+    ) {}
 }

@@ -55,8 +55,12 @@ extension CBPeripheral {
 
     /// Takes an event about the peripheral. After a disconnection none is of interest any longer (behaviour 3.13).
     func receive(_ event: PeerEvent) {
-        guard state == .connected || state == .disconnecting else { return }
+        guard state == .connected || state == .disconnecting else {
+            if case .channelOpened(_, .success(let channel)) = event { link.send(.close, on: channel) }
+            return
+        }
         switch event {
+        case .channelOpened(let psm, let result): receiveOpened(psm, result)
         case .servicesDiscovered(let result):
             update(result) { $0.tree.add(services: $1, of: self) }
             delegate?.peripheral(self, didDiscoverServices: result.apiError)
@@ -86,8 +90,10 @@ extension CBPeripheral {
         case .valueUpdated, .descriptorUpdated, .valueWritten, .descriptorWritten, .notifyStateChanged,
             .maximumWriteLengthChanged, .writeCreditsReturned:
             receiveValueEvent(event)
+        case .channelSoundingEnded(let error):
+            delegate?.peripheral(self, didCompleteChannelSoundingSession: error?.apiError)
         // For the manager.
-        case .connected, .connectionFailed, .disconnected: break
+        case .connected, .connectionFailed, .disconnected, .notificationsAuthorized: break
         }
     }
 
@@ -120,9 +126,36 @@ extension CBPeripheral {
         case .writeCreditsReturned(let count):
             returnCredits(count)
         case .connected, .connectionFailed, .disconnected, .servicesDiscovered, .includedServicesDiscovered,
-            .characteristicsDiscovered, .descriptorsDiscovered, .servicesModified, .nameChanged, .rssiRead:
+            .characteristicsDiscovered, .descriptorsDiscovered, .servicesModified, .nameChanged, .rssiRead,
+            .notificationsAuthorized, .channelSoundingEnded, .channelOpened:
             break
         }
+    }
+
+    private func receiveOpened(_ psm: CBL2CAPPSM, _ result: Result<ChannelID, ServiceError>) {
+        let isAwaited = contents.withLock {
+            guard let index = $0.openings.firstIndex(of: psm) else { return false }
+            $0.openings.remove(at: index)
+            return true
+        }
+        switch result {
+        case .success(let channel) where !isAwaited: link.send(.close, on: channel)
+        case .success(let channel):
+            let channel = CBL2CAPChannel(channel, psm: psm, peer: self, link: link)
+            delegate?.peripheral(self, didOpen: channel, error: nil)
+        case .failure(let error):
+            if isAwaited { delegate?.peripheral(self, didOpen: nil, error: error.apiError) }
+        }
+    }
+
+    /// The connection has ended, and the channels that were to be opened on it will not be: each open ends (behaviour 8.12).
+    func failOpenings(_ error: ServiceError?) {
+        let openings = contents.withLock { contents in
+            defer { contents.openings = [] }
+            return contents.openings
+        }
+        let error = error ?? ServiceError(.notConnected, reason: "the connection has ended")
+        for _ in openings { delegate?.peripheral(self, didOpen: nil, error: error.apiError) }
     }
 
     private func returnCredits(_ count: Int) {
@@ -161,6 +194,7 @@ extension CBPeripheral.Contents {
     fileprivate mutating func forgetConnection() {
         tree.removeAll()
         strays = StrayRequests()
+        isAuthorizedForNotifications = false
         maximumWriteLength = 0
         writeCredits = 0
     }

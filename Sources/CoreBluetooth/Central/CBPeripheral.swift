@@ -18,6 +18,9 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         /// Writes without response that the service takes before it gives some back (behaviour 5.14).
         var writeCredits = 0
         var strays = StrayRequests()
+        /// Channels that are being opened.
+        var openings: [CBL2CAPPSM] = []
+        var isAuthorizedForNotifications = false
     }
 
     let contents = Mutex(Contents())
@@ -70,6 +73,10 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         contents.withLock { $0.connection.state == .connected && $0.writeCredits > 0 }
     }
 
+    /// Whether the device may have this system's notifications: never unless it was connected with
+    /// ``CBConnectPeripheralOptionRequiresANCS`` (behaviour 3.19).
+    open var ancsAuthorized: Bool { contents.withLock { $0.isAuthorizedForNotifications } }
+
     /// The most octets that one write takes; 0 when it is not connected (behaviour 5.7).
     @discardableResult
     open func maximumWriteValueLength(for type: CBCharacteristicWriteType) -> Int {
@@ -84,7 +91,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
 
     /// Discovers services; nil means all of them, which takes longer.
     open func discoverServices(_ serviceUUIDs: [CBUUID]?) {
-        guard canCommand() else { return }
+        guard canCommand({ $0.peripheral($1, didDiscoverServices: $2) }) else { return }
         if delegate == nil {
             Misuse.report("Discovering services for peripheral \(self) while delegate is nil")
         }
@@ -93,7 +100,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
 
     /// Discovers the services that a service includes; nil means all of them.
     open func discoverIncludedServices(_ includedServiceUUIDs: [CBUUID]?, for service: CBService) {
-        guard canCommand() else { return }
+        guard canCommand({ $0.peripheral($1, didDiscoverIncludedServicesFor: service, error: $2) }) else { return }
         let handle = handle(of: service, for: .includedServices)
         let uuids = Self.filter(includedServiceUUIDs)
         link.send(.discoverIncludedServices(of: handle, uuids), of: identifier)
@@ -101,7 +108,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
 
     /// Discovers the characteristics of a service; nil means all of them.
     open func discoverCharacteristics(_ characteristicUUIDs: [CBUUID]?, for service: CBService) {
-        guard canCommand() else { return }
+        guard canCommand({ $0.peripheral($1, didDiscoverCharacteristicsFor: service, error: $2) }) else { return }
         let handle = handle(of: service, for: .characteristics)
         let uuids = Self.filter(characteristicUUIDs)
         link.send(.discoverCharacteristics(of: handle, uuids), of: identifier)
@@ -109,7 +116,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
 
     /// Discovers the descriptors of a characteristic.
     open func discoverDescriptors(for characteristic: CBCharacteristic) {
-        guard canCommand() else { return }
+        guard canCommand({ $0.peripheral($1, didDiscoverDescriptorsFor: characteristic, error: $2) }) else { return }
         let handle = handle(of: characteristic, for: .descriptors)
         link.send(.discoverDescriptors(of: handle), of: identifier)
     }
@@ -118,7 +125,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
 
     /// Reads a value, however long it is.
     open func readValue(for characteristic: CBCharacteristic) {
-        guard canCommand() else { return }
+        guard canCommand({ $0.peripheral($1, didUpdateValueFor: characteristic, error: $2) }) else { return }
         let handle = handle(of: characteristic, for: .read)
         link.send(.readCharacteristic(handle), of: identifier)
     }
@@ -128,8 +135,11 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     /// - Parameter type: With a response the delegate hears once how it went. Without one nothing is heard, and what is too
     ///   long or has no room is lost (behaviours 5.5, 5.11).
     open func writeValue(_ data: Data, for characteristic: CBCharacteristic, type: CBCharacteristicWriteType) {
-        guard canCommand() else { return }
-        guard type != .withResponse else {
+        let isConfirmed = type == .withResponse
+        guard canCommand({ if isConfirmed { $0.peripheral($1, didWriteValueFor: characteristic, error: $2) } }) else {
+            return
+        }
+        guard !isConfirmed else {
             let handle = handle(of: characteristic, for: .write)
             let value = PacketBuffer(copying: data)
             return link.send(.writeCharacteristic(handle, value: value), of: identifier)
@@ -166,14 +176,16 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
 
     /// Subscribes to a characteristic, or ends that. Notifications are preferred where it has both (behaviour 5.16).
     open func setNotifyValue(_ enabled: Bool, for characteristic: CBCharacteristic) {
-        guard canCommand() else { return }
+        guard canCommand({ $0.peripheral($1, didUpdateNotificationStateFor: characteristic, error: $2) }) else {
+            return
+        }
         let handle = handle(of: characteristic, for: .notify)
         link.send(.setNotify(handle, isEnabled: enabled), of: identifier)
     }
 
     /// Reads a descriptor, however long it is.
     open func readValue(for descriptor: CBDescriptor) {
-        guard canCommand() else { return }
+        guard canCommand({ $0.peripheral($1, didUpdateValueFor: descriptor, error: $2) }) else { return }
         let handle = handle(of: descriptor, for: .readDescriptor)
         link.send(.readDescriptor(handle), of: identifier)
     }
@@ -186,15 +198,39 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
             descriptor.uuid.uuid != 0x2902,
             "Client Characteristic Configuration descriptors cannot be written; use setNotifyValue(_:for:)"
         )
-        guard canCommand() else { return }
+        guard canCommand({ $0.peripheral($1, didWriteValueFor: descriptor, error: $2) }) else { return }
         let handle = handle(of: descriptor, for: .writeDescriptor)
         link.send(.writeDescriptor(handle, value: PacketBuffer(copying: data)), of: identifier)
     }
 
     /// Reads the signal strength of the link.
     open func readRSSI() {
-        guard canCommand() else { return }
+        guard canCommand({ $0.peripheral($1, didReadRSSI: 127, error: $2) }) else { return }
         link.send(.readRSSI, of: identifier)
+    }
+
+    // MARK: Channels
+
+    /// Opens an L2CAP channel to what the device takes them for under this number. The delegate hears of each exactly once, in the
+    /// order of asking, and at the latest when the connection ends (behaviours 8.5, 8.12).
+    open func openL2CAPChannel(_ PSM: CBL2CAPPSM) {
+        guard canCommand() else { return }
+        contents.withLock { $0.openings.append(PSM) }
+        link.send(.openChannel(psm: PSM), of: identifier)
+    }
+
+    // MARK: Measuring distances
+
+    /// Measures the distance until ``cancelChannelSoundingSession()``, where the controller can.
+    open func startChannelSoundingSession(_ configuration: CBChannelSoundingSessionConfiguration) {
+        guard canCommand({ $0.peripheral($1, didCompleteChannelSoundingSession: $2) }) else { return }
+        link.send(.startChannelSounding, of: identifier)
+    }
+
+    /// Ends measuring.
+    open func cancelChannelSoundingSession() {
+        guard canCommand() else { return }
+        link.send(.cancelChannelSounding, of: identifier)
     }
 
     // MARK: Inside
@@ -204,10 +240,19 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         uuids.flatMap { $0.isEmpty ? nil : $0.values }
     }
 
-    /// Whether it is connected. If not the log says so, and the command is to be ignored (behaviour 1.7).
-    private func canCommand(_ command: String = #function) -> Bool {
+    /// Tells a delegate that a command was refused.
+    private typealias Refusal = @Sendable (any CBPeripheralDelegate, CBPeripheral, any Error) -> Void
+
+    /// Whether it is connected. If not the log says so, and the command is to be ignored (behaviour 1.7); in strict mode the
+    /// delegate hears of it too.
+    private func canCommand(_ tell: @escaping Refusal = { _, _, _ in }, _ command: String = #function) -> Bool {
         if state == .connected { return true }
-        Misuse.report("\(self) can only accept commands while in the connected state: \(command)")
+        let text = "\(self) can only accept commands while in the connected state: \(command)"
+        Misuse.report(text)
+        guard Misuse.isStrict else { return false }
+        link.callBack { [weak self] in
+            if let self, let delegate { tell(delegate, self, Misuse.error(.notConnected, text)) }
+        }
         return false
     }
 

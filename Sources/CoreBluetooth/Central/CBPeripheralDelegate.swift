@@ -11,6 +11,9 @@ public protocol CBPeripheralDelegate: NSObjectProtocol {
     /// The signal strength was read, in dBm.
     func peripheral(_ peripheral: CBPeripheral, didReadRSSI RSSI: NSNumber, error: (any Error)?)
 
+    /// Old code has this method. It is not called any more; ``peripheral(_:didReadRSSI:error:)`` is.
+    func peripheralDidUpdateRSSI(_ peripheral: CBPeripheral, error: (any Error)?)
+
     /// Services were discovered.
     func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?)
 
@@ -56,6 +59,19 @@ public protocol CBPeripheralDelegate: NSObjectProtocol {
 
     /// There is room again for writes without response.
     func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral)
+
+    /// An L2CAP channel was opened; keep it. Without one it could not be.
+    func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?)
+
+    /// A distance was measured.
+    func peripheral(
+        _ peripheral: CBPeripheral,
+        didReceive results: CBChannelSoundingProcedureResults?,
+        error: (any Error)?
+    )
+
+    /// Distances are not measured any more, or could not be.
+    func peripheral(_ peripheral: CBPeripheral, didCompleteChannelSoundingSession error: (any Error)?)
 }
 
 /// What a delegate does that leaves a method out: nothing.
@@ -68,6 +84,9 @@ extension CBPeripheralDelegate {
 
     /// Nothing.
     public func peripheral(_ peripheral: CBPeripheral, didReadRSSI RSSI: NSNumber, error: (any Error)?) {}
+
+    /// Nothing.
+    public func peripheralDidUpdateRSSI(_ peripheral: CBPeripheral, error: (any Error)?) {}
 
     /// Nothing.
     public func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {}
@@ -130,4 +149,17 @@ extension CBPeripheralDelegate {
 
     /// Nothing.
     public func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral) {}
+
+    /// Nothing, and so the channel closes.
+    public func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {}
+
+    /// Nothing.
+    public func peripheral(
+        _ peripheral: CBPeripheral,
+        didReceive results: CBChannelSoundingProcedureResults?,
+        error: (any Error)?
+    ) {}
+
+    /// Nothing.
+    public func peripheral(_ peripheral: CBPeripheral, didCompleteChannelSoundingSession error: (any Error)?) {}
 }

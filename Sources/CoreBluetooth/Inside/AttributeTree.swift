@@ -54,7 +54,7 @@ struct AttributeTree {
                 uuid: CBUUID(found.uuid),
                 handle: found.handle,
                 properties: CBCharacteristicProperties(rawValue: UInt(found.properties)),
-                value: nil,
+                value: found.value.map { Data($0) },
                 service: service
             )
             characteristics[found.handle] = new

@@ -31,9 +31,30 @@ extension CBATTRequest: _CVarArgObject {
     public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
 }
 
+extension CBL2CAPChannel: _CVarArgObject {
+    /// The description.
+    public var _cVarArgObject: any CVarArg { NSString(string: description) }
+    /// The description.
+    public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
+}
+
 extension CBUUID: _CVarArgObject {
     /// The description.
     public var _cVarArgObject: any CVarArg { NSString(string: description) }
     /// The description.
     public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
+}
+
+// With Objective-C an array is an object too, as in `NSLog("%@", uuids as CVarArg)`.
+
+extension Array: @retroactive CVarArg where Element: CVarArg {
+    /// The description.
+    public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
+}
+
+extension Array: @retroactive _CVarArgObject where Element: CVarArg {
+    /// The elements, one to a line between parentheses, as Apple's systems print arrays.
+    public var _cVarArgObject: any CVarArg {
+        NSString(string: isEmpty ? "(\n)" : "(\n    \(map { "\($0)" }.joined(separator: ",\n    "))\n)")
+    }
 }

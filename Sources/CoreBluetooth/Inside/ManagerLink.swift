@@ -9,6 +9,8 @@ final class ManagerLink: Sendable {
     private let connection: any ServiceConnection
     private let id: ManagerID
     private let isClosed = Atomic(false)
+    /// The manager's channels.
+    let channels = ChannelRegistry()
 
     /// Registers a manager. `receive` is called on `queue`, with this app's connection as the current one, so that managers
     /// made in there belong to the same app.
@@ -20,7 +22,8 @@ final class ManagerLink: Sendable {
         receive: @escaping @Sendable (Event) -> Void
     ) {
         self.connection = connection
-        id = connection.openManager(role, options: options, queue: AppQueue(queue)) { event in
+        id = connection.openManager(role, options: options, queue: AppQueue(queue)) { [channels] event in
+            if case .channel(let channel, let event) = event { return channels.take(event, of: channel) }
             ServiceLocator.$current.withValue(connection) { receive(event) }
         }
     }
@@ -33,9 +36,25 @@ final class ManagerLink: Sendable {
 
     func send(_ request: PeripheralRequest) { send(.peripheral(request)) }
 
+    func send(_ request: ChannelRequest, on channel: ChannelID) { send(.channel(channel, request)) }
+
+    /// Calls the app back where its run loop is, as `receive` is called.
+    func call(_ callback: @escaping @Sendable () -> Void, on queue: RunLoopQueue) {
+        let connection = connection
+        connection.call({ ServiceLocator.$current.withValue(connection, operation: callback) }, on: queue)
+    }
+
+    /// Whether the app may wait for its peer.
+    var canWait: Bool { connection.canWait }
+
     private func send(_ request: Request) {
         guard !isClosed.load(ordering: .relaxed) else { return }
         connection.send(request, from: id)
+    }
+
+    /// Calls `body` on the manager's queue, as its events are.
+    func callBack(_ body: @escaping @Sendable () -> Void) {
+        connection.callBack(id) { [connection] in ServiceLocator.$current.withValue(connection, operation: body) }
     }
 
     func ask(_ query: Query) -> Result<Reply, ServiceError> {
@@ -46,5 +65,6 @@ final class ManagerLink: Sendable {
     func close() {
         guard !isClosed.exchange(true, ordering: .relaxed) else { return }
         connection.closeManager(id)
+        channels.endAll()
     }
 }

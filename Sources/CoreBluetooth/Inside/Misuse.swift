@@ -4,9 +4,21 @@ import Logging
 
 /// Says in the log what Apple's framework says there: what the app did that has no effect, and why (behaviour 1.26). The
 /// words `API MISUSE` are Apple's, so that advice about them can be found.
-enum Misuse {
+package enum Misuse {
     // Made anew each time: an app may say where logs go after the first line of this one.
     private static var logger: Logger { Logger(label: "CoreBluetooth") }
+
+    /// The environment variable that asks for more than the log, with the value `error`.
+    static let variable = "HARALD_MISUSE"
+
+    /// Whether who waits for a callback gets one with an error, where Apple's system, and this one unless told otherwise, says
+    /// nothing to the app and lets it wait.
+    @TaskLocal package static var isStrict = ProcessInfo.processInfo.environment[variable] == "error"
+
+    /// What the app is told in strict mode: the code, and the line of the log.
+    static func error(_ code: CBError.Code, _ text: String) -> CBError {
+        CBError(code, userInfo: [NSDebugDescriptionErrorKey: "API MISUSE: \(text)"])
+    }
 
     /// The app broke a rule; the call had no effect unless `text` says otherwise.
     static func report(_ text: String) {

@@ -9,7 +9,7 @@ extension CBPeripheralManager {
         switch event {
         case .stateChanged(let state): receiveState(state)
         case .peripheral(let event): handle(event)
-        case .central: break
+        case .central, .channel: break
         }
     }
 
@@ -36,6 +36,23 @@ extension CBPeripheralManager {
             receiveWrites(Transaction(id: transaction, isRead: false, needsResponse: needsResponse), info, writes)
         case .updateCreditsReturned(let count): returnCredits(count)
         case .centralChanged(let info): _ = central(info)
+        case .channelPublished, .channelUnpublished, .channelOpened: receiveChannelEvent(event)
+        }
+    }
+
+    private func receiveChannelEvent(_ event: PeripheralEvent) {
+        switch event {
+        case .channelPublished(let psm, let error):
+            delegate?.peripheralManager(self, didPublishL2CAPChannel: psm, error: error?.apiError)
+        case .channelUnpublished(let psm, let error):
+            delegate?.peripheralManager(self, didUnpublishL2CAPChannel: psm, error: error?.apiError)
+        case .channelOpened(let psm, let info, let id):
+            guard let link else { return }
+            let channel = CBL2CAPChannel(id, psm: psm, peer: central(info), link: link)
+            delegate?.peripheralManager(self, didOpen: channel, error: nil)
+        case .serviceAdded, .advertisingStarted, .subscribed, .unsubscribed, .readRequested, .writeRequested,
+            .updateCreditsReturned, .centralChanged:
+            break
         }
     }
 
@@ -46,7 +63,6 @@ extension CBPeripheralManager {
                 // The centrals are gone, and what was on its way to them (behaviour 1.13).
                 for characteristic in $0.published.allCharacteristics { characteristic.removeSubscribers() }
                 $0.updateCredits = ServiceLimits.valueUpdates
-                $0.hasRefusedUpdate = false
             }
             if state.rawValue < CBManagerState.poweredOff.rawValue {
                 $0.published.removeAll()
@@ -55,6 +71,8 @@ extension CBPeripheralManager {
             }
         }
         delegate?.peripheralManagerDidUpdateState(self)
+        // Who was refused for want of room, or of power, hears that there is some (behaviour 7.43).
+        if state == .poweredOn { returnCredits(0) }
     }
 
     private func receiveAdded(_ id: LocalAttributeID, _ error: ServiceError?) {

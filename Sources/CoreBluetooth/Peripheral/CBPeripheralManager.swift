@@ -48,8 +48,12 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
         options: [String: Any]? = nil
     ) {
         contents = Mutex(Contents(delegate: delegate))
-        let showsAlert = OptionDictionary(options).flag(CBPeripheralManagerOptionShowPowerAlertKey) ?? false
-        super.init(role: .peripheral, options: ManagerOptions(showsPowerAlert: showsAlert), queue: queue)
+        let given = OptionDictionary(options)
+        let asked = ManagerOptions(
+            showsPowerAlert: given.flag(CBPeripheralManagerOptionShowPowerAlertKey) ?? false,
+            restoreIdentifier: given.text(CBPeripheralManagerOptionRestoreIdentifierKey)
+        )
+        super.init(role: .peripheral, options: asked, queue: queue)
     }
 
     override func receive(_ event: Event) { handle(event) }
@@ -78,7 +82,11 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
     ///
     /// - Precondition: Its characteristics are ``CBMutableCharacteristic`` objects, and those with a value read-only.
     open func add(_ service: CBMutableService) {
-        guard let link = linkForCommand() else { return }
+        let refuse: @Sendable (any Error) -> Void = { [weak self] error in
+            guard let self else { return }
+            delegate?.peripheralManager(self, didAdd: service, error: error)
+        }
+        guard let link = linkForCommand("add", refuse) else { return }
         let published = contents.withLock { $0.published.add(service) }
         link.send(PeripheralRequest.addService(published))
     }
@@ -106,13 +114,17 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
     /// - Parameter advertisementData: A name by `CBAdvertisementDataLocalNameKey`, services by
     ///   `CBAdvertisementDataServiceUUIDsKey`, or both. Other keys have no effect (behaviour 7.15).
     open func startAdvertising(_ advertisementData: [String: Any]?) {
-        guard let link = linkForCommand() else { return }
+        let refuse: @Sendable (any Error) -> Void = { [weak self] error in
+            guard let self else { return }
+            delegate?.peripheralManagerDidStartAdvertising(self, error: error)
+        }
+        guard let link = linkForCommand("startAdvertising", refuse) else { return }
         let data = OptionDictionary(advertisementData)
         let ignored = data.keys(except: CBAdvertisementDataLocalNameKey, CBAdvertisementDataServiceUUIDsKey)
         if !ignored.isEmpty {
-            Misuse.warn(
-                "Advertising without \(ignored.joined(separator: ", ")): only a name and services can be advertised"
-            )
+            let text = "only a name and services can be advertised, without \(ignored.joined(separator: ", "))"
+            guard !Misuse.isStrict else { return misused("\(self): \(text)", .invalidParameters, refuse) }
+            Misuse.warn("\(self): \(text)")
         }
         let request = AdvertisingRequest(
             localName: data.text(CBAdvertisementDataLocalNameKey),
@@ -130,6 +142,23 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
             $0.isAdvertising = false
         }
         link.send(PeripheralRequest.stopAdvertising)
+    }
+
+    // MARK: Channels
+
+    /// Takes L2CAP channels of centrals, under a number that the delegate hears. Centrals have to be told it, for instance in a
+    /// characteristic of the type `CBUUIDL2CAPPSMCharacteristicString` (behaviour 8.3).
+    ///
+    /// - Parameter encryptionRequired: Whether a central has to be paired.
+    open func publishL2CAPChannel(withEncryption encryptionRequired: Bool) {
+        guard let link = linkForCommand() else { return }
+        link.send(PeripheralRequest.publishChannel(needsEncryption: encryptionRequired))
+    }
+
+    /// Takes none any more under this number, and closes those that are open.
+    open func unpublishL2CAPChannel(_ PSM: CBL2CAPPSM) {
+        guard let link = linkForCommand() else { return }
+        link.send(PeripheralRequest.unpublishChannel(psm: PSM))
     }
 
     // MARK: Serving
@@ -154,14 +183,17 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
     /// Sends a new value to subscribers.
     ///
     /// - Parameter centrals: Who gets it; nil means all. Those that have not subscribed are passed over.
-    /// - Returns: False when there was no room and nothing was sent; the delegate hears when there is (behaviour 7.43).
+    /// - Returns: False when there was no room, or no power, and nothing was sent; the delegate hears when there is (behaviour 7.43).
     @discardableResult
     open func updateValue(
         _ value: Data,
         for characteristic: CBMutableCharacteristic,
         onSubscribedCentrals centrals: [CBCentral]?
     ) -> Bool {
-        guard let link = linkForCommand() else { return false }
+        guard let link = linkForCommand() else {
+            contents.withLock { $0.hasRefusedUpdate = true }
+            return false
+        }
         enum Outcome { case unknown, full, sendable(LocalAttributeID) }
         let outcome: Outcome = contents.withLock {
             guard let id = $0.published.id(of: characteristic) else { return .unknown }

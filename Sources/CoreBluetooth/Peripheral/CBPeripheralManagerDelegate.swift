@@ -7,6 +7,12 @@ public protocol CBPeripheralManagerDelegate: NSObjectProtocol {
     /// advertising has ended and nothing is published any longer.
     func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager)
 
+    /// The manager goes on where one with the same restore identifier was when its app ended; it comes before all else, and
+    /// nothing can be asked for yet.
+    ///
+    /// - Parameter dict: By the `CBPeripheralManagerRestoredState` keys.
+    func peripheralManager(_ peripheral: CBPeripheralManager, willRestoreState dict: [String: Any])
+
     /// Advertising began, or could not.
     func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?)
 
@@ -35,10 +41,30 @@ public protocol CBPeripheralManagerDelegate: NSObjectProtocol {
 
     /// There is room again for updates, after `updateValue(_:for:onSubscribedCentrals:)` had none.
     func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager)
+
+    /// L2CAP channels are taken under this number from now on; not when there is an error.
+    func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        didPublishL2CAPChannel PSM: CBL2CAPPSM,
+        error: (any Error)?
+    )
+
+    /// L2CAP channels are taken no longer under this number.
+    func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        didUnpublishL2CAPChannel PSM: CBL2CAPPSM,
+        error: (any Error)?
+    )
+
+    /// A central has opened an L2CAP channel; keep it.
+    func peripheralManager(_ peripheral: CBPeripheralManager, didOpen channel: CBL2CAPChannel?, error: (any Error)?)
 }
 
 /// What a delegate does that leaves a method out.
 extension CBPeripheralManagerDelegate {
+    /// Nothing.
+    public func peripheralManager(_ peripheral: CBPeripheralManager, willRestoreState dict: [String: Any]) {}
+
     /// Nothing.
     public func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {}
 
@@ -75,4 +101,25 @@ extension CBPeripheralManagerDelegate {
 
     /// Nothing.
     public func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) {}
+
+    /// Nothing.
+    public func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        didPublishL2CAPChannel PSM: CBL2CAPPSM,
+        error: (any Error)?
+    ) {}
+
+    /// Nothing.
+    public func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        didUnpublishL2CAPChannel PSM: CBL2CAPPSM,
+        error: (any Error)?
+    ) {}
+
+    /// Nothing, and so the channel closes.
+    public func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        didOpen channel: CBL2CAPChannel?,
+        error: (any Error)?
+    ) {}
 }

@@ -5,7 +5,7 @@ public let CBATTErrorDomain = "CBATTErrorDomain"
 
 /// An error that an attribute server answered with. As an `NSError` it is of the domain ``CBATTErrorDomain``, and such an
 /// `NSError` casts to it, whatever its code.
-public struct CBATTError: _BridgedStoredNSError, Sendable {
+public struct CBATTError: _BridgedStoredNSError, CustomStringConvertible, Sendable {
     /// What the server answered. Any raw value makes a code; applications and profiles have theirs from 0x80 on.
     public typealias Code = CBATTErrorCode
 
@@ -25,13 +25,11 @@ public struct CBATTError: _BridgedStoredNSError, Sendable {
 
     /// An error. Unless `userInfo` has a text for people, it gets the one for the code.
     public init(_ code: Code, userInfo: [String: Any] = [:]) {
-        let text = errorTexts[code] ?? "Unknown ATT error."
-        _nsError = NSError(
-            domain: CBATTErrorDomain,
-            code: code.rawValue,
-            userInfo: [NSLocalizedDescriptionKey: text].merging(userInfo) { $1 }
-        )
+        _nsError = NSError(CBATTErrorDomain, code.rawValue, errorTexts[code] ?? "Unknown ATT error.", userInfo)
     }
+
+    /// The error as Apple's systems print it.
+    public var description: String { _nsError.text }
 
     /// ``CBATTErrorDomain``.
     public static var errorDomain: String { CBATTErrorDomain }

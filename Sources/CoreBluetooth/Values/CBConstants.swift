@@ -25,6 +25,25 @@ public let CBAdvertisementDataSolicitedServiceUUIDsKey = "kCBAdvDataSolicitedSer
 public let CBCentralManagerOptionShowPowerAlertKey = "kCBInitOptionShowPowerAlert"
 /// Tell the user when Bluetooth is off: a truth value, false unless given.
 public let CBPeripheralManagerOptionShowPowerAlertKey = "kCBInitOptionShowPowerAlert"
+/// The name under which the state of the manager is kept for a relaunch: a `String` that is the same at each launch.
+public let CBCentralManagerOptionRestoreIdentifierKey = "kCBInitOptionRestoreIdentifier"
+/// The name under which the state of the manager is kept for a relaunch: a `String` that is the same at each launch.
+public let CBPeripheralManagerOptionRestoreIdentifierKey = "kCBInitOptionRestoreIdentifier"
+/// Use media devices alone, which takes no permission on Apple's systems: a truth value. Without effect here.
+public let CBCentralManagerOptionDeviceAccessForMedia = "kCBInitOptionDeviceAccessForMedia"
+
+// MARK: What is restored
+
+/// The peripherals that were connected or asked for, a `[CBPeripheral]`.
+public let CBCentralManagerRestoredStatePeripheralsKey = "kCBRestoredPeripherals"
+/// The services that were scanned for, a `[CBUUID]`.
+public let CBCentralManagerRestoredStateScanServicesKey = "kCBRestoredScanServices"
+/// The options of the scan, a `[String: Any]`.
+public let CBCentralManagerRestoredStateScanOptionsKey = "kCBRestoredScanOptions"
+/// The services that were published, a `[CBMutableService]`.
+public let CBPeripheralManagerRestoredStateServicesKey = "kCBRestoredServices"
+/// What was advertised, a `[String: Any]`.
+public let CBPeripheralManagerRestoredStateAdvertisementDataKey = "kCBRestoredAdvertisement"
 
 // MARK: Options of a scan
 
@@ -45,6 +64,12 @@ public let CBConnectPeripheralOptionNotifyOnNotificationKey = "kCBConnectOptionN
 public let CBConnectPeripheralOptionStartDelayKey = "kCBConnectOptionStartDelay"
 /// Connect again when the link is lost: a truth value.
 public let CBConnectPeripheralOptionEnableAutoReconnect = "kCBConnectOptionAutoReconnect"
+/// Bring up the classic profiles of the device as well: a truth value. There is LE alone here, so the connection is made and the
+/// log says what is missing (behaviour 3.20).
+public let CBConnectPeripheralOptionEnableTransportBridgingKey = "kCBConnectOptionEnableTransportBridging"
+/// The device wants this system's notifications (ANCS): a truth value. The link is paired first; see
+/// ``CBPeripheral/ancsAuthorized``.
+public let CBConnectPeripheralOptionRequiresANCS = "kCBConnectOptionRequiresANCS"
 
 // MARK: UUIDs
 

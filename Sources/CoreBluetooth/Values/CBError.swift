@@ -6,7 +6,7 @@ public let CBErrorDomain = "CBErrorDomain"
 
 /// An error in the central or peripheral role. As an `NSError` it is of the domain ``CBErrorDomain``, and such an
 /// `NSError` casts to it.
-public struct CBError: _BridgedStoredNSError, Sendable {
+public struct CBError: _BridgedStoredNSError, CustomStringConvertible, Sendable {
     /// What went wrong.
     public typealias Code = CBErrorCode
 
@@ -23,13 +23,11 @@ public struct CBError: _BridgedStoredNSError, Sendable {
 
     /// An error. Unless `userInfo` has a text for people, it gets the one for the code.
     public init(_ code: Code, userInfo: [String: Any] = [:]) {
-        let text = errorTexts[code] ?? "Unknown error."
-        _nsError = NSError(
-            domain: CBErrorDomain,
-            code: code.rawValue,
-            userInfo: [NSLocalizedDescriptionKey: text].merging(userInfo) { $1 }
-        )
+        _nsError = NSError(CBErrorDomain, code.rawValue, errorTexts[code] ?? "Unknown error.", userInfo)
     }
+
+    /// The error as Apple's systems print it.
+    public var description: String { _nsError.text }
 
     /// ``CBErrorDomain``.
     public static var errorDomain: String { CBErrorDomain }
@@ -111,6 +109,10 @@ extension CBError {
     public static var leGattExceededBackgroundNotificationLimit: Code { .leGattExceededBackgroundNotificationLimit }
     /// On a watch only: nearly too many notifications in the background.
     public static var leGattNearBackgroundNotificationLimit: Code { .leGattNearBackgroundNotificationLimit }
+    /// Distances cannot be measured in this way.
+    public static var channelSoundingConfigurationFailed: Code { .channelSoundingConfigurationFailed }
+    /// Measuring a distance failed.
+    public static var channelSoundingProcedureFailed: Code { .channelSoundingProcedureFailed }
 }
 
 /// Apps have been seen to compare texts; those for 0, 1, 6, 7, 8 and 14 are Apple's.
@@ -134,12 +136,14 @@ private let errorTexts: [CBErrorCode: String] = [
     .tooManyLEPairedDevices: "Too many devices are paired already.",
     .leGattExceededBackgroundNotificationLimit: "Too many notifications arrived in the background.",
     .leGattNearBackgroundNotificationLimit: "Nearly too many notifications have arrived in the background.",
+    .channelSoundingConfigurationFailed: "The distance cannot be measured in this way.",
+    .channelSoundingProcedureFailed: "The distance could not be measured.",
 ]
 
 extension ServiceError {
-    /// The error as the API shows it; what lies behind it is its failure reason.
+    /// The error as the API shows it; what lies behind it is its debug description.
     var apiError: any Error {
-        let userInfo = reason.map { [NSLocalizedFailureReasonErrorKey: $0] } ?? [:]
+        let userInfo = reason.map { [NSDebugDescriptionErrorKey: $0] } ?? [:]
         switch code {
         case .core(let core): return CBError(CBErrorCode(rawValue: core.rawValue) ?? .unknown, userInfo: userInfo)
         case .att(let status):

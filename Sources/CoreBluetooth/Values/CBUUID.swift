@@ -45,6 +45,12 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
         super.init()
     }
 
+    /// The UUID of zeros, which is nobody's (RFC 9562 5.9; behaviour 0.9).
+    public override init() {
+        uuid = BluetoothUUID(high: 0, low: 0)
+        super.init()
+    }
+
     init(_ uuid: BluetoothUUID) {
         self.uuid = uuid
         super.init()

@@ -2,7 +2,6 @@ import BluetoothTypes
 import EventLoops
 import HCI
 import HCIHost
-import Logging
 import Privacy
 
 /// Advertises with whichever commands the controller is to be driven with (Core Vol 4 Part E 7.8.5 to 7.8.9, 7.8.52 to
@@ -14,7 +13,7 @@ package final class Advertiser: AdvertisingUser {
     let host: HCIHost
     let loop: any EventLoop
     let random: RandomSource
-    let logger: Logger
+    let happenings: HappeningSink
     let privacy: DevicePrivacy?
     private(set) var isPaused = false
     private var sets: [Weak] = []
@@ -34,13 +33,13 @@ package final class Advertiser: AdvertisingUser {
         host: HCIHost,
         loop: any EventLoop,
         random: RandomSource,
-        logger: Logger,
+        happenings: HappeningSink,
         privacy: DevicePrivacy? = nil
     ) {
         self.host = host
         self.loop = loop
         self.random = random
-        self.logger = logger
+        self.happenings = happenings
         self.privacy = privacy
         privacy?.advertiser = self
         host.onEvent(LEAdvertisingSetTerminated.self) { [weak self] in self?.terminated($0) }

@@ -2,7 +2,6 @@ import BluetoothTypes
 import EventLoops
 import HCI
 import HCIHost
-import Logging
 import Privacy
 
 /// One thing that this device advertises, for one purpose. Made by ``Advertiser/addSet()``.
@@ -154,7 +153,7 @@ extension AdvertisingSet {
 
     private func failed(_ error: HCICommandError) {
         guard !error.isOfHost else { return }
-        advertiser.logger.warning("cannot advertise: \(error)")
+        advertiser.happenings.tell(AccessHappening.cannotAdvertise(error))
         guard case .refused(let opcode, let status) = error else {
             return handle(.failed(GAPError(error), isPassing: false))
         }

@@ -3,7 +3,6 @@ import EventLoops
 import HCI
 import HCIHost
 import L2CAP
-import Logging
 import Privacy
 
 /// Makes connections with whichever commands the controller is to be driven with, changes their parameters and ends them.
@@ -19,7 +18,7 @@ package final class Connector: ConnectingUser {
 
     private let host: HCIHost
     let loop: any EventLoop
-    private let logger: Logger
+    private let happenings: HappeningSink
     let privacy: DevicePrivacy?
     let scanner: Scanner?
     private var machine = ConnectorMachine()
@@ -37,13 +36,13 @@ package final class Connector: ConnectingUser {
     package init(
         host: HCIHost,
         loop: any EventLoop,
-        logger: Logger,
+        happenings: HappeningSink,
         privacy: DevicePrivacy? = nil,
         scanner: Scanner? = nil
     ) {
         self.host = host
         self.loop = loop
-        self.logger = logger
+        self.happenings = happenings
         self.privacy = privacy
         self.scanner = scanner
         privacy?.connector = self
@@ -111,8 +110,9 @@ package final class Connector: ConnectingUser {
 
     /// Ends a link.
     package func disconnect(_ connection: HCIConnection, reason: HCIStatus = .remoteUserTerminated) {
-        host.send(Disconnect(handle: connection.handle, reason: reason)) { [logger] result in
-            if case .failure(let error) = result { logger.debug("cannot disconnect: \(error)") }
+        host.send(Disconnect(handle: connection.handle, reason: reason)) { [happenings] result in
+            guard case .failure(let error) = result else { return }
+            happenings.tell(AccessHappening.cannotDisconnect(connection.handle, error))
         }
     }
 
@@ -134,9 +134,9 @@ package final class Connector: ConnectingUser {
                 minCELength: 0,
                 maxCELength: 0
             )
-        ) { [logger] result in
+        ) { [happenings] result in
             guard case .failure(let error) = result else { return }
-            logger.debug("cannot update the connection: \(error)")
+            happenings.tell(AccessHappening.cannotUpdate(connection.handle, error))
             refused(GAPError(error))
         }
     }
@@ -211,7 +211,7 @@ package final class Connector: ConnectingUser {
         for peer in peers {
             host.send(LEAddDeviceToFilterAcceptList(address: peer)) { [weak self] result in
                 guard let self, case .failure(let error) = result, !error.isOfHost else { return }
-                logger.warning("cannot wait for \(peer): \(error)")
+                happenings.tell(AccessHappening.cannotWait(for: peer, error))
                 handle(.unwant(peer))
                 failed(peer, error.status ?? .unspecifiedError)
             }
@@ -232,7 +232,7 @@ package final class Connector: ConnectingUser {
         host.send(command) { [weak self] result in
             // Without a host all wishes are over anyway.
             guard let self, case .failure(let error) = result, !error.isOfHost else { return }
-            logger.warning("cannot connect: \(error)")
+            happenings.tell(AccessHappening.cannotConnect(error))
             handle(.ended(error.status ?? .unspecifiedError))
         }
     }

@@ -2,7 +2,6 @@ import BluetoothTypes
 import EventLoops
 import HCI
 import HCIHost
-import Logging
 import Privacy
 
 /// Listens for advertisements with whichever commands the controller is to be driven with.
@@ -18,7 +17,7 @@ package final class Scanner: RadioUser {
 
     private let host: HCIHost
     private let loop: any EventLoop
-    private let logger: Logger
+    private let happenings: HappeningSink
     private let privacy: DevicePrivacy?
     /// How the owner wants to listen.
     private var asked: ScanSettings?
@@ -44,10 +43,10 @@ package final class Scanner: RadioUser {
     ///
     /// - Parameter privacy: What gives it its address and recognises bonded peers; nil for the address of ``begin(_:on:)``
     ///   and none to be recognised.
-    package init(host: HCIHost, loop: any EventLoop, logger: Logger, privacy: DevicePrivacy? = nil) {
+    package init(host: HCIHost, loop: any EventLoop, happenings: HappeningSink, privacy: DevicePrivacy? = nil) {
         self.host = host
         self.loop = loop
-        self.logger = logger
+        self.happenings = happenings
         self.privacy = privacy
         privacy?.scanner = self
         host.onEvent(LEAdvertisingReport.self) { [weak self] in self?.receive($0.reports.compactMap { HeardPacket($0) })
@@ -229,7 +228,7 @@ extension Scanner {
                 startLimit(commands)
                 handle(.started)
             case .failure(let error):
-                logger.warning("cannot scan: \(error)")
+                happenings.tell(AccessHappening.cannotScan(error))
                 handle(.failed(GAPError(error), isPassing: error.status?.isPassing ?? false))
             }
         }

@@ -125,7 +125,7 @@ extension GATTClient {
     ///   enough. The bearer's ``ATTBearer/onCommandRoom`` follows in both cases, unless the link never gets secure.
     package func write(_ value: consuming PacketBuffer, withoutResponseTo handle: UInt16) -> Bool {
         if let refusal, !isClosed {
-            wantsSecurityForCommands = true
+            wish.commandRefused()
             askForSecurity(refusal)
             return false
         }

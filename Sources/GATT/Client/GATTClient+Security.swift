@@ -72,12 +72,11 @@ extension GATTClient {
 
     /// Asks the owner, once for all that waits.
     func askForSecurity(_ cause: ATTErrorCode) {
-        guard !isSecuring else { return }
+        guard !wish.isAsked else { return }
         guard let onInsufficientSecurity else { return failWaiting(.insufficientSecurity(cause)) }
-        isSecuring = true
+        wish.ask()
         onInsufficientSecurity(cause) { [self] outcome in
-            guard isSecuring else { return }
-            isSecuring = false
+            guard wish.answered() else { return }
             // The owner may have been content with less than is asked for.
             if outcome != .secured || refusal != nil { failWaiting(.insufficientSecurity(cause).after(outcome)) }
             startNext()
@@ -86,9 +85,7 @@ extension GATTClient {
 
     func securityChanged() {
         startNext()
-        guard wantsSecurityForCommands, refusal == nil else { return }
-        wantsSecurityForCommands = false
-        bearer.onCommandRoom?()
+        if refusal == nil, wish.secured() { bearer.onCommandRoom?() }
     }
 
     /// Those that are held have nothing to wait for any more, when it was the last bearer.

@@ -77,9 +77,7 @@ package final class GATTClient {
     /// Those that were held and go first.
     private var repeated = Deque<WaitingProcedure>()
     var holding = HeldProcedures()
-    /// Whether the owner secures the link for those that wait.
-    var isSecuring = false
-    var wantsSecurityForCommands = false
+    var wish = SecurityWish.none
     private var running: [(bearer: ATTBearer, isolation: GATTIsolation)] = []
     private var isStarting = false
     var configurationDescriptors: [UInt16: UInt16] = [:]

@@ -12,6 +12,8 @@ package final class ChannelServer {
     package var minimumPeerMTU = 0
     /// Most channels of the service on one link.
     package var maximumChannelsPerLink = L2CAPConnection.maximumDynamicChannels
+    /// How many more channels the service takes, on all links together; any number at first.
+    package var room: () -> Int = { .max }
     /// Decides whether a peer that fulfils the requirement may have a channel; everybody may at first.
     package var authorize: (L2CAPConnection) -> Bool = { _ in true }
     /// Takes each channel that a peer has opened. Nothing has been received on it yet.

@@ -104,6 +104,14 @@ struct FrameReceiver {
         return (next.sdu, next.moment)
     }
 
+    /// All SDUs that waited while the app had paused, for the end of the channel.
+    mutating func takeHeld() -> [(sdu: PacketBuffer, moment: LinkMoment)] {
+        let taken = held.map { (sdu: $0.sdu, moment: $0.moment) }
+        held = []
+        heldFrames = 0
+        return taken
+    }
+
     /// Credits for the peer, when it has used up half of the window: one command for many frames. None while the app
     /// has paused. An SDU of more frames than the window has gets its credits as it comes.
     mutating func takeGrant() -> UInt16? {

@@ -161,6 +161,9 @@ extension L2CAPCreditBasedChannel {
         guard self.closure == nil else { return }
         self.closure = closure
         server?.remove(self)
+        // What was there in whole before the peer left, was lost or broke a rule is not lost with it. Whoever has closed the
+        // channel himself wants no more.
+        if closure != .local { for held in receiver.takeHeld() { onReceive?(held.sdu, held.moment) } }
         let handler = onClose
         onReceive = nil
         onClose = nil

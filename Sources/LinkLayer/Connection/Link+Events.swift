@@ -134,6 +134,7 @@ extension Link {
     }
 
     func radioHeardStart() {
+        arbiter.settle(use)
         cancelTimer()
         guard !isCentral, stage.running?.hasSynced == false else { return }
         // The anchor point is where the central's first PDU begins, whether its CRC is good or not (4.5.1).
@@ -145,8 +146,8 @@ extension Link {
 
     func radioReceived(_ frame: ReceivedFrame) {
         guard let (header, payload) = read(frame) else { return handle(.corrupted) }
-        lastHeard = loop.now
-        isEstablished = true
+        arbiter.settle(.link(handle, LinkTraffic(header.content, payload)))
+        presence = .heard(loop.now)
         missed = 0
         rssi = frame.rssi
         take(header, payload)
@@ -200,6 +201,7 @@ extension Link {
         var pdu = PacketBuffer(headroom: 0, capacity: DataHeader.size + payload.count)
         header.write(to: &pdu)
         pdu.append(contentsOf: payload)
+        arbiter.settle(use)
         arbiter.node.send(
             RadioFrame(
                 channel: channel,
@@ -210,6 +212,7 @@ extension Link {
             ),
             power: parameters.transmitPower
         )
+        arbiter.settle(.link(handle, LinkTraffic(outgoing.content, payload)))
     }
 
     func radioSent() {
@@ -301,5 +304,16 @@ extension Link {
 
     private func airTime(_ payload: Int) -> Int64 {
         txPHY.airTimeMicroseconds(octets: DataHeader.size + payload)
+    }
+}
+
+extension LinkTraffic {
+    /// What a PDU is; one of a reserved kind is read by nobody, like one that is empty.
+    fileprivate init(_ content: DataHeader.Content, _ payload: PacketBuffer) {
+        switch content {
+        case .control: self = .control
+        case .start, .continuation: self = payload.isEmpty ? .empty : .data
+        case .reserved: self = .empty
+        }
     }
 }

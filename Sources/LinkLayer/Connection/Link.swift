@@ -82,8 +82,7 @@ final class Link: RadioUser {
     var peerHasMore = false
 
     // Supervision.
-    var isEstablished = false
-    var lastHeard: Instant
+    var presence: PeerPresence
     var supervision: ScheduledTask?
     var procedureTimer: ScheduledTask?
     var procedureProgress = 0
@@ -114,7 +113,7 @@ final class Link: RadioUser {
         anchor = parameters.start.end + offset.drifting(parameters.drift)
         window = .microseconds(Int64(data.windowSize) * LinkTiming.unit)
         lastSync = parameters.start.end
-        lastHeard = parameters.start.end
+        presence = .awaited(since: parameters.start.end)
     }
 
     var owesAnswer: Bool {
@@ -123,8 +122,12 @@ final class Link: RadioUser {
     }
 
     var handle: ConnectionHandle { parameters.handle }
+    /// Whether the peer has been heard.
+    var isEstablished: Bool { presence.isEstablished }
+    /// When the peer was heard last; before it was, when the link was made.
+    var lastHeard: Instant { presence.last }
     var isCentral: Bool { parameters.role == .central }
-    var use: RadioUse { .link(handle) }
+    var use: RadioUse { .link(handle, .listening) }
     /// A link that has not been heard for half of the time that it may be silent is in danger.
     var priority: RadioPriority {
         let isInDanger = (loop.now - lastHeard) * 2 >= limit

@@ -68,3 +68,23 @@ enum LinkEnding: Hashable {
         }
     }
 }
+
+/// Whether the peer has been there so far (Core Vol 6 Part B 4.5): a link is established with the first PDU that comes.
+enum PeerPresence: Hashable {
+    /// Nothing has come since the link was made.
+    case awaited(since: Instant)
+    /// Something has come, the last of it then.
+    case heard(Instant)
+
+    var isEstablished: Bool {
+        if case .heard = self { return true }
+        return false
+    }
+
+    /// What the time without the peer is counted from.
+    var last: Instant {
+        switch self {
+        case .awaited(let instant), .heard(let instant): instant
+        }
+    }
+}

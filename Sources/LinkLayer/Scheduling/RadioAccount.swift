@@ -3,10 +3,10 @@ import Radio
 
 /// What a controller uses its radio for.
 package enum RadioUse: Hashable, Sendable {
-    /// The events of a connection.
-    case link(ConnectionHandle)
+    /// The events of a connection, by what goes over it.
+    case link(ConnectionHandle, LinkTraffic)
     /// The events of all connections that are over.
-    case endedLinks
+    case endedLinks(LinkTraffic)
     /// An advertising set, by its handle; nil for that of the legacy commands. The answers to scanners belong to it.
     case advertising(set: UInt8?)
     /// Scanning, with what auxiliary pointers lead to and the requests that are made.
@@ -15,12 +15,24 @@ package enum RadioUse: Hashable, Sendable {
     case initiating
 }
 
+/// What goes over a link: each PDU counts for its sender and for who reads it, every time that it is on the air.
+package enum LinkTraffic: Hashable, Sendable, CaseIterable {
+    /// What hosts have to say to each other.
+    case data
+    /// PDUs that say nothing, and keep the link or acknowledge.
+    case empty
+    /// What the link layers have to say to each other.
+    case control
+    /// Listening in which nothing came, or nothing that could be read.
+    case listening
+}
+
 /// Divides the air time of a node among its uses, each time that the radio changes hands.
 struct RadioAccount {
     private(set) var uses: [RadioUse: RadioNode.AirTime] = [:]
     private var settled = RadioNode.AirTime()
 
-    /// Whoever has had the radio so far has used what is more now; nobody has when it was free.
+    /// What is more now was used for this; for nothing when the radio was free.
     mutating func settle(_ use: RadioUse?, at now: RadioNode.AirTime) {
         defer { settled = now }
         guard let use, now != settled else { return }
@@ -29,8 +41,10 @@ struct RadioAccount {
 
     /// A link is over: there may be as many as there are in a lifetime, and their number is given away again.
     mutating func retire(_ link: ConnectionHandle) {
-        guard let time = uses.removeValue(forKey: .link(link)) else { return }
-        uses[.endedLinks, default: RadioNode.AirTime()].add(time, since: RadioNode.AirTime())
+        for traffic in LinkTraffic.allCases {
+            guard let time = uses.removeValue(forKey: .link(link, traffic)) else { continue }
+            uses[.endedLinks(traffic), default: RadioNode.AirTime()].add(time, since: RadioNode.AirTime())
+        }
     }
 }
 

@@ -6,7 +6,7 @@ import Radio
 protocol RadioUser: AnyObject {
     /// The higher one takes the radio from the lower one.
     var priority: RadioPriority { get }
-    /// What its time counts as.
+    /// What its time counts as, as long as it says nothing else.
     var use: RadioUse { get }
     /// How often it needs the radio once it has said when, in microseconds; nil for once.
     var period: Int64? { get }
@@ -116,6 +116,11 @@ final class RadioArbiter {
     var uses: [RadioUse: RadioNode.AirTime] {
         account.settle(owner?.use, at: node.airTime)
         return account.uses
+    }
+
+    /// What the radio was used for since it was settled last, by whoever has it.
+    func settle(_ use: RadioUse) {
+        account.settle(use, at: node.airTime)
     }
 
     /// A link is over.

@@ -91,7 +91,7 @@ extension SecurityMachine {
     mutating func giveUp(_ error: SecurityError) -> [Action] {
         let actions = perform(pairing.handle(.drop))
         end()
-        return actions + [.stopTimer, .endLink, .encryptionChanged] + fail(error)
+        return actions + [.stopTimer, .endLink] + fail(error)
     }
 
     private mutating func end() {

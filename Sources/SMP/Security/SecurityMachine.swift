@@ -45,7 +45,7 @@ struct SecurityMachine {
         case encryptionChanged
         case finish(Int, SecurityError?)
         case fail(SecurityError)
-        /// Nothing is to be believed of the link any more.
+        /// Nothing is to be believed of the link any more, which is not encrypted for anybody here.
         case endLink
     }
 

@@ -100,15 +100,15 @@ final class Explorer {
         self.loop = loop
         self.random = random
         self.finish = finish
-        let logger = Logger(label: "harald.explore")
+        let happenings = HappeningSink.log(Logger(label: "harald.explore"))
         device = GenericAccess(
-            host: HCIHost(transport: transport, loop: loop, logger: logger),
+            host: HCIHost(transport: transport, loop: loop, happenings: happenings),
             loop: loop,
             random: random,
             // Bonded peers know this device by an address, the same each time that its bonds are opened.
             address: plan.trust.keepsBonds ? .identity : .staticRandom,
             pairing: plan.trust.configuration,
-            logger: logger
+            happenings: happenings
         )
         observer = Observer(device)
         central = Central(device)

@@ -14,6 +14,9 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
     private var manager: CBCentralManager!
     private var sensor: CBPeripheral?
     private var servicesToExplore = 0
+    /// Whether the sensor has answered on this connection, and how often in a row it has not.
+    private var hasHeardSensor = false
+    private var attempts = 0
     private var ratesSeen = 0
     private var visit = 1
     private var hasEmail = false
@@ -64,6 +67,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
 
     func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
         say("connected")
+        hasHeardSensor = false
         peripheral.delegate = self
         peripheral.discoverServices(nil)
     }
@@ -81,8 +85,9 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         didDisconnectPeripheral peripheral: CBPeripheral,
         error: (any Error)?
     ) {
-        if (error as? CBError)?.code == .connectionFailed {
-            // A legacy request to connect is not acknowledged: the sensor may have missed it.
+        if (error as? CBError)?.code == .peripheralDisconnected, !hasHeardSensor, attempts < 10 {
+            // A legacy request to connect is not acknowledged: the sensor may have missed it (behaviour 3.38).
+            attempts += 1
             say("the sensor did not hear us, connecting again")
             central.connect(peripheral)
             return
@@ -102,6 +107,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
 
     func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
         if let error { return fail("could not discover services", error) }
+        (hasHeardSensor, attempts) = (true, 0)
         let services = peripheral.services ?? []
         servicesToExplore = services.count
         for service in services { peripheral.discoverCharacteristics(nil, for: service) }

@@ -37,9 +37,10 @@ struct ControllerOptions: ParsableArguments {
 
     /// A device of the host stack alone on the controller. On the loop.
     func startAccess(loop: NIOEventLoop, capture: CaptureFile?) -> GenericAccess {
-        let logger = Logger(label: "harald")
-        let host = HCIHost(transport: open(controller, loop: loop, capture: capture), loop: loop, logger: logger)
-        let access = GenericAccess(host: host, loop: loop, random: RandomSource(), logger: logger)
+        let happenings = HappeningSink.log(Logger(label: "harald"))
+        let transport = open(controller, loop: loop, capture: capture)
+        let host = HCIHost(transport: transport, loop: loop, happenings: happenings)
+        let access = GenericAccess(host: host, loop: loop, random: RandomSource(), happenings: happenings)
         access.start()
         return access
     }

@@ -14,6 +14,7 @@ enum ToolError: Error, CustomStringConvertible {
     case bonds(BondError)
     case capture(CaptureError)
     case incomplete(String)
+    case wrapping(String)
 
     /// A controller at `address` that could not be brought up, or failed later.
     init(_ error: HCIHostError, controller address: String) {
@@ -31,7 +32,7 @@ enum ToolError: Error, CustomStringConvertible {
         case .noSuchDevice: 5
         case .peerVanished: 6
         case .notSecured: 7
-        case .capture, .incomplete, .bonds: 1
+        case .capture, .incomplete, .bonds, .wrapping: 1
         }
     }
 
@@ -57,7 +58,7 @@ enum ToolError: Error, CustomStringConvertible {
             "\(error)"
         case .capture(let error):
             "\(error)"
-        case .incomplete(let what):
+        case .incomplete(let what), .wrapping(let what):
             what
         }
     }

@@ -150,7 +150,8 @@ import Testing
         #expect(trust.phone.pairedPeers.count == 1)
     }
 
-    @Test func aSubscriptionOfABondedCentralOutlastsTheConnection() throws {
+    @Test("behaviour 5.19: a bonded central's app subscribes anew on each connection, though the peripheral remembers")
+    func aSubscriptionOfABondedCentralOutlastsTheConnection() throws {
         let trust = TrustWorld()
         let app = try trust.app()
         try app.visit()

@@ -17,7 +17,7 @@ import Testing
     private let short = DeviceOptions(addressLifetime: .seconds(10))
     private let fixed = DeviceOptions(addressLifetime: nil)
 
-    @Test("behaviour 6.17: a system that is left as it is changes its address each quarter of an hour")
+    @Test("behaviours 6.17, 14.24: a system that is left as it is changes its address each quarter of an hour")
     func anAddressLastsAQuarterOfAnHourByDefault() throws {
         let configuration = SystemConfiguration()
         #expect(configuration.address == .resolvablePrivate)

@@ -63,8 +63,9 @@ final class TrustCentral: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
     var identifier: UUID? { on { $0.peripheral?.identifier } }
 
     /// Asks for a connection to whom was found last.
-    func connect() {
-        on { if let peripheral = $0.peripheral { $0.manager.connect(peripheral) } }
+    func connect(wantsNotifications: Bool = false) {
+        let options = wantsNotifications ? [CBConnectPeripheralOptionRequiresANCS: true] : nil
+        on { if let peripheral = $0.peripheral { $0.manager.connect(peripheral, options: options) } }
     }
 
     /// Asks for a connection to a peripheral that the system knows from before.
@@ -156,6 +157,10 @@ final class TrustCentral: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
     func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
         peripheral.delegate = self
         hear("connected")
+    }
+
+    func centralManager(_ central: CBCentralManager, didUpdateANCSAuthorizationFor peripheral: CBPeripheral) {
+        hear("notifications \(peripheral.ancsAuthorized)")
     }
 
     func centralManager(_ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: (any Error)?) {

@@ -7,6 +7,7 @@ import HCI
 import HCIHost
 import L2CAP
 import SMP
+import StackStandIns
 import Testing
 
 @testable import GAP

@@ -5,6 +5,7 @@ import Cryptography
 import GATT
 import HCI
 import SMP
+import StackStandIns
 import Testing
 
 @testable import GAP

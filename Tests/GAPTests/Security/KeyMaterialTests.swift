@@ -5,6 +5,7 @@ import GATT
 import HCI
 import HCIHost
 import SMP
+import StackStandIns
 import Testing
 
 @testable import GAP

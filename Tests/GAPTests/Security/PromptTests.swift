@@ -6,6 +6,7 @@ import GATT
 import HCI
 import L2CAP
 import SMP
+import StackStandIns
 import Testing
 
 @testable import GAP

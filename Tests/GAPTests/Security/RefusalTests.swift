@@ -4,6 +4,7 @@ import Bonds
 import EventLoops
 import GATT
 import SMP
+import StackStandIns
 import Testing
 
 @testable import GAP

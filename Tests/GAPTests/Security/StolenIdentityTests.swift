@@ -3,6 +3,7 @@ import Bonds
 import Cryptography
 import HCI
 import SMP
+import StackStandIns
 import Testing
 
 @testable import GAP

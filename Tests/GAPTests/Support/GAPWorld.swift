@@ -118,7 +118,7 @@ final class GAPDevice {
         let line = SnoopingTransport(gate, end: .host, loop: world.loop) { packet, direction, _ in
             log.take(packet, direction)
         }
-        host = HCIHost(transport: line, loop: world.loop, logger: logger)
+        host = HCIHost(transport: line, loop: world.loop, happenings: .log(logger))
         let adapter = AdapterIdentity(address: configuration.publicAddress)
         // Who has private addresses has an identity behind them, which is kept.
         let own = try? BondStore(storage: MemoryBondStorage(), adapter: adapter, random: random.split(3))
@@ -132,7 +132,7 @@ final class GAPDevice {
             bonds: bonds,
             pairing: pairing,
             privateAddressInterval: interval,
-            logger: logger
+            happenings: .log(logger)
         )
         self.log = log
         access.onLink = { [unowned self] link in

@@ -48,12 +48,6 @@ extension HCIPacket {
     /// Encryption Change in both versions (Core Vol 4 Part E 7.7.8).
     var isEncryptionChange: Bool { kind == .event && [0x08, 0x59].contains(bytes.first) }
 
-    /// The command of the Security Manager in it, its code first; nil when it is something else.
-    var securityCommand: [UInt8]? {
-        guard kind == .acl, bytes.count > 8, bytes[6] == 6, bytes[7] == 0 else { return nil }
-        return Array(bytes.bytes.dropFirst(8))
-    }
-
     /// The same packet with another command of the Security Manager in it.
     func replacingSecurityCommand(_ command: [UInt8]) -> HCIPacket {
         var acl = ACLPacket(handle: ConnectionHandle(rawValue: 0), boundary: .start, payload: [])

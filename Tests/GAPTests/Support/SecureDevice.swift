@@ -6,6 +6,7 @@ import GATT
 import HCI
 import L2CAP
 import SMP
+import StackStandIns
 import Testing
 
 @testable import GAP
@@ -117,10 +118,6 @@ final class SecureDevice: GATTServerDelegate {
     }
 }
 
-extension SecurityLevel {
-    static let cases: [SecurityLevel] = [.none, .encrypted, .authenticated, .secureConnections]
-}
-
 /// Two such devices, which connect and part as a test wants it.
 struct SecurePair {
     let world: GAPWorld
@@ -200,11 +197,6 @@ struct SecurePair {
         #expect(central.bonds.bonds.count == 1 && peripheral.bonds.bonds.count == 1)
         for device in [central, peripheral] { device.person.forget() }
     }
-}
-
-extension Result {
-    var isSuccess: Bool { if case .success = self { true } else { false } }
-    var error: Failure? { if case .failure(let error) = self { error } else { nil } }
 }
 
 extension Result where Failure == GATTError {

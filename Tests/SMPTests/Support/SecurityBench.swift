@@ -127,8 +127,28 @@ final class SecuritySide: SecurityManagerDelegate {
 
     // MARK: The controller
 
-    func securityManager(_ manager: SecurityManager, encryptWith key: EncryptionKey) {
-        loop.schedule(after: .milliseconds(20)) { [weak self] in self?.encrypt(key) }
+    func securityManager(_ manager: SecurityManager, perform action: SecurityManager.Action) {
+        switch action {
+        case .encrypt(let key): loop.schedule(after: .milliseconds(20)) { [weak self] in self?.encrypt(key) }
+        case .encryptionChanged: levels.append(manager.encryption)
+        case .ask(let prompt, let answer): ask(prompt, answer)
+        case .closePrompt: isPromptOpen = false
+        case .peerPressedKey(let kind): pressed.append(kind)
+        case .askPermission:
+            permissions += 1
+            manager.permitted(isPermitted)
+        case .store(let keys, let isBonding):
+            if storesKeys {
+                stored.append((keys, isBonding))
+                if isBonding { shelf.keys = keys }
+            }
+            manager.stored(storesKeys)
+        case .usedOutOfBand: usedOwnData += 1
+        case .endLink:
+            ends += 1
+            levels.append(manager.encryption)
+        case .fail(let error): failures.append(error)
+        }
     }
 
     private func encrypt(_ key: EncryptionKey) {
@@ -146,15 +166,9 @@ final class SecuritySide: SecurityManagerDelegate {
         manager.encryptionChanged(wasEncrypted ? .refreshed : .on)
     }
 
-    func securityManagerChangedEncryption(_ manager: SecurityManager) { levels.append(manager.encryption) }
-
     // MARK: The person
 
-    func securityManager(
-        _ manager: SecurityManager,
-        ask prompt: PairingPrompt,
-        answer: @escaping (PairingAnswer) -> Void
-    ) {
+    private func ask(_ prompt: PairingPrompt, _ answer: @escaping (PairingAnswer) -> Void) {
         prompts.append(prompt)
         isPromptOpen = true
         self.answer = answer
@@ -178,24 +192,7 @@ final class SecuritySide: SecurityManagerDelegate {
         }
     }
 
-    func securityManagerClosedPrompt(_ manager: SecurityManager) { isPromptOpen = false }
-
-    func securityManager(_ manager: SecurityManager, peerPressedKey kind: KeypressNotification.Kind) {
-        pressed.append(kind)
-    }
-
     // MARK: The store
-
-    func securityManagerMayPair(_ manager: SecurityManager) -> Bool {
-        permissions += 1
-        return isPermitted
-    }
-
-    func securityManager(_ manager: SecurityManager, didPair keys: PeerKeys, isBonding: Bool) throws {
-        guard storesKeys else { throw Full() }
-        stored.append((keys, isBonding))
-        if isBonding { shelf.keys = keys }
-    }
 
     func securityManagerKeys(_ manager: SecurityManager) -> PeerKeys? { shelf.keys }
 
@@ -204,10 +201,4 @@ final class SecuritySide: SecurityManagerDelegate {
         keyChanges += 1
         shelf.keys = keys
     }
-
-    func securityManagerUsedOutOfBand(_ manager: SecurityManager) { usedOwnData += 1 }
-
-    func securityManagerEndsLink(_ manager: SecurityManager) { ends += 1 }
-
-    func securityManager(_ manager: SecurityManager, didFail error: SecurityError) { failures.append(error) }
 }

@@ -8,7 +8,7 @@ enum SecurityTables {
         wanted, wanted more, pair | may we -> pairing, #9
         wish | may we -> pairing, wish
         off | changed -> idle
-        forgotten | stop, end link, changed, fail: forgotten -> ended
+        forgotten | stop, end link, fail: forgotten -> ended
         link lost | stop -> ended
         bonded
         now | idle
@@ -16,7 +16,7 @@ enum SecurityTables {
         pair | may we -> pairing, #9
         wish | encrypt with bond -> encrypting, pending bond, wish
         off | changed -> idle
-        forgotten | stop, end link, changed, fail: forgotten -> ended
+        forgotten | stop, end link, fail: forgotten -> ended
         link lost | stop -> ended
         encrypting
         now | encrypting, pending bond, #1
@@ -27,7 +27,7 @@ enum SecurityTables {
         no answer | #1 no answer, fail: no answer -> idle
         failed | #1 failed, fail: failed -> idle
         cancel | #1 cancelled -> encrypting, pending bond
-        forgotten | stop, end link, changed, #1 forgotten, fail: forgotten -> ended
+        forgotten | stop, end link, #1 forgotten, fail: forgotten -> ended
         link lost | stop, #1 link lost, fail: link lost -> ended
         encrypting for more
         now | encrypting, pending bond, #3
@@ -38,7 +38,7 @@ enum SecurityTables {
         no answer | #3 no answer, fail: no answer -> idle
         failed | #3 failed, fail: failed -> idle
         cancel | #3 cancelled -> encrypting, pending bond
-        forgotten | stop, end link, changed, #3 forgotten, fail: forgotten -> ended
+        forgotten | stop, end link, #3 forgotten, fail: forgotten -> ended
         link lost | stop, #3 link lost, fail: link lost -> ended
         wish is met
         now | encrypting, pending bond, wish
@@ -49,14 +49,14 @@ enum SecurityTables {
         no answer | fail: no answer -> idle
         failed | fail: failed -> idle
         cancel | -> encrypting, pending bond
-        forgotten | stop, end link, changed, fail: forgotten -> ended
+        forgotten | stop, end link, fail: forgotten -> ended
         link lost | stop, fail: link lost -> ended
         lost key
         now | idle, lost key
         wanted, wanted more | encrypt with bond -> encrypting, pending bond, lost key, #9
         pair | may we -> pairing, lost key, #9
         off | changed -> idle, lost key
-        forgotten | stop, end link, changed, fail: forgotten -> ended, lost key
+        forgotten | stop, end link, fail: forgotten -> ended, lost key
         link lost | stop -> ended, lost key
         asking
         now | pairing, #1
@@ -69,7 +69,7 @@ enum SecurityTables {
         off | changed, refuse: unspecified, stop, close, #1 unspecified, fail: unspecified -> idle
         timeout | close, #1 timed out, fail: timed out -> idle, dead
         cancel | refuse: unspecified, stop, close, #1 cancelled, fail: cancelled -> idle
-        forgotten | stop, close, stop, end link, changed, #1 forgotten, fail: forgotten -> ended
+        forgotten | stop, close, stop, end link, #1 forgotten, fail: forgotten -> ended
         link lost | stop, stop, close, #1 link lost, fail: link lost -> ended
         requesting
         now | pairing, #1
@@ -80,7 +80,7 @@ enum SecurityTables {
         off | changed, refuse: unspecified, stop, close, #1 unspecified, fail: unspecified -> idle
         timeout | close, #1 timed out, fail: timed out -> idle, dead
         cancel | refuse: unspecified, stop, close, #1 cancelled, fail: cancelled -> idle
-        forgotten | stop, close, stop, end link, changed, #1 forgotten, fail: forgotten -> ended
+        forgotten | stop, close, stop, end link, #1 forgotten, fail: forgotten -> ended
         link lost | stop, stop, close, #1 link lost, fail: link lost -> ended
         agreed
         now | pairing, pending, #1
@@ -93,19 +93,19 @@ enum SecurityTables {
         no key, no answer, failed | stop, close, #1 not encrypted, fail: not encrypted -> idle
         timeout | close, #1 timed out, fail: timed out -> idle, dead, pending
         cancel | refuse: unspecified, stop, close, #1 cancelled, fail: cancelled -> idle, pending
-        forgotten | stop, close, stop, end link, changed, #1 forgotten, fail: forgotten -> ended
+        forgotten | stop, close, stop, end link, #1 forgotten, fail: forgotten -> ended
         link lost | stop, stop, close, #1 link lost, fail: link lost -> ended
         tentative
         now | pairing, encrypted, tentative, #1
         wanted | #9 done -> pairing, encrypted, tentative, #1
         wanted more, pair | -> pairing, encrypted, tentative, #1, #9
-        request | start, refuse: unspecified, stop, close, stop, end link, changed, #1 unspecified, fail: unspecified -> ended
-        refusal | stop, close, stop, end link, changed, #1 peer: busy, fail: peer: busy -> ended
-        rubbish | refuse: unsupported, stop, close, stop, end link, changed, #1 unsupported, fail: unsupported -> ended
+        request | start, refuse: unspecified, stop, close, stop, end link, #1 unspecified, fail: unspecified -> ended
+        refusal | stop, close, stop, end link, #1 peer: busy, fail: peer: busy -> ended
+        rubbish | refuse: unsupported, stop, close, stop, end link, #1 unsupported, fail: unsupported -> ended
         off | changed, refuse: unspecified, stop, close, #1 unspecified, fail: unspecified -> idle
-        timeout | close, stop, end link, changed, #1 timed out, fail: timed out -> ended, dead
-        cancel | refuse: unspecified, stop, close, stop, end link, changed, #1 cancelled, fail: cancelled -> ended
-        forgotten | stop, close, stop, end link, changed, #1 forgotten, fail: forgotten -> ended
+        timeout | close, stop, end link, #1 timed out, fail: timed out -> ended, dead
+        cancel | refuse: unspecified, stop, close, stop, end link, #1 cancelled, fail: cancelled -> ended
+        forgotten | stop, close, stop, end link, #1 forgotten, fail: forgotten -> ended
         link lost | stop, stop, close, #1 link lost, fail: link lost -> ended
         storing
         now | storing, encrypted, tentative, #1
@@ -113,30 +113,30 @@ enum SecurityTables {
         wanted more, pair | -> storing, encrypted, tentative, #1, #9
         off | changed -> storing, #1
         kept | #1 done -> idle, encrypted, proven
-        not kept | refuse: rejected, stop, end link, changed, #1 keys refused, fail: keys refused -> ended
+        not kept | refuse: rejected, stop, end link, #1 keys refused, fail: keys refused -> ended
         cancel | #1 cancelled -> storing, encrypted, tentative
-        forgotten | stop, end link, changed, #1 forgotten, fail: forgotten -> ended
+        forgotten | stop, end link, #1 forgotten, fail: forgotten -> ended
         link lost | stop, #1 link lost, fail: link lost -> ended
         secured
         now | idle, encrypted, proven
         wanted | #9 done -> idle, encrypted, proven
         wanted more, pair | may we -> pairing, encrypted, proven, #9
         off | changed -> idle
-        forgotten | stop, end link, changed, fail: forgotten -> ended
+        forgotten | stop, end link, fail: forgotten -> ended
         link lost | stop -> ended
         secured for the link
         now | idle, encrypted, proven, link keys
         wanted | #9 done -> idle, encrypted, proven, link keys
         wanted more, pair | may we -> pairing, encrypted, proven, link keys, #9
         off | changed -> idle, link keys
-        forgotten | stop, end link, changed, fail: forgotten -> ended
+        forgotten | stop, end link, fail: forgotten -> ended
         link lost | stop -> ended
         proven
         now | idle, encrypted, proven
         wanted | #9 done -> idle, encrypted, proven
         wanted more, pair | may we -> pairing, encrypted, proven, #9
         off | changed -> idle
-        forgotten | stop, end link, changed, fail: forgotten -> ended
+        forgotten | stop, end link, fail: forgotten -> ended
         link lost | stop -> ended
         again
         now | pairing, encrypted, proven, #2
@@ -148,25 +148,25 @@ enum SecurityTables {
         off | changed, refuse: unspecified, stop, close, #2 unspecified, fail: unspecified -> idle
         timeout | close, #2 timed out, fail: timed out -> idle, dead, encrypted, proven
         cancel | refuse: unspecified, stop, close, #2 cancelled, fail: cancelled -> idle, encrypted, proven
-        forgotten | stop, close, stop, end link, changed, #2 forgotten, fail: forgotten -> ended
+        forgotten | stop, close, stop, end link, #2 forgotten, fail: forgotten -> ended
         link lost | stop, stop, close, #2 link lost, fail: link lost -> ended
         tentative again
         now | pairing, encrypted, tentative, #2
         wanted | #9 done -> pairing, encrypted, tentative, #2
         wanted more, pair | -> pairing, encrypted, tentative, #2, #9
-        request | start, refuse: unspecified, stop, close, stop, end link, changed, #2 unspecified, fail: unspecified -> ended
-        refusal | stop, close, stop, end link, changed, #2 peer: busy, fail: peer: busy -> ended
-        rubbish | refuse: unsupported, stop, close, stop, end link, changed, #2 unsupported, fail: unsupported -> ended
+        request | start, refuse: unspecified, stop, close, stop, end link, #2 unspecified, fail: unspecified -> ended
+        refusal | stop, close, stop, end link, #2 peer: busy, fail: peer: busy -> ended
+        rubbish | refuse: unsupported, stop, close, stop, end link, #2 unsupported, fail: unsupported -> ended
         off | changed, refuse: unspecified, stop, close, #2 unspecified, fail: unspecified -> idle
-        timeout | close, stop, end link, changed, #2 timed out, fail: timed out -> ended, dead
-        cancel | refuse: unspecified, stop, close, stop, end link, changed, #2 cancelled, fail: cancelled -> ended
-        forgotten | stop, close, stop, end link, changed, #2 forgotten, fail: forgotten -> ended
+        timeout | close, stop, end link, #2 timed out, fail: timed out -> ended, dead
+        cancel | refuse: unspecified, stop, close, stop, end link, #2 cancelled, fail: cancelled -> ended
+        forgotten | stop, close, stop, end link, #2 forgotten, fail: forgotten -> ended
         link lost | stop, stop, close, #2 link lost, fail: link lost -> ended
         dead
         now | idle, dead
         wanted, wanted more, pair | #9 timed out, fail: timed out -> idle, dead
         off | changed -> idle, dead
-        forgotten | stop, end link, changed, fail: forgotten -> ended, dead
+        forgotten | stop, end link, fail: forgotten -> ended, dead
         link lost | stop -> ended, dead
         ended
         now | ended
@@ -180,14 +180,14 @@ enum SecurityTables {
         wanted, wanted more, pair | send Security Request, start -> waits for the central, #9
         request | may we -> pairing
         off | changed -> idle
-        forgotten | stop, end link, changed, fail: forgotten -> ended
+        forgotten | stop, end link, fail: forgotten -> ended
         link lost | stop -> ended
         bonded
         now | idle
         wanted, wanted more, pair | send Security Request, start -> waits for the central, #9
         request | may we -> pairing
         off | changed -> idle
-        forgotten | stop, end link, changed, fail: forgotten -> ended
+        forgotten | stop, end link, fail: forgotten -> ended
         link lost | stop -> ended
         given
         now | idle, pending bond
@@ -196,7 +196,7 @@ enum SecurityTables {
         on, refreshed | changed -> idle, encrypted, proven
         off | changed -> idle
         no key, no answer, failed | -> idle
-        forgotten | stop, end link, changed, fail: forgotten -> ended
+        forgotten | stop, end link, fail: forgotten -> ended
         link lost | stop -> ended
         waiting
         now | waits for the central, #1
@@ -206,7 +206,7 @@ enum SecurityTables {
         off | changed -> waits for the central, #1
         timeout | #1 timed out, fail: timed out -> idle
         cancel | stop, #1 cancelled -> idle
-        forgotten | stop, end link, changed, #1 forgotten, fail: forgotten -> ended
+        forgotten | stop, end link, #1 forgotten, fail: forgotten -> ended
         link lost | stop, #1 link lost, fail: link lost -> ended
         waiting, given
         now | waits for the central, pending bond, #1
@@ -218,7 +218,7 @@ enum SecurityTables {
         no key, no answer, failed | -> waits for the central, #1
         timeout | #1 timed out, fail: timed out -> idle, pending bond
         cancel | stop, #1 cancelled -> idle, pending bond
-        forgotten | stop, end link, changed, #1 forgotten, fail: forgotten -> ended
+        forgotten | stop, end link, #1 forgotten, fail: forgotten -> ended
         link lost | stop, #1 link lost, fail: link lost -> ended
         waiting for more, given
         now | waits for the central, pending bond, #3
@@ -230,7 +230,7 @@ enum SecurityTables {
         no key, no answer, failed | -> waits for the central, #3
         timeout | #3 timed out, fail: timed out -> idle, pending bond
         cancel | stop, #3 cancelled -> idle, pending bond
-        forgotten | stop, end link, changed, #3 forgotten, fail: forgotten -> ended
+        forgotten | stop, end link, #3 forgotten, fail: forgotten -> ended
         link lost | stop, #3 link lost, fail: link lost -> ended
         asking
         now | pairing
@@ -243,7 +243,7 @@ enum SecurityTables {
         off | changed, refuse: unspecified, stop, close, fail: unspecified -> idle
         timeout | close, fail: timed out -> idle, dead
         cancel | refuse: unspecified, stop, close, fail: cancelled -> idle
-        forgotten | stop, close, stop, end link, changed, fail: forgotten -> ended
+        forgotten | stop, close, stop, end link, fail: forgotten -> ended
         link lost | stop, stop, close, fail: link lost -> ended
         impostor
         now | pairing
@@ -256,7 +256,7 @@ enum SecurityTables {
         off | changed, refuse: unspecified, stop, close, fail: unspecified -> idle
         timeout | close, fail: timed out -> idle, dead
         cancel | refuse: unspecified, stop, close, fail: cancelled -> idle
-        forgotten | stop, close, stop, end link, changed, fail: forgotten -> ended
+        forgotten | stop, close, stop, end link, fail: forgotten -> ended
         link lost | stop, stop, close, fail: link lost -> ended
         impostor, given
         now | pairing, pending bond
@@ -271,7 +271,7 @@ enum SecurityTables {
         no key, no answer, failed | -> pairing
         timeout | close, fail: timed out -> idle, dead, pending bond
         cancel | refuse: unspecified, stop, close, fail: cancelled -> idle, pending bond
-        forgotten | stop, close, stop, end link, changed, fail: forgotten -> ended
+        forgotten | stop, close, stop, end link, fail: forgotten -> ended
         link lost | stop, stop, close, fail: link lost -> ended
         impostor for more, given
         now | pairing, pending bond, #3
@@ -286,7 +286,7 @@ enum SecurityTables {
         no key, no answer, failed | -> pairing, #3
         timeout | close, #3 timed out, fail: timed out -> idle, dead, pending bond
         cancel | refuse: unspecified, stop, close, #3 cancelled, fail: cancelled -> idle, pending bond
-        forgotten | stop, close, stop, end link, changed, #3 forgotten, fail: forgotten -> ended
+        forgotten | stop, close, stop, end link, #3 forgotten, fail: forgotten -> ended
         link lost | stop, stop, close, #3 link lost, fail: link lost -> ended
         agreed
         now | pairing, pending
@@ -299,19 +299,19 @@ enum SecurityTables {
         no key, no answer, failed | stop, close, fail: not encrypted -> idle
         timeout | close, fail: timed out -> idle, dead, pending
         cancel | refuse: unspecified, stop, close, fail: cancelled -> idle, pending
-        forgotten | stop, close, stop, end link, changed, fail: forgotten -> ended
+        forgotten | stop, close, stop, end link, fail: forgotten -> ended
         link lost | stop, stop, close, fail: link lost -> ended
         tentative
         now | pairing, encrypted, tentative
         wanted | #9 done -> pairing, encrypted, tentative
         wanted more, pair | -> pairing, encrypted, tentative, #9
-        request, wish | start, refuse: unspecified, stop, close, stop, end link, changed, fail: unspecified -> ended
-        refusal | stop, close, stop, end link, changed, fail: peer: busy -> ended
-        rubbish | refuse: unsupported, stop, close, stop, end link, changed, fail: unsupported -> ended
+        request, wish | start, refuse: unspecified, stop, close, stop, end link, fail: unspecified -> ended
+        refusal | stop, close, stop, end link, fail: peer: busy -> ended
+        rubbish | refuse: unsupported, stop, close, stop, end link, fail: unsupported -> ended
         off | changed, refuse: unspecified, stop, close, fail: unspecified -> idle
-        timeout | close, stop, end link, changed, fail: timed out -> ended, dead
-        cancel | refuse: unspecified, stop, close, stop, end link, changed, fail: cancelled -> ended
-        forgotten | stop, close, stop, end link, changed, fail: forgotten -> ended
+        timeout | close, stop, end link, fail: timed out -> ended, dead
+        cancel | refuse: unspecified, stop, close, stop, end link, fail: cancelled -> ended
+        forgotten | stop, close, stop, end link, fail: forgotten -> ended
         link lost | stop, stop, close, fail: link lost -> ended
         storing
         now | storing, encrypted, tentative
@@ -320,8 +320,8 @@ enum SecurityTables {
         request | may we -> storing, and pairing, encrypted, tentative
         off | changed -> storing
         kept | -> idle, encrypted, proven
-        not kept | refuse: rejected, stop, end link, changed, fail: keys refused -> ended
-        forgotten | stop, end link, changed, fail: forgotten -> ended
+        not kept | refuse: rejected, stop, end link, fail: keys refused -> ended
+        forgotten | stop, end link, fail: forgotten -> ended
         link lost | stop, fail: link lost -> ended
         secured
         now | idle, encrypted, proven
@@ -329,7 +329,7 @@ enum SecurityTables {
         wanted more, pair | send Security Request, start -> waits for the central, encrypted, proven, #9
         request | may we -> pairing, encrypted, proven
         off | changed -> idle
-        forgotten | stop, end link, changed, fail: forgotten -> ended
+        forgotten | stop, end link, fail: forgotten -> ended
         link lost | stop -> ended
         secured for the link
         now | idle, encrypted, proven, link keys
@@ -337,25 +337,25 @@ enum SecurityTables {
         wanted more, pair | send Security Request, start -> waits for the central, encrypted, proven, link keys, #9
         request | may we -> pairing, encrypted, proven, link keys
         off | changed -> idle, link keys
-        forgotten | stop, end link, changed, fail: forgotten -> ended
+        forgotten | stop, end link, fail: forgotten -> ended
         link lost | stop -> ended
         tentative again
         now | pairing, encrypted, tentative
         wanted | #9 done -> pairing, encrypted, tentative
         wanted more, pair | -> pairing, encrypted, tentative, #9
-        request, wish | start, refuse: unspecified, stop, close, stop, end link, changed, fail: unspecified -> ended
-        refusal | stop, close, stop, end link, changed, fail: peer: busy -> ended
-        rubbish | refuse: unsupported, stop, close, stop, end link, changed, fail: unsupported -> ended
+        request, wish | start, refuse: unspecified, stop, close, stop, end link, fail: unspecified -> ended
+        refusal | stop, close, stop, end link, fail: peer: busy -> ended
+        rubbish | refuse: unsupported, stop, close, stop, end link, fail: unsupported -> ended
         off | changed, refuse: unspecified, stop, close, fail: unspecified -> idle
-        timeout | close, stop, end link, changed, fail: timed out -> ended, dead
-        cancel | refuse: unspecified, stop, close, stop, end link, changed, fail: cancelled -> ended
-        forgotten | stop, close, stop, end link, changed, fail: forgotten -> ended
+        timeout | close, stop, end link, fail: timed out -> ended, dead
+        cancel | refuse: unspecified, stop, close, stop, end link, fail: cancelled -> ended
+        forgotten | stop, close, stop, end link, fail: forgotten -> ended
         link lost | stop, stop, close, fail: link lost -> ended
         dead
         now | idle, dead
         wanted, wanted more, pair | #9 timed out, fail: timed out -> idle, dead
         off | changed -> idle, dead
-        forgotten | stop, end link, changed, fail: forgotten -> ended, dead
+        forgotten | stop, end link, fail: forgotten -> ended, dead
         link lost | stop -> ended, dead
         ended
         now | ended

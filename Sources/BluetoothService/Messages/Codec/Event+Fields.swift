@@ -10,6 +10,7 @@ extension Event: MessageKinds {
             .stateChanged(.unknown),
             .central(.peer(.blank, .nameChanged(nil))),
             .peripheral(.updateCreditsReturned(0)),
+            .channel(ChannelID(0), .room(0)),
         ]
     }
 
@@ -19,6 +20,7 @@ extension Event: MessageKinds {
         case .stateChanged: 0
         case .central: 1
         case .peripheral: 2
+        case .channel: 3
         }
     }
 
@@ -34,6 +36,10 @@ extension Event: MessageKinds {
         case .peripheral(var event):
             try coder.field("event", &event)
             self = .peripheral(event)
+        case .channel(var channel, var event):
+            try coder.field("channel", &channel)
+            try coder.field("event", &event)
+            self = .channel(channel, event)
         }
     }
 }
@@ -44,6 +50,7 @@ extension CentralEvent: MessageKinds {
         [
             .discovered(PeerInfo(), Advertisement(), rssi: 0),
             .peer(.blank, .nameChanged(nil)),
+            .connectionChanged(PeerInfo(), isConnected: false),
         ]
     }
 
@@ -52,6 +59,7 @@ extension CentralEvent: MessageKinds {
         switch self {
         case .discovered: 0
         case .peer: 1
+        case .connectionChanged: 2
         }
     }
 
@@ -67,6 +75,10 @@ extension CentralEvent: MessageKinds {
             try coder.uuid("peer", &peer)
             try coder.field("event", &event)
             self = .peer(peer, event)
+        case .connectionChanged(var peer, var isConnected):
+            try coder.field("peer", &peer)
+            try coder.field("isConnected", &isConnected)
+            self = .connectionChanged(peer, isConnected: isConnected)
         }
     }
 }
@@ -92,6 +104,9 @@ extension PeerEvent: MessageKinds {
             .servicesModified(invalidated: []),
             .maximumWriteLengthChanged(0),
             .writeCreditsReturned(0),
+            .notificationsAuthorized(false),
+            .channelSoundingEnded(nil),
+            .channelOpened(psm: 0, .success(ChannelID(0))),
         ]
     }
 
@@ -115,6 +130,9 @@ extension PeerEvent: MessageKinds {
         case .servicesModified: 14
         case .maximumWriteLengthChanged: 15
         case .writeCreditsReturned: 16
+        case .notificationsAuthorized: 17
+        case .channelSoundingEnded: 18
+        case .channelOpened: 19
         }
     }
 
@@ -186,6 +204,18 @@ extension PeerEvent: MessageKinds {
         case .writeCreditsReturned(var count):
             try coder.number("count", &count)
             self = .writeCreditsReturned(count)
+        case .channelOpened(var psm, var channel):
+            try coder.field("psm", &psm)
+            try coder.result("channel", &channel, ChannelID(0)) { coder, channel throws(PacketError) in
+                try coder.field("channel", &channel)
+            }
+            self = .channelOpened(psm: psm, channel)
+        case .notificationsAuthorized(var isAuthorized):
+            try coder.field("isAuthorized", &isAuthorized)
+            self = .notificationsAuthorized(isAuthorized)
+        case .channelSoundingEnded(var error):
+            try coder.optional("error", &error)
+            self = .channelSoundingEnded(error)
         }
     }
 }
@@ -202,6 +232,9 @@ extension PeripheralEvent: MessageKinds {
             .writeRequested(transaction: 0, CentralInfo(), [], needsResponse: false),
             .updateCreditsReturned(0),
             .centralChanged(CentralInfo()),
+            .channelPublished(psm: 0, nil),
+            .channelUnpublished(psm: 0, nil),
+            .channelOpened(psm: 0, CentralInfo(), ChannelID(0)),
         ]
     }
 
@@ -216,6 +249,9 @@ extension PeripheralEvent: MessageKinds {
         case .writeRequested: 5
         case .updateCreditsReturned: 6
         case .centralChanged: 7
+        case .channelPublished: 8
+        case .channelUnpublished: 9
+        case .channelOpened: 10
         }
     }
 
@@ -255,6 +291,19 @@ extension PeripheralEvent: MessageKinds {
         case .centralChanged(var central):
             try coder.field("central", &central)
             self = .centralChanged(central)
+        case .channelPublished(var psm, var error):
+            try coder.field("psm", &psm)
+            try coder.optional("error", &error)
+            self = .channelPublished(psm: psm, error)
+        case .channelUnpublished(var psm, var error):
+            try coder.field("psm", &psm)
+            try coder.optional("error", &error)
+            self = .channelUnpublished(psm: psm, error)
+        case .channelOpened(var psm, var central, var channel):
+            try coder.field("psm", &psm)
+            try coder.field("central", &central)
+            try coder.field("channel", &channel)
+            self = .channelOpened(psm: psm, central, channel)
         }
     }
 }

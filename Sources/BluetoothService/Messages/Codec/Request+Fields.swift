@@ -9,6 +9,7 @@ extension Request: MessageKinds {
         [
             .central(.stopScan),
             .peripheral(.removeAllServices),
+            .channel(ChannelID(0), .close),
         ]
     }
 
@@ -17,6 +18,7 @@ extension Request: MessageKinds {
         switch self {
         case .central: 0
         case .peripheral: 1
+        case .channel: 2
         }
     }
 
@@ -29,6 +31,10 @@ extension Request: MessageKinds {
         case .peripheral(var request):
             try coder.field("request", &request)
             self = .peripheral(request)
+        case .channel(var channel, var request):
+            try coder.field("channel", &channel)
+            try coder.field("request", &request)
+            self = .channel(channel, request)
         }
     }
 }
@@ -40,6 +46,7 @@ extension CentralRequest: MessageKinds {
             .startScan(ScanRequest()),
             .stopScan,
             .peer(.blank, .forget),
+            .watchConnections(nil),
         ]
     }
 
@@ -49,6 +56,7 @@ extension CentralRequest: MessageKinds {
         case .startScan: 0
         case .stopScan: 1
         case .peer: 2
+        case .watchConnections: 3
         }
     }
 
@@ -62,6 +70,9 @@ extension CentralRequest: MessageKinds {
             try coder.uuid("peer", &peer)
             try coder.field("request", &request)
             self = .peer(peer, request)
+        case .watchConnections(var watch):
+            try coder.optional("watch", &watch)
+            self = .watchConnections(watch)
         case .stopScan: break
         }
     }
@@ -117,6 +128,9 @@ extension LinkRequest: MessageKinds {
             .writeDescriptor(0, value: []),
             .setNotify(0, isEnabled: false),
             .readRSSI,
+            .startChannelSounding,
+            .cancelChannelSounding,
+            .openChannel(psm: 0),
         ]
     }
 
@@ -134,6 +148,9 @@ extension LinkRequest: MessageKinds {
         case .writeDescriptor: 8
         case .setNotify: 9
         case .readRSSI: 10
+        case .startChannelSounding: 11
+        case .cancelChannelSounding: 12
+        case .openChannel: 13
         }
     }
 
@@ -176,7 +193,10 @@ extension LinkRequest: MessageKinds {
             try coder.field("characteristic", &characteristic)
             try coder.field("isEnabled", &isEnabled)
             self = .setNotify(characteristic, isEnabled: isEnabled)
-        case .readRSSI: break
+        case .openChannel(var psm):
+            try coder.field("psm", &psm)
+            self = .openChannel(psm: psm)
+        case .readRSSI, .startChannelSounding, .cancelChannelSounding: break
         }
     }
 }
@@ -193,6 +213,8 @@ extension PeripheralRequest: MessageKinds {
             .respond(transaction: 0, .success, value: nil),
             .updateValue(LocalAttributeID(0), value: [], centrals: nil),
             .setDesiredConnectionLatency(central: .blank, latency: 0),
+            .publishChannel(needsEncryption: false),
+            .unpublishChannel(psm: 0),
         ]
     }
 
@@ -207,6 +229,8 @@ extension PeripheralRequest: MessageKinds {
         case .respond: 5
         case .updateValue: 6
         case .setDesiredConnectionLatency: 7
+        case .publishChannel: 8
+        case .unpublishChannel: 9
         }
     }
 
@@ -236,6 +260,12 @@ extension PeripheralRequest: MessageKinds {
             try coder.uuid("central", &central)
             try coder.number("latency", &latency)
             self = .setDesiredConnectionLatency(central: central, latency: latency)
+        case .publishChannel(var needsEncryption):
+            try coder.field("needsEncryption", &needsEncryption)
+            self = .publishChannel(needsEncryption: needsEncryption)
+        case .unpublishChannel(var psm):
+            try coder.field("psm", &psm)
+            self = .unpublishChannel(psm: psm)
         case .removeAllServices, .stopAdvertising: break
         }
     }
@@ -247,6 +277,7 @@ extension Query: MessageKinds {
         [
             .peripherals(identifiers: []),
             .connectedPeripherals(services: []),
+            .system,
         ]
     }
 
@@ -255,6 +286,7 @@ extension Query: MessageKinds {
         switch self {
         case .peripherals: 0
         case .connectedPeripherals: 1
+        case .system: 2
         }
     }
 
@@ -267,6 +299,7 @@ extension Query: MessageKinds {
         case .connectedPeripherals(var services):
             try coder.list("services", &services)
             self = .connectedPeripherals(services: services)
+        case .system: break
         }
     }
 }
@@ -277,6 +310,7 @@ extension Reply: MessageKinds {
         [
             .peripherals([]),
             .connectedPeripherals([]),
+            .system(SystemInfo()),
         ]
     }
 
@@ -285,6 +319,7 @@ extension Reply: MessageKinds {
         switch self {
         case .peripherals: 0
         case .connectedPeripherals: 1
+        case .system: 2
         }
     }
 
@@ -297,6 +332,9 @@ extension Reply: MessageKinds {
         case .connectedPeripherals(var peripherals):
             try coder.list("peripherals", &peripherals)
             self = .connectedPeripherals(peripherals)
+        case .system(var info):
+            try coder.field("info", &info)
+            self = .system(info)
         }
     }
 }

@@ -114,6 +114,8 @@ extension Welcome: PacketFields {
         try coder.number("writes without response", &writesWithoutResponse)
         try coder.number("value updates", &valueUpdates)
         try coder.number("managers", &managers)
+        try coder.number("channels", &channels)
+        try coder.number("channel window", &channelWindow)
         try coder.number("message", &message)
     }
 }

@@ -20,6 +20,28 @@ extension ConnectOptions: PacketFields {
         try coder.field("notifies on notification", &notifiesOnNotification)
         try coder.number("start delay", &startDelay)
         try coder.field("reconnects automatically", &reconnectsAutomatically)
+        try coder.field("requires notifications", &requiresNotifications)
+    }
+}
+
+extension ConnectionWatch: PacketFields {
+    /// The fields in wire order.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.list("services", &services)
+        try coder.list("peers", &peers)
+    }
+}
+
+extension SystemInfo: PacketFields {
+    /// The fields in wire order; the permission by its raw value, in an octet.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("has extended scan and connect", &hasExtendedScanAndConnect)
+        var raw = UInt8(permission.rawValue)
+        try coder.field("state", &raw)
+        guard let known = AppPermission(rawValue: Int(raw)) else {
+            throw PacketError(.value(UInt64(raw)), at: "state")
+        }
+        permission = known
     }
 }
 
@@ -136,6 +158,11 @@ extension Advertisement: PacketFields {
         try coder.list("solicited services", &solicitedServiceUUIDs)
         try coder.optional("transmit power", &txPowerLevel)
         try coder.field("is connectable", &isConnectable)
+        try coder.number("primary PHY", &primaryPHY)
+        try coder.number("secondary PHY", &secondaryPHY)
+        try coder.optional("timestamp", &timestamp, 0) { coder, value throws(PacketError) in
+            try coder.number("timestamp", &value)
+        }
     }
 }
 
@@ -161,6 +188,7 @@ extension RemoteCharacteristic: PacketFields {
         try coder.field("handle", &handle)
         try coder.uuid("type", &uuid)
         try coder.field("properties", &properties)
+        try coder.optional("value", &value)
     }
 }
 

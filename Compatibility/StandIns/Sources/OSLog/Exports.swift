@@ -1,0 +1,2 @@
+// The reading of logs is not here.
+@_exported import os

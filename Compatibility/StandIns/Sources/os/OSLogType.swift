@@ -1,0 +1,36 @@
+/// How much a message matters.
+public struct OSLogType: RawRepresentable, Hashable, Sendable {
+    public let rawValue: UInt8
+
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    public init(_ rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let `default` = OSLogType(rawValue: 0x00)
+    public static let info = OSLogType(rawValue: 0x01)
+    public static let debug = OSLogType(rawValue: 0x02)
+    public static let error = OSLogType(rawValue: 0x10)
+    public static let fault = OSLogType(rawValue: 0x11)
+}
+
+extension OSLogType {
+    /// From the least to the most, which the raw values are not.
+    var severity: Int {
+        switch self {
+        case .debug: 0
+        case .info: 1
+        case .default: 2
+        case .error: 3
+        default: 4
+        }
+    }
+
+    var name: String {
+        switch self {
+        case .debug: "debug"
+        case .info: "info"
+        case .default: "default"
+        case .error: "error"
+        default: "fault"
+        }
+    }
+}

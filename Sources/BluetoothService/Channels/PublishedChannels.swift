@@ -1,0 +1,60 @@
+import BluetoothTypes
+import GAP
+import L2CAP
+
+/// The PSMs on which a peripheral manager takes channels of peers.
+final class PublishedChannels {
+    /// Takes each channel that a peer has opened.
+    var onOpen: ((_ psm: UInt16, CentralInfo, ChannelID) -> Void)?
+
+    private unowned let system: BluetoothSystem
+    private let manager: AppManager
+    private var published: [SPSM] = []
+
+    init(_ system: BluetoothSystem, of manager: AppManager) {
+        self.system = system
+        self.manager = manager
+    }
+
+    /// Takes channels on a PSM that is not in use (behaviours 8.1, 8.2), with encryption as attributes ask for it
+    /// (behaviour 8.4).
+    func publish(needsEncryption: Bool) throws(ServiceError) -> UInt16 {
+        guard published.count < ServiceLimits.publishedChannels else {
+            let limit = ServiceLimits.publishedChannels
+            throw ServiceError(.outOfSpace, reason: "a manager publishes up to \(limit) L2CAP channels")
+        }
+        let requirement = needsEncryption ? system.configuration.protectedValuesRequirement : .none
+        let server: ChannelServer
+        do {
+            server = try system.channels.listen(parameters: AppChannel.parameters, requirement: requirement)
+        } catch {
+            throw ServiceError(.outOfSpace, reason: "no PSM is free: \(error)")
+        }
+        let psm = server.spsm
+        server.room = { [weak self] in self?.manager.channels.room ?? 0 }
+        server.onOpen = { [weak self] channel in self?.opened(channel, on: psm) }
+        published.append(psm)
+        return psm.rawValue
+    }
+
+    /// Takes no more channels on a PSM, and closes those that are open (behaviour 8.9).
+    func unpublish(_ psm: UInt16) -> ServiceError? {
+        guard let index = published.firstIndex(of: SPSM(rawValue: psm)) else {
+            return ServiceError(.invalidParameters, reason: "no channel is published on PSM \(psm)")
+        }
+        system.channels.stopListening(on: published.remove(at: index))
+        return nil
+    }
+
+    func unpublishAll() {
+        for psm in published { system.channels.stopListening(on: psm) }
+        published = []
+    }
+
+    private func opened(_ channel: L2CAPCreditBasedChannel, on psm: SPSM) {
+        guard let link = system.links.first(where: { $0.link.l2cap === channel.connection }),
+            let id = manager.channels.add(channel, of: link.peer)
+        else { return channel.disconnect() }
+        onOpen?(psm.rawValue, link.centralInfo, id)
+    }
+}

@@ -1,0 +1,93 @@
+import BluetoothTypes
+import GAP
+import GATT
+import L2CAP
+import SMP
+import Security
+
+// MARK: - Channels
+
+extension PeerLink {
+    /// The peer as publishers see it.
+    var centralInfo: CentralInfo { CentralInfo(identifier: peer, maximumUpdateLength: maximumCommandLength) }
+
+    /// Opens a channel for a manager when those before it are opened, or not. With too much waiting it ends at once, with an error
+    /// (AB-G05).
+    func openChannel(_ psm: UInt16, for user: Attachment, in channels: AppChannels) {
+        let isAccepted = channelOpenings.add { [weak self] done in
+            guard let self, user.isLive else { return done() }
+            proceed(ChannelOpening(), .begin, on: SPSM(rawValue: psm)) { [weak self] result in
+                self?.opened(psm, result, for: user, in: channels)
+                done()
+            }
+        }
+        if !isAccepted {
+            let error = ServiceError(.outOfSpace, reason: "too many channels wait to be opened on this link")
+            user.emit(.channelOpened(psm: psm, .failure(error)))
+        }
+    }
+
+    private typealias OpeningResult = Result<L2CAPCreditBasedChannel, ServiceError>
+
+    private func proceed(
+        _ opening: ChannelOpening,
+        _ event: ChannelOpening.Event,
+        on psm: SPSM,
+        _ finish: @escaping (OpeningResult) -> Void
+    ) {
+        var opening = opening
+        switch opening.handle(event) {
+        case .open(let mode):
+            open(mode, on: psm) { [weak self, opening] result in
+                switch result {
+                case .success(let channel): finish(.success(channel))
+                case .failure(let error):
+                    guard let self else { return finish(.failure(ServiceError(error))) }
+                    proceed(opening, .refused(error), on: psm, finish)
+                }
+            }
+        case .secure(let refusal):
+            secured.secure(after: refusal) { [weak self, opening] outcome in
+                guard let self else { return finish(.failure(ServiceError(ChannelOpenError.closed))) }
+                switch outcome {
+                case .secured: proceed(opening, .secured, on: psm, finish)
+                case .untried: proceed(opening, .notSecured(nil), on: psm, finish)
+                case .failed(let reason): proceed(opening, .notSecured(reason), on: psm, finish)
+                }
+            }
+        case .fail(let error, let reason):
+            finish(.failure(reason.map { serviceError($0, otherwise: error) } ?? error))
+        }
+    }
+
+    private func open(
+        _ mode: ChannelMode,
+        on psm: SPSM,
+        _ completion: @escaping (Result<L2CAPCreditBasedChannel, ChannelOpenError>) -> Void
+    ) {
+        switch mode {
+        case .creditBased: link.l2cap.openChannel(on: psm, parameters: AppChannel.parameters, completion: completion)
+        case .enhanced:
+            link.l2cap.openEnhancedChannels(1, on: psm, parameters: AppChannel.parameters) { result in
+                completion(
+                    result.flatMap { opened in opened.channels.first.map { .success($0) } ?? .failure(.invalidResponse)
+                    }
+                )
+            }
+        }
+    }
+
+    /// A manager that has let go meanwhile hears nothing (behaviour 3.13), and has no channel.
+    private func opened(_ psm: UInt16, _ result: OpeningResult, for user: Attachment, in channels: AppChannels) {
+        switch result {
+        case .success(let channel) where !user.isLive: channel.disconnect()
+        case .success(let channel):
+            let limit = ServiceLimits.channels
+            let full = ServiceError(.outOfSpace, reason: "a manager has up to \(limit) L2CAP channels")
+            user.emit(.channelOpened(psm: psm, channels.add(channel, of: peer).map { .success($0) } ?? .failure(full)))
+        // With the link all is over; the disconnection says so (behaviour 3.39).
+        case .failure where isOver: break
+        case .failure(let error): user.emit(.channelOpened(psm: psm, .failure(error)))
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import BluetoothTypes
+
+// The wire format of what is said about channels.
+
+extension ChannelID: WireValue {
+    /// The channel with this number.
+    public init(rawValue: UInt32) { self.init(rawValue) }
+}
+
+extension ChannelRequest: MessageKinds {
+    /// See ``MessageKinds/kinds``.
+    public static var kinds: [ChannelRequest] {
+        [
+            .grant(0),
+            .send([]),
+            .close,
+        ]
+    }
+
+    /// See ``MessageKinds/number``.
+    public var number: UInt8 {
+        switch self {
+        case .grant: 0
+        case .send: 1
+        case .close: 2
+        }
+    }
+
+    /// The fields of each kind.
+    public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        switch self {
+        case .grant(var count):
+            try coder.number("count", &count)
+            self = .grant(count)
+        case .send(var octets):
+            try coder.octets("octets", &octets)
+            self = .send(octets)
+        case .close: break
+        }
+    }
+}
+
+extension ChannelEvent: MessageKinds {
+    /// See ``MessageKinds/kinds``.
+    public static var kinds: [ChannelEvent] {
+        [
+            .received([]),
+            .room(0),
+            .ended(nil),
+        ]
+    }
+
+    /// See ``MessageKinds/number``.
+    public var number: UInt8 {
+        switch self {
+        case .received: 0
+        case .room: 1
+        case .ended: 2
+        }
+    }
+
+    /// The fields of each kind.
+    public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        switch self {
+        case .received(var octets):
+            try coder.octets("octets", &octets)
+            self = .received(octets)
+        case .room(var count):
+            try coder.number("count", &count)
+            self = .room(count)
+        case .ended(var error):
+            try coder.optional("error", &error)
+            self = .ended(error)
+        }
+    }
+}

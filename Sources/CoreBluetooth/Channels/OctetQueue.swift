@@ -1,0 +1,42 @@
+import BluetoothTypes
+
+/// Octets that wait to be read, in the pieces that they came in.
+struct OctetQueue {
+    private var pieces: [PacketBuffer] = []
+    // Pieces that have been read, and octets of the next one.
+    private var readPieces = 0
+    private var offset = 0
+    /// How many octets wait.
+    private(set) var count = 0
+
+    mutating func append(_ piece: PacketBuffer) {
+        guard !piece.isEmpty else { return }
+        pieces.append(piece)
+        count += piece.count
+    }
+
+    /// Moves as many octets as there are and `target` has room for, and says how many.
+    mutating func read(into target: UnsafeMutableBufferPointer<UInt8>) -> Int {
+        var filled = 0
+        while filled < target.count, readPieces < pieces.count {
+            let piece = pieces[readPieces]
+            let length = min(piece.count - offset, target.count - filled)
+            let rest = piece.slice(offset..<(offset + length))
+            _ = UnsafeMutableBufferPointer(rebasing: target[filled...]).update(fromContentsOf: rest)
+            filled += length
+            offset += length
+            if offset == piece.count { next() }
+        }
+        count -= filled
+        return filled
+    }
+
+    private mutating func next() {
+        readPieces += 1
+        offset = 0
+        // The storage of what was read goes in large steps.
+        guard readPieces == pieces.count || readPieces > 64 else { return }
+        pieces.removeFirst(readPieces)
+        readPieces = 0
+    }
+}

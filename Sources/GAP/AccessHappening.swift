@@ -1,0 +1,46 @@
+import BluetoothTypes
+import HCI
+import HCIHost
+
+/// What happens to the modes and procedures of a device.
+package enum AccessHappening: StackHappening {
+    case cannotAdvertise(HCICommandError)
+    case cannotScan(HCICommandError)
+    case cannotConnect(HCICommandError)
+    /// The controller does not take a peer into its filter accept list.
+    case cannotWait(for: BluetoothAddress, HCICommandError)
+    case cannotUpdate(ConnectionHandle, HCICommandError)
+    case cannotDisconnect(ConnectionHandle, HCICommandError)
+
+    package static var room: StackRoom { .access }
+
+    package var weight: HappeningWeight {
+        switch self {
+        // The link may have ended at the same time.
+        case .cannotUpdate, .cannotDisconnect: .detail
+        case .cannotAdvertise, .cannotScan, .cannotConnect, .cannotWait: .warning
+        }
+    }
+
+    package var peer: BluetoothAddress? {
+        if case .cannotWait(let peer, _) = self { peer } else { nil }
+    }
+
+    package var link: ConnectionHandle? {
+        switch self {
+        case .cannotUpdate(let link, _), .cannotDisconnect(let link, _): link
+        case .cannotAdvertise, .cannotScan, .cannotConnect, .cannotWait: nil
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .cannotAdvertise(let error): "cannot advertise: \(error)"
+        case .cannotScan(let error): "cannot scan: \(error)"
+        case .cannotConnect(let error): "cannot connect: \(error)"
+        case .cannotWait(let peer, let error): "cannot wait for \(peer): \(error)"
+        case .cannotUpdate(_, let error): "cannot update the connection: \(error)"
+        case .cannotDisconnect(_, let error): "cannot disconnect: \(error)"
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import BluetoothTypes
+import HCI
+
+/// What happens between the host and its controller.
+package enum HostHappening: StackHappening {
+    /// The controller has been brought up.
+    case ready(ControllerInformation)
+    /// The controller cannot be used.
+    case failed(HCIHostError)
+    /// The controller did not do what it should, and is reset.
+    case reset(cause: HCIHostError)
+    /// A packet of the controller cannot be read.
+    case malformed(HCIPacket, PacketError)
+    /// The controller has lost data for want of room, on links of this type (Core Vol 4 Part E 7.7.26).
+    case bufferOverflow(linkKind: UInt8)
+    /// An event says what cannot be.
+    case notBelieved(EventPacket)
+    /// The controller has answered a command that is not under way.
+    case unexpectedAnswer(Opcode)
+
+    package static var room: StackRoom { .host }
+
+    package var weight: HappeningWeight {
+        switch self {
+        case .ready: .information
+        case .failed: .error
+        case .reset, .malformed, .bufferOverflow, .notBelieved, .unexpectedAnswer: .warning
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .ready: "controller ready"
+        case .failed(let error): "\(error)"
+        case .reset(let cause): "\(cause); resetting it"
+        case .malformed(_, let error): "\(error)"
+        case .bufferOverflow: "the controller has no room for data"
+        case .notBelieved: "event not believed"
+        case .unexpectedAnswer: "answer to a command that is not under way"
+        }
+    }
+
+    package var details: [String: String] {
+        switch self {
+        case .ready(let information): ["address": "\(information.publicAddress ?? .none)"]
+        case .failed(let error): ["layer": error.layer.rawValue]
+        case .reset: [:]
+        case .malformed(let packet, _): ["packet": "\(packet)"]
+        case .bufferOverflow(let linkKind): ["link type": "\(linkKind)"]
+        case .notBelieved(let packet): ["event": "\(packet)"]
+        case .unexpectedAnswer(let opcode): ["opcode": "\(opcode)"]
+        }
+    }
+}

@@ -1,0 +1,83 @@
+/// A source without what the platform leaves out.
+struct CompiledSource {
+    /// A branch that is not compiled here.
+    struct LostBranch: Equatable {
+        let line: Int
+        /// Its condition, as it stands there; nil for `#else`.
+        let condition: String?
+        let lines: Int
+    }
+
+    let file: SourceFile
+    private(set) var tokens: [Token] = []
+    /// Branches with code in them, of people who were not thinking of Linux.
+    private(set) var lost: [LostBranch] = []
+
+    init(_ file: SourceFile, modules: Modules) {
+        self.file = file
+        var forks: [Fork] = []
+        var importLine = 0
+        var rest = Tokenizer.tokens(of: file.text)[...]
+        while let token = rest.popFirst() {
+            let isDirective = token.isFirst && ["#if", "#elseif", "#else", "#endif"].contains(token.text)
+            guard isDirective, token.is("#if") || !forks.isEmpty else {
+                if forks.last?.isCompiled ?? true { tokens.append(token) }
+                if token.is("import") { importLine = token.line }
+                // Imports alone are no loss.
+                let isImport = token.line == importLine || token.text.hasPrefix("@")
+                if !isImport, !forks.isEmpty { forks[forks.count - 1].hasCode = true }
+                continue
+            }
+            if token.is("#if") {
+                forks.append(Fork(isReached: forks.last?.isCompiled ?? true))
+            } else {
+                forks[forks.count - 1].leave(at: token.line)
+            }
+            if token.is("#endif") {
+                let fork = forks.removeLast()
+                if fork.isReached, !fork.knowsLinux { lost += fork.lost }
+                if fork.hasHadCode, !forks.isEmpty { forks[forks.count - 1].hasCode = true }
+            } else {
+                let condition = rest.prefix { !$0.isFirst }
+                rest = rest.dropFirst(condition.count)
+                forks[forks.count - 1].enter(token, token.is("#else") ? nil : Array(condition), modules)
+            }
+        }
+        lost.sort { $0.line < $1.line }
+    }
+}
+
+/// An `#if` that is open.
+private struct Fork {
+    /// Whether it stands in something that is compiled.
+    let isReached: Bool
+    /// Whether the branch that it is in is compiled, or may be.
+    private(set) var isCompiled = false
+    /// Whether an earlier branch is the one, whatever the rest says.
+    private var isDecided = false
+    private(set) var knowsLinux = false
+    private(set) var lost: [CompiledSource.LostBranch] = []
+    var hasCode = false
+    private(set) var hasHadCode = false
+    private var line = 0
+    private var condition: String?
+
+    init(isReached: Bool) { self.isReached = isReached }
+
+    mutating func enter(_ directive: Token, _ condition: [Token]?, _ modules: Modules) {
+        let value = condition.map { Condition.value(of: $0, modules: modules) } ?? true
+        isCompiled = isReached && !isDecided && value != false
+        if value == true { isDecided = true }
+        if condition?.contains(where: { $0.is("Linux") }) == true { knowsLinux = true }
+        line = directive.line
+        self.condition = condition.map {
+            $0.map(\.text).joined().replacing("&&", with: " && ").replacing("||", with: " || ")
+        }
+        hasCode = false
+    }
+
+    mutating func leave(at end: Int) {
+        if !isCompiled, hasCode { lost.append(.init(line: line, condition: condition, lines: end - line - 1)) }
+        hasHadCode = hasHadCode || hasCode
+    }
+}

@@ -1,0 +1,70 @@
+/// Looks through the sources of a package for what Linux does not do as Apple's systems do it.
+package struct SourceCheck {
+    private let files: [SourceFile]
+    private let interface: [SourceFile]
+    private let modules: Modules
+
+    /// The sources of a package, and those of `CoreBluetooth` that declare its delegates.
+    package init(_ files: [SourceFile], interface: [SourceFile], modules: Modules) {
+        self.files = files
+        self.interface = interface
+        self.modules = modules
+    }
+
+    /// What there is, file by file, line by line.
+    package var findings: [Finding] {
+        let sources = files.map { CompiledSource($0, modules: modules) }
+        let declarations = sources.map { Declarations($0) }
+        let delegates = interface.map { Declarations(CompiledSource($0, modules: modules)) }
+        let optional = OptionalMethods(delegates)
+        var found = sources.flatMap { source in
+            lostBranches(source) + imports(source) + ObjectiveCWords(source, optional: optional).findings
+        }
+        for (source, declared) in zip(sources, declarations) { found += overrides(source, declared) }
+        found += UncalledMethods(declarations, optional: optional).findings
+        return found.sorted { ($0.file, $0.line, $0.message) < ($1.file, $1.line, $1.message) }
+    }
+
+    private func lostBranches(_ source: CompiledSource) -> [Finding] {
+        source.lost.map { branch in
+            let lines = branch.lines == 1 ? "1 line" : "\(branch.lines) lines"
+            let place = branch.condition.map { "#if \($0)" } ?? "#else"
+            return Finding(
+                file: source.file.name,
+                line: branch.line,
+                kind: .warning,
+                message: """
+                    \(lines) behind \(place), not compiled on Linux: nobody does what stands there; \
+                    add os(Linux) where they would work
+                    """
+            )
+        }
+    }
+
+    private func imports(_ source: CompiledSource) -> [Finding] {
+        let tokens = source.tokens
+        return tokens.indices.compactMap { index in
+            guard tokens[index].is("import") else { return nil }
+            // Of `import struct Foundation.Data` and `import os.log`, the module.
+            let words = tokens[(index + 1)...].prefix { $0.line == tokens[index].line && $0.kind == .word }
+            guard let module = words.last?.text, modules.canImport(module) == false else { return nil }
+            return Finding(
+                file: source.file.name,
+                line: tokens[index].line,
+                kind: .error,
+                message: "Linux has no \(module): \(modules.advice(for: module))"
+            )
+        }
+    }
+
+    private func overrides(_ source: CompiledSource, _ declarations: Declarations) -> [Finding] {
+        declarations.bodies.filter { $0.kind == .extension }.flatMap(\.overrides).map { line in
+            Finding(
+                file: source.file.name,
+                line: line,
+                kind: .error,
+                message: "overriding in an extension needs Objective-C: move it into the class"
+            )
+        }
+    }
+}

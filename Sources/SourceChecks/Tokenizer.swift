@@ -1,0 +1,134 @@
+/// Takes a Swift source apart, as far as it takes to know what is code.
+///
+/// It is no parser: whatever is in the source, it comes to the end of it, once through and without recursion.
+struct Tokenizer {
+    private let octets: [UInt8]
+    private var place = 0
+    private var line = 1
+    private var isFirst = true
+    private var tokens: [Token] = []
+
+    static func tokens(of text: String) -> [Token] {
+        var tokenizer = Tokenizer(octets: Array(text.utf8))
+        tokenizer.run()
+        return tokenizer.tokens
+    }
+
+    private init(octets: [UInt8]) { self.octets = octets }
+
+    private mutating func run() {
+        while let octet = peek() {
+            switch octet {
+            case UInt8(ascii: "\n"):
+                line += 1
+                isFirst = true
+                place += 1
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"):
+                place += 1
+            case UInt8(ascii: "/") where peek(1) == UInt8(ascii: "/"):
+                skipLine()
+            case UInt8(ascii: "/") where peek(1) == UInt8(ascii: "*"):
+                skipBlockComment()
+            case UInt8(ascii: "\""):
+                takeString(pounds: 0)
+            case UInt8(ascii: "#"):
+                takePound()
+            case UInt8(ascii: "@"):
+                takeWord(after: 1)
+            case UInt8(ascii: "`"):
+                takeQuotedName()
+            case _ where octet.isDigit:
+                take(.literal) { $0.isWord }
+            case _ where octet.isWord:
+                takeWord(after: 0)
+            default:
+                take(.sign, length: 1)
+            }
+        }
+    }
+
+    private func peek(_ distance: Int = 0) -> UInt8? {
+        place + distance < octets.count ? octets[place + distance] : nil
+    }
+
+    private mutating func take(_ kind: Token.Kind, length: Int, line start: Int? = nil) {
+        let range = place..<min(place + length, octets.count)
+        add(kind, String(decoding: octets[range], as: UTF8.self), range, line: start ?? line)
+        place = range.upperBound
+    }
+
+    private mutating func take(_ kind: Token.Kind, while isPart: (UInt8) -> Bool) {
+        var length = 0
+        while let octet = peek(length), isPart(octet) { length += 1 }
+        take(kind, length: length)
+    }
+
+    private mutating func add(_ kind: Token.Kind, _ text: String, _ range: Range<Int>, line: Int) {
+        tokens.append(Token(kind: kind, text: text, line: line, range: range, isFirst: isFirst))
+        isFirst = false
+    }
+
+    /// A word, after so many octets that belong to it.
+    private mutating func takeWord(after start: Int) {
+        var length = start
+        while let octet = peek(length), octet.isWord { length += 1 }
+        take(length == start && start > 0 ? .sign : .word, length: length)
+    }
+
+    private mutating func takeQuotedName() {
+        var length = 1
+        while let octet = peek(length), octet.isWord { length += 1 }
+        let text = String(decoding: octets[(place + 1)..<(place + length)], as: UTF8.self)
+        if peek(length) == UInt8(ascii: "`") { length += 1 }
+        add(.word, text, place..<(place + length), line: line)
+        place += length
+    }
+
+    /// A directive, or a string that begins with number signs.
+    private mutating func takePound() {
+        var pounds = 0
+        while peek(pounds) == UInt8(ascii: "#") { pounds += 1 }
+        if peek(pounds) == UInt8(ascii: "\"") {
+            takeString(pounds: pounds)
+        } else {
+            takeWord(after: 1)
+        }
+    }
+
+    private mutating func skipLine() {
+        while let octet = peek(), octet != UInt8(ascii: "\n") { place += 1 }
+    }
+
+    private mutating func skipBlockComment() {
+        var depth = 0
+        repeat {
+            if peek() == UInt8(ascii: "/"), peek(1) == UInt8(ascii: "*") {
+                depth += 1
+                place += 2
+            } else if peek() == UInt8(ascii: "*"), peek(1) == UInt8(ascii: "/") {
+                depth -= 1
+                place += 2
+            } else {
+                if peek() == UInt8(ascii: "\n") { line += 1 }
+                place += 1
+            }
+        } while depth > 0 && place < octets.count
+    }
+
+    private mutating func takeString(pounds: Int) {
+        let start = line
+        let end = StringEnd(octets: octets, place: place, pounds: pounds).end
+        line += octets[place..<end].count { $0 == UInt8(ascii: "\n") }
+        take(.literal, length: end - place, line: start)
+    }
+}
+
+extension UInt8 {
+    fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+
+    /// A letter, a digit or what has no place in ASCII.
+    fileprivate var isWord: Bool {
+        isDigit || self == UInt8(ascii: "_") || self >= 0x80
+            || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
+    }
+}

@@ -1,0 +1,69 @@
+import CoreBluetooth
+
+/// A device, written as for iOS, that sends back what comes on L2CAP channels.
+///
+/// Everything happens on the queue given at creation, and on a thread for each channel.
+final class ChannelEcho: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
+    // Safe: all mutable state is touched on the queue of the manager only, where its callbacks come.
+
+    /// The service with the characteristic that tells the PSM.
+    static let service = CBUUID(string: "4861726C-6420-4543-484F-000000000001")
+
+    private let name: String
+    private let say: @Sendable (String) -> Void
+    private var manager: CBPeripheralManager!
+
+    init(name: String, queue: DispatchQueue, say: @escaping @Sendable (String) -> Void) {
+        self.name = name
+        self.say = say
+        super.init()
+        manager = CBPeripheralManager(delegate: self, queue: queue)
+    }
+
+    func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
+        guard peripheral.state == .poweredOn else { return say("Bluetooth is \(stateName(peripheral.state))") }
+        peripheral.publishL2CAPChannel(withEncryption: false)
+    }
+
+    func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        didPublishL2CAPChannel PSM: CBL2CAPPSM,
+        error: (any Error)?
+    ) {
+        if let error { return say("no channels: \(error.localizedDescription)") }
+        let service = CBMutableService(type: Self.service, primary: true)
+        service.characteristics = [
+            CBMutableCharacteristic(
+                type: CBUUID(string: CBUUIDL2CAPPSMCharacteristicString),
+                properties: .read,
+                value: Data([UInt8(truncatingIfNeeded: PSM), UInt8(truncatingIfNeeded: PSM >> 8)]),
+                permissions: .readable
+            )
+        ]
+        peripheral.add(service)
+        say("channels on PSM \(PSM)")
+        // With the service beside it, the name would be cut.
+        peripheral.startAdvertising([CBAdvertisementDataLocalNameKey: name])
+    }
+
+    func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {
+        say(error.map { "not advertising: \($0.localizedDescription)" } ?? "advertising as \"\(name)\"")
+    }
+
+    func peripheralManager(_ peripheral: CBPeripheralManager, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {
+        guard let channel else { return }
+        say("a channel is open")
+        let (say, echoed) = (say, Parcel())
+        ChannelRunner(channel) { octets in
+            echoed.count += octets.count
+            return octets
+        } onEnd: { error in
+            say("a channel has ended\(error.map { ": \($0.localizedDescription)" } ?? "") after \(echoed.count) octets")
+        }.start()
+    }
+
+    private final class Parcel: @unchecked Sendable {
+        // Safe: touched on the thread of its channel.
+        var count = 0
+    }
+}

@@ -1,0 +1,126 @@
+import CoreBluetooth
+
+/// An app, written as for iOS, that opens an L2CAP channel to a device that sends back what comes, and compares.
+///
+/// Everything happens on the queue given at creation, and on the thread of the channel.
+final class ChannelSender: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
+    // Safe: all mutable state is touched on the queue of the manager only, where its callbacks come.
+
+    /// How it ended: nil when all came back as it was.
+    typealias Finish = @Sendable (String?) -> Void
+
+    private let name: String
+    private let psm: CBL2CAPPSM?
+    private let parcel: Data
+    private let say: @Sendable (String) -> Void
+    private let finish: Finish
+    private var manager: CBCentralManager!
+    private var peripheral: CBPeripheral?
+
+    /// - Parameters:
+    ///   - name: Whom to connect to.
+    ///   - psm: The channel; nil to ask the device.
+    ///   - size: Octets to send.
+    init(
+        to name: String,
+        psm: CBL2CAPPSM?,
+        size: Int,
+        queue: DispatchQueue,
+        say: @escaping @Sendable (String) -> Void,
+        finish: @escaping Finish
+    ) {
+        self.name = name
+        self.psm = psm
+        self.say = say
+        self.finish = finish
+        // Nothing that repeats within a window.
+        parcel = Data((0..<size).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13) })
+        super.init()
+        manager = CBCentralManager(delegate: self, queue: queue)
+    }
+
+    func centralManagerDidUpdateState(_ central: CBCentralManager) {
+        guard central.state == .poweredOn else { return say("Bluetooth is \(stateName(central.state))") }
+        central.scanForPeripherals(withServices: nil)
+    }
+
+    func centralManager(
+        _ central: CBCentralManager,
+        didDiscover peripheral: CBPeripheral,
+        advertisementData: [String: Any],
+        rssi RSSI: NSNumber
+    ) {
+        let advertised = advertisementData[CBAdvertisementDataLocalNameKey] as? String
+        guard self.peripheral == nil, advertised == name || peripheral.name == name else { return }
+        self.peripheral = peripheral
+        peripheral.delegate = self
+        central.stopScan()
+        central.connect(peripheral)
+    }
+
+    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+        say("connected")
+        guard let psm else { return peripheral.discoverServices([ChannelEcho.service]) }
+        peripheral.openL2CAPChannel(psm)
+    }
+
+    func centralManager(_ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: (any Error)?) {
+        finish("not connected: \(error?.localizedDescription ?? "no reason")")
+    }
+
+    func centralManager(
+        _ central: CBCentralManager,
+        didDisconnectPeripheral peripheral: CBPeripheral,
+        error: (any Error)?
+    ) {
+        finish("disconnected: \(error?.localizedDescription ?? "as asked")")
+    }
+
+    // MARK: Which channel
+
+    func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+        guard let service = peripheral.services?.first else { return finish("the device has no such service") }
+        peripheral.discoverCharacteristics([CBUUID(string: CBUUIDL2CAPPSMCharacteristicString)], for: service)
+    }
+
+    func peripheral(
+        _ peripheral: CBPeripheral,
+        didDiscoverCharacteristicsFor service: CBService,
+        error: (any Error)?
+    ) {
+        guard let told = service.characteristics?.first else { return finish("the device does not tell its PSM") }
+        peripheral.readValue(for: told)
+    }
+
+    func peripheral(
+        _ peripheral: CBPeripheral,
+        didUpdateValueFor characteristic: CBCharacteristic,
+        error: (any Error)?
+    ) {
+        guard let value = characteristic.value, value.count == 2 else { return finish("the device tells no PSM") }
+        peripheral.openL2CAPChannel(CBL2CAPPSM(value[0]) | CBL2CAPPSM(value[1]) << 8)
+    }
+
+    // MARK: The channel
+
+    func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {
+        guard let channel else { return finish("no channel: \(error?.localizedDescription ?? "no reason")") }
+        say("a channel is open on PSM \(channel.psm)")
+        let (parcel, finish, say, back) = (parcel, finish, say, Back())
+        ChannelRunner(channel, first: parcel) { octets in
+            back.octets += octets
+            if back.octets.count >= parcel.count {
+                say("\(back.octets.count) octets came back")
+                finish(back.octets == parcel ? nil : "what came back is not what was sent")
+            }
+            return Data()
+        } onEnd: { error in
+            finish("the channel has ended: \(error?.localizedDescription ?? "the device has closed it")")
+        }.start()
+    }
+
+    private final class Back: @unchecked Sendable {
+        // Safe: touched on the thread of the channel.
+        var octets = Data()
+    }
+}

@@ -1,0 +1,74 @@
+import ArgumentParser
+import BluetoothService
+import CoreBluetooth
+import EventLoops
+import HCITransports
+
+struct ChannelCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "channel",
+        abstract:
+            "L2CAP channels: send back what comes on them until interrupted, or with --to send something and compare."
+    )
+
+    @OptionGroup var line: ControllerOptions
+
+    @Option(help: "The name to advertise.")
+    var name = "Harald echo"
+
+    @Option(help: "Connect to the device of this name, and send something.")
+    var to: String?
+
+    @Option(help: "With --to: the PSM, unless the device tells it in a characteristic.")
+    var psm: UInt16?
+
+    @Option(help: "With --to: how many octets to send.")
+    var size = 1_048_576
+
+    @Option(help: "With --to: seconds for all of it.")
+    var timeout = 120.0
+
+    func validate() throws {
+        guard (1...(1 << 30)).contains(size) else { throw ValidationError("--size is from 1 to 1073741824") }
+        guard timeout > 0, timeout <= 86_400 else {
+            throw ValidationError("--timeout is more than 0 and at most 86400")
+        }
+    }
+
+    func run() throws {
+        do throws(ToolError) {
+            try work()
+        } catch {
+            throw error.report()
+        }
+    }
+
+    private func work() throws(ToolError) {
+        let outcome = Outcome()
+        outcome.finishOnInterrupt()
+        let queue = DispatchQueue(label: "channel")
+        let capture = try line.captureFile()
+        let system = line.startSystem(named: name, loop: NIOEventLoop(), capture: capture, outcome: outcome)
+        let connection = system.with { $0.openApp(AppIdentity(name: "channel")) }
+        let app: NSObject = ServiceLocator.$current.withValue(connection) {
+            guard let to else { return ChannelEcho(name: name, queue: queue, say: outcome.say) }
+            let timeout = timeout
+            queue.asyncAfter(deadline: .now() + timeout) {
+                outcome.finish(.failure(.incomplete("not everything came back within \(timeout) s")))
+            }
+            return ChannelSender(to: to, psm: psm, size: size, queue: queue, say: outcome.say) { failure in
+                outcome.finish(failure.map { .failure(.incomplete($0)) } ?? .success(()))
+            }
+        }
+        let result: Result<Void, ToolError>
+        do throws(ToolError) {
+            try outcome.wait()
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        system.with { $0.stop() }
+        withExtendedLifetime(app) {}
+        try result.get()
+    }
+}

@@ -1,0 +1,36 @@
+import Foundation
+
+/// Programs that this one starts.
+enum Command {
+    /// Runs a program to its end and gives what it printed; what it says of errors goes on to the terminal.
+    static func output(of arguments: [String]) throws(ToolError) -> Data {
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = arguments
+        process.standardOutput = pipe
+        let data: Data
+        do {
+            try process.run()
+            data = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        } catch {
+            throw .wrapping("\(arguments[0]) cannot be started: \(error.localizedDescription)")
+        }
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            let said = String(decoding: data, as: UTF8.self).split(separator: "\n").suffix(30).joined(separator: "\n")
+            for line in said.split(separator: "\n") { Console.problem(String(line)) }
+            throw .wrapping(
+                "\(arguments.prefix(2).joined(separator: " ")) failed with status \(process.terminationStatus)"
+            )
+        }
+        return data
+    }
+
+    /// Goes on as another program, and comes back only with a reason why not.
+    static func replaceProcess(by arguments: [String]) -> ToolError {
+        var pointers = arguments.map { strdup($0) } + [nil]
+        execvp(arguments[0], &pointers)
+        return .wrapping("\(arguments[0]) cannot be started: \(String(cString: strerror(errno)))")
+    }
+}

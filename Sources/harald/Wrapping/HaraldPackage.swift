@@ -1,0 +1,63 @@
+import Foundation
+import SourceChecks
+
+/// The checkout of Harald that a wrapped package gets its modules from.
+struct HaraldPackage {
+    let path: String
+
+    /// The one of this name, or else the one that this tool was built in.
+    init(named path: String?) throws(ToolError) {
+        if let path {
+            guard Self.isThere(path) else {
+                throw .wrapping("\(path) is no checkout of Harald: it has no Compatibility/Package.swift")
+            }
+            self.path = URL(fileURLWithPath: path).standardizedFileURL.path
+            return
+        }
+        var directory = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        while directory.path != "/" {
+            directory.deleteLastPathComponent()
+            if Self.isThere(directory.path) {
+                self.path = directory.path
+                return
+            }
+        }
+        throw .wrapping("this tool does not stand in a checkout of Harald; --harald DIRECTORY names one")
+    }
+
+    private static func isThere(_ path: String) -> Bool {
+        FileManager.default.fileExists(atPath: path + "/Compatibility/Package.swift")
+    }
+
+    var standIns: String { path + "/Compatibility" }
+
+    /// The sources that declare what a delegate may leave out.
+    func delegates() throws(ToolError) -> [SourceFile] {
+        let folder = path + "/Sources/CoreBluetooth"
+        let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+        var files: [SourceFile] = []
+        for name in names.sorted() where name.hasSuffix("Delegate.swift") {
+            files.append(SourceFile(name: name, text: try TextFile.read(folder + "/" + name)))
+        }
+        return files
+    }
+}
+
+/// Text in files.
+enum TextFile {
+    static func read(_ path: String) throws(ToolError) -> String {
+        do {
+            return String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
+        } catch {
+            throw .wrapping("\(path) cannot be read: \(error.localizedDescription)")
+        }
+    }
+
+    static func write(_ text: String, to path: String) throws(ToolError) {
+        do {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        } catch {
+            throw .wrapping("\(path) cannot be written: \(error.localizedDescription)")
+        }
+    }
+}

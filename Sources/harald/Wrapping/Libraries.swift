@@ -1,0 +1,34 @@
+import Foundation
+
+/// Core Bluetooth and the stand-ins as a package's compiler and linker meet them.
+struct Libraries {
+    private let scratch: ScratchDirectory
+    private let products: String
+
+    /// Builds what is not up to date.
+    init(home: HaraldPackage, scratch: ScratchDirectory) throws(ToolError) {
+        self.scratch = scratch
+        Console.problem("harald: building Core Bluetooth and the stand-ins, unless they are up to date")
+        let build = [
+            "swift", "build", "--package-path", home.standIns, "--scratch-path", scratch.libraries,
+            "--build-system", "native", "--disable-index-store", "--product", "HaraldCompatibility",
+        ]
+        _ = try Command.output(of: build)
+        products = String(decoding: try Command.output(of: build + ["--show-bin-path"]), as: UTF8.self)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        try ModuleDirectories(home: home, scratch: scratch, products: products).make()
+    }
+
+    /// What a wrapped `swift build` is told.
+    func flags(_ standIns: Set<StandIn>) -> [String] {
+        var compiler = ["-I", "\(scratch.modules)/corebluetooth"]
+        for standIn in standIns.sorted(by: { $0.rawValue < $1.rawValue }) {
+            compiler += ["-I", "\(scratch.modules)/\(standIn)"]
+        }
+        if standIns.contains(.globals) {
+            compiler += ["-Xfrontend", "-import-module", "-Xfrontend", "HaraldCompatibility"]
+        }
+        let linker = ["\(products)/libHaraldCompatibility.so", "-rpath", products]
+        return compiler.flatMap { ["-Xswiftc", $0] } + linker.flatMap { ["-Xlinker", $0] }
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import SourceChecks
+
+/// Somebody's package, which is left as it is.
+struct WrappedPackage {
+    private let path: String
+    private let scratch: ScratchDirectory
+    /// Its Swift sources, by their places in the package.
+    private let sources: [SourceFile]
+    /// Where it is built.
+    private let build: String
+
+    init(path: String, scratch: ScratchDirectory) throws(ToolError) {
+        let path = URL(fileURLWithPath: path).standardizedFileURL.path
+        guard FileManager.default.fileExists(atPath: path + "/Package.swift") else {
+            throw .wrapping("\(path) has no Package.swift: a project of Xcode alone needs one first")
+        }
+        let build = scratch.build(of: path)
+        let description = try Command.output(of: [
+            "swift", "package", "--package-path", path, "--scratch-path", build, "describe", "--type", "json",
+        ])
+        var sources: [SourceFile] = []
+        for name in try Self.names(in: description) {
+            sources.append(SourceFile(name: name, text: try TextFile.read(path + "/" + name)))
+        }
+        self.init(path: path, scratch: scratch, sources: sources, build: build)
+    }
+
+    private init(path: String, scratch: ScratchDirectory, sources: [SourceFile], build: String) {
+        self.path = path
+        self.scratch = scratch
+        self.sources = sources
+        self.build = build
+    }
+
+    /// What swift is told before everything else.
+    func swift(_ verb: String) -> [String] {
+        ["swift", verb, "--package-path", path, "--scratch-path", build]
+    }
+
+    /// What Linux does not do as Apple's systems do it.
+    func findings(_ standIns: Set<StandIn>, delegates: [SourceFile]) -> [Finding] {
+        let modules = Modules(standIns: Set(standIns.map(\.rawValue)))
+        return SourceCheck(sources, interface: delegates, modules: modules).findings
+    }
+
+    /// A copy in which the sources are without what only Objective-C needs. What is different is shown.
+    func adapted() throws(ToolError) -> WrappedPackage {
+        let copy = scratch.copy(of: path)
+        try copyAll(to: copy)
+        var adapted: [SourceFile] = []
+        for source in sources {
+            let adaptation = Adaptation(source)
+            adapted.append(adaptation.adapted)
+            guard adaptation.hasChanges else { continue }
+            for line in adaptation.difference.split(whereSeparator: \.isNewline) { Console.line(String(line)) }
+            try TextFile.write(adaptation.adapted.text, to: copy + "/" + source.name)
+        }
+        Console.problem("harald: what is built is the copy in \(copy)")
+        return WrappedPackage(path: copy, scratch: scratch, sources: adapted, build: build + "-adapted")
+    }
+
+    /// All but what was built and what git keeps.
+    private func copyAll(to copy: String) throws(ToolError) {
+        let files = FileManager.default
+        do {
+            if files.fileExists(atPath: copy) { try files.removeItem(atPath: copy) }
+            try files.createDirectory(atPath: copy, withIntermediateDirectories: true)
+            for name in try files.contentsOfDirectory(atPath: path) where ![".build", ".git"].contains(name) {
+                try files.copyItem(atPath: path + "/" + name, toPath: copy + "/" + name)
+            }
+        } catch {
+            throw .wrapping("\(path) cannot be copied to \(copy): \(error.localizedDescription)")
+        }
+    }
+
+    /// The Swift sources in what SwiftPM says of a package.
+    private static func names(in description: Data) throws(ToolError) -> [String] {
+        struct Description: Decodable {
+            struct Target: Decodable {
+                let path: String
+                let sources: [String]
+            }
+            let targets: [Target]
+        }
+        do {
+            return try JSONDecoder().decode(Description.self, from: description).targets
+                .flatMap { target in target.sources.map { "\(target.path)/\($0)" } }
+                .filter { $0.hasSuffix(".swift") }
+        } catch {
+            throw .wrapping("what swift says of the package is not understood: \(error)")
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import ArgumentParser
+import Foundation
+import SourceChecks
+
+/// What is said of a package that is to be wrapped.
+struct WrappingOptions: ParsableArguments {
+    @Argument(help: "The directory of the package.")
+    var path: String
+
+    @Option(
+        name: .customLong("with"),
+        help: "Stand-ins, separated by commas: \(StandIn.help).",
+        transform: StandIn.list
+    )
+    var standIns: Set<StandIn> = []
+
+    @Flag(help: "Work on a copy without @objc, and show what is different in it.")
+    var adapt = false
+
+    @Option(
+        name: .customLong("harald"),
+        help: "The directory of Harald's package (default: the one this tool was built in)."
+    )
+    var package: String?
+
+    @Option(help: "Where everything is built (default: .build/compatibility in Harald's package).")
+    var scratch: String?
+
+    @Argument(parsing: .postTerminator, help: "After --, what is passed on to swift, or to the program.")
+    var passed: [String] = []
+
+    /// Goes on as swift, with what the package needs.
+    func wrap(_ verb: String) throws {
+        do throws(ToolError) {
+            let home = try HaraldPackage(named: package)
+            let scratch = scratchDirectory(in: home)
+            let wrapped = try lookedThrough(home, scratch)
+            let flags = try Libraries(home: home, scratch: scratch).flags(standIns)
+            // From here on it is swift that speaks to the terminal and gives the exit status.
+            throw Command.replaceProcess(by: wrapped.swift(verb) + flags + passed)
+        } catch {
+            throw error.report()
+        }
+    }
+
+    /// Tells what there is to tell, and no more.
+    func check() throws {
+        do throws(ToolError) {
+            let home = try HaraldPackage(named: package)
+            _ = try lookedThrough(home, scratchDirectory(in: home))
+        } catch {
+            throw error.report()
+        }
+    }
+
+    private func scratchDirectory(in home: HaraldPackage) -> ScratchDirectory {
+        ScratchDirectory(path: scratch ?? home.path + "/.build/compatibility")
+    }
+
+    /// The package, or its copy, of which has been told what Linux cannot do.
+    private func lookedThrough(_ home: HaraldPackage, _ scratch: ScratchDirectory) throws(ToolError) -> WrappedPackage {
+        var wrapped = try WrappedPackage(path: path, scratch: scratch)
+        if adapt { wrapped = try wrapped.adapted() }
+        tell(wrapped.findings(standIns, delegates: try home.delegates()))
+        return wrapped
+    }
+
+    private func tell(_ findings: [Finding]) {
+        for finding in findings { Console.problem(finding.description) }
+        let errors = findings.count { $0.kind == .error }
+        Console.problem(
+            "harald: \(errors) places need more than Linux has, \(findings.count - errors) compile and do nothing"
+        )
+    }
+}
+
+/// What stands in for a framework of Apple's.
+enum StandIn: String, CaseIterable {
+    case combine
+    case os
+    case cryptokit
+    case globals
+
+    /// The modules that packages see.
+    var modules: [String] {
+        switch self {
+        case .combine:
+            ["Combine", "OpenCombine", "OpenCombineDispatch", "OpenCombineFoundation", "COpenCombineHelpers"]
+        case .os: ["os", "OSLog"]
+        case .cryptokit: ["CryptoKit"]
+        case .globals: ["HaraldCompatibility"]
+        }
+    }
+
+    static let help = allCases.map(\.rawValue).joined(separator: ", ") + ", or all"
+
+    static func list(_ text: String) throws -> Set<StandIn> {
+        if text == "all" { return Set(allCases) }
+        return Set(
+            try text.split(separator: ",").map {
+                guard let standIn = StandIn(rawValue: $0.lowercased()) else {
+                    throw ValidationError("there is no stand-in \"\($0)\"; there are \(help)")
+                }
+                return standIn
+            }
+        )
+    }
+}

@@ -1,0 +1,148 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import GAP
+import GATT
+import HCI
+import Radio
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// What apps see of devices that are no Apple ones and no systems with apps, over the simulated radio.
+@Suite struct AccessoryTests {
+    private struct Bench {
+        let air: RadioWorld
+        let phone: BluetoothSystem
+        let central: TestManager
+        let accessory: Accessory
+
+        init(hasExtendedAdvertising: Bool = true, tellsOfChanges: Bool = true) throws {
+            air = RadioWorld(hasExtendedAdvertising: hasExtendedAdvertising)
+            phone = air.system("Phone")
+            central = air.world.manager(.central, on: phone)
+            central.take()
+            accessory = try Accessory(on: air, tellsOfChanges: tellsOfChanges)
+            try accessory.publish(value: PacketBuffer([UInt8](repeating: 7, count: 100)))
+        }
+
+        var world: TestWorld { air.world }
+    }
+
+    @Test("behaviour 2.5: a scan for a service finds those that advertise it, not those that have it")
+    func theFilterLooksAtAdvertisements() throws {
+        let bench = try Bench()
+        bench.accessory.advertise(services: [0x180F])
+        bench.central.send(.startScan(ScanRequest(services: [Accessory.service], allowsDuplicates: true)))
+        bench.world.run(.seconds(10))
+        #expect(bench.central.take().isEmpty)
+        let peer = try bench.central.find(0x180F).identifier
+        try bench.central.connect(peer)
+        #expect(try bench.central.explore(peer, Accessory.service).count == 1)
+    }
+
+    @Test("behaviour 2.18: nothing tells that a device is gone")
+    func nothingTellsThatADeviceIsGone() throws {
+        let bench = try Bench()
+        bench.accessory.advertise()
+        _ = try bench.central.find(Accessory.service)
+        bench.central.send(.startScan(ScanRequest(allowsDuplicates: true)))
+        bench.world.run(.seconds(3))
+        #expect(!bench.central.take().isEmpty)
+        bench.accessory.access.stop()
+        bench.world.run(.seconds(1))
+        bench.central.take()
+        bench.world.run(.seconds(600))
+        #expect(bench.central.take().isEmpty)
+    }
+
+    @Test("behaviour 3.36: a device that advertises in the extended way on 2M is connected to")
+    func extendedAdvertisementsAreAnswered() throws {
+        let bench = try Bench()
+        var packets = GAP.Advertisement.ExtendedPackets()
+        packets.secondaryPHY = .le2M
+        bench.accessory.advertise(packets: .extended(packets))
+        let found = try bench.central.ask(.startScan(ScanRequest()), "discovered", \.discovery)
+        #expect(found.advertisement.isConnectable && found.advertisement.secondaryPHY == 2)
+        try bench.central.connect(found.peer.identifier)
+        #expect(try bench.central.explore(found.peer.identifier, Accessory.service).count == 1)
+    }
+
+    /// With nobody else on the air, and an advertiser that is rarely heard.
+    @Test("behaviour 3.37: connecting by identifier takes less time than scanning first")
+    func connectingByIdentifierIsQuicker() throws {
+        let bench = try Bench()
+        let seldom = AdvertisingTempo(fast: 1636...1636, slow: 1636...1636)
+        bench.accessory.advertise(tempo: seldom)
+        let peer = try bench.central.find(Accessory.service).identifier
+        func time(_ body: () throws -> Void) throws -> Duration {
+            let start = bench.world.loop.now
+            try body()
+            let end = bench.world.loop.now
+            bench.central.send(.cancelConnection(peer: peer))
+            bench.world.run(.seconds(1))
+            bench.central.take()
+            bench.accessory.advertise(tempo: seldom)
+            bench.world.run(.milliseconds(700))
+            return end - start
+        }
+        var (direct, scanned) = (Duration.zero, Duration.zero)
+        for _ in 1...8 {
+            direct += try time { try bench.central.connect(peer) }
+            scanned += try time { try bench.central.connect(try bench.central.find(Accessory.service).identifier) }
+        }
+        #expect(scanned > direct * 3 / 2, "\(direct) against \(scanned)")
+    }
+
+    /// A legacy request is not acknowledged: the central believes in a link of which the accessory knows nothing.
+    @Test("behaviour 3.38: a request that the accessory misses makes a connection that ends at once with error 7")
+    func aMissedRequestEndsAtOnce() throws {
+        let bench = try Bench(hasExtendedAdvertising: false)
+        bench.accessory.advertise()
+        let peer = try bench.central.find(Accessory.service).identifier
+        bench.central.take()
+        // CONNECT_IND is PDU type 5 (Core Vol 6 Part B 2.3).
+        bench.air.radio.onSend = { frame in
+            if frame.channel >= 37, frame.pdu[0] & 0x0F == 5 { frame.accessAddress ^= 1 }
+        }
+        try bench.central.connect(peer)
+        let end = try bench.central.expect("disconnected", \.disconnection)
+        #expect(end.error?.code == .core(.peripheralDisconnected))
+        bench.air.radio.onSend = nil
+        bench.accessory.advertise()
+        try bench.central.connect(peer)
+    }
+
+    @Test("behaviour 11.8: a device that is connected does not advertise, and is found among the connected ones")
+    func whoIsConnectedIsNotFoundByScanning() throws {
+        let bench = try Bench()
+        bench.accessory.advertise()
+        let peer = try bench.central.find(Accessory.service).identifier
+        try bench.central.connect(peer)
+        bench.world.run(.seconds(2))
+        let other = bench.world.manager(.central, on: bench.phone)
+        other.take()
+        other.send(.startScan(ScanRequest(services: [Accessory.service])))
+        bench.world.run(.seconds(30))
+        #expect(other.take().isEmpty)
+        #expect(other.ask(.connectedPeripherals(services: [Accessory.service])).map(\.identifier) == [peer])
+        try other.connect(peer)
+    }
+
+    @Test("behaviour 14.8: a value of 100 octets crosses in one packet of the link layer")
+    func longPacketsAreUsed() throws {
+        let bench = try Bench()
+        bench.accessory.advertise()
+        let peer = try bench.central.find(Accessory.service).identifier
+        try bench.central.connect(peer)
+        let handle = try #require(try bench.central.explore(peer, Accessory.service)[Accessory.value])
+        bench.world.run(.seconds(2))
+        var lengths: [Int] = []
+        bench.air.radio.onSend = { if $0.channel < 37, $0.pdu.count > 2 { lengths.append($0.pdu.count - 2) } }
+        let read = Request.readCharacteristic(peer: peer, characteristic: handle)
+        _ = try bench.central.ask(read, "value", \.value)
+        // Header of L2CAP and opcode of ATT in front.
+        #expect(lengths.contains(105), "\(lengths)")
+    }
+}

@@ -1,0 +1,262 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import GAP
+import L2CAP
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// Peers that break the rules of channels, as an app sees them: a channel ends or is not there, exactly once, and the link stays.
+@Suite struct ChannelAbuseTests {
+    /// Frames on a channel that takes 2,048 octets in frames of 247.
+    enum BadData: CaseIterable {
+        case noLength, halfLength, longSDU, overrun, longFrame, emptyFrame
+
+        var frames: [[UInt8]] {
+            switch self {
+            case .noLength: [[]]
+            case .halfLength: [[5]]
+            case .longSDU: [le(2_049) + [1]]
+            case .overrun: [le(3) + [1], [2, 3, 4]]
+            case .longFrame: [le(300) + [UInt8](repeating: 1, count: 246)]
+            case .emptyFrame: [le(3) + [1], []]
+            }
+        }
+    }
+
+    @Test(
+        "AB-C02: frames that break a rule end an app's channel, and nothing else",
+        arguments: BadData.allCases,
+        [false, true]
+    )
+    func framesThatBreakARule(data: BadData, isEnhanced: Bool) throws {
+        let peer = RawPeer(.peripheral)
+        let psm = try peer.connectToPublisher()
+        let (cid, id) = try peer.open(psm, isEnhanced: isEnhanced)
+        peer.send(le(2) + [8, 9], on: cid)
+        #expect(peer.told(id) == [.received([8, 9])])
+        for frame in data.frames { peer.send(frame, on: cid) }
+        let told = peer.told(id)
+        #expect(told.count == 1)
+        guard case .ended(let error) = told.first else {
+            Issue.record("\(told)")
+            return
+        }
+        #expect(error?.code == .core(.unknown))
+        // A request to disconnect.
+        #expect(peer.takeSignals().first?.first == 0x06)
+        #expect(peer.system.links.count == 1)
+    }
+
+    @Test("AB-C02, AB-G05: empty SDUs and frames in bulk tell an app nothing and hold nothing")
+    func emptySDUsInBulk() throws {
+        let peer = RawPeer(.peripheral)
+        let (cid, id) = try peer.open(try peer.connectToPublisher())
+        for _ in 0..<40 { peer.send(le(0), on: cid) }
+        peer.send(le(1) + [7], on: cid)
+        #expect(peer.told(id) == [.received([7])])
+    }
+
+    /// Requests for channels that cannot be, with what may not be in the answer.
+    @Test(
+        "AB-C03, AB-C06: requests for channels that cannot be leave nothing with an app",
+        arguments: [
+            (0x17, le(0) + le(100) + le(100) + le(1) + le(0x41)),
+            (0x17, le(0x80) + le(100) + le(100) + le(1)),
+            (0x17, le(0x80) + le(100) + le(100) + le(1) + (0x41...0x46).flatMap { le($0) }),
+            (0x17, le(0x80) + le(100) + le(100) + le(1) + le(0x41) + le(0x41)),
+            (0x17, le(0x80) + le(100) + le(100) + le(1) + le(0x3F)),
+            (0x17, le(0x80) + le(100) + le(100) + le(1) + le(0x41) + [0x42]),
+            (0x14, le(0) + le(0x41) + le(100) + le(100) + le(1)),
+            (0x14, le(0x81) + le(0x41) + le(100) + le(100) + le(1)),
+            (0x14, le(0x100) + le(0x41) + le(100) + le(100) + le(1)),
+            (0x14, le(0x80) + le(0x05) + le(100) + le(100) + le(1)),
+            (0x14, le(0x80) + le(0x41) + le(22) + le(100) + le(1)),
+        ] as [(UInt8, [UInt8])]
+    )
+    func requestsForChannelsThatCannotBe(code: UInt8, fields: [UInt8]) throws {
+        let peer = RawPeer(.peripheral)
+        let psm = try peer.connectToPublisher()
+        try #require(psm == 0x80)
+        peer.app.take()
+        _ = peer.signal(code, 9, fields)
+        #expect(peer.app.take().isEmpty)
+        #expect(peer.link?.isOpen == true)
+        // The next one is as good as the first.
+        let (cid, id) = try peer.open(psm)
+        peer.send(le(1) + [7], on: cid)
+        #expect(peer.told(id) == [.received([7])])
+    }
+
+    @Test(
+        "AB-C04, AB-C05: reconfiguring what cannot be changed, and answers to nothing, leave an app's channel as it is",
+        arguments: [
+            (0x19, le(10) + le(100) + le(0x41)), (0x19, le(100) + le(10) + le(0x41)),
+            (0x19, le(200) + le(200) + le(0x99)), (0x19, le(200) + le(200) + (0x41...0x46).flatMap { le($0) }),
+            (0x1A, [0]), (0x1A, le(0)), (0x15, le(0x50)), (0x18, le(100)), (0x07, le(0x41)), (0x01, le(0)),
+        ] as [(UInt8, [UInt8])]
+    )
+    func answersToNothing(code: UInt8, fields: [UInt8]) throws {
+        let peer = RawPeer(.peripheral)
+        let (cid, id) = try peer.open(try peer.connectToPublisher(), isEnhanced: true)
+        _ = peer.signal(code, 77, fields)
+        peer.send(le(1) + [7], on: cid)
+        #expect(peer.told(id) == [.received([7])])
+        peer.app.send(.channel(id, .send([1, 2])))
+        #expect(peer.told(id) == [.room(2)])
+        #expect(peer.takeData() == [le(2) + [1, 2]])
+    }
+
+    @Test("AB-C07: credits beyond 65,535 end an app's channel", arguments: [false, true])
+    func tooManyCredits(isEnhanced: Bool) throws {
+        let peer = RawPeer(.peripheral)
+        let (_, id) = try peer.open(try peer.connectToPublisher(), isEnhanced: isEnhanced)
+        peer.signal(0x16, 8, le(0x41) + le(65_435))
+        #expect(peer.told(id) == [])
+        peer.signal(0x16, 9, le(0x41) + le(1))
+        guard case .ended(.some) = peer.told(id).first else {
+            Issue.record("the channel goes on")
+            return
+        }
+        #expect(peer.system.links.count == 1)
+    }
+
+    @Test("AB-C07: data without credits end an app's channel, which keeps what came before")
+    func dataWithoutCredits() throws {
+        let peer = RawPeer(.peripheral)
+        let (cid, id) = try peer.open(try peer.connectToPublisher())
+        // The app takes a window of these, and then the peer gets no more credits.
+        let frame = le(245) + [UInt8](repeating: 5, count: 245)
+        for _ in 0..<300 { peer.send(frame, on: cid) }
+        let told = peer.told(id)
+        #expect(told.reduce(0) { $0 + $1.count } == ServiceLimits.channelWindow)
+        #expect(!told.contains { $0.isEnd })
+        #expect(peer.takeSignals().contains { $0.first == 0x06 })
+        // What came before the end is there to be taken.
+        peer.app.send(.channel(id, .grant(ServiceLimits.channelWindow)))
+        let rest = peer.told(id)
+        #expect((245 * 32...245 * 65).contains(rest.reduce(0) { $0 + $1.count }))
+        #expect(rest.last?.isEnd == true && rest.count { $0.isEnd } == 1)
+    }
+
+    @Test("AB-C08: data that cross the end of a channel, and a second end, are for nobody")
+    func dataCrossTheEnd() throws {
+        let peer = RawPeer(.peripheral)
+        let (cid, id) = try peer.open(try peer.connectToPublisher())
+        peer.app.send(.channel(id, .close))
+        peer.send(le(1) + [7], on: cid)
+        peer.signal(0x06, 20, le(Int(cid)) + le(0x41))
+        peer.signal(0x06, 21, le(Int(cid)) + le(0x41))
+        #expect(peer.told(id) == [])
+        #expect(peer.link?.isOpen == true)
+    }
+
+    private func opened(_ peer: RawPeer) -> [Result<ChannelID, ServiceError>] {
+        peer.app.take().compactMap { event in
+            if case .central(.peer(_, .channelOpened(psm: 0x80, let result))) = event { result } else { nil }
+        }
+    }
+
+    @Test("AB-C05, AB-C08: an open that is answered wrongly, late or never has one end, and no channel is left")
+    func anOpenThatIsAnsweredWronglyOrLate() throws {
+        let peer = RawPeer(.central)
+        let name = try peer.connectToPeer()
+        peer.app.take()
+        peer.app.send(.central(.peer(name, .link(.openChannel(psm: 0x80)))))
+        peer.air.world.run(.seconds(1))
+        let request = try #require(peer.takeSignals().first { $0.first == 0x14 })
+        // Too short, for somebody else, and of another kind.
+        peer.signal(0x15, request[1], le(0x41) + le(100))
+        peer.signal(0x15, request[1] &+ 1, le(0x41) + le(100) + le(100) + le(1) + le(0))
+        peer.signal(0x18, request[1], le(100) + le(100) + le(1) + le(0) + le(0x41))
+        peer.air.world.run(.seconds(40))
+        let results = opened(peer)
+        #expect(results.count == 1)
+        guard case .failure = results.first else {
+            Issue.record("\(results)")
+            return
+        }
+        peer.signal(0x15, request[1], le(0x41) + le(100) + le(100) + le(1) + le(0))
+        peer.air.world.run(.seconds(2))
+        #expect(opened(peer).isEmpty)
+        #expect(peer.link?.isOpen == true)
+    }
+
+    @Test("AB-C08: a link that ends while a channel is being opened, and an app that leaves, leave no channel")
+    func anAppThatLeavesWhileItOpens() throws {
+        let peer = RawPeer(.central)
+        let name = try peer.connectToPeer()
+        peer.app.take()
+        peer.app.send(.central(.peer(name, .link(.openChannel(psm: 0x80)))))
+        peer.air.world.run(.seconds(1))
+        let request = try #require(peer.takeSignals().first { $0.first == 0x14 })
+        let other = peer.air.world.manager(.central, on: peer.system)
+        try other.connect(name)
+        peer.app.send(.cancelConnection(peer: name))
+        let answer = peer.signal(0x15, request[1], le(0x41) + le(100) + le(100) + le(1) + le(0))
+        // The channel is closed: nobody wants it.
+        #expect(answer.contains { $0.first == 0x06 })
+        #expect(opened(peer).isEmpty)
+        #expect(peer.system.links.first?.link.l2cap.creditBasedChannels.isEmpty == true)
+    }
+
+    @Test("AB-G05: an app has so many channels, and a peer that opens more is refused")
+    func thereIsABoundOnChannels() throws {
+        let peer = RawPeer(.peripheral)
+        let psm = try peer.connectToPublisher()
+        var results: [UInt8] = []
+        // Each is closed again, and the app does not take them.
+        for index in 0..<ServiceLimits.channels + 5 {
+            let answer =
+                peer.signal(0x14, UInt8(index + 1), le(Int(psm)) + le(0x41) + le(100) + le(100) + le(1)).first ?? []
+            results.append(answer.count == 14 ? answer[12] : 0xFF)
+            guard results.last == 0 else { continue }
+            peer.signal(0x06, 200, le(Int(answer[4]) | Int(answer[5]) << 8) + le(0x41))
+        }
+        #expect(results.count { $0 == 0 } == ServiceLimits.channels)
+        // No resources available (Core Vol 3 Part A 4.23).
+        #expect(results.suffix(5).allSatisfy { $0 == 4 })
+        let psms = (0..<ServiceLimits.publishedChannels + 1).map { _ -> Bool in
+            peer.app.send(.peripheral(.publishChannel(needsEncryption: false)))
+            peer.air.world.run(.milliseconds(10))
+            return peer.app.take().contains { event in
+                if case .peripheral(.channelPublished(_, nil)) = event { true } else { false }
+            }
+        }
+        #expect(psms.count { $0 } == ServiceLimits.publishedChannels - 1)
+    }
+
+    @Test("AB-G05: an app that sends more than it may loses its channel")
+    func anAppThatSendsTooMuch() throws {
+        let peer = RawPeer(.peripheral)
+        let (_, id) = try peer.open(try peer.connectToPublisher(), credits: 0)
+        let block = PacketBuffer([UInt8](repeating: 1, count: 16_384))
+        for _ in 0..<3 { peer.app.send(.channel(id, .send(block))) }
+        let told = peer.told(id)
+        guard case .ended(let error) = told.last else {
+            Issue.record("\(told)")
+            return
+        }
+        #expect(error?.code == .core(.outOfSpace))
+    }
+
+    @Test("AB-G05: a peer that takes nothing does not keep a channel that an app has closed")
+    func aPeerThatTakesNothing() throws {
+        let peer = RawPeer(.peripheral)
+        let (_, id) = try peer.open(try peer.connectToPublisher(), credits: 0)
+        peer.app.send(.channel(id, .send([1, 2, 3])))
+        peer.app.send(.channel(id, .close))
+        peer.air.world.run(AppChannel.closingTime - .seconds(1))
+        #expect(peer.takeSignals().isEmpty)
+        peer.air.world.run(.seconds(2))
+        #expect(peer.takeSignals().map(\.first) == [0x06])
+    }
+}
+
+extension ChannelEvent {
+    /// Octets that came.
+    fileprivate var count: Int { if case .received(let octets) = self { octets.count } else { 0 } }
+    fileprivate var isEnd: Bool { if case .ended = self { true } else { false } }
+}

@@ -1,0 +1,121 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import HCI
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// Connections by anyone, told to those who asked for them.
+@Suite struct ConnectionEventTests {
+    private func changes(_ manager: TestManager) -> [Bool] {
+        manager.take().compactMap { event in
+            if case .central(.connectionChanged(_, let isConnected)) = event { isConnected } else { nil }
+        }
+    }
+
+    @Test("behaviour 3.22: connections by other apps are told by identifier or by service, once each")
+    func connectionsByOthersAreTold() throws {
+        let pair = try Pair()
+        let watches: [(ConnectionWatch?, [Bool])] = [
+            (ConnectionWatch(peers: [pair.peer]), [true, false]),
+            (ConnectionWatch(services: [0x180F, Example.service]), [true, false]),
+            (ConnectionWatch(services: [Example.service], peers: [pair.peer, UUID()]), [true, false]),
+            (ConnectionWatch(services: [0x180F], peers: [UUID()]), []),
+            (ConnectionWatch(), []),
+            (nil, []),
+        ]
+        let listeners = watches.map { watch in
+            let listener = pair.phone.manager(.central)
+            listener.send(.watchConnections(watch.0))
+            return listener
+        }
+        pair.world.run(.seconds(1))
+        for listener in listeners { listener.take() }
+        try pair.central.connect(pair.peer)
+        // A second app joins the link: nothing new for those who look on.
+        let other = pair.phone.manager(.central)
+        try other.connect(pair.peer)
+        pair.world.run(.seconds(3))
+        for manager in [pair.central, other] { manager.send(.cancelConnection(peer: pair.peer)) }
+        pair.world.run(.seconds(1))
+        for (listener, watch) in zip(listeners, watches) { #expect(changes(listener) == watch.1, "\(watch.0 as Any)") }
+    }
+
+    @Test("behaviour 3.22: who asks anew hears of that alone, and of nothing after the end")
+    func aNewWatchReplacesTheOldOne() throws {
+        let pair = try Pair()
+        func visit() throws -> [Bool] {
+            try pair.central.connect(pair.peer)
+            pair.world.run(.seconds(3))
+            pair.central.send(.cancelConnection(peer: pair.peer))
+            pair.world.run(.seconds(1))
+            return changes(pair.central)
+        }
+        pair.central.send(.watchConnections(ConnectionWatch(peers: [pair.peer])))
+        // The app's own connections are connections by anyone too. The first is told of before it can be used.
+        try pair.central.connect(pair.peer)
+        pair.central.send(.cancelConnection(peer: pair.peer))
+        pair.world.run(.seconds(1))
+        #expect(changes(pair.central) == [false])
+        #expect(try visit() == [false])
+        pair.central.send(.watchConnections(ConnectionWatch(services: [0x180F])))
+        #expect(try visit().isEmpty)
+        pair.central.send(.watchConnections(ConnectionWatch(services: [Example.service])))
+        #expect(try visit() == [true, false])
+        pair.central.send(.watchConnections(nil))
+        #expect(try visit().isEmpty)
+    }
+
+    @Test("behaviours 1.11, 3.22: a lost link is told of, and of power that goes the state alone")
+    func lossIsToldAndPowerIsNot() throws {
+        let pair = try Pair()
+        let listener = pair.phone.manager(.central)
+        listener.send(.watchConnections(ConnectionWatch(peers: [pair.peer])))
+        try pair.central.connect(pair.peer)
+        pair.strap.controller.loseLinks(.connectionTimeout)
+        pair.world.run(.seconds(1))
+        #expect(changes(listener) == [true, false])
+        try pair.central.connect(pair.peer)
+        pair.phone.system.setPower(false)
+        pair.world.run(.seconds(1))
+        #expect(changes(listener) == [true])
+        // What was asked for stays asked for.
+        pair.phone.system.setPower(true)
+        pair.world.run(.seconds(1))
+        try pair.central.connect(pair.peer)
+        #expect(changes(listener) == [true])
+    }
+
+    @Test("behaviour 14.23, AB-G05: what can be asked for is bounded")
+    func whatCanBeAskedForIsBounded() {
+        let services = (0..<9).map { BluetoothUUID(0xFFF0 + $0) }
+        let watch = ConnectionWatch(services: services, peers: (0..<300).map { _ in UUID() }).bounded
+        #expect(watch.services == Array(services.prefix(4)) && watch.peers.count == ConnectionWatch.maximumPeers)
+    }
+
+    @Test(
+        "behaviour 3.19: with nobody there to pair a peer does not get this system's notifications, and stays connected"
+    )
+    func withoutAPairingNoNotifications() throws {
+        let pair = try Pair(configure: { $0.sharesNotifications = true })
+        var options = ConnectOptions()
+        options.requiresNotifications = true
+        _ = try pair.central.ask(.connect(peer: pair.peer, options: options), "connected", \.connection)
+        let isAuthorized = try pair.central.expect("decided") { event -> Bool? in
+            if case .central(.peer(_, .notificationsAuthorized(let isAuthorized))) = event { isAuthorized } else { nil }
+        }
+        #expect(!isAuthorized && pair.phone.system.links.count == 1)
+    }
+
+    @Test func distancesAreNotMeasuredByAControllerThatCannot() throws {
+        let pair = try Pair()
+        try pair.central.connect(pair.peer)
+        let start = Request.central(.peer(pair.peer, .link(.startChannelSounding)))
+        let error = try pair.central.ask(start, "ended") { event -> ServiceError?? in
+            if case .central(.peer(_, .channelSoundingEnded(let error))) = event { .some(error) } else { nil }
+        }
+        #expect(error?.code == .core(.operationNotSupported))
+    }
+}

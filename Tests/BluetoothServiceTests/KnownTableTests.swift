@@ -1,0 +1,113 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// What is remembered of the attribute tables of peers that are not bonded, and of their values.
+@Suite struct KnownTableTests {
+    private struct Bench {
+        let air = RadioWorld()
+        let phone: BluetoothSystem
+        let central: TestManager
+        let accessory: Accessory
+        let peer: UUID
+
+        init(tellsOfChanges: Bool) throws {
+            phone = air.system("Phone")
+            central = air.world.manager(.central, on: phone)
+            accessory = try Accessory(on: air, tellsOfChanges: tellsOfChanges)
+            try accessory.publish()
+            accessory.advertise()
+            peer = try central.find(Accessory.service).identifier
+        }
+
+        /// The services that one connection finds.
+        func visit() throws -> [BluetoothUUID] {
+            accessory.advertise()
+            try central.connect(peer)
+            let services = try central.ask(.discoverServices(peer: peer, uuids: nil), "services", \.services)
+            air.world.run(.seconds(2))
+            _ = try central.ask(.cancelConnection(peer: peer), "disconnected", \.disconnection)
+            air.world.run(.seconds(1))
+            central.take()
+            return try services.get().map(\.uuid)
+        }
+    }
+
+    @Test(
+        "behaviour 4.10: a peer that is not bonded is cached for good if it cannot tell of changes, and else for a connection",
+        arguments: [false, true]
+    )
+    func whatIsCachedOfAStranger(tellsOfChanges: Bool) throws {
+        let bench = try Bench(tellsOfChanges: tellsOfChanges)
+        #expect(try bench.visit() == [Accessory.service])
+        try bench.accessory.publish(0xFFF0)
+        let both: [BluetoothUUID] = [Accessory.service, 0xFFF0]
+        for _ in 1...2 { #expect(try bench.visit() == (tellsOfChanges ? both : [Accessory.service])) }
+        // Somebody else is found as he is.
+        let other = bench.air.world.manager(.central, on: bench.air.system("Tablet"))
+        bench.accessory.advertise()
+        let found = try other.find(Accessory.service).identifier
+        try other.connect(found)
+        let services = try other.ask(.discoverServices(peer: found, uuids: nil), "services", \.services)
+        #expect(try services.get().map(\.uuid) == both)
+    }
+
+    @Test("behaviour 4.12: what is cached of a stranger is gone when Bluetooth is switched off")
+    func switchingOffForgetsTheTables() throws {
+        let bench = try Bench(tellsOfChanges: false)
+        #expect(try bench.visit() == [Accessory.service])
+        try bench.accessory.publish(0xFFF0)
+        #expect(try bench.visit() == [Accessory.service])
+        bench.phone.setPower(false)
+        bench.air.world.run(.seconds(1))
+        bench.phone.setPower(true)
+        bench.air.world.run(.seconds(1))
+        #expect(try bench.visit() == [Accessory.service, 0xFFF0])
+    }
+
+    /// Also for another app, and on the next connection where the table is the same for good.
+    @Test(
+        "behaviour 4.9: a characteristic that is discovered has the value that was read last",
+        arguments: [false, true]
+    )
+    func aDiscoveredCharacteristicHasTheValueThatWasRead(tellsOfChanges: Bool) throws {
+        let bench = try Bench(tellsOfChanges: tellsOfChanges)
+        func discovered(_ manager: TestManager) throws -> RemoteCharacteristic? {
+            let services = try manager.ask(.discoverServices(peer: bench.peer, uuids: nil), "services", \.services)
+            let service = try #require(try services.get().first)
+            let request = Request.discoverCharacteristics(peer: bench.peer, service: service.handle, uuids: nil)
+            return try manager.ask(request, "characteristics", \.characteristics).get().first
+        }
+        bench.accessory.advertise()
+        try bench.central.connect(bench.peer)
+        let first = try #require(try discovered(bench.central))
+        #expect(first.value == nil)
+        let read = Request.readCharacteristic(peer: bench.peer, characteristic: first.handle)
+        #expect(try bench.central.ask(read, "value", \.value) == .success([7]))
+        let other = bench.air.world.manager(.central, on: bench.phone)
+        try other.connect(bench.peer)
+        #expect(try discovered(other)?.value == [7])
+        for manager in [bench.central, other] { manager.send(.cancelConnection(peer: bench.peer)) }
+        bench.air.world.run(.seconds(2))
+        bench.accessory.advertise()
+        try bench.central.connect(bench.peer)
+        #expect(try discovered(bench.central)?.value == (tellsOfChanges ? nil : [7]))
+    }
+
+    @Test("AB-G05: values that are remembered are bounded, and go with their service")
+    func valuesThatAreRememberedAreBounded() {
+        var database = RemoteDatabase()
+        let count = AttributeHandle(RemoteDatabase.maximumValues)
+        for handle in 1...count + 10 { database.remember([UInt8(truncatingIfNeeded: handle)], of: handle) }
+        #expect(database.values.count == RemoteDatabase.maximumValues)
+        database.remember([0xAA], of: 1)
+        #expect(database.values[1] == [0xAA] && database.values[count + 1] == nil)
+        database.invalidate(1...10)
+        #expect(database.values[1] == nil && database.values[11] == [11])
+        #expect(database.values.count == RemoteDatabase.maximumValues - 10)
+    }
+}

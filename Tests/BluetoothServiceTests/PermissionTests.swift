@@ -1,0 +1,89 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+@Suite struct PermissionTests {
+    private func info(_ manager: TestManager) -> SystemInfo? {
+        guard case .success(.system(let info)) = manager.connection.ask(.system, from: .none) else { return nil }
+        return info
+    }
+
+    @Test("behaviour 1.18: an app that may not use Bluetooth sees unauthorized, whatever the radio does")
+    func anAppThatMayNotUseBluetooth() throws {
+        let pair = try Pair()
+        _ = try pair.connected()
+        pair.central.send(.startScan(ScanRequest()))
+        pair.world.run(.seconds(1))
+        pair.central.take()
+        let other = TestWorld.named("other", on: pair)
+        pair.phone.system.setPermission(.denied, for: "test")
+        pair.world.run(.seconds(1))
+        #expect(pair.central.take() == [.stateChanged(.unauthorized)])
+        #expect(pair.phone.system.links.isEmpty && !pair.phone.controller.isScanning)
+        #expect(other.take() == [.stateChanged(.poweredOn)])
+        #expect(info(pair.central)?.permission == .denied && info(other)?.permission == .allowedAlways)
+        // Nothing is done for it, and nothing shown.
+        pair.central.send(.startScan(ScanRequest()))
+        pair.central.send(.connect(peer: pair.peer, options: ConnectOptions()))
+        pair.phone.system.setPower(false)
+        pair.phone.system.setPower(true)
+        pair.world.run(.seconds(5))
+        #expect(pair.central.take().isEmpty && pair.phone.system.links.isEmpty)
+        #expect(pair.central.ask(.peripherals(identifiers: [pair.peer])).isEmpty)
+        #expect(other.take() == [.stateChanged(.poweredOff), .stateChanged(.poweredOn)])
+        pair.phone.system.setPermission(.allowedAlways, for: "test")
+        pair.world.run(.seconds(1))
+        #expect(pair.central.take() == [.stateChanged(.poweredOn)])
+        _ = try pair.connected()
+    }
+
+    @Test("behaviour 1.18: what an app publishes is gone when it may not use Bluetooth any more")
+    func whatAnAppPublishesGoesWithThePermission() throws {
+        let pair = try Pair()
+        pair.strap.system.setPermission(.restricted, for: "test")
+        pair.world.run(.seconds(1))
+        #expect(pair.sensor.take() == [.stateChanged(.unauthorized)])
+        #expect(!pair.strap.controller.isAdvertising)
+        pair.strap.system.setPermission(.allowedAlways, for: "test")
+        pair.world.run(.seconds(1))
+        pair.sensor.take()
+        try pair.sensor.publish()
+    }
+
+    @Test("behaviour 1.18: until somebody has decided an app does not see what the radio does")
+    func untilSomebodyHasDecided() throws {
+        let world = TestWorld()
+        let phone = world.device("Phone") { $0.permission = .notDetermined }
+        let central = phone.manager(.central)
+        world.run(.seconds(5))
+        #expect(central.take().isEmpty && info(central)?.permission == .notDetermined)
+        phone.system.setPermission(.allowedAlways, for: "test")
+        world.run(.seconds(1))
+        #expect(central.take() == [.stateChanged(.poweredOn)])
+    }
+
+    @Test(
+        "behaviour 1.25: the system knows whether its controller scans and connects in the extended way",
+        arguments: [false, true]
+    )
+    func extendedScanAndConnect(isThere: Bool) {
+        let air = RadioWorld(hasExtendedAdvertising: isThere)
+        let system = air.system("Phone")
+        let central = air.world.manager(.central, on: system)
+        #expect(info(central)?.hasExtendedScanAndConnect == isThere)
+        system.setPower(false)
+        air.world.run(.seconds(1))
+        #expect(info(central)?.hasExtendedScanAndConnect == false)
+    }
+}
+
+extension TestWorld {
+    /// A manager of an app of another name.
+    fileprivate static func named(_ name: String, on pair: Pair) -> TestManager {
+        pair.phone.manager(.central, of: pair.phone.system.openApp(AppIdentity(name: name)))
+    }
+}

@@ -1,0 +1,149 @@
+import ATT
+import BluetoothTypes
+import EventLoops
+import Foundation
+import GAP
+import HCI
+import L2CAP
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// What an app in the peripheral role is asked and told, and what is not.
+@Suite struct ServingTests {
+    @Test("behaviour 7.5: without a value the app is asked for each read and each write, and with one never")
+    func whoIsAsked() throws {
+        let pair = try Pair()
+        let handles = try pair.connected()
+        let (note, location) = (try #require(handles[Example.note]), try #require(handles[Example.location]))
+        pair.sensor.take()
+        for octet in 1...3 as ClosedRange<UInt8> {
+            pair.central.send(.readCharacteristic(peer: pair.peer, characteristic: note))
+            let read = try pair.sensor.expect("readRequested", \.readRequest)
+            pair.sensor.send(.respond(transaction: read.transaction, status: .success, value: [octet]))
+            #expect(try pair.central.expect("value", \.value) == .success([octet]))
+            pair.central.send(.writeCharacteristic(peer: pair.peer, characteristic: note, value: [octet]))
+            let write = try pair.sensor.expect("writeRequested", \.writeRequest)
+            #expect(write.writes.map(\.value) == [[octet]])
+            pair.sensor.send(.respond(transaction: write.transaction, status: .success, value: nil))
+            #expect(try pair.central.expect("written", \.writeResult) == .some(nil))
+            let fixed = Request.readCharacteristic(peer: pair.peer, characteristic: location)
+            #expect(try pair.central.ask(fixed, "value", \.value) == .success([1]))
+        }
+        #expect(pair.sensor.take().isEmpty)
+    }
+
+    @Test("behaviour 7.41: that a central connects, looks around and leaves is not told")
+    func connectionsOfCentralsAreNotTold() throws {
+        let pair = try Pair()
+        _ = try pair.connected()
+        pair.world.run(.seconds(5))
+        _ = try pair.central.ask(.cancelConnection(peer: pair.peer), "disconnected", \.disconnection)
+        pair.world.run(.seconds(5))
+        #expect(pair.sensor.take().isEmpty && pair.strap.system.links.isEmpty)
+    }
+
+    @Test("behaviour 7.48: a value that can be read and notified is for any central, without pairing")
+    func subscribingWithoutPairing() throws {
+        let measured = LocalCharacteristic(
+            id: Example.measurementID,
+            uuid: Example.measurement,
+            properties: 0x12,
+            permissions: 1
+        )
+        let service = LocalService(
+            id: Example.serviceID,
+            uuid: Example.service,
+            isPrimary: true,
+            characteristics: [measured]
+        )
+        let pair = try Pair(service)
+        let handle = try #require(try pair.connected()[Example.measurement])
+        let subscribe = Request.setNotify(peer: pair.peer, characteristic: handle, enabled: true)
+        #expect(try pair.central.ask(subscribe, "subscribed", \.notifyState).error == nil)
+        pair.central.send(.readCharacteristic(peer: pair.peer, characteristic: handle))
+        let read = try pair.sensor.expect("readRequested", \.readRequest)
+        pair.sensor.send(.respond(transaction: read.transaction, status: .success, value: [1]))
+        #expect(try pair.central.expect("value", \.value) == .success([1]))
+        pair.sensor.send(.updateValue(characteristic: Example.measurementID, value: [2], centrals: nil))
+        #expect(try pair.central.expect("value", \.value) == .success([2]))
+        #expect(pair.phone.system.bondedPeers.isEmpty)
+    }
+
+    @Test("behaviour 7.43: a value update that crosses the loss of power gives its credit back")
+    func creditsComeBackWithoutPower() throws {
+        let pair = try Pair()
+        pair.strap.system.setPower(false)
+        pair.sensor.send(.updateValue(characteristic: Example.measurementID, value: [1], centrals: nil))
+        pair.world.run(.seconds(1))
+        #expect(pair.sensor.take().compactMap(\.updateCredits) == [1])
+    }
+
+    @Test(
+        "behaviours 4.11, 3.24: a system tells of changes, and a central that connects asks to be told, and for the name"
+    )
+    func changesAreToldWithoutAnAppsAsking() throws {
+        let pair = try Pair()
+        try pair.central.connect(pair.peer)
+        pair.world.run(.seconds(3))
+        let names = pair.central.take().compactMap { event -> String? in
+            if case .central(.peer(_, .nameChanged(let name))) = event { name } else { nil }
+        }
+        #expect(names == ["Strap"] || pair.phone.system.peers[pair.peer]?.deviceName == "Strap")
+        try pair.sensorAlsoPublishes(0x180F)
+        _ = try pair.central.expect("servicesModified") { event -> Bool? in
+            if case .central(.peer(_, .servicesModified)) = event { true } else { nil }
+        }
+    }
+
+    @Test("behaviour 4.18: services take fewer exchanges where those of one width stand together")
+    func servicesOfOneWidthStandTogether() throws {
+        let short = (0..<4).map { BluetoothUUID(0xFFA0 + $0) }
+        let long = (0..<4).map { BluetoothUUID(high: 0x1234_5678, low: UInt64($0)) }
+        func packets(_ order: [BluetoothUUID]) throws -> Int {
+            let pair = try Pair()
+            for (number, uuid) in order.enumerated() {
+                let service = LocalService(id: LocalAttributeID(UInt32(100 + number)), uuid: uuid, isPrimary: true)
+                #expect(try pair.sensor.ask(.addService(service), "serviceAdded", \.serviceAdded) == .some(nil))
+            }
+            let before = pair.phone.controller.dataPackets
+            try pair.central.connect(pair.peer)
+            pair.world.run(.seconds(3))
+            return pair.phone.controller.dataPackets - before
+        }
+        let mixed = zip(short, long).flatMap { [$0, $1] }
+        #expect(try packets(short + long) < packets(mixed))
+    }
+
+    @Test("behaviour 14.2: after half a minute the interval of an advertisement is one that Apple recommends")
+    func theSlowInterval() throws {
+        let pair = try Pair()
+        pair.central.send(.startScan(ScanRequest(allowsDuplicates: true)))
+        func heard(in time: Duration) -> Int {
+            pair.central.take()
+            pair.world.run(time)
+            return pair.central.take().count / 2
+        }
+        #expect((45...55).contains(heard(in: .seconds(1))))
+        pair.world.run(.seconds(60))
+        // 152.5 ms.
+        #expect((63...67).contains(heard(in: .seconds(10))))
+    }
+
+    @Test(
+        "behaviours 3.29, 14.4: 11.25 ms is for a peer with a service for input devices alone",
+        arguments: [false, true]
+    )
+    func theShortestIntervalIsForInputDevices(isInputDevice: Bool) throws {
+        let pair = try Pair()
+        if isInputDevice { try pair.sensorAlsoPublishes(0x1812) }
+        _ = try pair.connected()
+        pair.world.run(.seconds(2))
+        let link = try #require(pair.strap.system.links.first?.link)
+        let asked = ConnectionParameters(intervalMinimum: 9, intervalMaximum: 9, latency: 0, timeout: 600)
+        link.updateParameters(asked, by: .l2cap) { _ in }
+        pair.world.run(.seconds(1))
+        #expect(pair.phone.controller.lastConnectionUpdate?.intervalMin == (isInputDevice ? 9 : nil))
+    }
+}

@@ -1,0 +1,13 @@
+// What code does that imports single headers of Apple's framework: everything is there all the same.
+import CoreBluetooth.CBCharacteristic
+import CoreBluetooth.CBL2CAPChannel
+import CoreBluetooth.CBPeripheral
+import CoreBluetooth.CBUUID
+
+/// Whether a characteristic can be read.
+func isReadable(_ characteristic: CBCharacteristic, of peripheral: CBPeripheral?) -> Bool {
+    characteristic.properties.contains(.read) && (peripheral?.state ?? .disconnected) != .connecting
+}
+
+/// A value of the C module below.
+let offState: CoreBluetooth.CBManagerState = .poweredOff

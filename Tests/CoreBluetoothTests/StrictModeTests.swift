@@ -1,0 +1,92 @@
+import BluetoothService
+import BluetoothTypes
+import CoreBluetooth
+import ServiceMessages
+import Testing
+
+/// `HARALD_MISUSE=error`: who waits for a callback gets one. Without it nobody does, as on Apple's systems.
+@Suite struct StrictModeTests {
+    private func calls(_ app: CentralApp, _ body: () -> Void) -> [String] {
+        Misuse.$isStrict.withValue(true, operation: body)
+        // Behind what was put on the queue.
+        app.queue.sync {}
+        return app.take().calls
+    }
+
+    @Test("behaviours 1.6, 1.7: in strict mode a central's mistakes are errors of the callbacks that are waited for")
+    func mistakesOfACentral() {
+        let app = CentralApp()
+        let characteristic = app.explore()
+        let service = app.peripheral.services![0]
+        let descriptor = characteristic.descriptors![1]
+        app.service.deliver(.disconnected(peer: app.peer, nil, isReconnecting: false))
+        app.take()
+        let peripheral = app.peripheral!
+        let commands: [(String, () -> Void)] = [
+            ("services!", { peripheral.discoverServices(nil) }),
+            ("included!", { peripheral.discoverIncludedServices(nil, for: service) }),
+            ("characteristics!", { peripheral.discoverCharacteristics(nil, for: service) }),
+            ("descriptors!", { peripheral.discoverDescriptors(for: characteristic) }),
+            ("value nil!", { peripheral.readValue(for: characteristic) }),
+            ("written!", { peripheral.writeValue(Data([1]), for: characteristic, type: .withResponse) }),
+            ("notifying false!", { peripheral.setNotifyValue(true, for: characteristic) }),
+            ("descriptor value!", { peripheral.readValue(for: descriptor) }),
+            ("descriptor written!", { peripheral.writeValue(Data([1]), for: descriptor) }),
+            ("rssi 127!", { peripheral.readRSSI() }),
+        ]
+        for (call, command) in commands {
+            #expect(calls(app, command) == [call])
+            #expect((app.lastError as? CBError)?.code == .notConnected, "\(call)")
+            #expect("\(app.lastError!)".contains("API MISUSE"))
+            // As Apple's systems do it.
+            command()
+            app.queue.sync {}
+            #expect(app.take() == ([], []), "\(call)")
+        }
+        // Nobody is told of a write without response.
+        #expect(calls(app) { peripheral.writeValue(Data([1]), for: characteristic, type: .withoutResponse) }.isEmpty)
+        app.service.deliver(.stateChanged(.poweredOff))
+        app.take()
+        #expect(calls(app) { app.manager.connect(peripheral) } == ["didFailToConnect!"])
+        #expect((app.lastError as? CBError)?.code == .operationNotSupported)
+        #expect(calls(app) { app.manager.scanForPeripherals(withServices: nil) }.isEmpty)
+        #expect(peripheral.state == .disconnected)
+    }
+
+    @Test("behaviour 3.8: in strict mode a peripheral of another manager fails to connect")
+    func aPeripheralOfAnotherManager() {
+        let (app, other) = (CentralApp(), CentralApp())
+        for app in [app, other] {
+            app.powerOn()
+            app.discover()
+            app.take()
+        }
+        #expect(calls(app) { app.manager.connect(other.peripheral) } == ["didFailToConnect!"])
+        #expect((app.lastError as? CBError)?.code == .unknownDevice)
+        #expect(other.take() == ([], []))
+    }
+
+    @Test(
+        "behaviours 1.6, 7.15: in strict mode a peripheral's mistakes are errors of the callbacks that are waited for"
+    )
+    func mistakesOfAPeripheral() {
+        let app = PeripheralApp()
+        func calls(_ body: () -> Void) -> [String] {
+            Misuse.$isStrict.withValue(true, operation: body)
+            app.queue.sync {}
+            return app.take().calls
+        }
+        #expect(calls { app.manager.add(app.local) } == ["added 180D!"])
+        #expect(calls { app.manager.startAdvertising(nil) } == ["advertising!"])
+        #expect((app.lastError as? CBError)?.code == .operationNotSupported)
+        app.powerOn()
+        let data: [String: Any] = [
+            CBAdvertisementDataLocalNameKey: "x", CBAdvertisementDataManufacturerDataKey: Data([1, 2]),
+        ]
+        #expect(calls { app.manager.startAdvertising(data) } == ["advertising!"])
+        #expect((app.lastError as? CBError)?.code == .invalidParameters)
+        // As observed on Apple's systems: without what cannot be advertised.
+        app.manager.startAdvertising(data)
+        #expect(app.take().requests == [.startAdvertising(AdvertisingRequest(localName: "x"))])
+    }
+}

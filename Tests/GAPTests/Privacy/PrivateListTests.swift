@@ -1,0 +1,86 @@
+import BluetoothTypes
+import Bonds
+import Cryptography
+import EventLoops
+import HCI
+import HCIHost
+import SMP
+import Testing
+
+@testable import GAP
+@testable import Privacy
+@testable import Security
+
+/// Who is recognised, whatever is on the controller's list.
+@Suite struct PrivateListTests {
+    private static let undirected = Peripheral.Mode(.general, .undirected)
+
+    /// More bonded devices than the list holds: each is recognised and reached, by the controller or by the host.
+    @Test(arguments: PrivacyMode.inController)
+    func moreBondsThanTheListHolds(mode: PrivacyMode) throws {
+        let world = GAPWorld(mode.commands)
+        let device = world.privateDevice(mode, listSize: 1)
+        let others = (0..<3).map { _ in world.privateDevice(mode) }
+        for other in others { try device.bond(with: other) }
+        #expect(device.access.privacy.list.entries.count == 1)
+        let roles = others.map { Peripheral($0.access) }
+        for role in roles { role.enter(Self.undirected) }
+        let heard = try device.hear()
+        #expect(Set(heard.map(\.address)) == Set(others.map(\.identity.address)) && heard.allSatisfy(\.isResolved))
+        for other in others {
+            let central = Central(device.access)
+            var link: AccessLink?
+            central.connect(to: other.identity.address, within: .seconds(10)) { link = try? $0.get() }
+            #expect(world.run(for: .seconds(12)) { link != nil })
+            #expect(link?.peer == other.identity.address)
+        }
+    }
+
+    /// Bonds come and go while the device advertises, scans and looks for a peer.
+    @Test(arguments: PrivacyMode.inController)
+    func theListChangesWhileTheRadioIsBusy(mode: PrivacyMode) throws {
+        let world = GAPWorld(mode.commands)
+        let (device, other) = (world.privateDevice(mode), world.privateDevice(mode))
+        let role = Peripheral(device.access)
+        role.enter(Self.undirected)
+        let theirs = Peripheral(other.access)
+        theirs.enter(Self.undirected)
+        let observer = Observer(device.access)
+        var heard: [BluetoothAddress] = []
+        try observer.observe(.attentive) { heard.append($0.address) }
+        device.access.connector.want(BluetoothAddress(0xC0_0000_0000_01, kind: .randomDevice))
+        world.run(.seconds(2))
+        #expect(!heard.contains(other.identity.address) && !heard.isEmpty)
+        try device.bond(with: other)
+        #expect(device.access.privacy.list.isInUse)
+        heard = []
+        world.run(.seconds(2))
+        #expect(!heard.isEmpty && Set(heard) == [other.identity.address])
+        let bond = try #require(device.bonds?.bond(identity: other.identity.address))
+        try device.access.security.forget(bond.identifier)
+        heard = []
+        world.run(.seconds(2))
+        #expect(!device.access.privacy.list.isInUse)
+        #expect(!heard.isEmpty && !heard.contains(other.identity.address))
+        #expect(device.access.connector.wanted.count == 1)
+    }
+
+    /// Network privacy mode: somebody who shows the identity address of a bonded device with a key is not taken for it, unless
+    /// it is known to do so.
+    @Test(arguments: PrivacyMode.allCases, [false, true])
+    func anIdentityAddressOnTheAirCountsInDeviceModeOnly(mode: PrivacyMode, showsIdentity: Bool) throws {
+        let world = GAPWorld(mode.commands)
+        let device = world.privateDevice(mode)
+        let open = world.device()
+        let key = Key128(Block128(high: 3, low: 4))
+        device.access.privacy.peers = [PrivatePeer(identity: open.address, key: key, showsIdentity: showsIdentity)]
+        world.run(.milliseconds(100))
+        let role = Peripheral(open.access)
+        role.enter(Self.undirected)
+        let central = Central(device.access)
+        var result: Result<AccessLink, GAPError>?
+        central.connect(to: open.address, within: .seconds(5)) { result = $0 }
+        world.run(for: .seconds(6)) { result != nil }
+        #expect((try? result?.get().peer) == (showsIdentity ? open.address : nil))
+    }
+}

@@ -1,0 +1,363 @@
+import BluetoothTypes
+import Cryptography
+import EventLoops
+import HCI
+import HCIHost
+import SMP
+import StackStandIns
+import Testing
+
+@testable import Privacy
+
+/// The addresses of a device on a controller that takes its time, refuses, and goes.
+@Suite struct PrivacyLifeTests {
+    private let peer = ScriptedPeer()
+    private static let interval = Duration.seconds(100)
+    private static let identity = LocalIdentity(
+        address: BluetoothAddress(0xC0FF_EE00_0001, kind: .publicDevice),
+        key: Key128(Block128(high: 5, low: 6))
+    )
+    private static let fixed = OwnAddress(identity.address)
+    private static let bonded = PrivatePeer(
+        identity: BluetoothAddress(0b11 << 46 | 1, kind: .randomDevice),
+        key: Key128(Block128(high: 7, low: 8))
+    )
+
+    init() {
+        peer.up()
+    }
+
+    private func privacy(isPrivate: Bool = true, interval: Duration = PrivacyLifeTests.interval) -> DevicePrivacy {
+        DevicePrivacy(
+            host: peer.host,
+            loop: peer.loop,
+            random: RandomSource(seed: 3),
+            identity: isPrivate ? Self.identity : nil,
+            interval: interval,
+            happenings: peer.happenings
+        )
+    }
+
+    /// A controller with room for so many peers.
+    private func controller(listSize: Int = 0) -> ControllerInformation {
+        var information = ControllerInformation()
+        information.leFeatures = listSize > 0 ? [.privacy, .extendedAdvertising] : [.extendedAdvertising]
+        information.supportedCommands = SupportedCommands(HCICommandRegistry.all)
+        information.resolvingListSize = listSize
+        return information
+    }
+
+    /// The addresses that the controller was given since this was asked last.
+    private func addresses() -> [BluetoothAddress] {
+        defer { peer.commands = [] }
+        return peer.commands.compactMap { ($0 as? LESetRandomAddress)?.address }
+    }
+
+    /// Runs for a moment, and returns each value that `read` had after a task.
+    private func watch<Value: Equatable>(_ read: () -> Value) -> [Value] {
+        var values: [Value] = []
+        peer.loop.run(until: peer.loop.now + .milliseconds(10)) {
+            let value = read()
+            if values.last != value { values.append(value) }
+            return false
+        }
+        return values
+    }
+
+    @Test(arguments: [(0, 1), (1, 1), (2, 2), (3_600, 3_600), (3_601, 3_600)])
+    func theIntervalIsOneThatAControllerTakes(asked: Int, kept: Int) {
+        #expect(privacy(interval: .seconds(asked)).interval == .seconds(kept))
+    }
+
+    /// What the controller answers after it was reset is about an address that nobody has any more.
+    @Test func anAnswerOfBeforeAResetCountsForNothing() {
+        let privacy = privacy()
+        let first = privacy.begin(Self.fixed, on: controller())
+        privacy.reset()
+        #expect(privacy.sharedAddress == nil)
+        let second = privacy.begin(Self.fixed, on: controller())
+        #expect(first.address != second.address)
+        #expect(watch { privacy.sharedAddress?.address } == [nil, second.address])
+        #expect(addresses() == [first.address, second.address] && privacy.quiet.state == .running)
+    }
+
+    /// The same of a refusal.
+    @Test func aRefusalOfBeforeAResetCountsForNothing() {
+        let privacy = privacy()
+        var failures = 0
+        privacy.onFailed = { _ in failures += 1 }
+        peer.refuses[LESetRandomAddress.opcode] = .controllerBusy
+        _ = privacy.begin(Self.fixed, on: controller())
+        privacy.reset()
+        peer.run()
+        #expect(failures == 0)
+    }
+
+    /// Who begins anew in answer to the refusal is not disturbed by what it ended.
+    @Test func aRefusalThatLedToANewBeginningEndsNothing() {
+        let privacy = privacy()
+        peer.refuses[LESetRandomAddress.opcode] = .controllerBusy
+        var second: OwnAddress?
+        privacy.onFailed = { error in
+            #expect(!error.isOfHost)
+            peer.refuses = [:]
+            privacy.reset()
+            second = privacy.begin(Self.fixed, on: controller())
+        }
+        _ = privacy.begin(Self.fixed, on: controller())
+        peer.loop.run(until: peer.loop.now + .seconds(1)) { second != nil }
+        #expect(privacy.quiet.state == .working([.address]))
+        peer.run()
+        #expect(privacy.sharedAddress?.address == second?.address && privacy.quiet.state == .running)
+    }
+
+    /// A controller that is gone has refused nothing.
+    @Test func aControllerThatGoesRefusesNothing() {
+        let privacy = privacy()
+        var failures = 0
+        privacy.onFailed = { _ in failures += 1 }
+        peer.refuses[LESetRandomAddress.opcode] = .controllerBusy
+        _ = privacy.begin(Self.fixed, on: controller())
+        peer.onClose?(.closedByPeer)
+        peer.run(.seconds(5))
+        #expect(failures == 0 && privacy.sharedAddress == nil)
+    }
+
+    /// The very first address is of no use when it is refused. A later one is asked for again, and the old one stays until then.
+    @Test func aControllerThatWouldNotTakeAnAddressIsAskedAgain() {
+        let privacy = privacy()
+        var failures = 0
+        privacy.onFailed = { _ in failures += 1 }
+        let first = privacy.begin(Self.fixed, on: controller()).address
+        peer.run(.zero)
+        #expect(addresses() == [first])
+        peer.refuses[LESetRandomAddress.opcode] = .commandDisallowed
+        peer.run(Self.interval + .milliseconds(900))
+        #expect(addresses().count == 1 && privacy.sharedAddress?.address == first)
+        peer.refuses = [:]
+        peer.run(.milliseconds(200))
+        let again = addresses()
+        #expect(again.count == 1 && privacy.sharedAddress?.address == again.first && failures == 0)
+        // From then on it lasts as long as any.
+        peer.run(Self.interval - .milliseconds(300))
+        #expect(addresses().isEmpty)
+        peer.run(.milliseconds(300))
+        #expect(addresses().count == 1)
+        peer.refuses[LESetRandomAddress.opcode] = .commandDisallowed
+        privacy.reset()
+        _ = privacy.begin(Self.fixed, on: controller())
+        peer.run(.seconds(5))
+        #expect(failures == 1 && addresses().count == 1)
+    }
+
+    /// Neither the time of an address of before nor what was to be tried again shortens that of the new one.
+    @Test(arguments: [false, true])
+    func nothingIsDueAfterAReset(isRefused: Bool) {
+        let privacy = privacy()
+        _ = privacy.begin(Self.fixed, on: controller())
+        peer.run(Self.interval - .milliseconds(500))
+        if isRefused {
+            peer.refuses[LESetRandomAddress.opcode] = .commandDisallowed
+            peer.run(.milliseconds(800))
+            peer.refuses = [:]
+        }
+        _ = addresses()
+        privacy.reset()
+        let begun = privacy.begin(Self.fixed, on: controller()).address
+        peer.run(Self.interval - .milliseconds(100))
+        #expect(addresses() == [begun] && privacy.sharedAddress?.address == begun)
+        peer.run(.milliseconds(200))
+        #expect(addresses().count == 1 && privacy.sharedAddress?.address != begun)
+    }
+
+    /// One event after the other, and none of before a reset.
+    @Test func anEventWaitsUntilTheOneBeforeItIsDone() {
+        let privacy = privacy()
+        privacy.isHandling = true
+        privacy.handle(.begin(hasSetAddresses: true))
+        privacy.handle(.need(.address))
+        #expect(privacy.events.count == 2 && privacy.quiet.state == .running)
+        privacy.reset()
+        #expect(privacy.events.count == 1)
+        privacy.isHandling = false
+        privacy.handle(.begin(hasSetAddresses: true))
+        // What was needed before is not needed any more.
+        #expect(privacy.events.isEmpty && privacy.quiet.state == .running && !privacy.isHandling)
+        peer.run()
+        #expect(addresses().isEmpty)
+    }
+
+    /// A controller that knows the bonded peers makes private addresses for them, in place of one that they can resolve.
+    @Test(arguments: [(false, false), (false, true), (true, false), (true, true)], [false, true])
+    func theControllerMakesAddressesForThoseOnItsList(_ device: (isPrivate: Bool, hasList: Bool), isHidden: Bool) throws
+    {
+        let (isPrivate, hasList) = device
+        let privacy = privacy(isPrivate: isPrivate)
+        privacy.peers = [Self.bonded]
+        _ = privacy.begin(Self.fixed, on: controller(listSize: hasList ? 4 : 0))
+        peer.run()
+        #expect(privacy.list.isInUse == hasList && privacy.resolvesAddresses == hasList)
+        if isHidden { privacy.declare(.nonResolvable, of: .scanner) }
+        peer.run()
+        let shown = try #require(privacy.sharedAddress)
+        #expect(shown.isMadeByController == (isPrivate && hasList && !isHidden))
+        switch (isPrivate, isHidden) {
+        case (_, true): #expect(shown.address.randomKind == .nonResolvable)
+        case (true, false): #expect(shown.address.isResolved(by: Self.identity.key))
+        case (false, false): #expect(shown.address == Self.identity.address)
+        }
+        // The same again changes nothing, and none brings the first kind back.
+        let count = addresses().count
+        privacy.declare(isHidden ? .nonResolvable : .any, of: .scanner)
+        peer.run()
+        #expect(addresses().isEmpty && count == (isPrivate ? 1 : 0) + (isHidden ? 1 : 0))
+        privacy.declare(.none, of: .scanner)
+        peer.run()
+        #expect(privacy.sharedAddress?.address.randomKind == (isPrivate ? .resolvable : nil))
+    }
+
+    @Test func anAdvertisingSetHasAnAddressOfItsOwnWhereThereAreSuch() {
+        for isPrivate in [false, true] {
+            let privacy = privacy(isPrivate: isPrivate)
+            #expect(privacy.drawAddress(.fixed) == nil)
+            #expect(privacy.drawAddress(.nonResolvable)?.randomKind == .nonResolvable)
+            let resolvable = privacy.drawAddress(.resolvable)
+            #expect(resolvable.map { $0.isResolved(by: Self.identity.key) } == (isPrivate ? true : nil))
+            #expect(privacy.isPrivate == isPrivate)
+        }
+    }
+
+    /// A device without private addresses has the one that it is given, and sets a random one only.
+    @Test func aDeviceWithoutPrivateAddressesShowsTheOneThatItHas() {
+        let privacy = privacy(isPrivate: false)
+        #expect(privacy.begin(Self.fixed, on: controller()) == Self.fixed)
+        #expect(privacy.sharedAddress == Self.fixed)
+        peer.run(Self.interval + .seconds(1))
+        #expect(addresses().isEmpty)
+        privacy.reset()
+        let random = OwnAddress(BluetoothAddress(0b11 << 46 | 9, kind: .randomDevice))
+        #expect(privacy.begin(random, on: controller()) == random)
+        peer.run(Self.interval + .seconds(1))
+        #expect(addresses() == [random.address] && privacy.sharedAddress == random)
+    }
+}
+
+/// What is known of the bonded peers, and for how long.
+@Suite struct PrivatePeerKnowledgeTests {
+    private let peer = ScriptedPeer()
+    private let privacy: DevicePrivacy
+    private let bonded = PrivatePeer(
+        identity: BluetoothAddress(0b11 << 46 | 1, kind: .randomDevice),
+        key: Key128(Block128(high: 7, low: 8))
+    )
+    private let keyless = PrivatePeer(identity: BluetoothAddress(0b11 << 46 | 2, kind: .randomDevice), key: nil)
+    private static let stranger = BluetoothAddress(0b11 << 46 | 3, kind: .randomDevice)
+
+    init() {
+        peer.up()
+        privacy = DevicePrivacy(
+            host: peer.host,
+            loop: peer.loop,
+            random: RandomSource(seed: 3),
+            identity: nil,
+            happenings: peer.happenings
+        )
+        privacy.peers = [bonded, keyless]
+    }
+
+    private func begin(listSize: Int) {
+        var information = ControllerInformation()
+        information.leFeatures = [.privacy, .extendedAdvertising]
+        information.supportedCommands = SupportedCommands(HCICommandRegistry.all)
+        information.resolvingListSize = listSize
+        _ = privacy.begin(OwnAddress(BluetoothAddress(1, kind: .publicDevice)), on: information)
+        peer.run()
+    }
+
+    /// What a peer says of itself counts until it says something else, or is forgotten.
+    @Test func aPeerSaysWhetherItResolvesAddresses() {
+        #expect(!privacy.resolves(bonded))
+        privacy.setResolvesAddresses(true, of: Self.stranger)
+        privacy.setResolvesAddresses(true, of: bonded.identity)
+        #expect(privacy.resolves(bonded) && !privacy.resolves(keyless))
+        privacy.setResolvesAddresses(false, of: keyless.identity)
+        #expect(privacy.resolves(bonded))
+        privacy.setResolvesAddresses(false, of: bonded.identity)
+        #expect(!privacy.resolves(bonded))
+        privacy.setResolvesAddresses(true, of: bonded.identity)
+        privacy.peers = [keyless]
+        privacy.peers = [bonded, keyless, PrivatePeer(identity: Self.stranger, key: .zero)]
+        #expect(!privacy.resolves(bonded) && !privacy.resolves(PrivatePeer(identity: Self.stranger, key: nil)))
+    }
+
+    /// An address is good for two seconds.
+    @Test func whereAPeerWasHeardIsKnownForTwoSeconds() {
+        let address = BluetoothAddress.resolvablePrivate(bonded.key ?? .zero, RandomSource(seed: 1))
+        privacy.heard(bonded.identity, at: address)
+        peer.run(.seconds(2))
+        #expect(privacy.recentAddress(of: bonded.identity) == address)
+        #expect(privacy.recentAddress(of: keyless.identity) == nil)
+        peer.run(.nanoseconds(1))
+        #expect(privacy.recentAddress(of: bonded.identity) == nil)
+        privacy.heard(bonded.identity, at: address)
+        privacy.reset()
+        #expect(privacy.recentAddress(of: bonded.identity) == nil)
+    }
+
+    @Test func theHostResolvesThoseWhomTheControllerDoesNotKnow() {
+        #expect(privacy.isResolvedByHost(bonded.identity))
+        #expect(!privacy.isResolvedByHost(keyless.identity) && !privacy.isResolvedByHost(Self.stranger))
+        begin(listSize: 2)
+        #expect(!privacy.isResolvedByHost(bonded.identity) && !privacy.isResolvedByHost(keyless.identity))
+        privacy.reset()
+        #expect(privacy.isResolvedByHost(bonded.identity) && !privacy.resolvesAddresses)
+    }
+
+    /// Who would not understand a private address is called by its own, and is not on the controller's list meanwhile.
+    @Test func aPeerThatIsCalledByItsIdentityLeavesTheList() {
+        begin(listSize: 2)
+        let both = Set([bonded.identity, keyless.identity])
+        #expect(Set(privacy.list.entries.keys) == both)
+        privacy.setTargets([bonded.identity, keyless.identity, Self.stranger])
+        peer.run()
+        #expect(Set(privacy.list.entries.keys) == [keyless.identity] && privacy.listable == [keyless])
+        privacy.setTargets([])
+        peer.run()
+        #expect(Set(privacy.list.entries.keys) == both)
+        privacy.setResolvesAddresses(true, of: bonded.identity)
+        privacy.setTargets([bonded.identity])
+        peer.run()
+        #expect(Set(privacy.list.entries.keys) == both)
+        // A new controller advertises to nobody.
+        privacy.setResolvesAddresses(false, of: bonded.identity)
+        privacy.setTargets([])
+        privacy.setTargets([bonded.identity])
+        privacy.reset()
+        #expect(privacy.listable == [bonded, keyless])
+    }
+
+    @Test func anAddressStandsForWhoeverItIs() {
+        let address = BluetoothAddress.resolvablePrivate(bonded.key ?? .zero, RandomSource(seed: 1))
+        #expect(privacy.identity(of: address) == bonded.identity && privacy.peer(at: address) == bonded)
+        let told = BluetoothAddress(Self.stranger.value, kind: .randomIdentity)
+        #expect(privacy.identity(of: told) == Self.stranger && privacy.peer(at: told) == nil)
+        #expect(privacy.bonded(keyless.identity) == keyless && privacy.bonded(Self.stranger) == nil)
+    }
+
+    /// Strangers' addresses take no room where there is nothing to try on them.
+    @Test("AB-G02: without keys no private address is remembered")
+    func withoutKeysNothingIsRemembered() {
+        var resolver = AddressResolver()
+        resolver.replace([keyless])
+        let address = BluetoothAddress.resolvablePrivate(bonded.key ?? .zero, RandomSource(seed: 1))
+        #expect(resolver.peer(at: address) == nil && resolver.remembered == 0)
+    }
+
+    /// The random part is one of 1 to 2^22 - 2, whatever the source gives (Core Vol 6 Part B 1.3.2.2).
+    @Test(arguments: 1...64 as ClosedRange<UInt64>)
+    func everyPartThatIsAllowedComesOfTheSource(seed: UInt64) {
+        let address = BluetoothAddress.resolvablePrivate(.zero, RandomSource(seed: seed))
+        #expect(address.value >> 24 & 0x3F_FFFF == RandomSource(seed: seed).next() % 4_194_302 + 1)
+        #expect(address.value >> 46 == 0b01 && address.kind == .randomDevice)
+    }
+}

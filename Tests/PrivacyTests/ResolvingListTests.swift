@@ -1,0 +1,131 @@
+import BluetoothTypes
+import Cryptography
+import HCI
+import HCIHost
+import Testing
+
+@testable import Privacy
+
+/// What the controller's list is told.
+@Suite struct ResolvingListTests {
+    private func information(_ size: Int) -> ControllerInformation {
+        var information = ControllerInformation()
+        information.leFeatures = [.privacy]
+        information.supportedCommands = SupportedCommands(HCICommandRegistry.all)
+        information.resolvingListSize = size
+        return information
+    }
+
+    private func peer(_ number: UInt64, hasKey: Bool = true, lastUse: UInt64 = 0, showsIdentity: Bool = false)
+        -> PrivatePeer
+    {
+        PrivatePeer(
+            identity: BluetoothAddress(0b11 << 46 | number, kind: .randomDevice),
+            key: hasKey ? Key128(Block128(high: number, low: 1)) : nil,
+            showsIdentity: showsIdentity,
+            lastUse: lastUse
+        )
+    }
+
+    private func settle(_ list: inout ResolvingList) -> [ResolvingList.Step] {
+        let steps = list.steps
+        for step in steps { list.finished(step, isDone: true) }
+        #expect(!list.isBehind && list.steps.isEmpty)
+        return steps
+    }
+
+    @Test func thoseUsedLastAreOnTheListAndTheLeastRecentlyUsedGoes() {
+        var list = ResolvingList()
+        list.begin(information(2))
+        #expect(list.capacity == 2 && !list.isBehind)
+        let (a, b, c) = (peer(1, lastUse: 1), peer(2, lastUse: 2), peer(3, lastUse: 3))
+        list.choose(from: [a, b])
+        #expect(settle(&list) == [.setTimeout, .add(b), .add(a), .enable])
+        #expect(list.isInUse)
+        list.choose(from: [a, b, c])
+        #expect(settle(&list) == [.remove(a.identity), .add(c)])
+        // Used again, in whatever order it is told.
+        list.choose(from: [peer(1, lastUse: 9), b, c])
+        #expect(settle(&list) == [.remove(b.identity), .add(peer(1, lastUse: 9))])
+        list.choose(from: [])
+        #expect(settle(&list).count == 2 && !list.isInUse)
+    }
+
+    @Test func aPeerWithoutAKeyOrThatMayShowItselfIsInDeviceMode() {
+        var list = ResolvingList()
+        list.begin(information(3))
+        let (keyless, open, plain) = (peer(1, hasKey: false, lastUse: 9), peer(2, showsIdentity: true), peer(3))
+        list.choose(from: [keyless, open, plain])
+        #expect(
+            settle(&list) == [
+                .setTimeout, .add(plain), .add(open), .showIdentity(open.identity), .add(keyless),
+                .showIdentity(keyless.identity), .enable,
+            ]
+        )
+        // Those with keys come first, and who has no identity address does not come at all.
+        list.choose(from: [keyless, open, plain, peer(4)])
+        #expect(settle(&list) == [.remove(keyless.identity), .add(peer(4))])
+        var homeless = peer(5)
+        homeless.identity = BluetoothAddress(0b01 << 46 | 5, kind: .randomDevice)
+        list.choose(from: [homeless])
+        #expect(settle(&list).allSatisfy { if case .remove = $0 { true } else { false } })
+    }
+
+    @Test func whatTheControllerDoesNotTakeIsLeftToTheHost() {
+        var list = ResolvingList()
+        list.begin(information(3))
+        list.choose(from: [peer(1), peer(2)])
+        for step in list.steps { list.finished(step, isDone: step != .add(peer(1))) }
+        #expect(!list.isBehind && list.isInUse && list.entries.count == 1)
+        list.begin(information(3))
+        list.choose(from: [peer(1)])
+        for step in list.steps { list.finished(step, isDone: step != .enable) }
+        #expect(!list.isInUse && list.capacity == 0 && !list.isBehind)
+        var old = information(3)
+        old.leFeatures = []
+        list.begin(old)
+        list.choose(from: [peer(1)])
+        #expect(list.steps.isEmpty)
+    }
+
+    /// Nothing is said for nothing, a peer that has changed is another one, and the list counts when all of it is there.
+    @Test func whatIsSaidOfEachChange() {
+        var list = ResolvingList()
+        list.begin(information(2))
+        #expect(list.steps.isEmpty && !list.isInUse)
+        list.choose(from: [peer(1)])
+        #expect(list.isBehind && list.steps == [.setTimeout, .add(peer(1)), .enable])
+        list.finished(.setTimeout, isDone: false)
+        list.finished(.add(peer(1)), isDone: true)
+        #expect(!list.isInUse && !list.isBehind && list.steps.isEmpty)
+        list.finished(.enable, isDone: true)
+        #expect(list.isInUse)
+        var other = peer(1)
+        other.key = Key128(Block128(high: 99, low: 1))
+        list.choose(from: [other])
+        #expect(list.isBehind && settle(&list) == [.remove(other.identity), .add(other)])
+        other.showsIdentity = true
+        list.choose(from: [other])
+        #expect(list.isBehind)
+        #expect(settle(&list) == [.remove(other.identity), .add(other), .showIdentity(other.identity)])
+        // To be used changes nothing of it.
+        other.lastUse = 5
+        list.choose(from: [other])
+        #expect(!list.isBehind && list.steps.isEmpty)
+        list.choose(from: [peer(2)])
+        #expect(list.isBehind && settle(&list) == [.remove(other.identity), .add(peer(2))])
+        list.begin(information(0))
+        list.choose(from: [peer(1)])
+        #expect(list.capacity == 0 && !list.isBehind && list.steps.isEmpty && !list.isInUse)
+        // Nothing of before is there, and a time that the controller cannot be told it is not.
+        var simple = information(1)
+        simple.supportedCommands = SupportedCommands(
+            HCICommandRegistry.all.filter {
+                $0 != LESetResolvablePrivateAddressTimeout.self && $0 != LESetPrivacyMode.self
+            }
+        )
+        list.begin(simple)
+        list.choose(from: [peer(1, hasKey: false), peer(2, hasKey: false, lastUse: 1)])
+        #expect(settle(&list) == [.add(peer(2, hasKey: false, lastUse: 1)), .enable])
+    }
+}

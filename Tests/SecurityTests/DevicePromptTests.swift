@@ -1,0 +1,277 @@
+import BluetoothTypes
+import Bonds
+import Cryptography
+import EventLoops
+import HCI
+import HCIHost
+import L2CAP
+import SMP
+import StackStandIns
+import Testing
+
+@testable import Privacy
+@testable import Security
+
+/// Questions of several links at one device, who gets which answer, and what becomes of those that nobody answers.
+@Suite struct DevicePromptTests {
+    /// A person who leaves everything open until a test answers.
+    private final class Desk: PairingPrompter {
+        private(set) var opened: [(prompt: PairingPrompt, link: UInt64)] = []
+        private(set) var closed: [UInt64] = []
+        private(set) var answers: [(PairingAnswer) -> Void] = []
+
+        func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void) {
+            opened.append((prompt, peer.link))
+            answers.append(answer)
+        }
+
+        func closePrompt(_ peer: PromptedPeer) { closed.append(peer.link) }
+    }
+
+    /// Three links of strangers, and what they were answered.
+    private final class Office {
+        let bench: SecurityBench
+        var links: [SecureLink]
+        var desk: Desk? = Desk()
+        var answered: [String] = []
+        var security: DeviceSecurity { bench.security }
+
+        init() throws {
+            bench = try SecurityBench(.peripheral)
+            links = [bench.link]
+            for number: UInt16 in [1, 2] {
+                let address = BluetoothAddress(0xC000_0000_0090 + UInt64(number), kind: .randomDevice)
+                links.append(try #require(bench.connect(address, 0x40 + number)))
+            }
+            security.prompter = desk
+        }
+
+        func ask(_ link: Int, _ prompt: PairingPrompt = .confirmPairing) {
+            let number = link + 1
+            security.ask(prompt, of: links[link]) { [unowned self] in answered.append("\(number) \($0)") }
+        }
+    }
+
+    @Test func linksAreNumberedAndAskedAboutInTurn() throws {
+        let office = try Office()
+        let desk = try #require(office.desk)
+        #expect(office.links.map(\.number) == [1, 2, 3])
+        for link in 0..<3 { office.ask(link) }
+        #expect(desk.opened.map(\.link) == [1] && office.links.allSatisfy { $0.prompt != nil })
+        // Who types is not done.
+        desk.answers[0](.typing(.digitEntered))
+        #expect(office.answered == ["1 \(PairingAnswer.typing(.digitEntered))"] && office.links[0].prompt != nil)
+        desk.answers[0](.accept)
+        #expect(office.answered.last == "1 accept" && office.links[0].prompt == nil)
+        #expect(desk.opened.map(\.link) == [1, 2] && desk.closed.isEmpty)
+        // An answer counts once.
+        desk.answers[0](.refuse)
+        #expect(office.answered.count == 2)
+        // What is over is closed, and the next one is asked.
+        office.security.closePrompt(of: office.links[1])
+        #expect(desk.closed == [2] && desk.opened.map(\.link) == [1, 2, 3] && office.links[1].prompt == nil)
+        desk.answers[1](.accept)
+        #expect(office.answered.count == 2)
+        desk.answers[2](.refuse)
+        #expect(office.answered.last == "3 refuse" && office.links[2].prompt == nil)
+        #expect(office.answered.count == 3 && desk.closed == [2])
+    }
+
+    /// The later question of a link takes the place of the one before.
+    @Test func aLinkHasOneQuestion() throws {
+        let office = try Office()
+        let desk = try #require(office.desk)
+        office.ask(0)
+        office.ask(1, .compare(1))
+        office.ask(1, .compare(2))
+        office.ask(0, .enterPasskey)
+        #expect(desk.closed == [1] && desk.opened.map(\.prompt) == [.confirmPairing, .enterPasskey])
+        desk.answers[0](.accept)
+        #expect(office.answered.isEmpty)
+        desk.answers[1](.passkey(5))
+        #expect(office.answered == ["1 \(PairingAnswer.passkey(5))"] && desk.opened.map(\.prompt).last == .compare(2))
+        #expect(desk.opened.count == 3)
+    }
+
+    /// A link that ends while its question is open or waits.
+    @Test func aLinkThatEndsIsNotAskedAbout() throws {
+        let office = try Office()
+        let desk = try #require(office.desk)
+        for link in 0..<3 { office.ask(link) }
+        office.links[1].end()
+        #expect(desk.closed.isEmpty && desk.opened.count == 1)
+        office.links[0].end()
+        #expect(desk.closed == [1] && desk.opened.map(\.link) == [1, 3] && office.answered.isEmpty)
+        #expect(office.links[0].prompt == nil && office.links[1].prompt == nil)
+    }
+
+    /// Nobody keeps the link that waits: the next one is asked about.
+    @Test func aLinkThatNobodyKeepsIsPassedOver() throws {
+        let office = try Office()
+        let desk = try #require(office.desk)
+        for link in 0..<3 { office.ask(link) }
+        weak let second = office.links[1]
+        office.links.remove(at: 1)
+        office.bench.links.all.removeAll { $0 === second }
+        try #require(second == nil)
+        desk.answers[0](.accept)
+        #expect(desk.opened.map(\.link) == [1, 3] && office.answered == ["1 accept"])
+    }
+
+    /// Whoever is gone, with a word or without, has said no (AB-A14).
+    @Test("AB-A14: without a prompter every answer of a device is no")
+    func withoutAPrompterEveryAnswerIsNo() throws {
+        let office = try Office()
+        for link in 0..<2 { office.ask(link) }
+        office.security.prompter = nil
+        #expect(office.answered == ["1 refuse", "2 refuse"] && office.links.allSatisfy { $0.prompt == nil })
+        office.ask(2)
+        #expect(office.answered.last == "3 refuse" && office.links[2].prompt == nil)
+        // Another person sees nothing of it, and takes over what is asked from now on.
+        office.security.prompter = office.desk
+        office.ask(0)
+        let second = Desk()
+        office.security.prompter = second
+        #expect(office.answered.count == 3 && second.opened.isEmpty)
+        try #require(office.desk).answers.last?(.accept)
+        #expect(office.answered.last == "1 accept")
+        office.ask(1)
+        #expect(second.opened.map(\.link) == [2])
+    }
+
+    @Test("AB-A14: a prompter that is gone without a word is not waited for")
+    func whoIsGoneWithoutAWordIsNotWaitedFor() throws {
+        let office = try Office()
+        for link in 0..<2 { office.ask(link) }
+        office.desk = nil
+        office.ask(2)
+        #expect(office.answered == ["3 refuse"] && office.links[2].prompt == nil)
+        office.links[0].end()
+        #expect(office.answered == ["3 refuse", "2 refuse"])
+    }
+
+    /// The answer to a question that is over is not one to the next question of that link.
+    @Test func aNewQuestionIsNotAnsweredForTheOldOne() throws {
+        let office = try Office()
+        let other = Desk()
+        office.security.ask(.confirmPairing, of: office.links[0]) { _ in
+            office.security.prompter = other
+            office.ask(1, .compare(7))
+        }
+        office.ask(1)
+        office.security.prompter = nil
+        #expect(office.answered.isEmpty && other.opened.map(\.prompt) == [.compare(7)])
+        other.answers.first?(.accept)
+        #expect(office.answered == ["2 accept"])
+    }
+
+    // MARK: Who is who
+
+    /// A link with the number of one that nobody has told the end of is a new one.
+    @Test func aHandleThatIsUsedAgainEndsTheOldLink() throws {
+        let bench = try SecurityBench(.peripheral)
+        let second = try #require(bench.connect(BluetoothAddress(0xC000_0000_0099, kind: .randomDevice), 0x41))
+        #expect(bench.link.isOpen && second.isOpen)
+        let l2cap = L2CAPConnection(link: second.connection, role: .peripheral, loop: bench.peer.loop)
+        let third = try #require(bench.security.attach(second.connection, l2cap, ownAddress: .none))
+        #expect(bench.link.isOpen && !second.isOpen && third.isOpen)
+        second.end()
+        #expect(bench.security.link(second.connection.handle) === third)
+    }
+
+    /// Those to the peer that has paired give way, and nobody else does; one at a time, and one that has ended meanwhile not
+    /// again.
+    @Test func onlyLinksToTheSamePeerGiveWay() throws {
+        let irk = Key128(Block128(high: 3, low: 4))
+        let addresses = ([0x40_1234, 0x40_5678, 0x40_9ABC] as [UInt32]).map { part in
+            BluetoothAddress(UInt64(part) << 24 | UInt64(Toolbox.ah(irk, part)), kind: .randomDevice)
+        }
+        let bench = try SecurityBench(.peripheral, from: addresses[0])
+        let second = try #require(bench.connect(addresses[1], 0x41))
+        let third = try #require(bench.connect(addresses[2], 0x42))
+        let stranger = try #require(bench.connect(BluetoothAddress(0xC000_0000_0099, kind: .randomDevice), 0x43))
+        var replaced: [UInt64] = []
+        for link in [bench.link, second, third, stranger] { link.onReplaced = { replaced.append(link.number) } }
+        bench.link.onReplaced = {
+            replaced.append(1)
+            second.end()
+        }
+        var keys = SecurityBench.bond().keys
+        (keys.identityKey, keys.identityAddress) = (irk, SecurityBench.address)
+        try third.store(keys, isBonding: true)
+        #expect(replaced == [1] && bench.disconnects.map(\.handle) == [SecurityBench.handle])
+        #expect(bench.disconnects.map(\.reason) == [.remoteUserTerminated])
+        #expect(stranger.isOpen && third.isOpen && !bench.link.isOpen)
+    }
+
+    /// A bond without a key for private addresses is nobody's behind one.
+    @Test func aBondWithoutAnIdentityKeyIsNotFoundByAPrivateAddress() throws {
+        let address = BluetoothAddress(0b01 << 46 | 0x1234, kind: .randomDevice)
+        let bench = try SecurityBench(.peripheral, bond: SecurityBench.bond(), from: address)
+        #expect(bench.link.bond == nil && bench.link.peer == address)
+    }
+
+    /// An address that stays is its own identity, and has no key (Core Vol 3 Part H 2.4.2.1, Vol 6 Part B 6).
+    @Test func whoThisDeviceSaysItIs() throws {
+        let bench = try SecurityBench(.peripheral)
+        let identity = bench.bonds.identity
+        let (fixed, hidden) = (
+            [BluetoothAddress(5, kind: .publicDevice), BluetoothAddress(0b11 << 46 | 5, kind: .randomDevice)],
+            [0b01 << 46 | 5, 5].map { BluetoothAddress($0, kind: .randomDevice) }
+        )
+        for address in fixed {
+            #expect(bench.security.identity(for: address) == LocalIdentity(address: address, key: .zero))
+        }
+        for address in hidden { #expect(bench.security.identity(for: address) == identity) }
+        bench.security.bonds = nil
+        for address in fixed + hidden { #expect(bench.security.identity(for: address) == nil) }
+        bench.security.bonds = bench.bonds
+        #expect(bench.security.identity == identity)
+    }
+
+    // MARK: What others are told
+
+    /// Those who recognise the bonded peers hear of each change of the bonds, and of each use.
+    @Test func thePrivacyKnowsTheBondsAtEachMoment() throws {
+        let bench = try SecurityBench(.central, bond: SecurityBench.bond())
+        let privacy = DevicePrivacy(
+            host: bench.peer.host,
+            loop: bench.peer.loop,
+            random: RandomSource(seed: 3),
+            identity: nil,
+            happenings: bench.peer.happenings
+        )
+        func known() -> [PrivatePeer] { bench.bonds.bonds.map { PrivatePeer($0) } }
+        bench.security.privacy = privacy
+        #expect(privacy.peers == known() && !known().isEmpty)
+        bench.change(1)
+        #expect(privacy.peers == known() && privacy.peers.first?.lastUse != PrivatePeer(SecurityBench.bond()).lastUse)
+        bench.security.bonds = nil
+        #expect(privacy.peers.isEmpty)
+        bench.security.bonds = bench.bonds
+        #expect(privacy.peers == known())
+        var changed: [BondIdentifier] = []
+        bench.security.onBondChange = { changed.append($0) }
+        try bench.security.forget(SecurityBench.bond().identifier)
+        #expect(privacy.peers.isEmpty && changed == [SecurityBench.bond().identifier])
+    }
+
+    @Test func withoutAControllerNothingIsSent() {
+        let peer = ScriptedPeer()
+        let security = DeviceSecurity(loop: peer.loop, random: RandomSource(seed: 1), happenings: peer.happenings)
+        var answers: [String] = []
+        security.send(Disconnect(handle: SecurityBench.handle, reason: .remoteUserTerminated)) {
+            answers.append("\($0)")
+        }
+        #expect(answers == ["\(Result<Disconnect.Response, HCICommandError>.failure(.host(.notRunning)))"])
+        #expect(security.bond(behind: SecurityBench.address) == nil && security.bonds == nil)
+    }
+
+    @Test func whatWasGivenAwayIsUsedUp() throws {
+        let bench = try SecurityBench(.central)
+        bench.security.ownOutOfBand = OwnOutOfBandData(random: RandomSource(seed: 1))
+        #expect(bench.security.ownOutOfBand != nil)
+        bench.link.securityManager(bench.link.manager, perform: .usedOutOfBand)
+        #expect(bench.security.ownOutOfBand == nil && bench.link.manager.outOfBand.own == nil)
+    }
+}

@@ -1,0 +1,127 @@
+import BluetoothTypes
+import Bonds
+import Cryptography
+import EventLoops
+import GATT
+import HCI
+import L2CAP
+import SMP
+import StackStandIns
+
+@testable import Security
+
+extension SecureLink {
+    /// Whether somebody waits until a lost bond is replaced, or is not.
+    var isReplacing: Bool {
+        if case .replacing = life.undertaking { return true }
+        return false
+    }
+}
+
+/// All that comes of a link of a ``SecurityBench``: what the controller, the peer and the person get, what those above are
+/// told, and what is so in the end.
+final class LinkRecord {
+    let bench: SecurityBench
+    let person: Person
+    private var notes: [String] = []
+
+    /// - Parameter isStaffed: whether there is a person, who leaves everything open.
+    init(_ bench: SecurityBench, isStaffed: Bool = true) {
+        self.bench = bench
+        person = Person(Person.Slip(loop: bench.peer.loop))
+        person.decide = { [unowned self] prompt in
+            note("asked \(prompt)")
+            return nil
+        }
+        if isStaffed { bench.security.prompter = person }
+        let link = bench.link
+        link.onChange = { [unowned self] _ in note("changed") }
+        link.onPaired = { [unowned self] in note($0 == nil ? "paired" : "bonded") }
+        link.onFailure = { [unowned self] in note("failed: \(Self.text($0))") }
+        link.onBondLost = { [unowned self] in note("lost") }
+        link.onReplaced = { [unowned self] in note("replaced") }
+        bench.security.onBondChange = { [unowned self] _ in note("bond changed") }
+        _ = take()
+    }
+
+    func note(_ what: String) { notes.append(what) }
+
+    /// Notes what comes of a request.
+    func completion(_ name: String) -> SecureLink.Completion {
+        { [unowned self] result in
+            switch result {
+            case .success: note("\(name)")
+            case .failure(let error): note("not \(name): \(Self.text(error))")
+            }
+        }
+    }
+
+    /// What has come since this was asked last.
+    func take() -> String {
+        bench.peer.run(.milliseconds(1))
+        let closed = person.closed.map { _ in "closed" }
+        person.forget()
+        defer { (notes, bench.peer.commands, bench.peer.data) = ([], [], []) }
+        let commands = bench.peer.commands.map(Self.text)
+        let sent = bench.peer.data.compactMap(\.securityCommand).map { "SMP \($0.map(Self.hex).joined())" }
+        return (commands + sent + notes + closed).joined(separator: ", ")
+    }
+
+    /// How things are.
+    var state: String {
+        let link = bench.link
+        let bond = link.bond.map { $0.isLost ? "lost bond" : "bond" }
+        let flags: [(Bool, String)] = [
+            (link.isOpen, "open"), (link.pairing == .underWay, "pairing"),
+            (link.pairing == .replacementRefused, "refused"), (link.hasPairedWithoutBond, "paired without"),
+            (link.isReplacing, "replacing"),
+            (link.prompt != nil, "prompt"), (link.bondIdentifier != nil, "known"),
+        ]
+        let words = flags.filter(\.0).map(\.1) + [bond].compactMap(\.self)
+        return "\(words.joined(separator: " ")); \(Self.text(link.linkSecurity)); \(Self.channelText(bench.protection))"
+    }
+
+    private static func text(_ error: SecurityError) -> String {
+        switch error {
+        case .forgotten: "forgotten"
+        case .linkLost: "gone"
+        case .peerLostKey: "key lost"
+        case .encryptionTimedOut: "no answer"
+        case .encryptionFailed: "not encrypted"
+        case .refusedByPerson: "refused"
+        case .notAllowed: "not allowed"
+        default: "\(error)"
+        }
+    }
+
+    private static func hex(_ octet: UInt8) -> String { (octet < 16 ? "0" : "") + String(octet, radix: 16) }
+
+    private static func text(_ command: any HCICommand) -> String {
+        switch command {
+        case let command as Disconnect: "end \(command.reason.rawValue)"
+        case let command as LEEnableEncryption:
+            "encrypt \(command.handle.rawValue == 0x40) \(command.longTermKey.bytes == SecurityBench.key.littleEndianBytes)"
+        case let command as LELongTermKeyRequestReply:
+            "key \(command.longTermKey.bytes == SecurityBench.key.littleEndianBytes)"
+        case is LELongTermKeyRequestNegativeReply: "no key"
+        default: type(of: command).name
+        }
+    }
+
+    private static func text(_ security: LinkSecurity) -> String {
+        let flags: [(Bool, String)] = [
+            (security.isEncrypted, "E"), (security.isAuthenticated, "A"), (security.isSecureConnections, "S"),
+            (security.hasKey, "key"), (security.isAuthorized, "authorized"), (security.isSecureConnectionsOnly, "only"),
+        ]
+        return (flags.filter(\.0).map(\.1) + ["\(security.encryption?.keySize ?? 16)"]).joined(separator: " ")
+    }
+
+    /// As L2CAP sees it, where a key counts that is not in use.
+    private static func channelText(_ security: LinkSecurity) -> String {
+        let flags: [(Bool, String)] = [
+            (security.isEncrypted, "E"), (security.usableKey?.isAuthenticated ?? false, "A"),
+            (security.usableKey != nil, "key"),
+        ]
+        return (flags.filter(\.0).map(\.1) + ["\(security.usableKey?.keySize ?? 16)"]).joined(separator: " ")
+    }
+}

@@ -1,0 +1,109 @@
+import BluetoothTypes
+import EventLoops
+import Testing
+
+@testable import Security
+
+/// How long a peer waits after pairings that failed (Core Vol 3 Part H 2.3.6).
+@Suite struct PairingBackOffTests {
+    private let peer = BluetoothAddress(0xC0FF_EE00_0001, kind: .publicDevice)
+
+    @Test("AB-S12: the wait after failed pairings doubles up to its limit")
+    func theWaitDoublesUpToItsLimit() {
+        var backOff = PairingBackOff()
+        var now = Instant.zero
+        #expect(backOff.mayTry(peer, at: now))
+        for expected in [1, 2, 4, 8, 16, 32, 64, 128, 256, 256] {
+            backOff.failed(peer, at: now)
+            #expect(!backOff.mayTry(peer, at: now + .seconds(expected) - .milliseconds(1)))
+            now = now + .seconds(expected)
+            #expect(backOff.mayTry(peer, at: now))
+        }
+    }
+
+    @Test("AB-S12: the failed pairings of one peer make no other wait")
+    func othersDoNotWait() {
+        var backOff = PairingBackOff()
+        backOff.failed(peer, at: .zero)
+        #expect(backOff.mayTry(BluetoothAddress(1, kind: .publicDevice), at: .zero))
+        #expect(backOff.mayTry(BluetoothAddress(peer.value, kind: .randomDevice), at: .zero))
+    }
+
+    @Test("AB-S12: a pairing that succeeds forgives those that failed")
+    func successForgives() {
+        var backOff = PairingBackOff()
+        for _ in 0..<5 { backOff.failed(peer, at: .zero) }
+        backOff.succeeded(peer)
+        #expect(backOff.mayTry(peer, at: .zero))
+        backOff.failed(peer, at: .zero)
+        #expect(backOff.mayTry(peer, at: .zero + .seconds(1)))
+    }
+
+    @Test("AB-S12: time forgives pairings that failed")
+    func timeForgives() {
+        var backOff = PairingBackOff()
+        for _ in 0..<8 { backOff.failed(peer, at: .zero) }
+        let later = Instant.zero + PairingBackOff.memory + .seconds(1)
+        backOff.failed(peer, at: later)
+        #expect(backOff.mayTry(peer, at: later + .seconds(1)))
+    }
+
+    @Test("AB-S12: the table of failed pairings is bounded")
+    func theTableIsBounded() {
+        var backOff = PairingBackOff()
+        for value in 0..<1_000 as Range<UInt64> {
+            backOff.failed(BluetoothAddress(value, kind: .randomDevice), at: .zero + .milliseconds(Int(value)))
+        }
+        #expect(backOff.count == PairingBackOff.maximumPeers)
+        #expect(!backOff.mayTry(BluetoothAddress(999, kind: .randomDevice), at: .zero + .seconds(1)))
+    }
+
+    /// After an hour without a failure; and however often it has failed, a peer waits no longer than that.
+    @Test("AB-S12: an hour forgives failed pairings, and the longest wait stays")
+    func anHourForgivesAndTheLongestWaitStays() {
+        for (seconds, wait) in [(3_600, 256), (3_601, 1)] {
+            var backOff = PairingBackOff()
+            for _ in 0..<200 { backOff.failed(peer, at: .zero) }
+            #expect(!backOff.mayTry(peer, at: .zero + .milliseconds(255_999)))
+            #expect(backOff.mayTry(peer, at: .zero + .seconds(256)))
+            let later = Instant.zero + .seconds(seconds)
+            backOff.failed(peer, at: later)
+            #expect(!backOff.mayTry(peer, at: later + .seconds(wait) - .milliseconds(1)))
+            #expect(backOff.mayTry(peer, at: later + .seconds(wait)))
+        }
+    }
+
+    private func random(_ value: UInt64) -> BluetoothAddress { BluetoothAddress(value, kind: .randomDevice) }
+
+    @Test("AB-S12: the 65th peer takes the place of the one that failed longest ago")
+    func theNextPeerTakesThePlaceOfTheOneThatFailedLongestAgo() {
+        var backOff = PairingBackOff()
+        for value: UInt64 in 1...64 { backOff.failed(random(value), at: .zero) }
+        #expect((1...64).allSatisfy { !backOff.mayTry(random($0), at: .zero) })
+        backOff.failed(random(65), at: .zero)
+        #expect(backOff.mayTry(random(1), at: .zero))
+        #expect((2...65).allSatisfy { !backOff.mayTry(random($0), at: .zero) })
+        // To fail again makes no room, and is the latest failure.
+        backOff.failed(random(2), at: .zero)
+        #expect((2...65).allSatisfy { !backOff.mayTry(random($0), at: .zero) })
+        backOff.failed(random(66), at: .zero)
+        #expect(!backOff.mayTry(random(2), at: .zero) && backOff.mayTry(random(3), at: .zero))
+    }
+
+    @Test("AB-S12: no failed pairing is forgiven before its time")
+    func nothingIsForgivenBeforeItsTime() {
+        var backOff = PairingBackOff()
+        for _ in 0..<8 { backOff.failed(peer, at: .zero) }
+        let later = Instant.zero + PairingBackOff.memory
+        backOff.failed(peer, at: later)
+        #expect(!backOff.mayTry(peer, at: later + .seconds(255)))
+    }
+
+    @Test("AB-S12: the success of one peer forgives no other")
+    func successForgivesNobodyElse() {
+        var backOff = PairingBackOff()
+        for value: UInt64 in 1...3 { backOff.failed(random(value), at: .zero) }
+        backOff.succeeded(random(2))
+        #expect((1...3).map { backOff.mayTry(random($0), at: .zero) } == [false, true, false])
+    }
+}

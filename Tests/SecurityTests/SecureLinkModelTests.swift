@@ -1,0 +1,333 @@
+import ATT
+import BluetoothTypes
+import Bonds
+import Cryptography
+import EventLoops
+import GATT
+import HCI
+import L2CAP
+import SMP
+import StackStandIns
+import Testing
+
+@testable import Privacy
+@testable import Security
+
+/// What a link makes of its key, its peer and the device's configuration, compared with a model for all that there can be.
+@Suite struct SecureLinkModelTests {
+    private static let levels = [7, 16].flatMap { size in
+        [false, true].flatMap { isAuthenticated in
+            [false, true].map {
+                KeyLevel(keySize: size, isAuthenticated: isAuthenticated, isSecureConnections: $0)
+            }
+        }
+    }
+
+    /// The configurations whose floors these are.
+    private static let configurations = levels.map { floor in
+        var configuration = PairingConfiguration()
+        configuration.minimumKeySize = floor.keySize
+        configuration.requiresProtection = floor.isAuthenticated
+        configuration.legacy = floor.isSecureConnections ? .refused : .whenPeerOffersNothingElse
+        return configuration
+    }
+
+    private static func bond(_ level: KeyLevel) -> Bond {
+        SecurityBench.bond(
+            authenticated: level.isAuthenticated,
+            secureConnections: level.isSecureConnections,
+            keySize: level.keySize
+        )
+    }
+
+    /// `a` is worse than `b` in nothing.
+    private static func isAsGood(_ a: KeyLevel, as b: KeyLevel) -> Bool {
+        let (a, b) = ([a.keySize, a.isAuthenticated ? 1 : 0, a.isSecureConnections ? 1 : 0], b)
+        return zip(a, [b.keySize, b.isAuthenticated ? 1 : 0, b.isSecureConnections ? 1 : 0]).allSatisfy { $0 >= $1 }
+    }
+
+    private enum Stage: CaseIterable {
+        case clear, encrypted, ending
+    }
+
+    /// A link's rights in each of its stages, with each key, under each configuration, and who is told of them (AB-S07, AB-A10,
+    /// AB-L07, Core Vol 3 Part C 10.2.4).
+    @Test func aLinkHasTheRightsOfItsKeyAndTheFloorHoldsAtEachMoment() throws {
+        for level in [nil] + Self.levels {
+            let bench = try SecurityBench(.central, bond: level.map(Self.bond))
+            let link = bench.link
+            let bearer = ATTBearer(
+                channel: bench.l2cap.register(.attribute, maximumPayload: 23),
+                loop: bench.peer.loop,
+                preferredMTU: 23
+            )
+            let client = GATTClient(bearer: bearer)
+            client.security = link.linkSecurity
+            link.tellAttributes = { client.security = $0 }
+            var told: [LinkSecurity] = []
+            link.onChange = {
+                told.append($0)
+                #expect($0 == link.linkSecurity && client.security == $0)
+                #expect(bench.protection == $0)
+            }
+            for stage in Stage.allCases {
+                if stage == .encrypted { bench.change(1) }
+                if stage == .ending { link.disconnect() }
+                for (configuration, floor) in zip(Self.configurations, Self.levels) {
+                    let isAuthorized = !link.isAuthorized
+                    for step in 0..<3 {
+                        let before = link.linkSecurity
+                        told = []
+                        if step == 0 { bench.security.configuration = configuration }
+                        if step == 1 { link.isAuthorized = isAuthorized }
+                        if step == 2 { link.update() }
+                        #expect(told == (link.linkSecurity == before ? [] : [link.linkSecurity]))
+                    }
+                    let expected = Self.rights(level, stage, floor, isAuthorized)
+                    #expect(link.linkSecurity == expected, "\(String(describing: level)) \(stage) \(floor)")
+                    #expect(bench.protection == expected, "\(String(describing: level)) \(stage) \(floor)")
+                }
+            }
+            #expect(bench.disconnects.map(\.handle) == [SecurityBench.handle])
+        }
+    }
+
+    private static func rights(
+        _ level: KeyLevel?,
+        _ stage: Stage,
+        _ floor: KeyLevel,
+        _ isAuthorized: Bool
+    ) -> LinkSecurity {
+        let good = level.flatMap { isAsGood($0, as: floor) ? $0 : nil }
+        var security = LinkSecurity()
+        security.encryption = stage == .encrypted ? good : nil
+        security.usableKey = good
+        switch stage {
+        case .clear: security.hasKey = level != nil
+        case .encrypted: security.hasKey = good != nil
+        case .ending: security.hasKey = true
+        }
+        security.isAuthorized = isAuthorized
+        security.isSecureConnectionsOnly = floor.isAuthenticated && floor.isSecureConnections
+        return security
+    }
+
+    /// How the next pairing goes, whatever was changed last: each of all combinations, of which each differs from the one before
+    /// in one thing.
+    @Test(arguments: [LERole.central, .peripheral])
+    func aLinkPairsAsTheDeviceIsConfiguredNow(role: LERole) throws {
+        let bench = try SecurityBench(role)
+        let (security, manager) = (bench.security, bench.link.manager)
+        let person = Person(Person.Slip(loop: bench.peer.loop))
+        security.configuration.ioCapability = .displayYesNo
+        for number in 0..<32 {
+            let code = number ^ number >> 1
+            let flags = (0..<5).map { code >> $0 & 1 == 1 }
+            if (security.bonds != nil) != flags[0] { security.bonds = flags[0] ? bench.bonds : nil }
+            if security.configuration.bonds != flags[1] { security.configuration.bonds = flags[1] }
+            if (security.prompter != nil) != flags[2] { security.prompter = flags[2] ? person : nil }
+            if security.policy.asksConsent != flags[3] { security.policy.asksConsent = flags[3] }
+            let capability: IOCapability? = flags[4] ? .keyboardOnly : nil
+            if security.policy.capabilityAsPeripheral != capability {
+                security.policy.capabilityAsPeripheral = capability
+            }
+            #expect(manager.configuration.bonds == (flags[0] && flags[1]), "\(flags)")
+            let own: IOCapability = flags[4] && role == .peripheral ? .keyboardOnly : .displayYesNo
+            #expect(manager.configuration.ioCapability == (flags[2] ? own : .noInputNoOutput), "\(flags)")
+            let consent: PairingConsent = !flags[3] ? .given : flags[2] ? .asked : .missing
+            #expect(manager.consent == consent, "\(flags)")
+        }
+        // A link that is made then is like that from the beginning.
+        security.prompter = nil
+        let next = try #require(bench.connect(BluetoothAddress(0xC000_0000_0099, kind: .randomDevice), 0x41))
+        #expect(next.manager.configuration.ioCapability == .noInputNoOutput && next.manager.consent == .given)
+        #expect(manager.role == (role == .central ? .initiator : .responder) && next.manager.role == .responder)
+    }
+
+    /// What a refusal asks for (Core Vol 3 Part C 10.3.1, table 10.2), with each key that the link may be encrypted with.
+    @Test func eachRefusalAsksForTheNextBetterLink() throws {
+        for level in [nil] + Self.levels {
+            let bench = try SecurityBench(.central, bond: level.map(Self.bond))
+            if level != nil { bench.change(1) }
+            for code in 0...255 as ClosedRange<UInt8> {
+                let wanted: SecurityLevel? =
+                    switch ATTErrorCode(rawValue: code) {
+                    case .insufficientEncryption: .encrypted
+                    case .encryptionKeySizeTooShort:
+                        SecurityLevel(
+                            isAuthenticated: level?.isAuthenticated == true,
+                            isSecureConnections: level?.isSecureConnections == true,
+                            minimumKeySize: 16
+                        )
+                    case .insufficientAuthentication:
+                        level.map { $0.isAuthenticated ? .secureConnections : .authenticated } ?? .encrypted
+                    default: nil
+                    }
+                #expect(bench.link.level(after: ATTErrorCode(rawValue: code)) == wanted)
+            }
+            // Nothing is begun for one that asks for nothing.
+            bench.peer.commands = []
+            var answers = 0
+            bench.link.secure(after: .readNotPermitted) { answers += $0 == .untried ? 1 : 2 }
+            bench.peer.run()
+            #expect(answers == 1 && bench.peer.commands.isEmpty && bench.peer.data.isEmpty)
+        }
+    }
+
+    @Test func aLevelIsRaisedToTheFloorAndNeverLowered() {
+        for (configuration, floor) in zip(Self.configurations, Self.levels) {
+            #expect(configuration.floor == floor)
+            for level in Self.levels {
+                let raised = level.asked.joined(with: floor.asked)
+                #expect(level.asked.isMet(by: level) && raised.minimumKeySize == max(level.keySize, floor.keySize))
+                for key in Self.levels {
+                    let isEnough = Self.isAsGood(key, as: level) && Self.isAsGood(key, as: floor)
+                    #expect(raised.isMet(by: key) == isEnough)
+                }
+            }
+        }
+        let only = PairingConfiguration.secureConnectionsOnly
+        #expect(only.floor == KeyLevel(keySize: 16, isAuthenticated: true, isSecureConnections: true))
+        // Debug keys apart, nothing else of it is other than usual.
+        let usual = PairingConfiguration()
+        #expect(only.isPairable && only.bonds && only.ioCapability == usual.ioCapability && !only.isDebugMode)
+        let policy = SecurityPolicy()
+        #expect(policy.lostBonds == .refused && policy.lostBondsOfCentrals == nil && policy.asksConsent)
+        #expect(policy.encryptsBondedPeers && policy.capabilityAsPeripheral == nil)
+    }
+
+    /// Whoever breaks a pairing off waits, unless this device did it for reasons of its own (Core Vol 3 Part H 2.3.6, AB-S12).
+    @Test("AB-S12: whoever breaks a pairing off has failed, unless this device did it for reasons of its own")
+    func whichFailuresCount() {
+        let counted: [SecurityError] = [
+            .pairing(.timedOut), .pairing(.linkLost), .peerLostKey, .encryptionTimedOut, .encryptionFailed,
+            .refusedByPerson, .linkLost, .notAllowed, .tooWeak, .keysRefused,
+        ]
+        for error in counted { #expect(error.countsAsFailedPairing) }
+        #expect(!SecurityError.cancelled.countsAsFailedPairing && !SecurityError.forgotten.countsAsFailedPairing)
+    }
+
+    /// A central encrypts with the bond, if the policy is to; who waits for that hears what came of it, once.
+    @Test(
+        "behaviour 6.11: a central encrypts with the bond at once if its policy says so",
+        arguments: [LERole.central, .peripheral],
+        [(false, false), (false, true), (true, false), (true, true)]
+    )
+    func whoEncryptsAtOnce(role: LERole, _ means: (isBonded: Bool, byItself: Bool)) throws {
+        let (isBonded, byItself) = means
+        let bench = try SecurityBench(.peripheral, bond: isBonded ? SecurityBench.bond() : nil, from: .none)
+        bench.security.policy.encryptsBondedPeers = byItself
+        bench.peer.commands = []
+        bench.peer.inject(SecurityBench.connection(role, SecurityBench.address, ConnectionHandle(rawValue: 0x41)))
+        let link = try #require(bench.links.all.last ?? nil)
+        #expect((link.bond != nil) == isBonded)
+        let begins = role == .central && isBonded && byItself
+        #expect(bench.peer.commands.count { $0 is LEEnableEncryption } == (begins ? 1 : 0))
+        var results: [SecurityError?] = []
+        for _ in 0..<2 { link.prepare { results.append($0.error) } }
+        #expect(results == (begins ? [] : [nil, nil]))
+        guard begins else { return }
+        bench.change(0, .pinOrKeyMissing, ConnectionHandle(rawValue: 0x41))
+        #expect(results == [.peerLostKey, .peerLostKey])
+        link.prepare { results.append($0.error) }
+        #expect(results == [.peerLostKey, .peerLostKey, nil])
+    }
+
+    /// A bond that was lost is found again when the peer shows its key: not by a pairing that is not over, nor by whoever has
+    /// paired on the link without keeping anything.
+    @Test(arguments: [false, true], [false, true])
+    func whatHealsABondThatWasLost(isLost: Bool, hasPairedWithout: Bool) throws {
+        var bond = SecurityBench.bond()
+        bond.isLost = isLost
+        let bench = try SecurityBench(.central, bond: bond)
+        let before = try #require(bench.link.bond).lastUse
+        bench.link.hasPairedWithoutBond = hasPairedWithout
+        bench.change(1)
+        let now = try #require(bench.link.bond)
+        #expect(now.isLost == (isLost && hasPairedWithout) && now.lastUse > before)
+    }
+
+    /// Numbers of signatures never go back (Core Vol 3 Part H 2.4.5), whichever link used them.
+    @Test func theNumbersOfSignaturesNeverGoBack() throws {
+        var bond = SecurityBench.bond()
+        (bond.keys.localSignCounter, bond.keys.peerSignCounter) = (5, 7)
+        let bench = try SecurityBench(.central, bond: bond)
+        for (own, peers, ownThen, peersThen) in [(4, 9, 5, 9), (8, 8, 8, 9), (0, 0, 8, 9)]
+            as [(UInt32, UInt32, UInt32, UInt32)]
+        {
+            var keys = bond.keys
+            (keys.localSignCounter, keys.peerSignCounter) = (own, peers)
+            try bench.link.securityManager(bench.link.manager, keep: keys)
+            let kept = try #require(bench.bonds.bonds.first).keys
+            #expect([kept.localSignCounter, kept.peerSignCounter] == [ownThen, peersThen])
+        }
+        bench.storage.failure = .tooLarge(place: "memory")
+        bond.keys.localSignCounter = 10
+        #expect(throws: BondError.self) { try bench.link.securityManager(bench.link.manager, keep: bond.keys) }
+        bench.security.bonds = nil
+        #expect(throws: SecurityError.keysRefused) {
+            try bench.link.securityManager(bench.link.manager, keep: bond.keys)
+        }
+    }
+
+    // MARK: What is kept of a pairing
+
+    @Test func aNewBondHasTheNameAndTheNumberOfItsOwner() throws {
+        let other = BondIdentifier(high: 9, low: 9)
+        for isFree in [true, false] {
+            let bench = try SecurityBench(.central)
+            if !isFree {
+                var bond = SecurityBench.bond(BluetoothAddress(0xC0FF_EE00_0009, kind: .publicDevice))
+                bond.identifier = other
+                try bench.bonds.add(bond)
+            }
+            (bench.link.identifier, bench.link.name) = (other, "Lamp")
+            #expect(bench.link.prompted.identifier == other && bench.link.prompted.name == "Lamp")
+            try bench.link.store(SecurityBench.bond().keys, isBonding: true)
+            let bond = try #require(bench.link.bond)
+            // Who has not shown the key of a bonded peer does not get that bond (AB-S10, behaviour 6.20).
+            #expect((bond.identifier == other) == isFree && bond.name == "Lamp")
+            #expect(bond.address == SecurityBench.address && bond.record == nil && bond.cache == nil)
+            #expect(bench.bonds.bonds.count == (isFree ? 1 : 2))
+            #expect(bench.link.prompted.identifier == bond.identifier && bench.link.prompted.address == bond.address)
+        }
+    }
+
+    /// What the peer has chosen and what was found there outlast the keys; so does what it is called.
+    @Test func aBondThatIsReplacedKeepsAllButTheKeys() throws {
+        var bond = SecurityBench.bond(authenticated: false)
+        bond.name = "Lamp"
+        bond.record = ClientRecord()
+        bond.cache = AttributeCache(hash: nil)
+        bond.isLost = true
+        let bench = try SecurityBench(.central, bond: bond)
+        let keys = SecurityBench.bond(authenticated: true).keys
+        try bench.link.store(keys, isBonding: true)
+        let new = try #require(bench.bonds.bonds.first)
+        #expect(bench.bonds.bonds.count == 1 && new.identifier == bond.identifier && new.keys == keys)
+        #expect(new.name == "Lamp" && new.record == bond.record && new.cache == bond.cache && !new.isLost)
+    }
+
+    /// Only who has paired under the address that is kept may be met under it again (Core Vol 6 Part B 6).
+    @Test func whoShowsItsIdentity() throws {
+        let identity = BluetoothAddress(0xC0FF_EE00_0005, kind: .publicDevice)
+        let private0 = BluetoothAddress(0x5C07_F99B_58B2, kind: .randomDevice)
+        for (address, resolved, given, shows) in [
+            (identity, nil, identity, true), (identity, nil, nil, true), (private0, nil, identity, false),
+            (private0, nil, nil, true),
+            (BluetoothAddress(identity.value, kind: .publicIdentity), private0, identity, false),
+            (BluetoothAddress(identity.value, kind: .publicIdentity), private0, nil, false),
+        ] as [(BluetoothAddress, BluetoothAddress?, BluetoothAddress?, Bool)] {
+            let bench = try SecurityBench(.peripheral, from: .none)
+            var event = SecurityBench.connection(.peripheral, address, ConnectionHandle(rawValue: 0x41))
+            if let resolved { event.peerResolvableAddress = resolved }
+            bench.peer.inject(event)
+            let link = try #require(bench.links.all.last ?? nil)
+            var keys = SecurityBench.bond().keys
+            keys.identityAddress = given
+            try link.store(keys, isBonding: true)
+            let bond = try #require(link.bond)
+            #expect(bond.showsIdentity == shows && bond.address == (given ?? address.plain))
+        }
+    }
+}

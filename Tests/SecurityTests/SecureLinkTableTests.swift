@@ -1,0 +1,158 @@
+import BluetoothTypes
+import Bonds
+import Cryptography
+import EventLoops
+import GATT
+import HCI
+import L2CAP
+import SMP
+import StackStandIns
+import Testing
+
+@testable import Security
+
+/// Everything that can happen to a link, in each state that it can be in, and all that comes of it.
+@Suite struct SecureLinkTableTests {
+    /// What happens.
+    private enum Step: String, CaseIterable {
+        case on, off, onV2, offV2, keyMissing, silence, failure, refreshed, notRefreshed, expired
+        case keyRequest, otherKeyRequest, end, noEnd
+        case secure, pair, prepare, authorize, forget, removal, noStore, giveWay, loss, disconnect
+        case permission, hastyPermission, permissionAndOn, bonding, pairing, badBonding, cancelledPairing,
+            forgottenPairing, failedPairing, lostKey
+        case replacement, lostReplacement
+
+        func happen(to link: SecureLink, _ record: LinkRecord) throws {
+            let (bench, handle) = (record.bench, SecurityBench.handle)
+            switch self {
+            case .on: bench.change(1)
+            case .off: bench.change(0)
+            case .onV2, .offV2:
+                let state = EncryptionState(rawValue: self == .onV2 ? 1 : 0)
+                bench.peer.inject(EncryptionChangeV2(EncryptionChange(handle: handle, state: state), keySize: 16))
+            case .keyMissing: bench.change(0, .pinOrKeyMissing)
+            case .silence: bench.change(0, .linkLayerResponseTimeout)
+            case .failure: bench.change(1, .unspecifiedError)
+            case .refreshed: link.encryptionRefreshed(.success)
+            case .notRefreshed: link.encryptionRefreshed(.connectionTimeout)
+            case .expired: bench.peer.inject(AuthenticatedPayloadTimeoutExpired(handle: handle))
+            case .keyRequest:
+                bench.peer.inject(LELongTermKeyRequest(handle: handle, random: 0, encryptedDiversifier: 0))
+            case .otherKeyRequest:
+                bench.peer.inject(LELongTermKeyRequest(handle: handle, random: 0, encryptedDiversifier: 1))
+            case .end, .noEnd:
+                var event = DisconnectionComplete()
+                (event.status, event.handle) = (self == .end ? .success : .commandDisallowed, handle)
+                bench.peer.inject(event)
+            case .secure: link.secure(.encrypted, completion: record.completion("secure"))
+            case .pair: link.pair(completion: record.completion("paired"))
+            case .prepare: link.prepare(record.completion("prepared"))
+            case .authorize: link.isAuthorized.toggle()
+            case .forget, .removal:
+                let bond = SecurityBench.bond().identifier
+                do {
+                    if self == .forget { try bench.security.forget(bond) } else { try bench.bonds.remove(bond) }
+                } catch {
+                    record.note("no bond")
+                }
+            case .noStore: bench.security.bonds = nil
+            case .giveWay: link.giveWay()
+            case .loss: link.securityLost()
+            case .disconnect: link.disconnect(.remoteUserTerminated)
+            default: try tell(link, record)
+            }
+        }
+
+        /// What the Security Manager tells or asks.
+        private func tell(_ link: SecureLink, _ record: LinkRecord) throws {
+            let manager = link.manager
+            switch self {
+            case .permission, .hastyPermission, .permissionAndOn:
+                if self == .hastyPermission { link.device.pairingFailed(with: link.peer) }
+                record.note("may \(link.device.mayPair(with: link.peer))")
+                link.securityManager(manager, perform: .askPermission)
+                if self == .permissionAndOn { record.bench.change(1) }
+            case .bonding, .pairing, .badBonding:
+                if self == .badBonding { record.bench.storage.failure = .tooLarge(place: "memory") }
+                do {
+                    let keys = SecurityBench.bond(authenticated: false).keys
+                    try link.store(keys, isBonding: self != .pairing)
+                } catch {
+                    record.note("thrown \(link.keysRefusal != nil)")
+                }
+            case .cancelledPairing: fail(link, .cancelled)
+            case .forgottenPairing: fail(link, .forgotten)
+            case .failedPairing: fail(link, .linkLost)
+            case .lostKey: link.securityManager(manager, perform: .fail(.peerLostKey))
+            case .replacement:
+                link.securityManager(manager, perform: .ask(.confirmReplacement) { record.note("answer \($0)") })
+            default:
+                record.bench.security.policy.lostBonds = .asked
+                link.securityManager(manager, perform: .ask(.confirmReplacement) { record.note("answer \($0)") })
+            }
+        }
+
+        private func fail(_ link: SecureLink, _ error: SecurityError) {
+            link.securityManager(link.manager, perform: .askPermission)
+            link.securityManager(link.manager, perform: .fail(error))
+        }
+    }
+
+    /// What the link is like before.
+    private enum Start: String, CaseIterable {
+        case stranger, bonded, encrypted
+
+        func bench(_ role: LERole) throws -> SecurityBench {
+            let bench = try SecurityBench(role, bond: self == .stranger ? nil : SecurityBench.bond())
+            guard self == .encrypted else { return bench }
+            if role == .peripheral {
+                let event = LELongTermKeyRequest(handle: SecurityBench.handle, random: 0, encryptedDiversifier: 0)
+                bench.peer.inject(event)
+            }
+            bench.change(1)
+            return bench
+        }
+    }
+
+    /// What comes of a step, if anything does; what is so then, if it is not as it was.
+    private func outcome(_ step: Step, _ record: LinkRecord) throws -> String? {
+        let before = record.state
+        try step.happen(to: record.bench.link, record)
+        let may = record.bench.security.mayPair(with: SecurityBench.address) ? [] : ["has to wait"]
+        let words = [record.take()].filter { !$0.isEmpty } + (record.state == before ? [] : [record.state]) + may
+        return words.isEmpty ? nil : "\(step.rawValue): \(words.joined(separator: " -> "))"
+    }
+
+    private func lines(_ role: LERole, _ start: Start) throws -> [String] {
+        var (lines, nothing) = (["\(role == .central ? "central" : "peripheral"), \(start.rawValue)"], [String]())
+        for step in Step.allCases {
+            let record = LinkRecord(try start.bench(role))
+            if lines.count == 1 { lines.append(record.state) }
+            if let line = try outcome(step, record) { lines.append(line) } else { nothing.append(step.rawValue) }
+        }
+        return lines + ["nothing: \(nothing.joined(separator: " "))"]
+    }
+
+    /// One after the other, on a link that is over or whose end is asked for: there is little that it would change.
+    private func linesAtTheEnd(_ role: LERole, isOver: Bool) throws -> [String] {
+        let record = LinkRecord(try Start.encrypted.bench(role))
+        if isOver { record.bench.link.end() } else { record.bench.link.disconnect() }
+        var lines = ["\(role == .central ? "central" : "peripheral"), \(isOver ? "over" : "ending")"]
+        lines.append("\(record.take()) -> \(record.state)")
+        for step in Step.allCases where step != .end {
+            if let line = try outcome(step, record) { lines.append(line) }
+        }
+        return lines
+    }
+
+    @Test(arguments: [LERole.central, .peripheral])
+    func everyEventInEveryState(role: LERole) throws {
+        var lines: [String] = []
+        for start in Start.allCases { lines += try self.lines(role, start) }
+        for isOver in [false, true] { lines += try linesAtTheEnd(role, isOver: isOver) }
+        let table = role == .central ? SecureLinkTable.central : SecureLinkTable.peripheral
+        let expected = table.split(separator: "\n").map(String.init)
+        #expect(lines.count == expected.count)
+        for (line, wanted) in zip(lines, expected) { #expect(line == wanted) }
+    }
+}

@@ -1,0 +1,293 @@
+import ATT
+import BluetoothTypes
+import Bonds
+import Cryptography
+import EventLoops
+import GATT
+import HCI
+import HCIHost
+import L2CAP
+import SMP
+import StackStandIns
+import Testing
+
+@testable import Privacy
+@testable import Security
+
+/// What becomes of the controller's events about encryption, on a controller that says whatever it likes.
+@Suite struct SecurityEventTests {
+    private typealias Bench = SecurityBench
+
+    private static let key = Bench.key
+
+    @Test("AB-H05: encryption that nobody asked for raises nothing", arguments: [LERole.central, .peripheral])
+    func encryptionThatNobodyAskedForRaisesNothing(role: LERole) throws {
+        let bench = try Bench(role)
+        bench.change(1)
+        bench.peer.inject(
+            EncryptionChangeV2(EncryptionChange(handle: Bench.handle, state: EncryptionState(rawValue: 1)), keySize: 16)
+        )
+        bench.peer.inject(EncryptionKeyRefreshComplete(status: .success, handle: Bench.handle))
+        #expect(!bench.link.linkSecurity.isEncrypted && !bench.protection.isEncrypted)
+        #expect(bench.link.manager.encryption == nil)
+    }
+
+    @Test("AB-H05: a stranger's request for a key is answered with no")
+    func aStrangersKeyRequestIsAnsweredWithNo() throws {
+        let bench = try Bench(.peripheral)
+        for handle in [Bench.handle, ConnectionHandle(rawValue: 0x99)] {
+            bench.peer.inject(LELongTermKeyRequest(handle: handle, random: 0, encryptedDiversifier: 0))
+        }
+        // The host itself does not believe in the link that there is not.
+        #expect(bench.peer.commands.count { $0 is LELongTermKeyRequestNegativeReply } == 1)
+        #expect(!bench.peer.commands.contains { $0 is LELongTermKeyRequestReply })
+    }
+
+    @Test("behaviour 6.11: a bonded peer is encrypted at once")
+    func aBondedPeerIsEncryptedAtOnce() throws {
+        let bench = try Bench(.central, bond: Bench.bond())
+        let command = try #require(bench.peer.commands.first as? LEEnableEncryption)
+        #expect(command.longTermKey.bytes == Self.key.littleEndianBytes && command.random == 0)
+        var results: [Bool] = []
+        bench.link.prepare { results.append($0.isSuccess) }
+        #expect(results.isEmpty && bench.link.linkSecurity.hasKey && !bench.link.linkSecurity.isEncrypted)
+        bench.change(1)
+        #expect(results == [true])
+        #expect(bench.link.linkSecurity.isEncrypted && bench.link.linkSecurity.isAuthenticated)
+        #expect(bench.protection == LinkSecurity(isEncrypted: true, isAuthenticated: true, isSecureConnections: true))
+        bench.link.prepare { results.append($0.isSuccess) }
+        #expect(results == [true, true])
+    }
+
+    @Test func aPeripheralLeavesEncryptionToTheCentral() throws {
+        let bench = try Bench(.peripheral, bond: Bench.bond())
+        #expect(bench.peer.commands.isEmpty)
+    }
+
+    @Test func aPeripheralAnswersWithTheBondsKey() throws {
+        let bench = try Bench(.peripheral, bond: Bench.bond())
+        bench.peer.inject(LELongTermKeyRequest(handle: Bench.handle, random: 0, encryptedDiversifier: 0))
+        let reply = try #require(bench.peer.commands.last as? LELongTermKeyRequestReply)
+        #expect(reply.longTermKey.bytes == Self.key.littleEndianBytes)
+        #expect(!bench.link.linkSecurity.isEncrypted)
+        bench.peer.inject(
+            EncryptionChangeV2(EncryptionChange(handle: Bench.handle, state: EncryptionState(rawValue: 1)), keySize: 16)
+        )
+        #expect(bench.link.linkSecurity.isEncrypted)
+        // Legacy numbers do not name a Secure Connections key.
+        bench.peer.inject(LELongTermKeyRequest(handle: Bench.handle, random: 1, encryptedDiversifier: 0))
+        #expect(bench.peer.commands.last is LELongTermKeyRequestNegativeReply)
+    }
+
+    @Test func aKeyThatThePeerDoesNotHaveIsNotReplaced() throws {
+        let bench = try Bench(.central, bond: Bench.bond())
+        var results: [Result<Void, SecurityError>] = []
+        var lost = 0
+        bench.link.onBondLost = { lost += 1 }
+        bench.link.prepare { results.append($0) }
+        bench.change(0, .pinOrKeyMissing)
+        #expect(results.first?.error == .peerLostKey && lost == 1)
+        #expect(bench.bonds.bonds.first?.isLost == true && bench.link.bond?.isLost == true)
+        #expect(bench.bonds.bonds.first?.keys.peerKey?.key == Self.key)
+        // It heals when the peer has the key after all.
+        bench.link.secure(.encrypted) { _ in }
+        bench.change(1)
+        #expect(bench.bonds.bonds.first?.isLost == false && bench.link.linkSecurity.isEncrypted)
+    }
+
+    @Test func aControllerThatDoesNotEncryptIsTold() throws {
+        let bench = try Bench(.central, bond: Bench.bond())
+        bench.change(0, .connectionTimeout)
+        var result: Result<Void, SecurityError>?
+        bench.peer.refuses[LEEnableEncryption.opcode] = .commandDisallowed
+        bench.link.secure(.encrypted) { result = $0 }
+        bench.peer.run()
+        #expect(result?.error == .encryptionFailed)
+    }
+
+    @Test func aLinkThatLosesItsEncryptionEnds() throws {
+        let bench = try Bench(.central, bond: Bench.bond())
+        bench.change(1)
+        bench.change(0)
+        #expect(bench.disconnects.map(\.reason) == [.authenticationFailure])
+        #expect(!bench.link.linkSecurity.isEncrypted && !bench.protection.isEncrypted)
+    }
+
+    @Test(arguments: [HCIStatus.pinOrKeyMissing, .connectionTimeout, .unspecifiedError])
+    func aLinkWhoseKeyCouldNotBeChangedEnds(status: HCIStatus) throws {
+        let bench = try Bench(.central, bond: Bench.bond())
+        bench.change(1)
+        // The host believes in changes that it has asked for.
+        let key = PacketBuffer(Self.key.littleEndianBytes)
+        bench.peer.host.send(
+            LEEnableEncryption(handle: Bench.handle, random: 0, encryptedDiversifier: 0, longTermKey: key)
+        )
+        bench.peer.run()
+        bench.peer.inject(EncryptionKeyRefreshComplete(status: status, handle: Bench.handle))
+        #expect(bench.disconnects.map(\.reason) == [.authenticationFailure])
+    }
+
+    @Test func aLinkWithoutAuthenticatedPacketsEnds() throws {
+        let bench = try Bench(.central, bond: Bench.bond())
+        bench.change(1)
+        bench.peer.inject(AuthenticatedPayloadTimeoutExpired(handle: Bench.handle))
+        #expect(bench.disconnects.map(\.reason) == [.authenticationFailure])
+    }
+
+    @Test func aForgottenBondTakesItsLinkWithIt() throws {
+        let bench = try Bench(.central, bond: Bench.bond())
+        bench.change(1)
+        try bench.security.forget(BondIdentifier(high: 7, low: 7))
+        #expect(bench.bonds.bonds.isEmpty && bench.link.bond == nil && bench.disconnects.count == 1)
+    }
+
+    @Test("AB-S07: an old bond that is worse than the mode protects nothing")
+    func anOldBondThatIsWorseThanTheModeProtectsNothing() throws {
+        let bench = try Bench(.central, bond: Bench.bond(secureConnections: false))
+        bench.change(1)
+        #expect(bench.link.linkSecurity.isEncrypted)
+        bench.security.configuration = .secureConnectionsOnly
+        #expect(bench.link.linkSecurity.isSecureConnectionsOnly)
+        #expect(bench.link.linkSecurity.attributeRefusal(of: .encrypted) == .insufficientAuthentication)
+        #expect(
+            bench.protection.channelRefusal(of: SecurityLevel.encrypted.with(keySize: 16))
+                == .insufficientAuthentication
+        )
+        bench.security.configuration = PairingConfiguration()
+        #expect(bench.link.linkSecurity.attributeRefusal(of: .authenticated) == nil)
+    }
+
+    @Test("AB-G03: a private address leads to the bond and proves nothing")
+    func aPrivateAddressFindsTheBondAndProvesNothing() throws {
+        let irk = Key128(Block128(high: 3, low: 4))
+        var bond = Bench.bond()
+        bond.keys.identityKey = irk
+        let part: UInt32 = 0x40_1234
+        let address = BluetoothAddress(UInt64(part) << 24 | UInt64(Toolbox.ah(irk, part)), kind: .randomDevice)
+        let bench = try Bench(.peripheral, bond: bond, from: address)
+        #expect(bench.link.bond?.identifier == bond.identifier && bench.link.peer == Bench.address)
+        // Who replays it has no key.
+        #expect(!bench.link.linkSecurity.isEncrypted && !bench.protection.isEncrypted)
+        for requirement in SecurityLevel.cases.dropFirst() {
+            #expect(bench.link.linkSecurity.attributeRefusal(of: requirement) == .insufficientEncryption)
+        }
+    }
+
+    /// Two private addresses of a bonded peer, the older one repeated by somebody else.
+    private func addresses(_ irk: Key128) -> [BluetoothAddress] {
+        ([0x40_1234, 0x40_5678] as [UInt32]).map { part in
+            BluetoothAddress(UInt64(part) << 24 | UInt64(Toolbox.ah(irk, part)), kind: .randomDevice)
+        }
+    }
+
+    private func privateBond(_ irk: Key128) -> Bond {
+        var bond = Bench.bond()
+        bond.keys.identityKey = irk
+        return bond
+    }
+
+    @Test("AB-G03: who repeats an address of a peer that is encrypted is refused")
+    func whoRepeatsAnAddressOfAPeerThatIsEncryptedIsRefused() throws {
+        let irk = Key128(Block128(high: 3, low: 4))
+        let (bond, addresses) = (privateBond(irk), addresses(irk))
+        let bench = try Bench(.peripheral, bond: bond, from: addresses[1])
+        bench.peer.inject(LELongTermKeyRequest(handle: Bench.handle, random: 0, encryptedDiversifier: 0))
+        bench.change(1)
+        var replaced = 0
+        bench.link.onReplaced = { replaced += 1 }
+        #expect(bench.connect(addresses[0], 0x41) == nil)
+        #expect(bench.disconnects.map(\.handle.rawValue) == [0x41] && replaced == 0)
+        #expect(bench.link.linkSecurity.isEncrypted)
+        let refused = try #require(bench.peer.told.compactMap { $0 as? SecurityHappening }.last)
+        #expect(refused.link?.rawValue == 0x41 && refused.peer == bench.link.peer && refused.weight == .notice)
+        let isRefusal = if case .secondLinkRefused = refused.kind { true } else { false }
+        #expect(isRefusal, "\(refused)")
+        // It gets no key, whatever it asks for.
+        let newcomer = ConnectionHandle(rawValue: 0x41)
+        bench.peer.inject(LELongTermKeyRequest(handle: newcomer, random: 0, encryptedDiversifier: 0))
+        #expect(bench.peer.commands.last is LELongTermKeyRequestNegativeReply)
+        // A stranger is none of it.
+        #expect(bench.connect(BluetoothAddress(0xC000_0000_0099, kind: .randomDevice), 0x42) != nil)
+    }
+
+    @Test("AB-G03: who repeats an address does not hold the peer's place")
+    func whoRepeatsAnAddressDoesNotHoldThePeersPlace() throws {
+        let irk = Key128(Block128(high: 3, low: 4))
+        let (bond, addresses) = (privateBond(irk), addresses(irk))
+        let bench = try Bench(.peripheral, bond: bond, from: addresses[0])
+        var replaced = 0
+        bench.link.onReplaced = { replaced += 1 }
+        var failure: SecurityError?
+        bench.link.secure(.encrypted) { failure = $0.error }
+        let newcomer = try #require(bench.connect(addresses[1], 0x41))
+        #expect(bench.disconnects.map(\.handle) == [Bench.handle] && replaced == 1 && failure == .linkLost)
+        // Nothing comes of the old link any more, though it is still there.
+        bench.peer.inject(LELongTermKeyRequest(handle: Bench.handle, random: 0, encryptedDiversifier: 0))
+        #expect(bench.peer.commands.last is LELongTermKeyRequestNegativeReply)
+        bench.change(1)
+        #expect(!bench.link.linkSecurity.isEncrypted && bench.link.linkSecurity.hasKey)
+        let handle = ConnectionHandle(rawValue: 0x41)
+        bench.peer.inject(LELongTermKeyRequest(handle: handle, random: 0, encryptedDiversifier: 0))
+        bench.change(1, .success, handle)
+        #expect(newcomer.linkSecurity.isEncrypted)
+    }
+
+    @Test func aPairingThatTellsWhoIsThereEndsTheOtherLinksOfThatPeer() throws {
+        let irk = Key128(Block128(high: 3, low: 4))
+        let addresses = addresses(irk)
+        let bench = try Bench(.peripheral, from: addresses[0])
+        // Nobody knows yet that they are the same.
+        let second = try #require(bench.connect(addresses[1], 0x41))
+        #expect(bench.disconnects.isEmpty)
+        var keys = privateBond(irk).keys
+        keys.identityAddress = Bench.address
+        try second.store(keys, isBonding: true)
+        #expect(bench.disconnects.map(\.handle) == [Bench.handle])
+    }
+
+    @Test("AB-A10: a bond that is too weak is still one that the peer shows first")
+    func aBondThatIsTooWeakIsStillOneThatThePeerShowsFirst() throws {
+        let bench = try Bench(.central, bond: Bench.bond(secureConnections: false))
+        bench.security.configuration = .secureConnectionsOnly
+        // Until it is encrypted the link may be anybody's.
+        #expect(bench.link.linkSecurity.hasKey && !bench.link.linkSecurity.isEncrypted)
+        #expect(bench.link.linkSecurity.attributeRefusal(of: .encrypted) == .insufficientEncryption)
+        bench.change(1)
+        #expect(!bench.link.linkSecurity.hasKey && !bench.link.linkSecurity.isEncrypted)
+        #expect(bench.link.linkSecurity.attributeRefusal(of: .encrypted) == .insufficientAuthentication)
+    }
+
+    @Test func aControllersIdentityIsAnIdentity() throws {
+        let resolved = BluetoothAddress(Bench.address.value, kind: .publicIdentity)
+        let bench = try Bench(.peripheral, bond: Bench.bond(), from: resolved)
+        #expect(bench.link.bond != nil)
+    }
+
+    @Test("AB-S10: a device that cannot keep its keys has not paired")
+    func aDeviceThatCannotKeepKeysHasNotPaired() throws {
+        let storage = MemoryBondStorage()
+        let bench = try Bench(.central)
+        bench.security.bonds = try BondStore(
+            storage: storage,
+            adapter: AdapterIdentity(address: .none),
+            random: RandomSource(seed: 3)
+        )
+        storage.failure = .tooLarge(place: "memory")
+        #expect(throws: BondError.self) {
+            try bench.link.store(Bench.bond().keys, isBonding: true)
+        }
+        #expect(bench.link.bond == nil)
+    }
+
+    @Test(arguments: [Bench.address, BluetoothAddress(0x5C07_F99B_58B2, kind: .randomDevice)])
+    func whoPairsUnderItsIdentityAddressMayBeMetUnderItAgain(address: BluetoothAddress) throws {
+        let bench = try Bench(.central, from: address)
+        var keys = Bench.bond().keys
+        keys.identityAddress = Bench.address
+        keys.identityKey = Self.key
+        try bench.link.store(keys, isBonding: true)
+        let bond = try #require(bench.bonds.bonds.first)
+        #expect(bond.showsIdentity == (address == Bench.address))
+        #expect(PrivatePeer(bond).mayShowIdentity == bond.showsIdentity)
+    }
+}

@@ -1,0 +1,107 @@
+import BluetoothTypes
+import Bonds
+import Cryptography
+import EventLoops
+import HCI
+import HCIHost
+import L2CAP
+import SMP
+import Security
+
+/// A host with one link, on a controller that says whatever it likes.
+package struct SecurityBench {
+    package let peer = ScriptedPeer()
+    package let security: DeviceSecurity
+    package let link: SecureLink
+    package let l2cap: L2CAPConnection
+    package let storage = MemoryBondStorage()
+    package let bonds: BondStore
+    package let links: Links
+    package static let handle = ConnectionHandle(rawValue: 0x40)
+    package static let address = BluetoothAddress(0xC0FF_EE00_0002, kind: .publicDevice)
+
+    package init(_ role: LERole, bond: Bond? = nil, from address: BluetoothAddress = Self.address) throws {
+        bonds = try BondStore(
+            storage: storage,
+            adapter: AdapterIdentity(address: BluetoothAddress(0xC0FF_EE00_0001, kind: .publicDevice)),
+            random: RandomSource(seed: 1)
+        )
+        if let bond { try bonds.add(bond) }
+        peer.features = [.encryption, .extendedAdvertising]
+        peer.up()
+        let security = DeviceSecurity(
+            loop: peer.loop,
+            random: RandomSource(seed: 2),
+            bonds: bonds,
+            happenings: peer.happenings
+        )
+        security.begin(on: peer.host, nil)
+        self.security = security
+        let links = Links()
+        let loop = peer.loop
+        peer.host.onConnection = { connection in
+            let l2capRole: L2CAPConnection.Role = role == .central ? .central : .peripheral
+            let l2cap = L2CAPConnection(link: connection, role: l2capRole, loop: loop)
+            let own = BluetoothAddress(0xC0FF_EE00_0001, kind: .publicDevice)
+            links.all.append(security.attach(connection, l2cap, ownAddress: own))
+            links.channels.append(l2cap)
+        }
+        peer.inject(Self.connection(role, address))
+        guard let link = links.all.first ?? nil, let l2cap = links.channels.first else { throw NoLink() }
+        (self.link, self.l2cap) = (link, l2cap)
+        self.links = links
+    }
+
+    /// The controller's link was not taken.
+    package struct NoLink: Error {}
+
+    /// All links that were made, nil for those that were refused.
+    package final class Links {
+        package var all: [SecureLink?] = []
+        fileprivate var channels: [L2CAPConnection] = []
+    }
+
+    /// Another link, as peripheral.
+    package func connect(_ address: BluetoothAddress, _ handle: UInt16) -> SecureLink? {
+        peer.inject(Self.connection(.peripheral, address, ConnectionHandle(rawValue: handle)))
+        return links.all.last ?? nil
+    }
+
+    package static func connection(
+        _ role: LERole,
+        _ address: BluetoothAddress,
+        _ handle: ConnectionHandle = handle
+    ) -> LEEnhancedConnectionComplete {
+        LEEnhancedConnectionComplete(
+            handle: handle,
+            role: role,
+            peerAddress: address,
+            interval: 24,
+            latency: 0,
+            supervisionTimeout: 72,
+            centralClockAccuracy: LEClockAccuracy(rawValue: 0)
+        )
+    }
+
+    package func change(_ state: UInt8, _ status: HCIStatus = .success, _ handle: ConnectionHandle = handle) {
+        peer.inject(EncryptionChange(status: status, handle: handle, state: EncryptionState(rawValue: state)))
+    }
+
+    package var disconnects: [Disconnect] { peer.commands.compactMap { $0 as? Disconnect } }
+    package var protection: LinkSecurity { l2cap.protection }
+
+    package static let key = Key128(Block128(high: 1, low: 2))
+
+    package static func bond(
+        _ address: BluetoothAddress = address,
+        authenticated: Bool = true,
+        secureConnections: Bool = true,
+        keySize: Int = 16
+    ) -> Bond {
+        let level = KeyLevel(keySize: keySize, isAuthenticated: authenticated, isSecureConnections: secureConnections)
+        var keys = PeerKeys(level: level)
+        keys.localKey = EncryptionKey(key: key)
+        keys.peerKey = EncryptionKey(key: key)
+        return Bond(identifier: BondIdentifier(high: 7, low: 7), address: address, keys: keys)
+    }
+}
