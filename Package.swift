@@ -334,13 +334,15 @@ let package = Package(
 )
 
 package.targets += example("HeartRate", "HeartRate", "heart-rate")
+package.targets += example("FileTransfer", "FileTransfer", "file-transfer")
 package.targets += example("TextTransfer", "TextTransfer", "text-transfer")
 package.targets += example("Thermometer", "HealthThermometer", "thermometer")
 package.targets.append(
     .testTarget(
         name: "ExamplesTests",
         dependencies: [
-            "BluetoothSimulation", "CoreBluetooth", "HealthThermometer", "HeartRate", "TextTransfer",
+            "BluetoothSimulation", "CoreBluetooth", "FileTransfer", "HealthThermometer", "HeartRate", "Radio",
+            "TextTransfer",
         ],
         swiftSettings: settings
     )

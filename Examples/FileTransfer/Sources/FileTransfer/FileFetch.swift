@@ -1,0 +1,147 @@
+import CoreBluetooth
+import Foundation
+
+/// Fetches the file that a device nearby offers: reads the number of its channel, opens it, and takes what comes.
+///
+/// The manager calls on the queue that is given to the initialiser, nil for the main queue, and the streams on the run loop. Give it
+/// those of one thread.
+package final class FileFetch: NSObject {
+    /// What the fetch tells whoever shows it to a person.
+    package enum Report: Hashable {
+        case unavailable(CBManagerState)
+        case searching
+        case connected
+        case receiving
+        case received(Data)
+        case disconnected
+        case failed(String)
+    }
+
+    private let runLoop: RunLoop
+    private let report: (Report) -> Void
+    private var manager: CBCentralManager?
+    private var source: CBPeripheral?
+    private var channel: CBL2CAPChannel?
+    private var data = Data()
+
+    package init(queue: DispatchQueue? = nil, runLoop: RunLoop = .main, report: @escaping (Report) -> Void) {
+        self.runLoop = runLoop
+        self.report = report
+        super.init()
+        manager = CBCentralManager(delegate: self, queue: queue)
+    }
+
+    private func read(from stream: InputStream) {
+        var part = [UInt8](repeating: 0, count: 4_096)
+        let count = stream.read(&part, maxLength: part.count)
+        guard count > 0 else { return }
+        data += part[..<count]
+        guard data.count >= FileService.lengthSize else { return }
+        guard let length = FileService.length(in: data) else { return finish(.failed("the file is too long")) }
+        let content = data.dropFirst(FileService.lengthSize)
+        if content.count >= length { finish(.received(Data(content.prefix(length)))) }
+    }
+
+    /// The channel is closed before the connection, so that the other end sees an end in good order.
+    private func finish(_ result: Report) {
+        guard let channel else { return }
+        self.channel = nil
+        channel.inputStream.close()
+        channel.outputStream.close()
+        report(result)
+        if let source { manager?.cancelPeripheralConnection(source) }
+    }
+}
+
+extension FileFetch: CBCentralManagerDelegate {
+    package func centralManagerDidUpdateState(_ central: CBCentralManager) {
+        guard central.state == .poweredOn else { return report(.unavailable(central.state)) }
+        report(.searching)
+        central.scanForPeripherals(withServices: [FileService.service])
+    }
+
+    package func centralManager(
+        _ central: CBCentralManager,
+        didDiscover peripheral: CBPeripheral,
+        advertisementData: [String: Any],
+        rssi RSSI: NSNumber
+    ) {
+        central.stopScan()
+        source = peripheral
+        central.connect(peripheral)
+    }
+
+    package func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+        report(.connected)
+        peripheral.delegate = self
+        peripheral.discoverServices([FileService.service])
+    }
+
+    package func centralManager(
+        _ central: CBCentralManager,
+        didFailToConnect peripheral: CBPeripheral,
+        error: (any Error)?
+    ) {
+        report(.failed(error?.localizedDescription ?? "no connection"))
+    }
+
+    package func centralManager(
+        _ central: CBCentralManager,
+        didDisconnectPeripheral peripheral: CBPeripheral,
+        error: (any Error)?
+    ) {
+        source = nil
+        report(.disconnected)
+    }
+}
+
+extension FileFetch: CBPeripheralDelegate {
+    package func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+        if let error { return report(.failed(error.localizedDescription)) }
+        for service in peripheral.services ?? [] { peripheral.discoverCharacteristics([FileService.psm], for: service) }
+    }
+
+    package func peripheral(
+        _ peripheral: CBPeripheral,
+        didDiscoverCharacteristicsFor service: CBService,
+        error: (any Error)?
+    ) {
+        if let error { return report(.failed(error.localizedDescription)) }
+        for characteristic in service.characteristics ?? [] { peripheral.readValue(for: characteristic) }
+    }
+
+    package func peripheral(
+        _ peripheral: CBPeripheral,
+        didUpdateValueFor characteristic: CBCharacteristic,
+        error: (any Error)?
+    ) {
+        if let error { return report(.failed(error.localizedDescription)) }
+        guard let value = characteristic.value, value.count == 2 else {
+            return report(.failed("no channel is offered"))
+        }
+        peripheral.openL2CAPChannel(CBL2CAPPSM(value[value.startIndex]) | CBL2CAPPSM(value[value.startIndex + 1]) << 8)
+    }
+
+    package func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {
+        guard let channel else { return report(.failed(error?.localizedDescription ?? "no channel")) }
+        self.channel = channel
+        data = Data()
+        report(.receiving)
+        for stream in [channel.inputStream, channel.outputStream] as [Stream] {
+            stream.delegate = self
+            stream.schedule(in: runLoop, forMode: .default)
+            stream.open()
+        }
+    }
+}
+
+extension FileFetch: StreamDelegate {
+    package func stream(_ stream: Stream, handle event: Stream.Event) {
+        switch event {
+        case .hasBytesAvailable: if let stream = stream as? InputStream { read(from: stream) }
+        case .endEncountered: finish(.failed("the file ends too early"))
+        case .errorOccurred: finish(.failed(stream.streamError?.localizedDescription ?? "the channel failed"))
+        default: break
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import CoreBluetooth
+import Foundation
+
+/// Offers a file as a peripheral: publishes an L2CAP channel, tells its number in a characteristic, and sends the file to whoever
+/// opens it, to one after the other.
+///
+/// The manager calls on the queue that is given to the initialiser, nil for the main queue, and the streams on the run loop. Give it
+/// those of one thread.
+package final class FileOffer: NSObject {
+    /// What the offer tells whoever shows it to a person.
+    package enum Report: Hashable {
+        case unavailable(CBManagerState)
+        case advertising
+        case sending
+        case sent(octets: Int)
+        case failed(String)
+    }
+
+    private let content: Data
+    private let runLoop: RunLoop
+    private let report: (Report) -> Void
+    private var manager: CBPeripheralManager?
+    /// Kept while it is used: a channel closes when nobody keeps it.
+    private var channel: CBL2CAPChannel?
+    private var sent = 0
+
+    package init(
+        content: Data,
+        queue: DispatchQueue? = nil,
+        runLoop: RunLoop = .main,
+        report: @escaping (Report) -> Void
+    ) {
+        self.content = FileService.encoded(length: content.count) + content
+        self.runLoop = runLoop
+        self.report = report
+        super.init()
+        manager = CBPeripheralManager(delegate: self, queue: queue)
+    }
+
+    private func write(to stream: OutputStream) {
+        guard sent < content.count else { return }
+        let part = [UInt8](content[sent...].prefix(4_096))
+        let count = stream.write(part, maxLength: part.count)
+        guard count > 0 else { return }
+        sent += count
+        if sent == content.count { report(.sent(octets: sent - FileService.lengthSize)) }
+    }
+
+    private func close() {
+        channel?.outputStream.close()
+        channel?.inputStream.close()
+        channel = nil
+    }
+}
+
+extension FileOffer: CBPeripheralManagerDelegate {
+    package func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
+        guard peripheral.state == .poweredOn else { return report(.unavailable(peripheral.state)) }
+        peripheral.publishL2CAPChannel(withEncryption: false)
+    }
+
+    package func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        didPublishL2CAPChannel PSM: CBL2CAPPSM,
+        error: (any Error)?
+    ) {
+        if let error { return report(.failed(error.localizedDescription)) }
+        let number = CBMutableCharacteristic(
+            type: FileService.psm,
+            properties: [.read],
+            value: withUnsafeBytes(of: PSM.littleEndian) { Data($0) },
+            permissions: [.readable]
+        )
+        let service = CBMutableService(type: FileService.service, primary: true)
+        service.characteristics = [number]
+        peripheral.add(service)
+    }
+
+    package func peripheralManager(_ peripheral: CBPeripheralManager, didAdd service: CBService, error: (any Error)?) {
+        if let error { return report(.failed(error.localizedDescription)) }
+        peripheral.startAdvertising([CBAdvertisementDataServiceUUIDsKey: [FileService.service]])
+    }
+
+    package func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {
+        report(error.map { .failed($0.localizedDescription) } ?? .advertising)
+    }
+
+    package func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        didOpen channel: CBL2CAPChannel?,
+        error: (any Error)?
+    ) {
+        guard let channel else { return report(.failed(error?.localizedDescription ?? "no channel")) }
+        close()
+        self.channel = channel
+        sent = 0
+        report(.sending)
+        for stream in [channel.inputStream, channel.outputStream] as [Stream] {
+            stream.delegate = self
+            stream.schedule(in: runLoop, forMode: .default)
+            stream.open()
+        }
+    }
+}
+
+extension FileOffer: StreamDelegate {
+    package func stream(_ stream: Stream, handle event: Stream.Event) {
+        switch event {
+        case .hasSpaceAvailable: if let stream = stream as? OutputStream { write(to: stream) }
+        case .endEncountered, .errorOccurred: close()
+        default: break
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import FileTransfer
+import Foundation
+
+// file-transfer offer PATH | file-transfer fetch PATH
+let arguments = Array(CommandLine.arguments.dropFirst())
+guard arguments.count == 2, ["offer", "fetch"].contains(arguments[0]) else {
+    print("usage: file-transfer offer PATH | file-transfer fetch PATH")
+    exit(64)
+}
+let path = URL(fileURLWithPath: arguments[1])
+let device: AnyObject
+if arguments[0] == "offer" {
+    device = FileOffer(content: try Data(contentsOf: path)) { print($0) }
+} else {
+    device = FileFetch { report in
+        guard case .received(let content) = report else { return print(report) }
+        do {
+            try content.write(to: path)
+            print("\(content.count) octets are in \(path.path)")
+        } catch {
+            print("\(path.path) cannot be written: \(error.localizedDescription)")
+        }
+    }
+}
+withExtendedLifetime(device) { RunLoop.main.run() }

@@ -1,0 +1,54 @@
+import BluetoothSimulation
+import CoreBluetooth
+import FileTransfer
+import Radio
+import Testing
+
+@Suite struct FileTransferTests {
+    private let world = SimulatedWorld(seed: 1)
+    private let offered = Heard<FileOffer.Report>()
+    private let fetched = Heard<FileFetch.Report>()
+    private let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 5) })
+
+    /// The streams are in the run loop of the test, which lets time pass in small steps.
+    private func run(_ duration: Duration, until condition: () -> Bool) {
+        let end = world.now + duration
+        while !condition(), world.now < end { world.run(for: .milliseconds(5)) }
+    }
+
+    private func launch() -> (offer: FileOffer, fetch: FileFetch, station: SimulatedDevice) {
+        let station = world.addDevice(named: "Station")
+        let phone = world.addDevice(named: "Phone", at: Position(x: 1))
+        let offer = station.launch("offer") { [offered, content] _ in
+            FileOffer(content: content, queue: DispatchQueue(label: "offer"), runLoop: .current, report: offered.add)
+        }
+        let fetch = phone.launch("fetch") { [fetched] _ in
+            FileFetch(queue: DispatchQueue(label: "fetch"), runLoop: .current, report: fetched.add)
+        }
+        return (offer, fetch, station)
+    }
+
+    @Test("behaviour 8.3: a file is found by the number in a characteristic, and crosses as it was") func crossesWhole()
+    {
+        let apps = launch()
+        run(.seconds(60)) { fetched.has(.disconnected) }
+        withExtendedLifetime(apps) {
+            #expect(fetched.all == [.searching, .connected, .receiving, .received(content), .disconnected])
+            #expect(offered.all == [.advertising, .sending, .sent(octets: content.count)])
+        }
+    }
+
+    @Test("A file whose link is lost in the middle is not taken for whole") func isCutOff() {
+        let apps = launch()
+        run(.seconds(60)) { fetched.has(.receiving) }
+        run(.milliseconds(500)) { false }
+        apps.station.move(to: Position(x: 5_000))
+        run(.seconds(60)) { fetched.all.count == 5 }
+        withExtendedLifetime(apps) {
+            // The streams and the manager speak on places of their own, in either order.
+            #expect(fetched.all.prefix(3) == [.searching, .connected, .receiving] && fetched.has(.disconnected))
+            #expect(fetched.all.count == 5)
+            #expect(fetched.all.contains { if case .failed = $0 { true } else { false } })
+        }
+    }
+}
