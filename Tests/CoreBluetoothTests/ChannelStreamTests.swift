@@ -172,34 +172,31 @@ import Testing
         app.output.open()
         let read = Mutex<[Int]>([])
         let written = Mutex<[Int]>([])
-        let done = DispatchSemaphore(value: 0)
+        let step = DispatchSemaphore(value: 0)
         Thread {
             var buffer = [UInt8](repeating: 0, count: 100)
             for _ in 0..<3 {
                 let count = app.input.read(&buffer, maxLength: 100)
                 read.withLock { $0.append(count) }
+                step.signal()
             }
-            done.signal()
         }.start()
         Thread {
             let much = [UInt8](repeating: 1, count: 2 * ServiceLimits.channelWindow)
             for _ in 0..<3 {
                 let count = app.output.write(much, maxLength: much.count)
                 written.withLock { $0.append(count) }
+                step.signal()
             }
-            done.signal()
         }.start()
+        let bothDidOne = { (0..<2).allSatisfy { _ in step.wait(timeout: .now() + 20) == .success } }
         app.tell(.received(octets(30)))
-        while read.withLock({ $0.count }) < 1 || written.withLock({ $0.count }) < 1 {
-            Thread.sleep(forTimeInterval: 0.001)
-        }
+        #expect(bothDidOne())
         app.tell(.room(77))
         app.tell(.received(octets(40)))
-        while read.withLock({ $0.count }) < 2 || written.withLock({ $0.count }) < 2 {
-            Thread.sleep(forTimeInterval: 0.001)
-        }
+        #expect(bothDidOne())
         app.tell(.ended(nil))
-        for _ in 0..<2 { #expect(done.wait(timeout: .now() + 20) == .success) }
+        #expect(bothDidOne())
         #expect(read.withLock { $0 } == [30, 40, 0])
         #expect(written.withLock { $0 } == [ServiceLimits.channelWindow, 77, -1])
     }
@@ -240,6 +237,7 @@ import Testing
         app.input.delegate = nil
         app.tell(.received([1]))
         app.tell(.room(5))
+        // Nothing is to come, and a run loop has no other way to say so.
         Thread.sleep(forTimeInterval: 0.05)
         #expect(app.take(0) == [])
         app.input.delegate = app
