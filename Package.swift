@@ -39,6 +39,7 @@ let package = Package(
     name: "harald-bluetooth",
     products: [
         .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
+        .library(name: "CoreBluetoothExtras", targets: ["CoreBluetoothExtras"]),
         .library(name: "BluetoothSimulation", targets: ["BluetoothSimulation"]),
         // The messages between apps and the service, for who speaks them without CoreBluetooth.
         .library(name: "BluetoothService", targets: ["BluetoothService"]),
@@ -170,6 +171,10 @@ let package = Package(
             ]
         ),
         room(
+            "CoreBluetoothExtras",
+            ["BluetoothTypes", "BluetoothService", "CoreBluetooth", "EventLoops"]
+        ),
+        room(
             "BluetoothSimulation",
             [
                 "BluetoothTypes", "Security", "Privacy", "Bonds", "EventLoops", "HCI", "SMP", "GAP", "BluetoothService",
@@ -220,6 +225,10 @@ let package = Package(
                 "BluetoothTypes", "BluetoothService", "EventLoops", "ServiceMessages",
                 .product(name: "Logging", package: "swift-log"),
             ]
+        ),
+        tests(
+            "CoreBluetoothExtras",
+            ["BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth", "EventLoops", "Radio"]
         ),
         // An app that is compiled as most still are.
         .testTarget(

@@ -9,6 +9,20 @@ public struct SimulatedApp: Sendable {
     public let name: String
     /// The device that it runs on.
     public let device: SimulatedDevice
+    let connection: any ServiceConnection
+    /// Where ``task(_:)`` runs.
+    public let executor: SimulatedExecutor
+
+    /// Runs code that waits, in the time of the world; Core Bluetooth objects that it makes belong to this app. `operation` may
+    /// sleep by the clock of the world, and what is isolated to the main actor is not waited for (``SimulatedExecutor``).
+    @discardableResult
+    public func task<Success: Sendable>(
+        _ operation: @escaping @Sendable () async throws -> Success
+    ) -> Task<Success, any Error> {
+        ServiceLocator.$current.withValue(connection) {
+            Task(executorPreference: executor, operation: operation)
+        }
+    }
 
     /// Calls `tick` on `queue` again and again, first after `interval`, in the time of the world: the timer of an app that
     /// wants to be the same in every run.

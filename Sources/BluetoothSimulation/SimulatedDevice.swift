@@ -108,7 +108,8 @@ public final class SimulatedDevice: Sendable {
     public func launch<App>(_ name: String, _ body: (SimulatedApp) throws -> App) rethrows -> App {
         let parts = parts
         let connection = world.loop.waitFor { parts.value.system.openApp(AppIdentity(name: name)) }
-        let app = SimulatedApp(name: name, device: self)
+        let executor = SimulatedExecutor("\(self.name).\(name)", loop: world.loop)
+        let app = SimulatedApp(name: name, device: self, connection: connection, executor: executor)
         return try ServiceLocator.$current.withValue(connection) { try body(app) }
     }
 

@@ -114,6 +114,9 @@ public final class SimulatedWorld: Sendable {
         return loop.waitFor { loop.now - .zero }
     }
 
+    /// The time of the world for `Task.sleep(for:clock:)` and whatever else takes a clock.
+    public var clock: SimulatedClock { SimulatedClock(loop: loop) }
+
     /// Lets time pass in a world in virtual time.
     ///
     /// - Returns: Whether `condition` has come true, which is asked after everything that happens; then time stops there.
