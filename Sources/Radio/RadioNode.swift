@@ -79,7 +79,7 @@ public final class RadioNode {
     /// How long the radio was in use up to now.
     public var airTime: AirTime {
         var total = used
-        if case .listening(_, let since) = state { total.listening += (radio.loop.now - since).microseconds }
+        if case .listening(_, let since) = state { total.listening += radio.loop.now.microseconds(since: since) }
         return total
     }
 
@@ -95,7 +95,7 @@ public final class RadioNode {
     /// Stops listening. Does nothing while sending.
     public func sleep() {
         guard case .listening(let tuning, let since) = state else { return }
-        used.listening += (radio.loop.now - since).microseconds
+        used.listening += radio.loop.now.microseconds(since: since)
         radio.removeListener(self, channel: tuning.channel)
         reception = nil
         state = .sleeping

@@ -59,7 +59,7 @@ final class Advertiser: RadioUser {
     }
 
     var priority: RadioPriority { .advertising }
-    var use: RadioUse { .advertising(set: set.handle) }
+    let share: RadioShare
     /// What is advertised. The data may change at any time.
     var set: AdvertisingSet {
         didSet { interval = nil }
@@ -101,6 +101,7 @@ final class Advertiser: RadioUser {
     ) {
         self.set = set
         self.arbiter = arbiter
+        share = arbiter.share(of: .advertising(set: set.handle))
         self.loop = loop
         self.random = random
         self.isPrecise = isPrecise

@@ -61,7 +61,7 @@ extension Link {
         let skipped = wasHeard ? skippable : 0
         channels.skip(skipped)
         counter &+= UInt16(truncatingIfNeeded: 1 + skipped)
-        anchor = anchor + interval * (1 + skipped)
+        anchor = anchor + (skipped == 0 ? interval : interval * (1 + skipped))
         prepareEvent(skipping: skipped)
     }
 
@@ -78,7 +78,7 @@ extension Link {
     /// A peripheral that sleeps through events wakes up when there is something to send.
     func listenSooner() {
         guard !isCentral, case .waiting(let timer, let skipped) = stage, skipped > 0 else { return }
-        let early = (anchor - loop.now).microseconds - widening - 1
+        let early = anchor.microseconds(since: loop.now) - widening - 1
         let events = min(Int(early / interval.microseconds), skipped)
         guard early > 0, events > 0 else { return }
         loop.cancel(timer)
@@ -134,7 +134,7 @@ extension Link {
     }
 
     func radioHeardStart() {
-        arbiter.settle(use)
+        arbiter.settle(shares.listening)
         cancelTimer()
         guard !isCentral, stage.running?.hasSynced == false else { return }
         // The anchor point is where the central's first PDU begins, whether its CRC is good or not (4.5.1).
@@ -146,7 +146,7 @@ extension Link {
 
     func radioReceived(_ frame: ReceivedFrame) {
         guard let (header, payload) = read(frame) else { return handle(.corrupted) }
-        arbiter.settle(.link(handle, LinkTraffic(header.content, payload)))
+        arbiter.settle(shares[LinkTraffic(header.content, payload)])
         presence = .heard(loop.now)
         missed = 0
         rssi = frame.rssi
@@ -173,7 +173,7 @@ extension Link {
 
     private func transmit() {
         if isCentral, isFirst { return sendNow() }
-        let start = loop.now + .microseconds(LinkTiming.interFrameSpace)
+        let start = loop.now.advanced(byMicroseconds: LinkTiming.interFrameSpace)
         guard hasTime(from: start), isWorthwhile(at: start) else { return closeEvent() }
         stage.running?.timer = loop.schedule(at: start) { [unowned self] in
             stage.running?.timer = nil
@@ -201,7 +201,7 @@ extension Link {
         var pdu = PacketBuffer(headroom: 0, capacity: DataHeader.size + payload.count)
         header.write(to: &pdu)
         pdu.append(contentsOf: payload)
-        arbiter.settle(use)
+        arbiter.settle(shares.listening)
         arbiter.node.send(
             RadioFrame(
                 channel: channel,
@@ -212,7 +212,7 @@ extension Link {
             ),
             power: parameters.transmitPower
         )
-        arbiter.settle(.link(handle, LinkTraffic(outgoing.content, payload)))
+        arbiter.settle(shares[LinkTraffic(outgoing.content, payload)])
     }
 
     func radioSent() {
@@ -232,14 +232,14 @@ extension Link {
     /// The end of this event: an inter frame space before the next one, or before somebody else's turn (4.5.6).
     private var latestEnd: Instant {
         let others = arbiter.nextReservation(after: loop.now, except: self)
-        let end = min(ownEnd, others - .microseconds(LinkTiming.interFrameSpace))
+        let end = min(ownEnd, others.advanced(byMicroseconds: -LinkTiming.interFrameSpace))
         // Debts are paid at the end of an event; its first exchange is not cut short for them.
-        return isFirst ? end : end - .microseconds(arbiter.owed)
+        return isFirst ? end : end.advanced(byMicroseconds: -arbiter.owed)
     }
 
     /// The end of this event if nobody else needed the radio.
     private var ownEnd: Instant {
-        anchor + interval - .microseconds(LinkTiming.interFrameSpace)
+        (anchor + interval).advanced(byMicroseconds: -LinkTiming.interFrameSpace)
     }
 
     /// What the first exchange of an event takes at most when somebody else waits, in microseconds: 27 octets each way.
@@ -258,15 +258,15 @@ extension Link {
         let own = queue.inFlight.map { airTime($0.air.count) } ?? airTime(0)
         if isCentral {
             let answer = rxPHY.airTimeMicroseconds(octets: DataHeader.size)
-            return start + .microseconds(own + LinkTiming.interFrameSpace + answer) <= latestEnd
+            return start.advanced(byMicroseconds: own + LinkTiming.interFrameSpace + answer) <= latestEnd
         }
-        return isFirst || start + .microseconds(own) <= latestEnd
+        return isFirst || start.advanced(byMicroseconds: own) <= latestEnd
     }
 
     /// Whether the central can send once more, and be answered, in what is left of the interval.
     private var mayCentralContinue: Bool {
         let exchange = rxPHY.airTimeMicroseconds(octets: DataHeader.size) + airTime(0)
-        let end = loop.now + .microseconds(exchange + 3 * LinkTiming.interFrameSpace)
+        let end = loop.now.advanced(byMicroseconds: exchange + 3 * LinkTiming.interFrameSpace)
         return end <= anchor + interval
     }
 
@@ -298,7 +298,7 @@ extension Link {
     private func fittingPayload(from start: Instant, to end: Instant, answer: Int) -> Int {
         let code = answer > 0 ? openOctets : 0
         let peer = LinkTiming.interFrameSpace + rxPHY.airTimeMicroseconds(octets: DataHeader.size + answer + code)
-        let longest = txPHY.longestPayload(within: (end - start).microseconds - (isCentral ? peer : 0))
+        let longest = txPHY.longestPayload(within: end.microseconds(since: start) - (isCentral ? peer : 0))
         return max(0, longest - sealOctets)
     }
 

@@ -44,6 +44,7 @@ final class Link: RadioUser {
 
     let parameters: Parameters
     let arbiter: RadioArbiter
+    let shares: LinkShares
     let loop: any EventLoop
     unowned let owner: any LinkOwner
 
@@ -99,6 +100,7 @@ final class Link: RadioUser {
         self.parameters = parameters
         self.control = control
         self.arbiter = arbiter
+        shares = LinkShares(of: parameters.handle, at: arbiter)
         self.loop = loop
         self.owner = owner
         let data = parameters.data
@@ -127,10 +129,10 @@ final class Link: RadioUser {
     /// When the peer was heard last; before it was, when the link was made.
     var lastHeard: Instant { presence.last }
     var isCentral: Bool { parameters.role == .central }
-    var use: RadioUse { .link(handle, .listening) }
+    var share: RadioShare { shares.listening }
     /// A link that has not been heard for half of the time that it may be silent is in danger.
     var priority: RadioPriority {
-        let isInDanger = (loop.now - lastHeard) * 2 >= limit
+        let isInDanger = loop.now.nanoseconds(since: lastHeard) >= limitNanoseconds / 2
         return .connection(urgency: missed + (isInDanger ? RadioPriority.danger : 0))
     }
     var period: Int64? { control.timing.intervalMicroseconds }
@@ -181,8 +183,10 @@ final class Link: RadioUser {
     // MARK: Supervision (4.5.2)
 
     /// How long nothing may be heard: six intervals until the first PDU has come.
-    var limit: Duration {
-        isEstablished ? control.timing.timeoutDuration : control.timing.intervalDuration * 6
+    var limit: Duration { .nanoseconds(limitNanoseconds) }
+
+    private var limitNanoseconds: Int64 {
+        1_000 * (isEstablished ? control.timing.timeoutMicroseconds : control.timing.intervalMicroseconds * 6)
     }
 
     private func superviseUntil(_ deadline: Instant) {

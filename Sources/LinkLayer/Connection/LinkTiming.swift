@@ -21,7 +21,9 @@ struct LinkTiming: Hashable {
     /// The interval.
     var intervalDuration: Duration { .microseconds(intervalMicroseconds) }
     /// The supervision timeout.
-    var timeoutDuration: Duration { .milliseconds(Int64(timeout) * 10) }
+    var timeoutDuration: Duration { .microseconds(timeoutMicroseconds) }
+    /// The supervision timeout in microseconds.
+    var timeoutMicroseconds: Int64 { Int64(timeout) * 10_000 }
 
     /// Whether each value is in range, and the timeout lets at least two events be tried (4.5.1, 4.5.2; AB-L03).
     var isValid: Bool {

@@ -52,7 +52,8 @@ class PrimaryListener: RadioUser {
     /// How important its windows are.
     var windowPriority: RadioPriority { .scanning }
 
-    var use: RadioUse { windowPriority == .initiating ? .initiating : .scanning }
+    /// What its time counts as.
+    private(set) lazy var share = arbiter.share(of: windowPriority == .initiating ? .initiating : .scanning)
 
     /// How important it is: what an AuxPtr leads to, or an answer, has no other time.
     var priority: RadioPriority {

@@ -27,23 +27,40 @@ package enum LinkTraffic: Hashable, Sendable, CaseIterable {
     case listening
 }
 
+/// What one use has had of the radio. Its user keeps it, so that nothing is looked up on the air.
+final class RadioShare {
+    fileprivate(set) var time = RadioNode.AirTime()
+}
+
 /// Divides the air time of a node among its uses, each time that the radio changes hands.
 struct RadioAccount {
-    private(set) var uses: [RadioUse: RadioNode.AirTime] = [:]
+    private var shares: [RadioUse: RadioShare] = [:]
     private var settled = RadioNode.AirTime()
 
+    /// What has been used for what, as far as it has been settled.
+    var uses: [RadioUse: RadioNode.AirTime] {
+        shares.mapValues(\.time).filter { $0.value != RadioNode.AirTime() }
+    }
+
+    /// The share of a use, the same one each time.
+    mutating func share(of use: RadioUse) -> RadioShare {
+        if let share = shares[use] { return share }
+        let share = RadioShare()
+        shares[use] = share
+        return share
+    }
+
     /// What is more now was used for this; for nothing when the radio was free.
-    mutating func settle(_ use: RadioUse?, at now: RadioNode.AirTime) {
-        defer { settled = now }
-        guard let use, now != settled else { return }
-        uses[use, default: RadioNode.AirTime()].add(now, since: settled)
+    mutating func settle(_ share: RadioShare?, at now: RadioNode.AirTime) {
+        share?.time.add(now, since: settled)
+        settled = now
     }
 
     /// A link is over: there may be as many as there are in a lifetime, and their number is given away again.
     mutating func retire(_ link: ConnectionHandle) {
         for traffic in LinkTraffic.allCases {
-            guard let time = uses.removeValue(forKey: .link(link, traffic)) else { continue }
-            uses[.endedLinks(traffic), default: RadioNode.AirTime()].add(time, since: RadioNode.AirTime())
+            guard let time = shares.removeValue(forKey: .link(link, traffic))?.time else { continue }
+            share(of: .endedLinks(traffic)).time.add(time, since: RadioNode.AirTime())
         }
     }
 }

@@ -7,7 +7,7 @@ protocol RadioUser: AnyObject {
     /// The higher one takes the radio from the lower one.
     var priority: RadioPriority { get }
     /// What its time counts as, as long as it says nothing else.
-    var use: RadioUse { get }
+    var share: RadioShare { get }
     /// How often it needs the radio once it has said when, in microseconds; nil for once.
     var period: Int64? { get }
     /// The own frame has left.
@@ -114,14 +114,17 @@ final class RadioArbiter {
 
     /// What the radio was used for up to now.
     var uses: [RadioUse: RadioNode.AirTime] {
-        account.settle(owner?.use, at: node.airTime)
+        account.settle(owner?.share, at: node.airTime)
         return account.uses
     }
 
     /// What the radio was used for since it was settled last, by whoever has it.
-    func settle(_ use: RadioUse) {
-        account.settle(use, at: node.airTime)
+    func settle(_ share: RadioShare) {
+        account.settle(share, at: node.airTime)
     }
+
+    /// What a use has of the radio.
+    func share(of use: RadioUse) -> RadioShare { account.share(of: use) }
 
     /// A link is over.
     func retire(_ link: ConnectionHandle) {
@@ -138,7 +141,7 @@ final class RadioArbiter {
             guard former.priority < user.priority else { return false }
             node.sleep()
         }
-        account.settle(former?.use, at: node.airTime)
+        account.settle(former?.share, at: node.airTime)
         owner = user
         waiting.removeAll { $0 === user }
         former?.radioTaken()
@@ -150,7 +153,7 @@ final class RadioArbiter {
         guard owner === user else { return }
         reckon()
         node.sleep()
-        account.settle(user.use, at: node.airTime)
+        account.settle(user.share, at: node.airTime)
         owner = nil
         offer()
     }
@@ -210,14 +213,14 @@ final class RadioArbiter {
         let next = nextReservation(after: instant, except: user) {
             !pays || !$0.priority.isLink || $0.priority.isInDanger
         }
-        let isFree = instant + .microseconds(microseconds) <= next
+        let isFree = instant.advanced(byMicroseconds: microseconds) <= next
         if !isFree, !user.priority.isLink { refuse(microseconds) }
         return isFree
     }
 
     /// Whether a more urgent link would be kept from its event by one that begins now and takes so many microseconds.
     func isNeeded(within microseconds: Int64, by user: any RadioUser) -> Bool {
-        let end = loop.now + .microseconds(microseconds)
+        let end = loop.now.advanced(byMicroseconds: microseconds)
         return reservations.contains {
             $0.user !== user && $0.start >= loop.now && $0.start < end && $0.user.priority.isLink
                 && $0.user.priority > user.priority
@@ -242,8 +245,9 @@ final class RadioArbiter {
 
     /// Brings the account up to date: it grows while others wait for a link, and falls while one of them has the radio.
     private func reckon() {
-        let elapsed = (loop.now - reckoned).nanoseconds
-        reckoned = loop.now
+        let now = loop.now
+        let elapsed = now.nanoseconds(since: reckoned)
+        reckoned = now
         guard let owner else { return }
         if owner.priority.isLink {
             if othersWait { owe(elapsed / Self.share) }
@@ -255,7 +259,7 @@ final class RadioArbiter {
 
     /// There was no time for an exchange of so many microseconds: that is owed too, as far as the share goes.
     private func refuse(_ microseconds: Int64) {
-        let elapsed = (loop.now - lastRefusal).nanoseconds
+        let elapsed = loop.now.nanoseconds(since: lastRefusal)
         lastRefusal = loop.now
         owe(min(microseconds * 1_000, elapsed / Self.share))
     }
