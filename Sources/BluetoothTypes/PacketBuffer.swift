@@ -17,14 +17,10 @@ public struct PacketBuffer: Sendable {
     /// An empty buffer with `headroom` octets in front and `capacity` octets behind reserved.
     @inlinable
     public init(headroom: Int = PacketBuffer.defaultHeadroom, capacity: Int = 0) {
-        // Where nothing is reserved the library writes its count, 0, into the empty array that all threads share.
-        storage =
-            headroom + capacity == 0
-            ? []
-            : [UInt8](unsafeUninitializedCapacity: headroom + capacity) { octets, count in
-                octets.baseAddress?.initialize(repeating: 0, count: headroom)
-                count = headroom
-            }
+        storage = []
+        if headroom + capacity > 0 { storage.reserveCapacity(headroom + capacity) }
+        // One by one: an array that is made with its contents goes through generic code, at twice the cost.
+        for _ in 0..<headroom { storage.append(0) }
         start = headroom
         end = headroom
     }
@@ -111,7 +107,7 @@ public struct PacketBuffer: Sendable {
         var left = T.bitWidth / 8
         while left > 0 {
             storage.append(UInt8(truncatingIfNeeded: rest))
-            rest >>= 8
+            rest &>>= 8
             left -= 1
         }
         end = storage.count
@@ -135,7 +131,7 @@ public struct PacketBuffer: Sendable {
         var index = start
         while index < start + size {
             storage[index] = UInt8(truncatingIfNeeded: rest)
-            rest >>= 8
+            rest &>>= 8
             index += 1
         }
     }
@@ -147,6 +143,7 @@ public struct PacketBuffer: Sendable {
         precondition(count <= T.bitWidth / 8, "an integer of more octets than its type")
         let first = start + position
         return storage.withUnsafeBufferPointer { octets in
+            if count == 1 { return T(truncatingIfNeeded: octets[first]) }
             var value: T = 0
             var index = first + count
             while index > first {

@@ -133,9 +133,15 @@ extension FieldCoder {
             return
         }
         values = []
+        guard count > 0 else { return }
+        var first = T()
+        try field(name, &first)
+        // There is one in most packets, and an array of one is made in less time than one that grows.
+        values = [consume first]
+        guard count > 1 else { return }
         // An element has one octet at least.
-        values.reserveCapacity(Swift.min(count, remaining))
-        for _ in 0..<count {
+        values.reserveCapacity(Swift.min(count, 1 + remaining))
+        for _ in 1..<count {
             var value = T()
             try field(name, &value)
             values.append(consume value)

@@ -29,7 +29,8 @@ final class ConnectionTable {
     private let transmit: (HCIPacket) -> Void
     private var credits = HostCredits()
     private var creditTimer: ScheduledTask?
-    private(set) var connections: [ConnectionHandle: HCIConnection] = [:]
+    /// By the number of the handle: each packet is looked up here, and a number is hashed in place.
+    private(set) var connections: [UInt16: HCIConnection] = [:]
     private var early = EarlyPackets()
     var counters = HCICounters()
 
@@ -66,13 +67,13 @@ final class ConnectionTable {
         let packet = try ACLPacket(reading: bytes)
         guard !packet.payload.isEmpty else {
             // The controller has counted it all the same.
-            if connections[packet.handle] != nil { consumed(1, of: packet.handle) }
+            if connections[packet.handle.rawValue] != nil { consumed(1, of: packet.handle) }
             throw PacketError(.length(0), at: "ACL data")
         }
         guard packet.broadcast == 0, packet.handle.rawValue <= ConnectionHandle.maximum.rawValue else {
             throw PacketError(.value(UInt64(packet.handle.rawValue)), at: "ACL header")
         }
-        if let connection = connections[packet.handle] {
+        if let connection = connections[packet.handle.rawValue] {
             deliver(packet, to: connection)
         } else if !early.add(packet, at: loop.now) {
             counters.droppedPackets += 1
@@ -121,7 +122,7 @@ final class ConnectionTable {
             let offset = 1 + 4 * index
             let handle = UInt16(parameters[offset]) | UInt16(parameters[offset + 1]) << 8
             let packets = Int(parameters[offset + 2]) | Int(parameters[offset + 3]) << 8
-            guard let connection = connections[ConnectionHandle(rawValue: handle & 0xFFF)] else {
+            guard let connection = connections[handle & 0xFFF] else {
                 counters.unknownHandles += 1
                 continue
             }
@@ -145,7 +146,7 @@ final class ConnectionTable {
         case (EncryptionKeyRefreshComplete.eventCode, nil): return try keyRefreshed(.reading(parameters))
         case (AuthenticatedPayloadTimeoutExpired.eventCode, nil):
             let event = try AuthenticatedPayloadTimeoutExpired.reading(parameters)
-            return connections[event.handle].map { .authenticatedPayloadTimeout($0) } ?? unknown()
+            return connections[event.handle.rawValue].map { .authenticatedPayloadTimeout($0) } ?? unknown()
         case (.leMeta, LEConnectionComplete.leSubevent):
             return connected(LEEnhancedConnectionComplete(try LEConnectionComplete.reading(parameters)))
         case (.leMeta, LEEnhancedConnectionComplete.leSubevent): return connected(try .reading(parameters))
@@ -169,7 +170,7 @@ final class ConnectionTable {
             }
         case (.leMeta, LELongTermKeyRequest.leSubevent):
             let event = try LELongTermKeyRequest.reading(parameters)
-            return connections[event.handle].map { .longTermKeyRequest($0, event) } ?? unknown()
+            return connections[event.handle.rawValue].map { .longTermKeyRequest($0, event) } ?? unknown()
         case (.leMeta, LERemoteConnectionParameterRequest.leSubevent):
             return update(try LERemoteConnectionParameterRequest.reading(parameters).handle, .success) { _ in }
         default: return .noted
@@ -189,8 +190,8 @@ final class ConnectionTable {
     /// The link that a command gives a key for.
     private func receiver(of command: some HCICommand) -> HCIConnection? {
         switch command {
-        case let command as LEEnableEncryption: connections[command.handle]
-        case let command as LELongTermKeyRequestReply: connections[command.handle]
+        case let command as LEEnableEncryption: connections[command.handle.rawValue]
+        case let command as LELongTermKeyRequestReply: connections[command.handle.rawValue]
         default: nil
         }
     }
@@ -202,13 +203,13 @@ final class ConnectionTable {
             counters.malformed += 1
             return .rejected
         }
-        guard connections[event.handle] == nil else {
+        guard connections[event.handle.rawValue] == nil else {
             counters.duplicateConnections += 1
             return .rejected
         }
         let connection = HCIConnection(event, sender: sender)
         connection.onClaim = { [weak self] in self?.consumed($0, of: event.handle) }
-        connections[event.handle] = connection
+        connections[event.handle.rawValue] = connection
         sender.add(connection)
         return .connected(connection, early: early.take(event.handle, at: loop.now))
     }
@@ -218,7 +219,7 @@ final class ConnectionTable {
         // Data that still lie here must not reach the next connection with this number.
         _ = early.take(event.handle, at: loop.now)
         credits.forget(event.handle)
-        guard let connection = connections.removeValue(forKey: event.handle) else { return unknown() }
+        guard let connection = connections.removeValue(forKey: event.handle.rawValue) else { return unknown() }
         connection.close()
         sender.remove(connection)
         return .disconnected(connection, event.reason)
@@ -230,7 +231,7 @@ final class ConnectionTable {
         _ state: EncryptionState,
         keySize: Int?
     ) -> Outcome {
-        guard let connection = connections[handle] else { return unknown() }
+        guard let connection = connections[handle.rawValue] else { return unknown() }
         defer { connection.keysGiven = 0 }
         guard status == .success else { return .encryption(connection, .failed(status)) }
         if state == .off {
@@ -249,7 +250,7 @@ final class ConnectionTable {
     }
 
     private func keyRefreshed(_ event: EncryptionKeyRefreshComplete) -> Outcome {
-        guard let connection = connections[event.handle] else { return unknown() }
+        guard let connection = connections[event.handle.rawValue] else { return unknown() }
         defer { connection.keysGiven = 0 }
         guard connection.isEncrypted, connection.keysGiven > 0 else {
             counters.unexpectedEncryption += 1
@@ -263,7 +264,7 @@ final class ConnectionTable {
         _ status: HCIStatus,
         _ change: (HCIConnection) -> Void
     ) -> Outcome {
-        guard let connection = connections[handle] else { return unknown() }
+        guard let connection = connections[handle.rawValue] else { return unknown() }
         if status == .success { change(connection) }
         return .noted
     }

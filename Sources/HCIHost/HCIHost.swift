@@ -98,7 +98,7 @@ package final class HCIHost {
 
     /// The connection with this number.
     package func connection(_ handle: ConnectionHandle) -> HCIConnection? {
-        table.connections[handle]
+        table.connections[handle.rawValue]
     }
 
     /// Buffers for data that are free in the controller, as far as the host knows.
