@@ -376,8 +376,8 @@ if Context.environment["HARALD_FUZZING"] != nil {
 // Races/run sets this: what has threads or sockets is built once more, for ThreadSanitizer, and nothing else.
 if Context.environment["HARALD_RACES"] != nil {
     let watched = [
-        "BluetoothServiceTests", "BluetoothSimulationTests", "CoreBluetoothTests", "CoreBluetoothSwift5Tests",
-        "EmbeddedServiceTests", "EventLoopsTests", "HCITransportsTests",
+        "BluetoothServiceTests", "BluetoothSimulationTests", "CoreBluetoothTests", "CoreBluetoothExtrasTests",
+        "CoreBluetoothSwift5Tests", "EmbeddedServiceTests", "EventLoopsTests", "ExamplesTests", "HCITransportsTests",
     ]
     package.targets.removeAll {
         $0.type == .test && !watched.contains($0.name) || ["BondKillPoints", "HaraldBenchmarks"].contains($0.name)
