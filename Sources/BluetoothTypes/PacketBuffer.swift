@@ -86,7 +86,9 @@ public struct PacketBuffer: Sendable {
     @inlinable
     public mutating func append(contentsOf bytes: some Collection<UInt8>) {
         dropTail()
-        storage.append(contentsOf: bytes)
+        // At once where they lie in one piece: the array would take them one by one.
+        let isDone: Void? = bytes.withContiguousStorageIfAvailable { storage.append(contentsOf: $0) }
+        if isDone == nil { storage.append(contentsOf: bytes) }
         end = storage.count
     }
 

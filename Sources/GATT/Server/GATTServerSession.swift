@@ -46,7 +46,7 @@ package final class GATTServerSession {
     package internal(set) var features: ClientFeatures = []
 
     weak var server: GATTServer?
-    private(set) var securities: SecurityHistory<LinkSecurity>
+    private(set) var securities: SecurityHistory
     var prepared = PreparedWrites()
     var awareness = ChangeAwareness()
     /// Changes that the client is to be told of, and the one that it is being told of.
