@@ -136,6 +136,20 @@ final class EnhancedPair {
         #expect(pair.peripheral.opened.isEmpty)
     }
 
+    @Test func thereAreNoneInTheOtherMode() throws {
+        let pair = try EnhancedPair()
+        var results: [Bool] = []
+        pair.central.connection.openChannel(on: .enhancedAttribute, parameters: EnhancedBearers.parameters) { result in
+            if case .failure(.refused(.spsmNotSupported)) = result {
+                results.append(false)
+            } else {
+                results.append(true)
+            }
+        }
+        pair.loop.run(for: .zero)
+        #expect(results == [true] && pair.peripheral.opened.isEmpty)
+    }
+
     @Test func anOldPeerHasNone() throws {
         let pair = try EnhancedPair()
         pair.peripheral.connection.close()
