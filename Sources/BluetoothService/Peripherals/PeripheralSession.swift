@@ -15,11 +15,6 @@ final class PeripheralSession: ManagerSession {
         let published: PublishedService
     }
 
-    private enum Transaction {
-        case read(GATTReadRequest)
-        case write(GATTWriteRequest)
-    }
-
     private struct Update {
         let handle: UInt16
         let value: PacketBuffer
@@ -31,8 +26,7 @@ final class PeripheralSession: ManagerSession {
     private unowned let system: BluetoothSystem
     private var services: [Service] = []
     private var handles: [LocalAttributeID: UInt16] = [:]
-    private var transactions: [UInt64: Transaction] = [:]
-    private var lastTransaction: UInt64 = 0
+    private var requests = CentralRequests()
     private var updates = Deque<Update>()
     private let channels: PublishedChannels
     /// Centrals that the app has heard of.
@@ -60,7 +54,7 @@ final class PeripheralSession: ManagerSession {
     var state: ManagerState { manager.state }
 
     func stateChanged(to state: ManagerState) {
-        if state.rawValue < ManagerState.poweredOn.rawValue { transactions.removeAll() }
+        if state.rawValue < ManagerState.poweredOn.rawValue { _ = requests.removeAll() }
         if state.rawValue < ManagerState.poweredOff.rawValue {
             // The table is cleared and advertising is over (behaviour 1.13).
             system.advertising.remove(key)
@@ -73,8 +67,7 @@ final class PeripheralSession: ManagerSession {
 
     func close() {
         system.advertising.remove(key)
-        for (_, transaction) in transactions.sorted(by: { $0.key < $1.key }) { refuse(transaction) }
-        transactions.removeAll()
+        for request in requests.removeAll() { request.refuse(.unlikelyError) }
         updates.removeAll()
         removeAllServices()
         channels.unpublishAll()
@@ -180,49 +173,48 @@ final class PeripheralSession: ManagerSession {
     // MARK: Requests of centrals
 
     func didReceiveRead(_ request: GATTReadRequest, of characteristic: LocalAttributeID, from central: CentralInfo) {
-        let id = open(.read(request), from: central)
-        emit(.readRequested(transaction: id, central, characteristic, offset: request.offset))
+        take(.read(request, characteristic), from: central)
     }
 
     func didReceiveWrite(_ request: GATTWriteRequest, _ writes: [WriteRequest], from central: CentralInfo) {
-        let id = open(.write(request), from: central)
-        if !request.expectsResponse { transactions[id] = nil }
-        emit(.writeRequested(transaction: id, central, writes, needsResponse: request.expectsResponse))
+        guard !request.expectsResponse else { return take(.write(request, writes), from: central) }
+        knownCentrals.insert(central.identifier)
+        emit(.writeRequested(transaction: requests.nextNumber(), central, writes, needsResponse: false))
     }
 
-    private func open(_ transaction: Transaction, from central: CentralInfo) -> UInt64 {
+    private func take(_ content: CentralRequests.Content, from central: CentralInfo) {
         knownCentrals.insert(central.identifier)
-        lastTransaction += 1
-        transactions[lastTransaction] = transaction
-        return lastTransaction
+        guard requests.add(content, from: central) else { return content.refuse(.insufficientResources) }
+        askApp()
+    }
+
+    private func askApp() {
+        while let transaction = requests.next() {
+            let (id, central) = (transaction.id, transaction.central)
+            switch transaction.content {
+            case .read(let request, let characteristic):
+                emit(.readRequested(transaction: id, central, characteristic, offset: request.offset))
+            case .write(_, let writes):
+                emit(.writeRequested(transaction: id, central, writes, needsResponse: true))
+            }
+        }
     }
 
     /// The first answer counts (behaviour 7.33); one to a write command is for nobody (behaviour 7.36).
     private func respond(_ id: UInt64, _ status: ATTStatus, _ value: PacketBuffer?) {
-        guard let transaction = transactions.removeValue(forKey: id) else { return }
+        guard let content = requests.take(id) else { return }
         let failure = status == .success ? nil : ATTErrorCode(rawValue: status.rawValue)
-        switch transaction {
-        case .read(let request): request.respond(failure.map { .failure($0) } ?? .success(value ?? []))
-        case .write(let request): request.respond(failure)
+        switch content {
+        case .read(let request, _): request.respond(failure.map { .failure($0) } ?? .success(value ?? []))
+        case .write(let request, _): request.respond(failure)
         }
-    }
-
-    private func refuse(_ transaction: Transaction) {
-        switch transaction {
-        case .read(let request): request.respond(.failure(.unlikelyError))
-        case .write(let request): request.respond(.unlikelyError)
-        }
+        askApp()
     }
 
     /// A central is gone: nobody waits for its answers, and the app does not hear of it again.
     func centralLeft(_ central: UUID) {
         knownCentrals.remove(central)
-        transactions = transactions.filter { entry in
-            switch entry.value {
-            case .read(let request): !request.session.isClosed
-            case .write(let request): !request.session.isClosed
-            }
-        }
+        requests.removeClosed()
         pump()
     }
 
