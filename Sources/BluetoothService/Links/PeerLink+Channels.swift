@@ -14,6 +14,10 @@ extension PeerLink {
     /// Opens a channel for a manager when those before it are opened, or not. With too much waiting it ends at once, with an error
     /// (AB-G05).
     func openChannel(_ psm: UInt16, for user: Attachment, in channels: AppChannels) {
+        // The number of the attribute protocol is no app's: to apps nobody listens there, as with a peer that does not have it.
+        guard SPSM(rawValue: psm) != .enhancedAttribute else {
+            return user.emit(.channelOpened(psm: psm, .failure(ServiceError(.refused(.spsmNotSupported)))))
+        }
         let isAccepted = channelOpenings.add { [weak self] done in
             guard let self, user.isLive else { return done() }
             proceed(ChannelOpening(), .begin, on: SPSM(rawValue: psm)) { [weak self] result in

@@ -5,17 +5,20 @@ import GATT
 extension PeerLink {
     /// Runs a procedure for a manager when its turn has come, and tells the manager the event that comes of it. With too
     /// much waiting it ends at once, with an error (AB-G05).
+    ///
+    /// - Parameter attribute: What it looks at, and nothing else; then it may go beside others, if the link has enhanced
+    ///   bearers.
     func run(
+        lookingAt attribute: AttributeHandle? = nil,
         for user: Attachment,
         orFail failure: (ServiceError) -> PeerEvent,
         _ procedure: @escaping (PeerLink, _ finish: @escaping (PeerEvent) -> Void) -> Void
     ) {
-        let isAccepted = operations.add { [weak self] done in
-            guard let self, user.isLive else { return done() }
+        let isAccepted = operations.add(lookingAt: attribute) { [weak self] done in
+            guard let self, user.isLive else { return done {} }
             procedure(self) { [weak self] event in
                 // With the attribute protocol all is over; the disconnection says so (behaviour 3.39).
-                if self?.isOver == false { user.emit(event) }
-                done()
+                done { if self?.isOver == false { user.emit(event) } }
             }
         }
         if !isAccepted {
@@ -36,7 +39,7 @@ extension PeerLink {
     /// Services that the service at `handle` includes.
     func discoverIncludedServices(_ uuids: [BluetoothUUID]?, of handle: AttributeHandle, for user: Attachment) {
         let event = { PeerEvent.includedServicesDiscovered(of: handle, $0) }
-        run(for: user, orFail: { event(.failure($0)) }) { link, finish in
+        run(lookingAt: handle, for: user, orFail: { event(.failure($0)) }) { link, finish in
             link.loadIncludedServices(of: handle) { result in
                 finish(event(result.map { user.found($0.visible, at: \.handle) { uuids.names($0.uuid) } }))
             }
@@ -46,7 +49,7 @@ extension PeerLink {
     /// Characteristics of the service at `handle`.
     func discoverCharacteristics(_ uuids: [BluetoothUUID]?, of handle: AttributeHandle, for user: Attachment) {
         let event = { PeerEvent.characteristicsDiscovered(of: handle, $0) }
-        run(for: user, orFail: { event(.failure($0)) }) { link, finish in
+        run(lookingAt: handle, for: user, orFail: { event(.failure($0)) }) { link, finish in
             link.loadCharacteristics(of: handle) { result in
                 let found = result.map { user.found($0, at: \.value) { uuids.names($0.uuid) } }
                 finish(event(found.map { $0.map { RemoteCharacteristic($0, value: link.database.values[$0.value]) } }))
@@ -57,7 +60,7 @@ extension PeerLink {
     /// All descriptors of the characteristic whose value is at `handle`.
     func discoverDescriptors(of handle: AttributeHandle, for user: Attachment) {
         let event = { PeerEvent.descriptorsDiscovered(of: handle, $0) }
-        run(for: user, orFail: { event(.failure($0)) }) { link, finish in
+        run(lookingAt: handle, for: user, orFail: { event(.failure($0)) }) { link, finish in
             link.loadDescriptors(of: handle) { finish(event($0)) }
         }
     }

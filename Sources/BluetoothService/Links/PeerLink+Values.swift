@@ -9,7 +9,7 @@ extension PeerLink {
     /// Reads a characteristic for a manager.
     func read(_ handle: AttributeHandle, for user: Attachment) {
         let event = { PeerEvent.valueUpdated(handle, $0) }
-        run(for: user, orFail: { event(.failure($0)) }) { link, finish in
+        run(lookingAt: handle, for: user, orFail: { event(.failure($0)) }) { link, finish in
             guard link.database.characteristic(at: handle) != nil else {
                 return finish(event(.failure(.unknown(handle))))
             }
@@ -23,7 +23,7 @@ extension PeerLink {
     /// Reads a descriptor for a manager.
     func readDescriptor(_ handle: AttributeHandle, for user: Attachment) {
         let event = { PeerEvent.descriptorUpdated(handle, $0) }
-        run(for: user, orFail: { event(.failure($0)) }) { link, finish in
+        run(lookingAt: handle, for: user, orFail: { event(.failure($0)) }) { link, finish in
             guard link.database.descriptor(at: handle) != nil else {
                 return finish(event(.failure(.unknown(handle))))
             }
@@ -156,6 +156,7 @@ extension PeerLink {
     /// A value that nobody subscribed to is for nobody (AB-A09).
     func valueArrived(_ value: PacketBuffer, of handle: AttributeHandle) {
         guard let subscribers = subscriptions[handle]?.subscribers else { return }
+        operations.tellWhatIsKnown(of: handle)
         for user in users where subscribers.contains(user.key) {
             user.emit(.valueUpdated(handle, .success(value)))
         }

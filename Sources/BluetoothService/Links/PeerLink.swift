@@ -47,7 +47,8 @@ final class PeerLink {
         self.system = system
         let attributes = link.openAttributes(
             mtu: system.configuration.preferredMTU,
-            server: system.attributes.server
+            server: system.attributes.server,
+            enhanced: system.enhancedBearers
         )
         (bearer, client, served) = (attributes.bearer, attributes.client, attributes.session)
         if let served { system.attributes.attach(served, of: peer) }
@@ -58,6 +59,8 @@ final class PeerLink {
     private func listen() {
         bearer.onMTUChange = { [weak self] in self?.mtuChanged($0) }
         bearer.onClose = { [weak self] in self?.bearerClosed($0) }
+        link.attributes?.onEnhancedFailure = { [weak self] in self?.bearerClosed($0) }
+        operations.width = { [weak client] in client?.bearers.count { $0.closure == nil } ?? 1 }
         bearer.onCommandRoom = { [weak self] in self?.sendCommands() }
         client.onValue = { [weak self] handle, value, _ in self?.valueArrived(value, of: handle) }
         client.onServiceChanged = { [weak self] in self?.servicesChanged($0) }
@@ -88,7 +91,10 @@ final class PeerLink {
     var secured: SecureLink { link.security }
 
     /// Whether nothing comes of procedures any more: the attribute protocol, or the whole link, has come to its end.
-    var isOver: Bool { !link.isOpen || bearer.closure != nil }
+    var isOver: Bool {
+        !link.isOpen || closure != nil || bearer.closure != nil
+            || client.bearers.contains { $0.closure?.isFailure == true }
+    }
 
     /// The most octets of a write without response: MTU less 3 (behaviour 5.7).
     var maximumCommandLength: Int { bearer.mtu - 3 }
@@ -100,8 +106,9 @@ final class PeerLink {
 
     /// An attribute protocol that is stuck takes the link with it (behaviour 5.23).
     private func bearerClosed(_ closure: ATTBearerClosure) {
-        self.closure = closure
-        if closure != .linkLost && closure != .local { disconnect() }
+        // The first one says why; the others end with the link.
+        self.closure = self.closure ?? closure
+        if closure.isFailure { disconnect() }
     }
 }
 
@@ -224,6 +231,14 @@ extension PeerLink {
             guard let self else { return done() }
             client.watchServices { _ in done() }
         }
+        guard system.enhancedBearers != nil else { return }
+        _ = operations.add { [weak self] done in
+            guard let self else { return done() }
+            client.announceEnhancedBearers { [weak self] bothCan in
+                if bothCan { self?.link.attributes?.wantEnhancedBearers() }
+                done()
+            }
+        }
     }
 
     private func readName(_ done: @escaping () -> Void) {
@@ -240,6 +255,7 @@ extension PeerLink {
     }
 
     private func servicesChanged(_ range: ClosedRange<AttributeHandle>) {
+        operations.tellWhatIsKnown()
         database.invalidate(range)
         subscriptions = subscriptions.filter { !range.contains($0.key) }
         for user in users {
