@@ -85,7 +85,7 @@ final class DelegatePair {
     }
 
     /// An app of its own.
-    func app<App>(on system: KeyPath<Parts, BluetoothSystem> & Sendable, _ make: () -> App) -> App {
+    func app<App>(on system: any KeyPath<Parts, BluetoothSystem> & Sendable, _ make: () -> App) -> App {
         let connection = parts.with { $0[keyPath: system].openApp(AppIdentity(name: "app")) }
         connections.append(connection)
         return ServiceLocator.$current.withValue(connection, operation: make)
