@@ -41,7 +41,7 @@ final class ServicePair {
         let values = Atomic<Int>(0)
 
         func take(_ event: Event) {
-            if case .central(.peer(_, .valueUpdated)) = event { _ = values.add(1, ordering: .relaxed) }
+            if case .central(.peer(_, .valueNotified)) = event { _ = values.add(1, ordering: .relaxed) }
             events.withLock { $0.append(event) }
         }
     }

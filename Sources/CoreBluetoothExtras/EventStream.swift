@@ -55,4 +55,12 @@ public enum EventStreamLimits {
 public enum ExtrasError: Error, Hashable, Sendable {
     /// The app has not taken what came, and more than ``EventStreamLimits/elements`` of it waited.
     case overflow
+    /// What was asked has not come to an end in the time that it had.
+    case deadlinePassed
+    /// The manager takes no commands in this state, or does not any more.
+    case notPoweredOn(CBManagerState)
+    /// Another one has taken its place: a manager has one scan, and one list of connections that it is told of.
+    case replaced
+    /// Only so many octets fit, and nothing was sent.
+    case tooLong(maximum: Int)
 }

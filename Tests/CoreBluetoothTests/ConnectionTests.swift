@@ -114,7 +114,7 @@ import Testing
         #expect(app.take().requests == [.forget(peer: app.peer)])
         #expect(CapturedLog.contains("API MISUSE", "Cancelling connection for unused peripheral", app.peer.uuidString))
         // What was on its way for it finds nobody.
-        app.service.deliver(.valueUpdated(peer: app.peer, characteristic: 3, .success([1])))
+        app.service.deliver(.valueRead(peer: app.peer, characteristic: 3, .success([1])))
         app.service.deliver(.disconnected(peer: app.peer, nil, isReconnecting: false))
         #expect(app.take().calls.isEmpty)
     }
@@ -227,7 +227,7 @@ import Testing
         app.explore()
         app.service.deliver(.disconnected(peer: app.peer, ServiceError(.connectionTimeout), isReconnecting: false))
         app.take()
-        app.service.deliver(.valueUpdated(peer: app.peer, characteristic: 3, .success([1])))
+        app.service.deliver(.valueRead(peer: app.peer, characteristic: 3, .success([1])))
         app.service.deliver(.servicesDiscovered(peer: app.peer, .success([.heartRate])))
         app.service.deliver(.writeCreditsReturned(peer: app.peer, count: 1))
         #expect(app.take().calls.isEmpty)

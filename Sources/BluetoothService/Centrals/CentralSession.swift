@@ -87,38 +87,39 @@ final class CentralSession: ManagerSession {
         case .connect(let options): connect(peer, options)
         case .cancelConnection: cancel(peer)
         case .forget: forget(peer)
-        case .link(let request):
-            // Behaviour 1.7.
-            guard case .connected(let link, let user) = uses[peer] else {
-                return system.misuse(
-                    "\(request) needs a peripheral that is connected; \(peer) is not",
-                    by: manager.subject
-                )
-            }
-            handle(request, on: link, for: user)
+        case .link(let request): handle(request, number: 0, of: peer)
+        case .ask(let number, let request): handle(request, number: number, of: peer)
         }
     }
 
-    private func handle(_ request: LinkRequest, on link: PeerLink, for user: Attachment) {
+    private func handle(_ request: LinkRequest, number: UInt32, of peer: UUID) {
+        // Behaviour 1.7.
+        guard case .connected(let link, let user) = uses[peer] else {
+            return system.misuse("\(request) needs a peripheral that is connected; \(peer) is not", by: manager.subject)
+        }
+        handle(request, on: link, for: Asker(user: user, number: number))
+    }
+
+    private func handle(_ request: LinkRequest, on link: PeerLink, for asker: Asker) {
         switch request {
-        case .discoverServices(let uuids): link.discoverServices(uuids, for: user)
+        case .discoverServices(let uuids): link.discoverServices(uuids, for: asker)
         case .discoverIncludedServices(let service, let uuids):
-            link.discoverIncludedServices(uuids, of: service, for: user)
+            link.discoverIncludedServices(uuids, of: service, for: asker)
         case .discoverCharacteristics(let service, let uuids):
-            link.discoverCharacteristics(uuids, of: service, for: user)
-        case .discoverDescriptors(let characteristic): link.discoverDescriptors(of: characteristic, for: user)
-        case .readCharacteristic(let characteristic): link.read(characteristic, for: user)
-        case .readDescriptor(let descriptor): link.readDescriptor(descriptor, for: user)
-        case .writeCharacteristic(let characteristic, let value): link.write(value, to: characteristic, for: user)
+            link.discoverCharacteristics(uuids, of: service, for: asker)
+        case .discoverDescriptors(let characteristic): link.discoverDescriptors(of: characteristic, for: asker)
+        case .readCharacteristic(let characteristic): link.read(characteristic, for: asker)
+        case .readDescriptor(let descriptor): link.readDescriptor(descriptor, for: asker)
+        case .writeCharacteristic(let characteristic, let value): link.write(value, to: characteristic, for: asker)
         case .writeWithoutResponse(let characteristic, let value):
-            link.writeWithoutResponse(value, to: characteristic, for: user)
-        case .writeDescriptor(let descriptor, let value): link.writeDescriptor(value, to: descriptor, for: user)
-        case .setNotify(let characteristic, let isEnabled): link.setNotify(isEnabled, characteristic, for: user)
-        case .readRSSI: link.readRSSI(for: user)
-        case .openChannel(let psm): link.openChannel(psm, for: user, in: manager.channels)
-        case .startChannelSounding: user.emit(.channelSoundingEnded(.noChannelSounding))
+            link.writeWithoutResponse(value, to: characteristic, for: asker.user)
+        case .writeDescriptor(let descriptor, let value): link.writeDescriptor(value, to: descriptor, for: asker)
+        case .setNotify(let characteristic, let isEnabled): link.setNotify(isEnabled, characteristic, for: asker)
+        case .readRSSI: link.readRSSI(for: asker)
+        case .openChannel(let psm): link.openChannel(psm, for: asker, in: manager.channels)
+        case .startChannelSounding: asker.answer(.channelSoundingEnded(.noChannelSounding))
         case .cancelChannelSounding:
-            system.misuse("measuring was cancelled that is not going on, to \(link.peer)", by: user.subject)
+            system.misuse("measuring was cancelled that is not going on, to \(link.peer)", by: asker.user.subject)
         }
     }
 

@@ -26,6 +26,12 @@ final class Attachment {
         if isLive { manager.tell(.central(.peer(peer, event)), on: loop) }
     }
 
+    /// Tells the manager what came of a request; 0 is the number of one that has none.
+    func answer(_ event: PeerEvent, _ number: UInt32) {
+        guard number != 0 else { return emit(event) }
+        if isLive { manager.tell(.central(.answered(peer, number: number, event)), on: loop) }
+    }
+
     /// The manager is no longer connected.
     func end() {
         isLive = false
@@ -47,4 +53,13 @@ final class Attachment {
         known.subtract(lost)
         return lost.sorted()
     }
+}
+
+/// Whoever waits for what comes of one request.
+struct Asker {
+    let user: Attachment
+    /// The app's number of the request; 0 when it has none.
+    var number: UInt32 = 0
+
+    func answer(_ event: PeerEvent) { user.answer(event, number) }
 }

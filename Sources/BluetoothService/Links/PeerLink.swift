@@ -241,7 +241,10 @@ extension PeerLink {
 
     private func servicesChanged(_ range: ClosedRange<AttributeHandle>) {
         database.invalidate(range)
-        subscriptions = subscriptions.filter { !range.contains($0.key) }
+        // Whoever waits for a subscription hears that nothing comes of it (behaviour 15.11).
+        for handle in subscriptions.keys.sorted() where range.contains(handle) {
+            subscription(handle, .gone(.unknown(handle)))
+        }
         for user in users {
             user.emit(.servicesModified(invalidated: user.invalidate(range)))
         }

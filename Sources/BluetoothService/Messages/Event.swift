@@ -19,6 +19,8 @@ public enum CentralEvent: Hashable, Sendable {
     case discovered(PeerInfo, Advertisement, rssi: Int)
     /// About one peripheral.
     case peer(UUID, PeerEvent)
+    /// The answer to a request with this number, ``PeerRequest/ask(_:_:)``: what else would come as ``peer(_:_:)``.
+    case answered(UUID, number: UInt32, PeerEvent)
     /// A peer that the manager asked about was connected to this system or is not any more, whoever uses it.
     case connectionChanged(PeerInfo, isConnected: Bool)
 }
@@ -40,8 +42,10 @@ public enum PeerEvent: Hashable, Sendable {
     case characteristicsDiscovered(of: AttributeHandle, Result<[RemoteCharacteristic], ServiceError>)
     /// Descriptors of a characteristic.
     case descriptorsDiscovered(of: AttributeHandle, Result<[RemoteDescriptor], ServiceError>)
-    /// A value was read, notified or indicated.
-    case valueUpdated(AttributeHandle, Result<PacketBuffer, ServiceError>)
+    /// A value was read, or could not be.
+    case valueRead(AttributeHandle, Result<PacketBuffer, ServiceError>)
+    /// A value was notified or indicated.
+    case valueNotified(AttributeHandle, PacketBuffer)
     /// A descriptor was read.
     case descriptorUpdated(AttributeHandle, Result<PacketBuffer, ServiceError>)
     /// A write with response has ended.

@@ -37,6 +37,8 @@ public enum PeerRequest: Hashable, Sendable {
     case forget
     /// Of the peripheral itself, once it is connected (behaviour 1.7).
     case link(LinkRequest)
+    /// The same with a number of the app's, other than 0, which the answer comes with: ``CentralEvent/answered(_:number:_:)``.
+    case ask(UInt32, LinkRequest)
 }
 
 /// What is asked of a connected peripheral.

@@ -20,7 +20,7 @@ extension Event {
     /// The peer that it is about.
     var peer: UUID? {
         switch self {
-        case .central(.peer(let peer, _)): peer
+        case .central(.peer(let peer, _)), .central(.answered(let peer, _, _)): peer
         case .central(.connectionChanged(let peer, _)): peer.identifier
         case .peripheral(let event): event.central?.identifier
         case .stateChanged, .central, .channel: nil

@@ -142,7 +142,7 @@ private let errorTexts: [CBErrorCode: String] = [
 
 extension ServiceError {
     /// The error as the API shows it; what lies behind it is its debug description.
-    var apiError: any Error {
+    package var apiError: any Error {
         let userInfo = reason.map { [NSDebugDescriptionErrorKey: $0] } ?? [:]
         switch code {
         case .core(let core): return CBError(CBErrorCode(rawValue: core.rawValue) ?? .unknown, userInfo: userInfo)

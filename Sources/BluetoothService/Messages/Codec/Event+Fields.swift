@@ -51,6 +51,7 @@ extension CentralEvent: MessageKinds {
             .discovered(PeerInfo(), Advertisement(), rssi: 0),
             .peer(.blank, .nameChanged(nil)),
             .connectionChanged(PeerInfo(), isConnected: false),
+            .answered(.blank, number: 1, .nameChanged(nil)),
         ]
     }
 
@@ -60,6 +61,7 @@ extension CentralEvent: MessageKinds {
         case .discovered: 0
         case .peer: 1
         case .connectionChanged: 2
+        case .answered: 3
         }
     }
 
@@ -75,6 +77,11 @@ extension CentralEvent: MessageKinds {
             try coder.uuid("peer", &peer)
             try coder.field("event", &event)
             self = .peer(peer, event)
+        case .answered(var peer, var number, var event):
+            try coder.uuid("peer", &peer)
+            try coder.field("number", &number)
+            try coder.field("event", &event)
+            self = .answered(peer, number: number, event)
         case .connectionChanged(var peer, var isConnected):
             try coder.field("peer", &peer)
             try coder.field("isConnected", &isConnected)
@@ -94,7 +101,7 @@ extension PeerEvent: MessageKinds {
             .includedServicesDiscovered(of: 0, .success([])),
             .characteristicsDiscovered(of: 0, .success([])),
             .descriptorsDiscovered(of: 0, .success([])),
-            .valueUpdated(0, .success([])),
+            .valueRead(0, .success([])),
             .descriptorUpdated(0, .success([])),
             .valueWritten(0, nil),
             .descriptorWritten(0, nil),
@@ -107,6 +114,7 @@ extension PeerEvent: MessageKinds {
             .notificationsAuthorized(false),
             .channelSoundingEnded(nil),
             .channelOpened(psm: 0, .success(ChannelID(0))),
+            .valueNotified(0, []),
         ]
     }
 
@@ -120,7 +128,7 @@ extension PeerEvent: MessageKinds {
         case .includedServicesDiscovered: 4
         case .characteristicsDiscovered: 5
         case .descriptorsDiscovered: 6
-        case .valueUpdated: 7
+        case .valueRead: 7
         case .descriptorUpdated: 8
         case .valueWritten: 9
         case .descriptorWritten: 10
@@ -133,6 +141,7 @@ extension PeerEvent: MessageKinds {
         case .notificationsAuthorized: 17
         case .channelSoundingEnded: 18
         case .channelOpened: 19
+        case .valueNotified: 20
         }
     }
 
@@ -168,10 +177,14 @@ extension PeerEvent: MessageKinds {
             try coder.field("characteristic", &characteristic)
             try coder.result("descriptors", &descriptors)
             self = .descriptorsDiscovered(of: characteristic, descriptors)
-        case .valueUpdated(var characteristic, var value):
+        case .valueRead(var characteristic, var value):
             try coder.field("characteristic", &characteristic)
             try coder.result("value", &value)
-            self = .valueUpdated(characteristic, value)
+            self = .valueRead(characteristic, value)
+        case .valueNotified(var characteristic, var value):
+            try coder.field("characteristic", &characteristic)
+            try coder.octets("value", &value)
+            self = .valueNotified(characteristic, value)
         case .descriptorUpdated(var descriptor, var value):
             try coder.field("descriptor", &descriptor)
             try coder.result("value", &value)

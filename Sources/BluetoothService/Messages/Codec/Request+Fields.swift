@@ -86,6 +86,7 @@ extension PeerRequest: MessageKinds {
             .cancelConnection,
             .forget,
             .link(.readRSSI),
+            .ask(1, .readRSSI),
         ]
     }
 
@@ -96,6 +97,7 @@ extension PeerRequest: MessageKinds {
         case .cancelConnection: 1
         case .forget: 2
         case .link: 3
+        case .ask: 4
         }
     }
 
@@ -108,6 +110,10 @@ extension PeerRequest: MessageKinds {
         case .link(var request):
             try coder.field("request", &request)
             self = .link(request)
+        case .ask(var number, var request):
+            try coder.field("number", &number)
+            try coder.field("request", &request)
+            self = .ask(number, request)
         case .cancelConnection, .forget: break
         }
     }
