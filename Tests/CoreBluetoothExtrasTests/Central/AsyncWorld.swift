@@ -13,6 +13,7 @@ final class AsyncWorld: Sendable {
     let phone: SimulatedDevice
     let device: SimulatedDevice
     let station: Station
+    private let app = Mutex<SimulatedApp?>(nil)
 
     init(seed: UInt64 = 1, lossRate: Double = 0, advertises: Bool = true) {
         var air = Radio.Configuration()
@@ -32,6 +33,7 @@ final class AsyncWorld: Sendable {
     ) throws -> Success {
         let outcome = Mutex<Result<Success, any Error>?>(nil)
         phone.launch("app") { app in
+            self.app.withLock { $0 = app }
             _ = app.task {
                 do {
                     let queue = DispatchQueue(label: "app")
@@ -44,6 +46,23 @@ final class AsyncWorld: Sendable {
         }
         world.run(for: limit) { outcome.withLock { $0 != nil } }
         return try #require(outcome.withLock { $0 }, "it has not come to an end").get()
+    }
+
+    /// Another task of the app that runs: one in the time of the world, which those are not that `Task` makes.
+    func task<Success: Sendable>(
+        _ operation: @escaping @Sendable () async throws -> Success
+    ) -> Task<Success, any Error> {
+        guard let app = app.withLock({ $0 }) else { preconditionFailure("no app runs") }
+        return app.task(operation)
+    }
+
+    /// The station is carried out of reach, and back.
+    func leave() { device.move(to: Position(x: 1_000_000)) }
+    func comeBack() { device.move(to: Position(x: 1)) }
+
+    /// Lets time pass in a task.
+    func sleep(_ duration: Duration) async throws {
+        try await Task.sleep(for: duration, clock: world.clock)
     }
 
     /// The same with a peripheral that is connected, and its characteristic.

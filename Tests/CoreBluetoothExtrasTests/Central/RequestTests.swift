@@ -42,7 +42,7 @@ struct RequestTests {
     func readsAndNotifications() throws {
         let world = AsyncWorld()
         let (reads, notified) = try world.connected { _, peripheral, characteristic in
-            let listening = Task {
+            let listening = world.task {
                 var seen: [UInt32?] = []
                 for try await value in peripheral.notifications(of: characteristic) {
                     seen.append(value.number("N"))
@@ -80,8 +80,8 @@ struct RequestTests {
     func cancelling() throws {
         let world = AsyncWorld()
         try world.connected { _, peripheral, characteristic in
-            let reading = Task { try await peripheral.read(characteristic) }
-            await Task.yield()
+            let reading = world.task { try await peripheral.read(characteristic) }
+            try await world.sleep(.milliseconds(1))
             let begin = world.world.now
             reading.cancel()
             await #expect(throws: CancellationError.self) { try await reading.value }
@@ -89,7 +89,7 @@ struct RequestTests {
             let next = try await peripheral.read(characteristic)
             #expect(next.number("R") == 2)
             // One that is cancelled before it begins asks nothing.
-            let never = Task {
+            let never = world.task {
                 withUnsafeCurrentTask { $0?.cancel() }
                 return try await peripheral.read(characteristic)
             }
@@ -126,45 +126,168 @@ struct RequestTests {
         }
     }
 
-    @Test("behaviour 15.11: all that waits ends when the power goes, or the manager, or the other device")
-    func ends() throws {
-        for end in ["power", "controller", "manager", "station"] {
-            let world = AsyncWorld()
-            let codes = try world.run { central in
-                var manager: CBCentralManager? = central
-                let peripheral = try await AsyncWorld.find(central)
-                try await central.connect(peripheral)
-                let silent = try await AsyncWorld.explore(peripheral, Station.silent)
-                let waiting = [
-                    Task { _ = try await peripheral.read(silent) },
-                    Task { _ = try await peripheral.discoverServices(nil) },
-                    Task { try await peripheral.write(Data([1]), for: silent) },
-                    Task { for try await _ in peripheral.notifications(of: silent) {} },
-                    Task { _ = try await peripheral.openChannel(0x81) },
-                ]
-                try await Task.sleep(for: .seconds(1), clock: world.world.clock)
-                switch end {
-                case "power": world.phone.setPower(false)
-                case "controller": world.phone.setController(isPluggedIn: false)
-                case "manager": manager = nil
-                default: world.device.setController(isPluggedIn: false)
-                }
-                _ = manager
-                if end == "manager" { return [-1] }
-                var codes: [Int] = []
-                for task in waiting {
-                    do {
-                        try await task.value
-                        codes.append(0)
-                    } catch let error as CBError {
-                        codes.append(error.code.rawValue)
-                    } catch let error as CBATTError {
-                        codes.append(1_000 + error.code.rawValue)
-                    }
-                }
-                return codes
+    @Test(
+        "behaviour 15.11: all that waits ends when the power goes, or the controller, the manager, or the other device",
+        arguments: ["power", "controller", "manager", "station"]
+    )
+    func ends(_ end: String) throws {
+        let world = AsyncWorld()
+        let codes = try world.run { _ in
+            let manager = Mutex<CBCentralManager?>(CBCentralManager(delegate: nil, queue: DispatchQueue(label: "ends")))
+            let (waiting, begin) = try await Self.wait(in: world, manager.withLock { $0 })
+            switch end {
+            case "power": world.phone.setPower(false)
+            case "controller": world.phone.setController(isPluggedIn: false)
+            case "manager": manager.withLock { $0 = nil }
+            default: world.leave()
             }
-            print(end, codes)
+            var codes: [Int] = []
+            for task in waiting {
+                do {
+                    try await task.value
+                } catch let error as CBError {
+                    codes.append(error.code.rawValue)
+                }
+            }
+            #expect(world.world.now - begin < .seconds(10))
+            return codes
         }
+        let expected: CBError.Code = end == "station" ? .connectionTimeout : .notConnected
+        #expect(codes == [Int](repeating: expected.rawValue, count: 4))
+    }
+
+    /// Requests that wait behind one that is not answered.
+    private static func wait(
+        in world: AsyncWorld,
+        _ central: CBCentralManager?
+    ) async throws -> ([Task<Void, any Error>], Duration) {
+        let central = try #require(central)
+        let peripheral = try await AsyncWorld.find(central)
+        try await central.connect(peripheral)
+        let silent = try await AsyncWorld.explore(peripheral, Station.silent)
+        let value = try await AsyncWorld.explore(peripheral)
+        let waiting = [
+            world.task { _ = try await peripheral.read(silent) },
+            world.task { _ = try await peripheral.discoverServices(nil) },
+            world.task { try await peripheral.write(Data([1]), for: value) },
+            world.task { for try await _ in peripheral.notifications(of: value) {} },
+        ]
+        try await world.sleep(.seconds(1))
+        return (waiting, world.world.now)
+    }
+
+    /// What one task of the random run has seen.
+    private struct Seen: Sendable {
+        var order = 0
+        var number: UInt32
+    }
+
+    @Test(
+        "behaviour 15.1: among delegates' requests, tasks, notifications, cancellations and lost links each read gets its own answer",
+        arguments: 1...60
+    )
+    func interleavings(_ seed: UInt64) throws {
+        let world = AsyncWorld(seed: seed, lossRate: seed.isMultiple(of: 3) ? 0.05 : 0)
+        let ended = try world.run(for: .seconds(600)) { central in
+            var dice = Seeded(state: seed)
+            let peripheral = try await AsyncWorld.find(central)
+            var ended = 0
+            while ended < 3 * 60 {
+                do {
+                    try await central.connect(peripheral)
+                    let characteristic = try await AsyncWorld.explore(peripheral)
+                    ended += try await Self.scramble(world, central, peripheral, characteristic, &dice)
+                } catch is CBError {
+                    // Where packets get lost a link may be lost before anything is found.
+                }
+            }
+            return ended
+        }
+        #expect(ended == 3 * 60)
+    }
+
+    /// Asks for many things at once, loses the link in the middle, or not, and says how many calls have ended.
+    private static func scramble(
+        _ world: AsyncWorld,
+        _ central: CBCentralManager,
+        _ peripheral: CBPeripheral,
+        _ characteristic: CBCharacteristic,
+        _ dice: inout Seeded
+    ) async throws -> Int {
+        let (order, seen) = (Counter(), Notes<Seen>())
+        var tasks: [Task<Void, any Error>] = []
+        for _ in 0..<60 {
+            let (kind, pause) = (Int.random(in: 0..<12, using: &dice), Int.random(in: 0..<40, using: &dice))
+            if kind == 0 {
+                _ = order.next()
+                peripheral.readValue(for: characteristic)
+            }
+            let task = world.task {
+                switch kind {
+                case 1: for try await value in peripheral.notifications(of: characteristic) {
+                    #expect(value.number("N") != nil)
+                    break
+                }
+                case 2: try await peripheral.write(Data([9]), for: characteristic)
+                case 3: _ = try await peripheral.readRSSI()
+                case 4: try await peripheral.writeWithoutResponse(Data([7]), for: characteristic)
+                default:
+                    // One that is cancelled already asks nothing.
+                    try Task.checkCancellation()
+                    let mine = order.next()
+                    let number = try #require(try await peripheral.read(characteristic).number("R"))
+                    seen.add(Seen(order: mine, number: number))
+                }
+            }
+            tasks.append(task)
+            if kind == 11 { task.cancel() }
+            if pause > 34 { tasks.randomElement(using: &dice)?.cancel() }
+            if pause < 10 { try await world.sleep(.milliseconds(pause)) }
+            if pause == 39, peripheral.state == .connected { central.cancelPeripheralConnection(peripheral) }
+        }
+        var ended = 0
+        for task in tasks {
+            _ = await task.result
+            ended += 1
+        }
+        check(seen.all)
+        await central.disconnect(peripheral)
+        return ended
+    }
+
+    /// The peripheral counts reads, in the order of asking: those that have ended are as far apart as they were asked.
+    private static func check(_ seen: [Seen]) {
+        guard let first = seen.first else { return }
+        for read in seen { #expect(Int(read.number) - read.order == Int(first.number) - first.order) }
+    }
+}
+
+/// Numbers one after the other.
+final class Counter: Sendable {
+    private let last = Mutex(0)
+
+    func next() -> Int {
+        last.withLock {
+            $0 += 1
+            return $0
+        }
+    }
+}
+
+/// What several tasks note.
+final class Notes<Note: Sendable>: Sendable {
+    private let notes = Mutex<[Note]>([])
+
+    func add(_ note: Note) { notes.withLock { $0.append(note) } }
+    var all: [Note] { notes.withLock { $0 } }
+}
+
+/// Numbers that follow from a seed.
+struct Seeded: RandomNumberGenerator, Sendable {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return state ^ state >> 33
     }
 }
