@@ -11,6 +11,8 @@ final class Attachment {
     var subject: Observation.Subject { manager.subject.about(peer) }
     /// Whether the manager still counts as connected.
     private(set) var isLive = true
+    /// Whether the manager is told of changes of the link.
+    var watchesLink = false
     /// What the manager has found so far: handles of services and of characteristic values (behaviour 4.2).
     private var known: Set<AttributeHandle> = []
 

@@ -84,7 +84,8 @@ extension PeerLink {
         case .success(let channel):
             let limit = ServiceLimits.channels
             let full = ServiceError(.outOfSpace, reason: "a manager has up to \(limit) L2CAP channels")
-            asker.answer(.channelOpened(psm: psm, channels.add(channel, of: peer).map { .success($0) } ?? .failure(full)))
+            let opened = channels.add(channel, of: peer)
+            asker.answer(.channelOpened(psm: psm, opened.map { .success($0) } ?? .failure(full)))
         // With the link all is over; the disconnection says so (behaviour 3.39).
         case .failure where isOver: break
         case .failure(let error): asker.answer(.channelOpened(psm: psm, .failure(error)))

@@ -27,10 +27,19 @@ extension PeerLink {
     func discoverServices(_ uuids: [BluetoothUUID]?, for asker: Asker) {
         run(for: asker, orFail: { .servicesDiscovered(.failure($0)) }) { link, finish in
             link.loadServices { result in
-                let found = result.map { asker.user.found($0.visible, at: \.handle) { uuids.names($0.uuid) } }
+                let found = result.map { link.found($0, by: asker.user) { uuids.names($0.uuid) } }
                 finish(.servicesDiscovered(found))
             }
         }
+    }
+
+    /// What a manager has found of services, those hidden from apps left out.
+    func found(
+        _ services: [RemoteService],
+        by user: Attachment,
+        where isWanted: (RemoteService) -> Bool = { _ in true }
+    ) -> [RemoteService] {
+        user.found(services.visible, at: \.handle, where: isWanted)
     }
 
     /// Services that the service at `handle` includes.

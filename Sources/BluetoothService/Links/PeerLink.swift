@@ -30,6 +30,8 @@ final class PeerLink {
     private(set) var users: [Attachment] = []
     /// Whether this side has asked for the end of the link: nobody can join it any more.
     private(set) var isEnding = false
+    /// What those who want to know were last told of the link.
+    var lastFacts: LinkFacts?
 
     /// Whether what the system does before anybody may use the link is done.
     private(set) var isReady = false
@@ -58,6 +60,7 @@ final class PeerLink {
     private func listen() {
         bearer.onMTUChange = { [weak self] in self?.mtuChanged($0) }
         bearer.onClose = { [weak self] in self?.bearerClosed($0) }
+        connection.onChange = { [weak self] in self?.informationChanged() }
         bearer.onCommandRoom = { [weak self] in self?.sendCommands() }
         client.onValue = { [weak self] handle, value, _ in self?.valueArrived(value, of: handle) }
         client.onServiceChanged = { [weak self] in self?.servicesChanged($0) }
@@ -95,6 +98,7 @@ final class PeerLink {
 
     private func mtuChanged(_ mtu: Int) {
         for user in users { user.emit(.maximumWriteLengthChanged(mtu - 3)) }
+        informationChanged()
         system.centralChanged(CentralInfo(identifier: peer, maximumUpdateLength: mtu - 3))
     }
 
@@ -239,7 +243,7 @@ extension PeerLink {
         }
     }
 
-    private func servicesChanged(_ range: ClosedRange<AttributeHandle>) {
+    func servicesChanged(_ range: ClosedRange<AttributeHandle>) {
         database.invalidate(range)
         // Whoever waits for a subscription hears that nothing comes of it (behaviour 15.11).
         for handle in subscriptions.keys.sorted() where range.contains(handle) {

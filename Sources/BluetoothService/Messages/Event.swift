@@ -23,6 +23,8 @@ public enum CentralEvent: Hashable, Sendable {
     case answered(UUID, number: UInt32, PeerEvent)
     /// A peer that the manager asked about was connected to this system or is not any more, whoever uses it.
     case connectionChanged(PeerInfo, isConnected: Bool)
+    /// A peer was not heard for as long as the scan says (behaviour 15.3).
+    case lost(PeerInfo)
 }
 
 /// What a central manager is told about one peripheral.
@@ -70,6 +72,8 @@ public enum PeerEvent: Hashable, Sendable {
     case notificationsAuthorized(Bool)
     /// Distances are not measured any more, or could not be.
     case channelSoundingEnded(ServiceError?)
+    /// What the link is like now: to who asked, or who wants to know of changes.
+    case linkInformation(LinkFacts)
 }
 
 /// What a peripheral manager is told.

@@ -25,6 +25,8 @@ public enum CentralRequest: Hashable, Sendable {
     /// Tells of connections by anyone on this system from now on, in place of those asked for before; nil ends it (behaviour
     /// 3.22).
     case watchConnections(ConnectionWatch?)
+    /// The scan forgets which devices it has told of.
+    case resetScanFilter
 }
 
 /// What a central manager asks about one peripheral.
@@ -71,6 +73,14 @@ public enum LinkRequest: Hashable, Sendable {
     case startChannelSounding
     /// Ends measuring.
     case cancelChannelSounding
+    /// Forgets what is known of the peer's services, and discovers them anew (behaviour 15.6).
+    case refreshServices
+    /// Asks what the link is like (behaviour 15.4).
+    case readLinkInformation
+    /// Tells of changes of the link from now on, or not any more.
+    case watchLink(Bool)
+    /// Says what would be welcome; nothing is answered.
+    case preferLink(LinkPreference)
 }
 
 /// What a peripheral manager asks.
@@ -106,6 +116,10 @@ public enum Query: Hashable, Sendable {
     case connectedPeripherals(services: [BluetoothUUID])
     /// What the system can do, and what the app may; no manager is needed (behaviours 1.20, 1.25).
     case system
+    /// The names of a peripheral.
+    case names(UUID)
+    /// What the filter of the manager's scan has done.
+    case scanCounts
 }
 
 /// The answer to a ``Query`` of the same name.
@@ -116,4 +130,8 @@ public enum Reply: Hashable, Sendable {
     case connectedPeripherals([PeerInfo])
     /// At this moment.
     case system(SystemInfo)
+    /// At this moment.
+    case names(KnownNames)
+    /// Nil when the manager does not scan.
+    case scanCounts(ScanCounts?)
 }

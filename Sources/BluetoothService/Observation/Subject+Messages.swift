@@ -21,7 +21,7 @@ extension Event {
     var peer: UUID? {
         switch self {
         case .central(.peer(let peer, _)), .central(.answered(let peer, _, _)): peer
-        case .central(.connectionChanged(let peer, _)): peer.identifier
+        case .central(.connectionChanged(let peer, _)), .central(.lost(let peer)): peer.identifier
         case .peripheral(let event): event.central?.identifier
         case .stateChanged, .central, .channel: nil
         }

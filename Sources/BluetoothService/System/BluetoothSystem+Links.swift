@@ -1,4 +1,5 @@
 import BluetoothTypes
+import EventLoops
 import Foundation
 import GAP
 import HCI
@@ -130,7 +131,7 @@ extension BluetoothSystem {
     private func heard(_ sighting: Sighting) {
         guard sighting.isForApps else { return }
         let identifier = peer(at: sighting.address).identifier
-        peers.setAdvertisedName(sighting.data.localName?.text, of: identifier)
+        peers.setAdvertisedName(sighting.data.localName?.text, of: identifier, at: loop.now)
         guard let peer = peers[identifier] else { return }
         for session in centrals { session.heard(sighting, from: peer) }
     }

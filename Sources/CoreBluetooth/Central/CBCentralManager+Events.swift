@@ -20,6 +20,9 @@ extension CBCentralManager {
             let event: CBConnectionEvent = isConnected ? .peerConnected : .peerDisconnected
             delegate?.centralManager(self, connectionEventDidOccur: event, for: peripheral)
             happenings.tell(.connectionChanged(peripheral, isConnected: isConnected))
+        case .central(.lost(let info)):
+            guard isScanning, let link else { return }
+            happenings.tell(.lost(registry.peripheral(for: info, link: link)))
         case .peripheral, .channel: break
         }
     }
@@ -74,11 +77,14 @@ extension CBCentralManager {
             let end = ConnectionEnd(error: error?.apiError, isReconnecting: isReconnecting, time: time)
             peripheral.happenings.tell(.disconnected(end))
         case .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered,
-            .valueRead, .valueNotified, .descriptorUpdated, .valueWritten, .descriptorWritten, .notifyStateChanged, .rssiRead,
+            .valueRead, .valueNotified, .descriptorUpdated, .valueWritten, .descriptorWritten, .notifyStateChanged,
+            .rssiRead,
             .nameChanged, .servicesModified, .maximumWriteLengthChanged, .writeCreditsReturned, .channelSoundingEnded,
             .channelOpened:
             peripheral.receive(event)
             peripheral.happenings.tell(.told(event))
+        // No delegate has a method for it.
+        case .linkInformation: peripheral.happenings.tell(.told(event))
         case .notificationsAuthorized(let isAuthorized):
             guard peripheral.state == .connected else { return }
             peripheral.contents.withLock { $0.isAuthorizedForNotifications = isAuthorized }

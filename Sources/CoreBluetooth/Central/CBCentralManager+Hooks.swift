@@ -42,6 +42,14 @@ extension CBCentralManager {
     /// Whether a peripheral came from this manager and still stands for a device (behaviours 1.10, 3.8).
     package func knows(_ peripheral: CBPeripheral) -> Bool { registry.contains(peripheral) }
 
+    /// What the service says to a question; nil when it cannot be asked.
+    package func reply(to query: Query) -> Reply? { try? link?.ask(query).get() }
+
+    /// The scan forgets which devices it has told of.
+    package func resetScanFilter() {
+        if state == .poweredOn { link?.send(CentralRequest.resetScanFilter) }
+    }
+
     /// Calls `body` on the manager's queue after a time by the clock of the service, unless what it returns is called.
     package func callBack(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         guard let link else { return {} }

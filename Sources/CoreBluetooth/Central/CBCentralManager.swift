@@ -196,7 +196,7 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
         switch link.ask(query) {
         case .success(.peripherals(let found)), .success(.connectedPeripherals(let found)):
             return found.map { registry.peripheral(for: $0, link: link) }
-        case .success(.system): return []
+        case .success: return []
         case .failure(let error):
             Misuse.report("\(command) cannot be answered: \(error.reason ?? "\(error.code)")")
             return []

@@ -98,7 +98,7 @@ extension CBPeripheral {
         case .channelSoundingEnded(let error):
             delegate?.peripheral(self, didCompleteChannelSoundingSession: error?.apiError)
         // For the manager.
-        case .connected, .connectionFailed, .disconnected, .notificationsAuthorized: break
+        case .connected, .connectionFailed, .disconnected, .notificationsAuthorized, .linkInformation: break
         }
     }
 
@@ -130,7 +130,7 @@ extension CBPeripheral {
             returnCredits(count)
         case .connected, .connectionFailed, .disconnected, .servicesDiscovered, .includedServicesDiscovered,
             .characteristicsDiscovered, .descriptorsDiscovered, .servicesModified, .nameChanged, .rssiRead,
-            .notificationsAuthorized, .channelSoundingEnded, .channelOpened:
+            .notificationsAuthorized, .channelSoundingEnded, .channelOpened, .linkInformation:
             break
         }
     }

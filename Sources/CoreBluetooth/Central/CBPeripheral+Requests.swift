@@ -20,7 +20,8 @@ extension CBPeripheral {
             }
             // Behaviour 4.16.
             if let attribute, !$0.tree.contains(attribute) {
-                return .failure(ServiceError(.invalidHandle, reason: "\(attribute) is no longer part of the peripheral"))
+                let reason = "\(attribute) is no longer part of the peripheral"
+                return .failure(ServiceError(.invalidHandle, reason: reason))
             }
             let full = ServiceError(.outOfSpace, reason: "too many requests are under way")
             return $0.ledger.add(completion).map { .success($0) } ?? .failure(full)
@@ -43,6 +44,14 @@ extension CBPeripheral {
     func settleAll(_ error: any Error) {
         for completion in contents.withLock({ $0.ledger.removeAll() }) { completion(.failure(error)) }
     }
+
+    /// Asks something that nothing answers; nothing happens when it is not connected.
+    package func tell(_ request: LinkRequest) {
+        if state == .connected { link.send(request, of: identifier) }
+    }
+
+    /// What the service says to a question; nil when it cannot be asked.
+    package func reply(to query: Query) -> Reply? { try? link.ask(query).get() }
 
     /// What comes of a write without response that is tried now.
     package enum CommandOutcome: Sendable {

@@ -33,6 +33,8 @@ package enum CentralHappening: Sendable {
     case state(CBManagerState)
     /// A device was heard.
     case discovered(CBPeripheral, Advertisement, rssi: Int)
+    /// A device was not heard for as long as the scan says.
+    case lost(CBPeripheral)
     /// The scan with this number has ended, and why.
     case scanEnded(UInt64, ScanEnd)
     /// A device was connected to this system by anyone, or is not any more.

@@ -27,7 +27,7 @@ extension CBCentralManager {
             switch $0 {
             case .connectionChanged(let peripheral, let isConnected):
                 source.send(ConnectionChange(peripheral: peripheral, isConnected: isConnected))
-            case .state, .discovered, .scanEnded: break
+            case .state, .discovered, .lost, .scanEnded: break
             }
         }
         let number = watches.replace(with: source)

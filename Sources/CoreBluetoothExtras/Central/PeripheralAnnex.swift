@@ -18,6 +18,8 @@ final class PeripheralAnnex: Sendable {
 
     private let attempt = Mutex(Attempt())
     let subscriptions = Subscriptions()
+    /// Sequences of changes of the link.
+    let linkWatchers = WatcherCount()
 
     /// Somebody waits for a connection to a peripheral in this state.
     func joinAttempt(_ state: CBPeripheralState) {

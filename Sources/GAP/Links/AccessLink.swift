@@ -118,6 +118,12 @@ package final class AccessLink {
         access.connector.readRSSI(connection, completion)
     }
 
+    /// Asks for a PHY, if there is such a one. Whether both controllers know it shows at the connection.
+    package func prefer(phy: LEPHY) {
+        guard isOpen, (1...3).contains(phy.rawValue) else { return }
+        access?.connector.setPHY(phy, of: connection)
+    }
+
     /// Changes the parameters of the link, as central, or asks the central to, as peripheral (Core Vol 3 Part C 9.3.9). One
     /// attempt at a time. `completion` is called once: when the new parameters are in effect, or with why they are not.
     ///

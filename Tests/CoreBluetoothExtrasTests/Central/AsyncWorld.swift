@@ -1,10 +1,12 @@
-import BluetoothSimulation
 import CoreBluetooth
+import EventLoops
 import Foundation
 import Radio
 import Synchronization
 import Testing
 
+@testable import BluetoothService
+@testable import BluetoothSimulation
 @testable import CoreBluetoothExtras
 
 /// A phone whose apps are written with `await`, and a station near it, in virtual time.
@@ -90,6 +92,17 @@ final class AsyncWorld: Sendable {
         let found = try await peripheral.discoverCharacteristics([uuid], for: service)
         return try #require(found.first)
     }
+}
+
+extension SimulatedDevice {
+    /// Works on the device's system, on the loop.
+    func withSystem<T: Sendable>(_ body: @escaping @Sendable (BluetoothSystem) -> T) -> T {
+        let parts = parts
+        return world.loop.waitFor { body(parts.value.system) }
+    }
+
+    /// What the device itself knows of its only link.
+    var link: LinkInformation? { withSystem { $0.links.first?.facts }.map { LinkInformation($0) } }
 }
 
 extension Data {

@@ -11,6 +11,7 @@ final class Station: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable 
     static let value = CBUUID(string: "FFE1")
     static let refused = CBUUID(string: "FFE2")
     static let silent = CBUUID(string: "FFE3")
+    static let secret = CBUUID(string: "FFE4")
     static let later = CBUUID(string: "FFE9")
     static let refusal = 0x91
 
@@ -86,7 +87,13 @@ final class Station: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable 
         )
         let silent = CBMutableCharacteristic(type: Self.silent, properties: .read, value: nil, permissions: .readable)
         characteristic.descriptors = [CBMutableDescriptor(type: CBUUID(string: "2901"), value: "what it is")]
-        service.characteristics = [characteristic, refused, silent]
+        let secret = CBMutableCharacteristic(
+            type: Self.secret,
+            properties: .read,
+            value: nil,
+            permissions: .readEncryptionRequired
+        )
+        service.characteristics = [characteristic, refused, silent, secret]
         peripheral.add(service)
         peripheral.publishL2CAPChannel(withEncryption: false)
         if advertises { advertise(true) }
@@ -134,8 +141,11 @@ final class Station: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable 
         }
     }
 
-    func peripheralManager(_ peripheral: CBPeripheralManager, didPublishL2CAPChannel PSM: CBL2CAPPSM, error: (any Error)?)
-    {
+    func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        didPublishL2CAPChannel PSM: CBL2CAPPSM,
+        error: (any Error)?
+    ) {
         state.withLock { $0.psm = PSM }
     }
 

@@ -80,7 +80,7 @@ struct StreamTests {
         }
     }
 
-    @Test("behaviour 15.22: a sequence of notifications ends with its connection, and begins anew right after one that ends")
+    @Test("behaviour 15.22: a sequence of notifications ends with its connection, and one may follow another at once")
     func endsOfNotifications() throws {
         let world = AsyncWorld()
         try world.connected { central, peripheral, characteristic in

@@ -52,6 +52,7 @@ extension CentralEvent: MessageKinds {
             .peer(.blank, .nameChanged(nil)),
             .connectionChanged(PeerInfo(), isConnected: false),
             .answered(.blank, number: 1, .nameChanged(nil)),
+            .lost(PeerInfo()),
         ]
     }
 
@@ -62,6 +63,7 @@ extension CentralEvent: MessageKinds {
         case .peer: 1
         case .connectionChanged: 2
         case .answered: 3
+        case .lost: 4
         }
     }
 
@@ -82,6 +84,9 @@ extension CentralEvent: MessageKinds {
             try coder.field("number", &number)
             try coder.field("event", &event)
             self = .answered(peer, number: number, event)
+        case .lost(var peer):
+            try coder.field("peer", &peer)
+            self = .lost(peer)
         case .connectionChanged(var peer, var isConnected):
             try coder.field("peer", &peer)
             try coder.field("isConnected", &isConnected)
@@ -115,6 +120,7 @@ extension PeerEvent: MessageKinds {
             .channelSoundingEnded(nil),
             .channelOpened(psm: 0, .success(ChannelID(0))),
             .valueNotified(0, []),
+            .linkInformation(LinkFacts()),
         ]
     }
 
@@ -142,6 +148,7 @@ extension PeerEvent: MessageKinds {
         case .channelSoundingEnded: 18
         case .channelOpened: 19
         case .valueNotified: 20
+        case .linkInformation: 21
         }
     }
 
@@ -223,6 +230,9 @@ extension PeerEvent: MessageKinds {
                 try coder.field("channel", &channel)
             }
             self = .channelOpened(psm: psm, channel)
+        case .linkInformation(var facts):
+            try coder.field("facts", &facts)
+            self = .linkInformation(facts)
         case .notificationsAuthorized(var isAuthorized):
             try coder.field("isAuthorized", &isAuthorized)
             self = .notificationsAuthorized(isAuthorized)

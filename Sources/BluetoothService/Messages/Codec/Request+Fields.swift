@@ -47,6 +47,7 @@ extension CentralRequest: MessageKinds {
             .stopScan,
             .peer(.blank, .forget),
             .watchConnections(nil),
+            .resetScanFilter,
         ]
     }
 
@@ -57,6 +58,7 @@ extension CentralRequest: MessageKinds {
         case .stopScan: 1
         case .peer: 2
         case .watchConnections: 3
+        case .resetScanFilter: 4
         }
     }
 
@@ -73,7 +75,7 @@ extension CentralRequest: MessageKinds {
         case .watchConnections(var watch):
             try coder.optional("watch", &watch)
             self = .watchConnections(watch)
-        case .stopScan: break
+        case .stopScan, .resetScanFilter: break
         }
     }
 }
@@ -137,6 +139,10 @@ extension LinkRequest: MessageKinds {
             .startChannelSounding,
             .cancelChannelSounding,
             .openChannel(psm: 0),
+            .refreshServices,
+            .readLinkInformation,
+            .watchLink(false),
+            .preferLink(LinkPreference()),
         ]
     }
 
@@ -157,6 +163,10 @@ extension LinkRequest: MessageKinds {
         case .startChannelSounding: 11
         case .cancelChannelSounding: 12
         case .openChannel: 13
+        case .refreshServices: 14
+        case .readLinkInformation: 15
+        case .watchLink: 16
+        case .preferLink: 17
         }
     }
 
@@ -202,7 +212,13 @@ extension LinkRequest: MessageKinds {
         case .openChannel(var psm):
             try coder.field("psm", &psm)
             self = .openChannel(psm: psm)
-        case .readRSSI, .startChannelSounding, .cancelChannelSounding: break
+        case .watchLink(var isWatched):
+            try coder.field("isWatched", &isWatched)
+            self = .watchLink(isWatched)
+        case .preferLink(var preference):
+            try coder.field("preference", &preference)
+            self = .preferLink(preference)
+        case .readRSSI, .startChannelSounding, .cancelChannelSounding, .refreshServices, .readLinkInformation: break
         }
     }
 }
@@ -284,6 +300,8 @@ extension Query: MessageKinds {
             .peripherals(identifiers: []),
             .connectedPeripherals(services: []),
             .system,
+            .names(.blank),
+            .scanCounts,
         ]
     }
 
@@ -293,6 +311,8 @@ extension Query: MessageKinds {
         case .peripherals: 0
         case .connectedPeripherals: 1
         case .system: 2
+        case .names: 3
+        case .scanCounts: 4
         }
     }
 
@@ -305,7 +325,10 @@ extension Query: MessageKinds {
         case .connectedPeripherals(var services):
             try coder.list("services", &services)
             self = .connectedPeripherals(services: services)
-        case .system: break
+        case .names(var peer):
+            try coder.uuid("peer", &peer)
+            self = .names(peer)
+        case .system, .scanCounts: break
         }
     }
 }
@@ -317,6 +340,8 @@ extension Reply: MessageKinds {
             .peripherals([]),
             .connectedPeripherals([]),
             .system(SystemInfo()),
+            .names(KnownNames()),
+            .scanCounts(nil),
         ]
     }
 
@@ -326,6 +351,8 @@ extension Reply: MessageKinds {
         case .peripherals: 0
         case .connectedPeripherals: 1
         case .system: 2
+        case .names: 3
+        case .scanCounts: 4
         }
     }
 
@@ -341,6 +368,12 @@ extension Reply: MessageKinds {
         case .system(var info):
             try coder.field("info", &info)
             self = .system(info)
+        case .names(var names):
+            try coder.field("names", &names)
+            self = .names(names)
+        case .scanCounts(var counts):
+            try coder.optional("counts", &counts)
+            self = .scanCounts(counts)
         }
     }
 }
