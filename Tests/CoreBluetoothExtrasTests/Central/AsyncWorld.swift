@@ -21,7 +21,7 @@ final class AsyncWorld: Sendable {
         var air = Radio.Configuration()
         air.lossRate = lossRate
         world = SimulatedWorld(seed: seed, radio: air)
-        phone = world.addDevice(named: "Phone")
+        phone = world.addDevice(named: "Phone") { $0.sharesNotifications = true }
         device = world.addDevice(named: "Station", at: Position(x: 1))
         station = device.launch("station") { Station($0, advertises: advertises) }
     }

@@ -104,6 +104,24 @@ struct LinkTests {
         }
     }
 
+    @Test("behaviour 15.22: whether a device may have this system's notifications comes as a sequence")
+    func notificationAuthorization() throws {
+        let world = AsyncWorld()
+        world.phone.person.behaves(.agrees(lookingAt: [world.device]), after: .seconds(1))
+        world.device.person.behaves(.agrees(lookingAt: [world.phone]), after: .seconds(1))
+        try world.run { central in
+            let peripheral = try await AsyncWorld.find(central)
+            let listening = world.task {
+                for try await isAuthorized in peripheral.notificationAuthorizations { return isAuthorized }
+                throw ExtrasError.overflow
+            }
+            try await world.sleep(.seconds(1))
+            try await central.connect(peripheral, options: [CBConnectPeripheralOptionRequiresANCS: true])
+            #expect(try await listening.value && peripheral.ancsAuthorized)
+            #expect(try await peripheral.linkInformation().isEncrypted)
+        }
+    }
+
     @Test("behaviour 15.4: encryption and the bond show in the sequence, which outlasts a disconnection")
     func security() throws {
         let world = AsyncWorld()

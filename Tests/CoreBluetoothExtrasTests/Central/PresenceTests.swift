@@ -1,5 +1,6 @@
 import BluetoothSimulation
 import CoreBluetooth
+import EventLoops
 import Foundation
 import Synchronization
 import Testing
@@ -21,7 +22,7 @@ struct PresenceTests {
                     case .seen(let found): notes.append("seen \(found.peripheral.name ?? "")")
                     case .lost(let peripheral): notes.append("lost \(peripheral.name ?? "") \(world.world.now)")
                     }
-                    if notes.count { $0.hasPrefix("lost") } == 2 { break }
+                    if notes.count(where: { $0.hasPrefix("lost") }) == 2 { break }
                 }
                 return notes
             }

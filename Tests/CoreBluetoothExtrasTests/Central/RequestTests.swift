@@ -17,6 +17,8 @@ struct RequestTests {
             try await central.connect(peripheral, deadline: .seconds(10))
             let services = try await peripheral.discoverServices(nil)
             said.append("\(services.map(\.uuid.uuidString))")
+            let included = try await peripheral.discoverIncludedServices(nil, for: services[0])
+            said.append("\(included.map(\.uuid.uuidString)) \(included.map(\.isPrimary))")
             let characteristics = try await peripheral.discoverCharacteristics(nil, for: services[0])
             said.append("\(characteristics.map(\.uuid.uuidString))")
             let descriptors = try await peripheral.discoverDescriptors(for: characteristics[0])
@@ -32,7 +34,8 @@ struct RequestTests {
         }
         #expect(
             said == [
-                #"["FFE0"]"#, #"["FFE1", "FFE2", "FFE3", "FFE4"]"#, "what it is", "R1", "weaker than a milliwatt",
+                #"["FFE0"]"#, #"["FFEA"] [false]"#, #"["FFE1", "FFE2", "FFE3", "FFE4"]"#, "what it is", "R1",
+                "weaker than a milliwatt",
                 "0 false",
             ]
         )

@@ -12,6 +12,7 @@ final class Station: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable 
     static let refused = CBUUID(string: "FFE2")
     static let silent = CBUUID(string: "FFE3")
     static let secret = CBUUID(string: "FFE4")
+    static let included = CBUUID(string: "FFEA")
     static let later = CBUUID(string: "FFE9")
     static let refusal = 0x91
 
@@ -94,6 +95,9 @@ final class Station: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable 
             permissions: .readEncryptionRequired
         )
         service.characteristics = [characteristic, refused, silent, secret]
+        let included = CBMutableService(type: Self.included, primary: false)
+        peripheral.add(included)
+        service.includedServices = [included]
         peripheral.add(service)
         peripheral.publishL2CAPChannel(withEncryption: false)
         if advertises { advertise(true) }
