@@ -115,7 +115,10 @@ struct LinkTests {
                 for try await isAuthorized in peripheral.notificationAuthorizations { return isAuthorized }
                 throw ExtrasError.overflow
             }
+            // A person knows the other device by its own name, which is read once it is connected.
+            try await central.connect(peripheral)
             try await world.sleep(.seconds(1))
+            await central.disconnect(peripheral)
             try await central.connect(peripheral, options: [CBConnectPeripheralOptionRequiresANCS: true])
             #expect(try await listening.value && peripheral.ancsAuthorized)
             #expect(try await peripheral.linkInformation().isEncrypted)
