@@ -108,6 +108,6 @@ extension Event {
     }
 
     var advertisingStarted: ServiceError?? {
-        if case .peripheral(.advertisingStarted(let error)) = self { .some(error) } else { nil }
+        if case .peripheral(.advertisingStarted(let error, _)) = self { .some(error) } else { nil }
     }
 }

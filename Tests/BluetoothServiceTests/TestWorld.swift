@@ -201,7 +201,7 @@ extension TestManager {
         #expect(error == nil)
         let request = AdvertisingRequest(localName: name, services: [service.uuid])
         let failure = try ask(.startAdvertising(request), "advertisingStarted") { event in
-            if case .peripheral(.advertisingStarted(let error)) = event { return Optional.some(error) }
+            if case .peripheral(.advertisingStarted(let error, _)) = event { return Optional.some(error) }
             return nil
         }
         #expect(failure == nil)

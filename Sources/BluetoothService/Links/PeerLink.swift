@@ -81,6 +81,9 @@ final class PeerLink {
     /// The link as HCI knows it.
     var connection: HCIConnection { link.connection }
 
+    /// Whether a central made the link, and it can be used.
+    var servesCentral: Bool { isReady && connection.role == .peripheral }
+
     /// What it is called, for observers.
     var subject: Observation.Subject { Observation.Subject(peer: peer, link: connection.handle) }
 

@@ -72,8 +72,8 @@ public enum PeerEvent: Hashable, Sendable {
 public enum PeripheralEvent: Hashable, Sendable {
     /// A service was published, or could not be.
     case serviceAdded(LocalAttributeID, ServiceError?)
-    /// Advertising began, or could not.
-    case advertisingStarted(ServiceError?)
+    /// Advertising began, or could not; the number is that of the request.
+    case advertisingStarted(ServiceError?, number: UInt32 = 0)
     /// A central subscribed.
     case subscribed(CentralInfo, LocalAttributeID)
     /// A central unsubscribed or is gone.
@@ -86,10 +86,16 @@ public enum PeripheralEvent: Hashable, Sendable {
     case updateCreditsReturned(Int)
     /// What is known of a central has changed.
     case centralChanged(CentralInfo)
-    /// L2CAP channels are taken on this PSM from now on; 0 and an error when they cannot be.
-    case channelPublished(psm: UInt16, ServiceError?)
+    /// L2CAP channels are taken on this PSM from now on; 0 and an error when they cannot be. The number is that of the request.
+    case channelPublished(psm: UInt16, ServiceError?, number: UInt32 = 0)
     /// They are taken no longer on this PSM, or never were.
     case channelUnpublished(psm: UInt16, ServiceError?)
     /// A central has opened a channel (behaviour 8.10).
     case channelOpened(psm: UInt16, CentralInfo, ChannelID)
+    /// A central is connected; to a manager that watches them (behaviour 15.15).
+    case centralConnected(CentralInfo)
+    /// A central is connected no longer; no error when this system ended the link.
+    case centralDisconnected(UUID, ServiceError?)
+    /// The link to a central is over, or cannot be ended: the answer to ``PeripheralRequest/disconnectCentral(_:)``.
+    case centralReleased(UUID, ServiceError?)
 }

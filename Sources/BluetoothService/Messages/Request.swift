@@ -90,10 +90,14 @@ public enum PeripheralRequest: Hashable, Sendable {
     case updateValue(LocalAttributeID, value: PacketBuffer, centrals: [UUID]?)
     /// Asks the central for faster or slower connection events (behaviour 7.47).
     case setDesiredConnectionLatency(central: UUID, latency: Int)
-    /// Takes L2CAP channels of peers, on a PSM that the service picks (behaviour 8.1).
-    case publishChannel(needsEncryption: Bool)
+    /// Takes L2CAP channels of peers, on a PSM that the service picks (behaviour 8.1). The answer repeats the number.
+    case publishChannel(needsEncryption: Bool, number: UInt32 = 0)
     /// Takes none any more on this PSM, and closes those that are open (behaviour 8.9).
     case unpublishChannel(psm: UInt16)
+    /// Tells of centrals that connect and disconnect from now on, and of those that are connected; or not any more (behaviour 15.15).
+    case watchCentrals(Bool)
+    /// Ends the link to a central.
+    case disconnectCentral(UUID)
 }
 
 /// What an app asks and waits for.

@@ -158,12 +158,18 @@ public struct LocalDescriptor: Hashable, Sendable {
     }
 }
 
-/// What an app wants to advertise (behaviour 7.15).
+/// What an app wants to advertise (behaviours 7.15, 15.16).
 public struct AdvertisingRequest: Hashable, Sendable {
     /// The name.
     public var localName: String?
     /// Its services.
     public var services: [BluetoothUUID]
+    /// The company's number, least significant octet first, and its data; for who asked for more than Apple's systems have.
+    public var manufacturerData: PacketBuffer?
+    /// Data by service, in the order in which they are put on the air.
+    public var serviceData: [LocalDescriptor] = []
+    /// Names the request in its answer.
+    public var number: UInt32 = 0
 
     /// Nothing but flags.
     public init() { self.init(localName: nil) }

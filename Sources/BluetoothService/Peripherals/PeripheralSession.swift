@@ -37,6 +37,10 @@ final class PeripheralSession: ManagerSession {
     private let channels: PublishedChannels
     /// Centrals that the app has heard of.
     private var knownCentrals: Set<UUID> = []
+    /// Whether the app wants to know of centrals that come and go.
+    private var watchesCentrals = false
+    /// Links that the app wants to end.
+    private var releasing: Set<UUID> = []
 
     init(_ key: ManagerKey, of manager: AppManager, system: BluetoothSystem) {
         self.key = key
@@ -60,7 +64,10 @@ final class PeripheralSession: ManagerSession {
     var state: ManagerState { manager.state }
 
     func stateChanged(to state: ManagerState) {
-        if state.rawValue < ManagerState.poweredOn.rawValue { transactions.removeAll() }
+        if state.rawValue < ManagerState.poweredOn.rawValue {
+            transactions.removeAll()
+            releasing.removeAll()
+        }
         if state.rawValue < ManagerState.poweredOff.rawValue {
             // The table is cleared and advertising is over (behaviour 1.13).
             system.advertising.remove(key)
@@ -100,16 +107,18 @@ final class PeripheralSession: ManagerSession {
         case .updateValue(let characteristic, let value, let centrals): update(characteristic, value, centrals)
         case .setDesiredConnectionLatency(let central, let latency):
             system.link(to: central)?.requestLatency(latency)
-        case .publishChannel(let needsEncryption): publishChannel(needsEncryption: needsEncryption)
+        case .publishChannel(let needsEncryption, let number): publishChannel(needsEncryption, number)
         case .unpublishChannel(let psm): emit(.channelUnpublished(psm: psm, channels.unpublish(psm)))
+        case .watchCentrals(let isWanted): watchCentrals(isWanted)
+        case .disconnectCentral(let central): disconnect(central)
         }
     }
 
-    private func publishChannel(needsEncryption: Bool) {
+    private func publishChannel(_ needsEncryption: Bool, _ number: UInt32) {
         do throws(ServiceError) {
-            emit(.channelPublished(psm: try channels.publish(needsEncryption: needsEncryption), nil))
+            emit(.channelPublished(psm: try channels.publish(needsEncryption: needsEncryption), nil, number: number))
         } catch {
-            emit(.channelPublished(psm: 0, error))
+            emit(.channelPublished(psm: 0, error, number: number))
         }
     }
 
@@ -171,10 +180,18 @@ final class PeripheralSession: ManagerSession {
 
     private func startAdvertising(_ request: AdvertisingRequest) {
         guard !system.advertising.contains(key) else {
-            return emit(.advertisingStarted(ServiceError(.alreadyAdvertising)))
+            return emit(.advertisingStarted(ServiceError(.alreadyAdvertising), number: request.number))
         }
-        let content = AdvertisingContent(localName: request.localName, services: request.services)
-        system.advertising.add(content, for: key) { [weak self] error in self?.emit(.advertisingStarted(error)) }
+        if let octets = request.manufacturerData?.count, octets < 2 {
+            let error = ServiceError(
+                .invalidParameters,
+                reason: "manufacturer data begin with the two octets of a company"
+            )
+            return emit(.advertisingStarted(error, number: request.number))
+        }
+        system.advertising.add(AdvertisingContent(request), for: key) { [weak self] error in
+            self?.emit(.advertisingStarted(error, number: request.number))
+        }
     }
 
     // MARK: Requests of centrals
@@ -226,6 +243,43 @@ final class PeripheralSession: ManagerSession {
         pump()
     }
 
+    // MARK: Links of centrals
+
+    private func watchCentrals(_ isWanted: Bool) {
+        guard isWanted != watchesCentrals else { return }
+        watchesCentrals = isWanted
+        guard isWanted else { return }
+        for link in system.links where link.servesCentral { centralConnected(link.centralInfo) }
+    }
+
+    /// A central can use what is published.
+    func centralConnected(_ central: CentralInfo) {
+        guard watchesCentrals else { return }
+        knownCentrals.insert(central.identifier)
+        emit(.centralConnected(central))
+    }
+
+    /// A central is gone, before ``centralLeft(_:)``.
+    func centralDisconnected(_ central: UUID, _ error: ServiceError?) {
+        if watchesCentrals { emit(.centralDisconnected(central, error)) }
+        if releasing.remove(central) != nil { emit(.centralReleased(central, nil)) }
+    }
+
+    /// Ends the link to a central, unless somebody here uses it as its central (behaviour 3.10).
+    private func disconnect(_ central: UUID) {
+        guard let link = system.link(to: central), link.servesCentral else {
+            return emit(
+                .centralReleased(central, ServiceError(.notConnected, reason: "it is not connected as a central"))
+            )
+        }
+        guard link.users.isEmpty else {
+            let reason = "another manager of this system is connected to it as to a peripheral"
+            return emit(.centralReleased(central, ServiceError(.operationNotSupported, reason: reason)))
+        }
+        releasing.insert(central)
+        link.disconnect()
+    }
+
     // MARK: Subscribers
 
     func subscriptionChanged(of central: CentralInfo, to characteristic: LocalAttributeID, isSubscribed: Bool) {
@@ -263,5 +317,13 @@ final class PeripheralSession: ManagerSession {
             sent += 1
         }
         if sent > 0 { emit(.updateCreditsReturned(sent)) }
+    }
+}
+
+extension AdvertisingContent {
+    fileprivate init(_ request: AdvertisingRequest) {
+        let manufacturer = request.manufacturerData.map { [AdvertisingStructure(.manufacturerData, $0)] } ?? []
+        let services = request.serviceData.map { AdvertisingStructure.serviceData($0.uuid.shortest, $0.value) }
+        self.init(localName: request.localName, services: request.services, data: manufacturer + services)
     }
 }

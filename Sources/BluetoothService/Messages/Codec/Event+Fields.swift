@@ -235,6 +235,9 @@ extension PeripheralEvent: MessageKinds {
             .channelPublished(psm: 0, nil),
             .channelUnpublished(psm: 0, nil),
             .channelOpened(psm: 0, CentralInfo(), ChannelID(0)),
+            .centralConnected(CentralInfo()),
+            .centralDisconnected(.blank, nil),
+            .centralReleased(.blank, nil),
         ]
     }
 
@@ -252,6 +255,9 @@ extension PeripheralEvent: MessageKinds {
         case .channelPublished: 8
         case .channelUnpublished: 9
         case .channelOpened: 10
+        case .centralConnected: 11
+        case .centralDisconnected: 12
+        case .centralReleased: 13
         }
     }
 
@@ -262,9 +268,10 @@ extension PeripheralEvent: MessageKinds {
             try coder.field("service", &service)
             try coder.optional("error", &error)
             self = .serviceAdded(service, error)
-        case .advertisingStarted(var error):
+        case .advertisingStarted(var error, var number):
             try coder.optional("error", &error)
-            self = .advertisingStarted(error)
+            try coder.field("number", &number)
+            self = .advertisingStarted(error, number: number)
         case .subscribed(var central, var characteristic):
             try coder.field("central", &central)
             try coder.field("characteristic", &characteristic)
@@ -291,10 +298,11 @@ extension PeripheralEvent: MessageKinds {
         case .centralChanged(var central):
             try coder.field("central", &central)
             self = .centralChanged(central)
-        case .channelPublished(var psm, var error):
+        case .channelPublished(var psm, var error, var number):
             try coder.field("psm", &psm)
             try coder.optional("error", &error)
-            self = .channelPublished(psm: psm, error)
+            try coder.field("number", &number)
+            self = .channelPublished(psm: psm, error, number: number)
         case .channelUnpublished(var psm, var error):
             try coder.field("psm", &psm)
             try coder.optional("error", &error)
@@ -304,6 +312,17 @@ extension PeripheralEvent: MessageKinds {
             try coder.field("central", &central)
             try coder.field("channel", &channel)
             self = .channelOpened(psm: psm, central, channel)
+        case .centralConnected(var central):
+            try coder.field("central", &central)
+            self = .centralConnected(central)
+        case .centralDisconnected(var central, var error):
+            try coder.uuid("central", &central)
+            try coder.optional("error", &error)
+            self = .centralDisconnected(central, error)
+        case .centralReleased(var central, var error):
+            try coder.uuid("central", &central)
+            try coder.optional("error", &error)
+            self = .centralReleased(central, error)
         }
     }
 }

@@ -215,6 +215,8 @@ extension PeripheralRequest: MessageKinds {
             .setDesiredConnectionLatency(central: .blank, latency: 0),
             .publishChannel(needsEncryption: false),
             .unpublishChannel(psm: 0),
+            .watchCentrals(false),
+            .disconnectCentral(.blank),
         ]
     }
 
@@ -231,6 +233,8 @@ extension PeripheralRequest: MessageKinds {
         case .setDesiredConnectionLatency: 7
         case .publishChannel: 8
         case .unpublishChannel: 9
+        case .watchCentrals: 10
+        case .disconnectCentral: 11
         }
     }
 
@@ -260,12 +264,19 @@ extension PeripheralRequest: MessageKinds {
             try coder.uuid("central", &central)
             try coder.number("latency", &latency)
             self = .setDesiredConnectionLatency(central: central, latency: latency)
-        case .publishChannel(var needsEncryption):
+        case .publishChannel(var needsEncryption, var number):
             try coder.field("needsEncryption", &needsEncryption)
-            self = .publishChannel(needsEncryption: needsEncryption)
+            try coder.field("number", &number)
+            self = .publishChannel(needsEncryption: needsEncryption, number: number)
         case .unpublishChannel(var psm):
             try coder.field("psm", &psm)
             self = .unpublishChannel(psm: psm)
+        case .watchCentrals(var isWanted):
+            try coder.field("isWanted", &isWanted)
+            self = .watchCentrals(isWanted)
+        case .disconnectCentral(var central):
+            try coder.uuid("central", &central)
+            self = .disconnectCentral(central)
         case .removeAllServices, .stopAdvertising: break
         }
     }

@@ -94,6 +94,9 @@ extension AdvertisingRequest: PacketFields {
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.optional("local name", &localName)
         try coder.list("services", &services)
+        try coder.optional("manufacturer data", &manufacturerData)
+        try coder.list("service data", &serviceData)
+        try coder.field("number", &number)
     }
 }
 
