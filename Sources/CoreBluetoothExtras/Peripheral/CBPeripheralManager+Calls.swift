@@ -25,7 +25,7 @@ extension CBPeripheralManager {
     /// Publishes a service as it is now, and waits until it is. What would trap in `add(_:)`, and what is published already, is
     /// an error (``CoreBluetooth/CBMutableService/validate()``).
     ///
-    /// Cancellation does not take it back.
+    /// Cancellation does not take it back. In code that may wait, the name means this method; the one without a result is for the rest.
     public func add(_ service: CBMutableService) async throws {
         if let fault = service.fault { throw PeripheralExtrasError.invalid(fault) }
         guard !publishes(service) else { throw PeripheralExtrasError.invalid(.publishedAlready) }

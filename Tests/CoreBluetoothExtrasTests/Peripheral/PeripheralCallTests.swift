@@ -64,20 +64,15 @@ import Testing
         service.deliver(.stateChanged(.poweredOn))
         // One of the delegate's kind, and then two calls.
         manager.startAdvertising(nil)
-        var calls: [Task<Void, Never>] = []
         for (number, name) in ["first", "second"].enumerated() {
-            calls.append(
-                Task {
-                    await notes.end(name) { try await manager.startAdvertising(AdvertisedContent(localName: name)) }
-                }
-            )
-            await service.awaitRequests(number + 2)
+            Task { await notes.end(name) { try await manager.startAdvertising(AdvertisedContent(localName: name)) } }
+            #expect(await service.runs { service.requests.count == number + 2 })
         }
         service.deliver(.peripheral(.advertisingStarted(ServiceError(.alreadyAdvertising), number: 2)))
-        await calls[1].value
+        #expect(await service.runs { notes.all.count == 1 })
         service.deliver(.peripheral(.advertisingStarted(nil)))
         service.deliver(.peripheral(.advertisingStarted(nil, number: 1)))
-        await calls[0].value
+        #expect(await service.runs { notes.all.count == 2 })
         #expect(notes.all == ["second failed: CBError 9", "first done"])
     }
 
@@ -86,18 +81,16 @@ import Testing
         let (service, notes) = (ScriptedService(), Notes())
         let manager = service.manager()
         service.deliver(.stateChanged(.poweredOn))
-        let old = Task { await notes.end("old") { _ = try await manager.publishChannel(withEncryption: false) } }
-        await service.awaitRequests(1)
+        Task { await notes.end("old") { _ = try await manager.publishChannel(withEncryption: false) } }
+        #expect(await service.runs { service.requests.count == 1 })
         service.deliver(.stateChanged(.poweredOff))
-        await old.value
+        #expect(await service.runs { notes.all.count == 1 })
         service.deliver(.stateChanged(.poweredOn))
-        let new = Task {
-            await notes.end("new") { notes.add("\(try await manager.publishChannel(withEncryption: false))") }
-        }
-        await service.awaitRequests(2)
+        Task { await notes.end("new") { notes.add("\(try await manager.publishChannel(withEncryption: false))") } }
+        #expect(await service.runs { service.requests.count == 2 })
         service.deliver(.peripheral(.channelPublished(psm: 128, nil, number: 1)))
         service.deliver(.peripheral(.channelPublished(psm: 129, nil, number: 2)))
-        await new.value
+        #expect(await service.runs { notes.all.count == 3 })
         #expect(notes.all == ["old failed: not powered on: 4", "129", "new done"])
         // And nobody has the channel of before.
         #expect(service.requests.last == .peripheral(.unpublishChannel(psm: 128)))
@@ -145,7 +138,9 @@ import Testing
             begin { try await manager.add(CBMutableService(type: CBUUID(string: "1234"), primary: true)) }
             begin { _ = try await manager.publishChannel(withEncryption: false) }
             begin { try await manager.startAdvertising(AdvertisedContent(localName: "\(number)")) }
-            begin { try await manager.update(Data("\(number)".utf8), for: world.characteristic) }
+            for _ in 0..<10 {
+                begin { try await manager.update(Data("\(number)".utf8), for: world.characteristic) }
+            }
         }
         // From before the first callback until all is over.
         world.world.run(for: .microseconds(moment * 100))
@@ -155,7 +150,7 @@ import Testing
         default: for task in tasks.withLock({ $0 }) { task.cancel() }
         }
         world.run(moment % 3 == 2 ? 0.001 : 2)
-        #expect(begun.value == 160 && ended.value == 160)
+        #expect(begun.value == 520 && ended.value == 520)
     }
 
     @Test("behaviour 8.1: a channel that is published waits for its number, and centrals' channels come in a stream")

@@ -48,9 +48,13 @@ final class ScriptedService: ServiceConnection {
     /// What was asked so far.
     var requests: [Request] { state.withLock { $0.requests } }
 
-    /// Waits until so much was asked.
-    func awaitRequests(_ count: Int) async {
-        while requests.count < count { await Task.yield() }
+    /// Lets tasks run until `condition` holds; false when it does not for long.
+    func runs(until condition: () -> Bool) async -> Bool {
+        for _ in 0..<1_000_000 {
+            if condition() { return true }
+            await Task.yield()
+        }
+        return false
     }
 
     /// Tells the manager something; returns when it has heard it.

@@ -1,3 +1,4 @@
+import BluetoothService
 import BluetoothSimulation
 import CoreBluetooth
 import EventLoops
@@ -56,6 +57,43 @@ import Testing
         #expect(world.notes.all.last == "through")
         let own = values.filter { $0.hasPrefix("value own") }
         #expect(own.count > 100 && own == (0..<own.count).map { "value own \($0)" })
+    }
+
+    @Test(
+        "behaviour 7.43: a delegate that was refused is told of room even while calls take all that comes, one by one"
+    )
+    func turns() async {
+        let (service, delegate) = (ScriptedService(), Hearer())
+        let manager = service.manager(delegate: delegate)
+        service.deliver(.stateChanged(.poweredOn))
+        let characteristic = CBMutableCharacteristic(
+            type: CBUUID(string: "1235"),
+            properties: .notify,
+            value: nil,
+            permissions: .readable
+        )
+        let published = CBMutableService(type: CBUUID(string: "1234"), primary: true)
+        published.characteristics = [characteristic]
+        let add: () -> Void = { manager.add(published) }
+        add()
+        while manager.updateValue(Data("own".utf8), for: characteristic, onSubscribedCentrals: nil) {}
+        let sent = Counter()
+        let greedy = Task {
+            while true {
+                try await manager.update(Data("call".utf8), for: characteristic)
+                sent.add()
+            }
+        }
+        for _ in 0..<20 {
+            #expect(await service.runs { manager.extras.updates.count == 1 })
+            service.deliver(.peripheral(.updateCreditsReturned(1)))
+            // The delegate takes what it is told of.
+            if delegate.calls.last == "ready" {
+                _ = manager.updateValue(Data("own".utf8), for: characteristic, onSubscribedCentrals: nil)
+            }
+        }
+        greedy.cancel()
+        #expect(delegate.calls.count { $0 == "ready" } >= 5 && sent.value >= 5)
     }
 
     @Test("an update that was cancelled while it waited is not sent, and those behind it are")
