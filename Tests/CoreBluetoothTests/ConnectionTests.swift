@@ -277,7 +277,7 @@ import Testing
         #expect(app.take().calls == ["didConnect"])
     }
 
-    @Test("behaviours 3.18, 15.30: of the two callbacks for a disconnection one is called, the short one if it is there")
+    @Test("behaviours 3.18, 15.30: of two callbacks for a disconnection one is called, the short one if it is there")
     func oneOfTheTwoCallbacks() {
         class Both: NSObject, CBCentralManagerDelegate {
             var seen: [String] = []

@@ -106,6 +106,25 @@ import Testing
     }
 
     @Test(
+        "behaviours 3.10, 15.15: a link that a central manager of this system uses is not ended for a peripheral manager"
+    )
+    func sharedLink() throws {
+        let world = PeripheralWorld()
+        world.publish()
+        let phone = connect(world, subscribes: true)
+        let central = try #require(world.characteristic.subscribedCentrals?.first)
+        let user = world.sensor.launch("user") { _ in LinkUser(central.identifier) }
+        world.run(1)
+        #expect(user.isConnected)
+        world.app.task {
+            await world.notes.end("release") { try await world.manager.disconnect(central) }
+        }
+        world.run(1)
+        #expect(world.notes.all.last == "release failed: CBError 13")
+        #expect(user.isConnected && phone.notes.all == ["subscribed"])
+    }
+
+    @Test(
         "behaviour 15.15: two managers are told each, one that does not ask is told nothing, and one that stops nothing more"
     )
     func managers() {
@@ -144,5 +163,28 @@ import Testing
         world.app.task { for try await _ in manager.centralConnections { notes.add("seen") } }
         world.run(1)
         #expect(notes.all.isEmpty)
+    }
+}
+
+/// An app that joins a link by the peer's identifier.
+private final class LinkUser: NSObject, CBCentralManagerDelegate, @unchecked Sendable {
+    // Safe: set once before anything comes, and on the queue alone.
+    private let queue = DispatchQueue(label: "user")
+    private let identifier: UUID
+    private var manager: CBCentralManager!
+    private var peripheral: CBPeripheral?
+
+    init(_ identifier: UUID) {
+        self.identifier = identifier
+        super.init()
+        queue.sync { manager = CBCentralManager(delegate: self, queue: queue) }
+    }
+
+    var isConnected: Bool { queue.sync { peripheral?.state == .connected } }
+
+    func centralManagerDidUpdateState(_ central: CBCentralManager) {
+        guard central.state == .poweredOn else { return }
+        peripheral = central.retrievePeripherals(withIdentifiers: [identifier]).first
+        if let peripheral { central.connect(peripheral) }
     }
 }

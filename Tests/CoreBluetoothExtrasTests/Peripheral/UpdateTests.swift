@@ -60,12 +60,31 @@ import Testing
     }
 
     @Test(
-        "behaviour 7.43: a delegate that was refused is told of room even while calls take all that comes, one by one"
+        "behaviours 1.13, 15.11: with the power end updates that wait and subscriptions, though the service says no more"
     )
-    func turns() async {
-        let (service, delegate) = (ScriptedService(), Hearer())
-        let manager = service.manager(delegate: delegate)
+    func power() async throws {
+        let (service, notes) = (ScriptedService(), Notes())
+        let manager = service.manager()
         service.deliver(.stateChanged(.poweredOn))
+        let (characteristic, id) = try publish(by: manager, service)
+        let central = CentralInfo(identifier: UUID(), maximumUpdateLength: 20)
+        Task { for try await change in manager.subscriptions { notes.add("subscribed \(change.isSubscribed)") } }
+        #expect(await service.runs { !manager.extras.state.withLock { $0.subscriptions.isEmpty } })
+        service.deliver(.peripheral(.subscribed(central, id)))
+        while manager.updateValue(Data("own".utf8), for: characteristic, onSubscribedCentrals: nil) {}
+        Task { await notes.end("update") { try await manager.update(Data("call".utf8), for: characteristic) } }
+        #expect(await service.runs { manager.extras.updates.count == 1 && notes.all == ["subscribed true"] })
+        service.deliver(.stateChanged(.poweredOff))
+        #expect(await service.runs { notes.all.count == 3 })
+        let expected: Set = ["subscribed true", "subscribed false", "update failed: not powered on: 4"]
+        #expect(Set(notes.all) == expected)
+    }
+
+    /// Publishes a characteristic.
+    private func publish(
+        by manager: CBPeripheralManager,
+        _ service: ScriptedService
+    ) throws -> (CBMutableCharacteristic, LocalAttributeID) {
         let characteristic = CBMutableCharacteristic(
             type: CBUUID(string: "1235"),
             properties: .notify,
@@ -74,8 +93,19 @@ import Testing
         )
         let published = CBMutableService(type: CBUUID(string: "1234"), primary: true)
         published.characteristics = [characteristic]
-        let add: () -> Void = { manager.add(published) }
-        add()
+        manager.add(published)
+        guard case .peripheral(.addService(let local)) = service.requests.last else { throw CancellationError() }
+        return (characteristic, try #require(local.characteristics.first?.id))
+    }
+
+    @Test(
+        "behaviour 7.43: a delegate that was refused is told of room even while calls take all that comes, one by one"
+    )
+    func turns() async throws {
+        let (service, delegate) = (ScriptedService(), Hearer())
+        let manager = service.manager(delegate: delegate)
+        service.deliver(.stateChanged(.poweredOn))
+        let (characteristic, _) = try publish(by: manager, service)
         while manager.updateValue(Data("own".utf8), for: characteristic, onSubscribedCentrals: nil) {}
         let sent = Counter()
         let greedy = Task {
