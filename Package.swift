@@ -200,7 +200,7 @@ let package = Package(
         .executableTarget(
             name: "HaraldBenchmarks",
             dependencies: [
-                "CAllocations", "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCIHost", "LinkLayer",
+                "CAllocations", "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCIHost", "HCITransports", "LinkLayer",
                 "L2CAP",
                 "ATT", "GATT", "BluetoothService", "CoreBluetooth", "BluetoothSimulation",
                 .product(name: "Logging", package: "swift-log"),

@@ -1,6 +1,7 @@
 /* Counts heap allocations exactly: a program that defines malloc has it called in place of the C library's, by the
  * Swift runtime too. The work itself stays with glibc. Linked into the benchmarks only. */
 #include <errno.h>
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -47,3 +48,9 @@ int posix_memalign(void **result, size_t alignment, size_t size)
 }
 
 unsigned long harald_allocations(void) { return atomic_load_explicit(&count, memory_order_relaxed); }
+
+unsigned long harald_heap(void)
+{
+    struct mallinfo2 all = mallinfo2();
+    return all.uordblks + all.hblkhd;
+}

@@ -16,12 +16,18 @@ enum HaraldBenchmarks {
         ("hosts", twoHosts),
         ("idle", idlePair),
         ("crowd", crowds),
+        ("delegates", delegates),
+        ("streams", streams),
+        ("memory", memory),
     ]
+    /// What takes minutes, and is measured when it is named.
+    private static let longGroups: [(name: String, measure: @Sendable () throws -> Void)] = [("day", day)]
 
     static func main() throws {
         let chosen = CommandLine.arguments.dropFirst()
         print("| what | result |\n| --- | ---: |")
         for group in groups where chosen.isEmpty || chosen.contains(group.name) { try group.measure() }
+        for group in longGroups where chosen.contains(group.name) { try group.measure() }
     }
 
     private static func oneHost() throws {
@@ -42,15 +48,15 @@ enum HaraldBenchmarks {
         crowd(advertisers: 1_000, interval: 100, duration: 60, isPrivate: true)
     }
 
-    private static func row(_ what: String, _ result: String) {
+    static func row(_ what: String, _ result: String) {
         print("| \(what) | \(result) |")
     }
 
-    private static func perSecond(_ count: Int, _ measurement: Measurement) -> String {
+    static func perSecond(_ count: Int, _ measurement: Measurement) -> String {
         "\(Int(Double(count) / measurement.seconds)) /s"
     }
 
-    private static func nanoseconds(_ count: Int, _ measurement: Measurement) -> String {
+    static func nanoseconds(_ count: Int, _ measurement: Measurement) -> String {
         String(
             format: "%.0f ns, %.1f allocations",
             measurement.seconds * 1e9 / Double(count),
@@ -58,7 +64,7 @@ enum HaraldBenchmarks {
         )
     }
 
-    private static func both(_ count: Int, _ measurement: Measurement) -> String {
+    static func both(_ count: Int, _ measurement: Measurement) -> String {
         perSecond(count, measurement) + ", " + String(format: "%.1f allocations", allocations(count, measurement))
     }
 

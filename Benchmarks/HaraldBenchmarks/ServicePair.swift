@@ -13,35 +13,13 @@ import Synchronization
 /// Two Bluetooth systems on the virtual radio, a central that has subscribed to a value of a peripheral; then packets are
 /// put into the central's system as if its controller had sent them, with everything else at rest.
 final class ServicePair {
-    /// A transport that packets can be put into.
-    private final class Tap: HCITransport {
-        var onReceive: ((HCIPacket) -> Void)? {
-            get { line.onReceive }
-            set { line.onReceive = { [unowned self] in arrived($0, newValue) } }
-        }
-        var onClose: ((HCITransportError) -> Void)?
-        /// The last ACL packet that has come: a notification, once all else is done.
-        private(set) var last: HCIPacket?
-        private let line: InMemoryTransport
-
-        init(_ line: InMemoryTransport) { self.line = line }
-
-        func send(_ packet: HCIPacket) { line.send(packet) }
-        func close() { line.close() }
-
-        private func arrived(_ packet: HCIPacket, _ receive: ((HCIPacket) -> Void)?) {
-            if packet.kind == .acl { last = packet }
-            receive?(packet)
-        }
-    }
-
     /// What one manager was told.
     private final class Inbox: Sendable {
         let events = Mutex<[Event]>([])
         let values = Atomic<Int>(0)
 
         func take(_ event: Event) {
-            if case .central(.peer(_, .valueUpdated)) = event { _ = values.add(1, ordering: .relaxed) }
+            if case .central(.peer(_, .valueNotified)) = event { _ = values.add(1, ordering: .relaxed) }
             events.withLock { $0.append(event) }
         }
     }
@@ -69,7 +47,7 @@ final class ServicePair {
     private let radio: Radio
     private let random = RandomSource(seed: 1)
     private var kept: [AnyObject] = []
-    private var tap: Tap?
+    private var tap: ShortLine?
 
     init() {
         radio = Radio(loop: loop, random: random.split(0))
@@ -93,7 +71,7 @@ final class ServicePair {
     /// Hands the last notification to the central's system again; the deliveries to the app wait.
     func receive() {
         guard let tap, let packet = tap.last else { return }
-        tap.onReceive?(packet)
+        tap.receive(packet)
     }
 
     /// Lets the app take what has been delivered to it.
@@ -108,7 +86,7 @@ final class ServicePair {
             random: random.split(number),
             configuration: .init(publicAddress: BluetoothAddress(0xC0FF_EE00_0000 + number, kind: .publicDevice))
         )
-        let tap = Tap(ends.host)
+        let tap = ShortLine(ends.host, loop: loop)
         self.tap = tap
         let system = BluetoothSystem(
             transport: tap,
@@ -117,7 +95,7 @@ final class ServicePair {
             logger: Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() }
         )
         system.start()
-        kept += [controller, system]
+        kept += [controller, system, ends.host]
         return system
     }
 

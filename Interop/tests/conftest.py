@@ -17,8 +17,8 @@ from peers.processes import Process, running
 from peers.rootcanal import RUNNER
 
 ROOT = Path(__file__).parents[2]
-DEADLINE = 30.0  # seconds for one test; the slowest need a third of that
-HARD_DEADLINE = DEADLINE + 15  # for code that blocks the loop
+DEADLINE = 30.0  # seconds for one test; the slowest need a third of that, and others say so by a mark
+GRACE = 15  # more, for code that blocks the loop
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -27,28 +27,35 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
         return None
     names = pyfuncitem._fixtureinfo.argnames
     arguments = {name: pyfuncitem.funcargs[name] for name in names}
-    asyncio.run(with_deadline(pyfuncitem.obj(**arguments)))
+    asyncio.run(with_deadline(pyfuncitem.obj(**arguments), deadline(pyfuncitem)))
     return True
 
 
-async def with_deadline(test: object) -> None:
+def deadline(test: pytest.Item) -> float:
+    mark = test.get_closest_marker("deadline")
+    return mark.args[0] if mark else DEADLINE
+
+
+async def with_deadline(test: object, limit: float) -> None:
     task = asyncio.ensure_future(test)
-    done, _ = await asyncio.wait([task], timeout=DEADLINE)
+    done, _ = await asyncio.wait([task], timeout=limit)
     if not done:
         # Cancelling unwinds every `async with`, and so ends the processes.
         task.cancel()
         await asyncio.wait([task], timeout=10)
-        pytest.fail(f"the test still ran after {DEADLINE} s", pytrace=False)
+        pytest.fail(f"the test still ran after {limit} s", pytrace=False)
     task.result()
 
 
 @pytest.fixture(autouse=True)
-def hard_deadline() -> Iterator[None]:
+def hard_deadline(request: pytest.FixtureRequest) -> Iterator[None]:
+    limit = deadline(request.node) + GRACE
+
     def ring(_: int, frame: FrameType | None) -> None:
-        raise TimeoutError(f"the test blocked for {HARD_DEADLINE} s")
+        raise TimeoutError(f"the test blocked for {limit} s")
 
     signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, HARD_DEADLINE)
+    signal.setitimer(signal.ITIMER_REAL, limit)
     yield
     signal.setitimer(signal.ITIMER_REAL, 0)
 
@@ -76,6 +83,7 @@ def needs_rootcanal(request: pytest.FixtureRequest) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "rootcanal: takes its controllers from rootcanal")
+    config.addinivalue_line("markers", "deadline(seconds): may take longer than others")
 
 
 # --- harald ----------------------------------------------------------------------------------------------------------

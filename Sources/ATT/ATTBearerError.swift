@@ -28,4 +28,7 @@ package enum ATTBearerClosure: Hashable, Sendable {
     case indicationTimeout
     /// The peer sent more requests than it may have waiting, or does not take the answers (AB-A06).
     case tooManyRequests
+
+    /// Whether the peer broke the protocol, and the link should go.
+    package var isFailure: Bool { self != .linkLost && self != .local }
 }

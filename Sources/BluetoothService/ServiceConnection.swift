@@ -33,6 +33,15 @@ public protocol ServiceConnection: Sendable {
     /// Calls `body` on the queue of a manager, in order with its events, and never before this method has returned.
     func callBack(_ manager: ManagerID, _ body: @escaping @Sendable () -> Void)
 
+    /// Calls `body` on the queue of a manager when `delay` has passed by the clock of the service.
+    ///
+    /// - Returns: What gives that up; from any thread.
+    func callBack(
+        _ manager: ManagerID,
+        after delay: Duration,
+        _ body: @escaping @Sendable () -> Void
+    ) -> @Sendable () -> Void
+
     /// Says what the app did that has no effect, and why, for those who observe the service; the app's log has it already
     /// (behaviour 1.26).
     func noteMisuse(_ text: String)
@@ -41,6 +50,19 @@ public protocol ServiceConnection: Sendable {
 extension ServiceConnection {
     /// Nobody observes.
     public func noteMisuse(_ text: String) {}
+
+    /// By the clock of this machine, which is also that of a service in another process.
+    public func callBack(
+        _ manager: ManagerID,
+        after delay: Duration,
+        _ body: @escaping @Sendable () -> Void
+    ) -> @Sendable () -> Void {
+        let timer = Task {
+            try await Task.sleep(for: delay)
+            callBack(manager, body)
+        }
+        return { timer.cancel() }
+    }
 
     /// Calls back at once.
     public func call(_ callback: @escaping @Sendable () -> Void, on queue: any CallbackQueue) { queue.async(callback) }

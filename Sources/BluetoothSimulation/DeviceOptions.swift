@@ -27,6 +27,9 @@ public struct DeviceOptions: Hashable, Sendable {
     /// How long it shows one address before it takes another one, which paired devices recognise; nil for a device that
     /// never changes its address.
     public var addressLifetime: Duration?
+    /// How long a link stays up after the last app has cancelled its connection; Apple's systems wait about five seconds (behaviours
+    /// 3.11, 15.14).
+    public var linger = Duration.zero
 
     /// A phone of these days, unless told otherwise.
     public init(
@@ -44,6 +47,7 @@ extension SystemConfiguration {
     /// What the system of such a device is like.
     init(_ options: DeviceOptions) {
         self.init()
+        linger = options.linger
         pairing.ioCapability = options.pairingScreen.ioCapability
         if let lifetime = options.addressLifetime {
             privacyInterval = lifetime

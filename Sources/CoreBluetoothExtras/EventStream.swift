@@ -50,9 +50,3 @@ public enum EventStreamLimits {
     /// Elements that wait for an app at a time, per stream.
     public static let elements = 1_024
 }
-
-/// What goes wrong here alone; all else is a `CBError` or `CBATTError`.
-public enum ExtrasError: Error, Hashable, Sendable {
-    /// The app has not taken what came, and more than ``EventStreamLimits/elements`` of it waited.
-    case overflow
-}

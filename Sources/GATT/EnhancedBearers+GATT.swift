@@ -16,7 +16,7 @@ extension EnhancedBearers {
         onClose = { [weak client, weak session] bearer, closure in
             client?.remove(bearer)
             session?.remove(bearer)
-            if closure != .linkLost { onFailure(closure) }
+            if closure.isFailure { onFailure(closure) }
         }
     }
 }

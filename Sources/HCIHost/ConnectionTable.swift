@@ -265,7 +265,10 @@ final class ConnectionTable {
         _ change: (HCIConnection) -> Void
     ) -> Outcome {
         guard let connection = connections[handle.rawValue] else { return unknown() }
-        if status == .success { change(connection) }
+        if status == .success {
+            change(connection)
+            connection.onChange?()
+        }
         return .noted
     }
 

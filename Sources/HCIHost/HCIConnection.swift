@@ -44,6 +44,9 @@ package final class HCIConnection: ACLLink {
     /// Whether the connection is still there.
     package internal(set) var isOpen = true
 
+    /// Called when the interval, the latency, the timeout, a PHY or a length of data has been set.
+    package var onChange: (() -> Void)?
+
     /// Called when the encryption of the link has begun, changed its key, ended or failed, after ``isEncrypted`` has
     /// changed. What the host does not believe does not come here (AB-H05).
     package var onEncryption: ((EncryptionReport) -> Void)?

@@ -149,7 +149,9 @@ extension L2CAPConnection {
     /// Who listens, whether the link is good enough and was when the request began to arrive, and whether there is room, in
     /// this order.
     private func ruling(on request: SignallingMachine.IncomingRequest) -> SignallingMachine.Ruling {
-        guard let server = servers[request.spsm] else { return .refuse(.spsmNotSupported) }
+        guard let server = servers[request.spsm], request.mode == .enhanced || !server.isEnhancedOnly else {
+            return .refuse(.spsmNotSupported)
+        }
         let protection = protections.weakest(since: moment)
         if let refusal = protection.channelRefusal(of: server.requirement) { return .refuse(refusal) }
         guard server.authorize(self) else { return .refuse(.insufficientAuthorization) }

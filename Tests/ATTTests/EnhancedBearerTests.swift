@@ -136,6 +136,16 @@ final class EnhancedPair {
         #expect(pair.peripheral.opened.isEmpty)
     }
 
+    @Test func thereAreNoneInTheOtherMode() throws {
+        let pair = try EnhancedPair()
+        var refusals: [ChannelOpenError] = []
+        pair.central.connection.openChannel(on: .enhancedAttribute, parameters: EnhancedBearers.parameters) { result in
+            if case .failure(let error) = result { refusals.append(error) }
+        }
+        pair.loop.run(for: .zero)
+        #expect(refusals == [.refused(.spsmNotSupported)] && pair.peripheral.opened.isEmpty)
+    }
+
     @Test func anOldPeerHasNone() throws {
         let pair = try EnhancedPair()
         pair.peripheral.connection.close()

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import EventLoops
 import Testing
 
 @testable import BluetoothService
@@ -114,5 +115,46 @@ import Testing
         #expect(plan.advertisement.encodedLength <= 31)
         #expect(plan.scanResponse.encodedLength <= 31)
         #expect(plan.advertisement.serviceUUIDs.count + plan.overflow.count == Set(widths).count)
+    }
+
+    private func data(_ octets: Int) -> AdvertisingStructure {
+        AdvertisingStructure(.manufacturerData, PacketBuffer([UInt8](repeating: 0xFF, count: octets - 2)))
+    }
+
+    @Test("behaviour 15.16: data take their place before services and names, in the scan response where it is full")
+    func dataComeFirst() {
+        let content = AdvertisingContent(localName: "12345678", services: [Self.long], data: [data(20), data(10)])
+        let plan = AdvertisingPlanner.plan(for: [content])
+        #expect(plan.advertisement.structures.dropFirst().first == data(20))
+        #expect(plan.scanResponse.structures.first == data(10) && plan.leftOut.isEmpty)
+        #expect(plan.overflow == [Self.long] && plan.advertisement.localName == .init("123456", isShortened: true))
+        #expect(plan.advertisement.encodedLength == 31 && plan.scanResponse.encodedLength == 31)
+    }
+
+    @Test(
+        "behaviour 15.16: data that fit beside those of others fit when these end, and no plan is longer than a packet"
+    )
+    func dataStay() {
+        let random = RandomSource(seed: 15)
+        for _ in 0..<4_000 {
+            var contents: [AdvertisingContent] = []
+            for _ in 0..<random.below(6) + 1 {
+                let services = (0..<random.below(3)).map { _ in
+                    random.below(2) == 0 ? Self.long : BluetoothUUID(UInt16(random.below(0x1000)))
+                }
+                let new = AdvertisingContent(
+                    localName: random.below(2) == 0 ? "A name" : nil,
+                    services: services,
+                    data: (0..<random.below(3)).map { _ in data(Int(random.below(20)) + 2) }
+                )
+                if AdvertisingPlanner.plan(for: contents + [new]).leftOut.isEmpty { contents.append(new) }
+            }
+            while !contents.isEmpty {
+                let plan = AdvertisingPlanner.plan(for: contents)
+                #expect(plan.leftOut.isEmpty, "\(contents)")
+                #expect(plan.advertisement.encodedLength <= 31 && plan.scanResponse.encodedLength <= 31)
+                contents.remove(at: Int(random.below(UInt64(contents.count))))
+            }
+        }
     }
 }

@@ -222,7 +222,7 @@ import Testing
             peer.app.send(.peripheral(.publishChannel(needsEncryption: false)))
             peer.air.world.run(.milliseconds(10))
             return peer.app.take().contains { event in
-                if case .peripheral(.channelPublished(_, nil)) = event { true } else { false }
+                if case .peripheral(.channelPublished(_, nil, _)) = event { true } else { false }
             }
         }
         #expect(psms.count { $0 } == ServiceLimits.publishedChannels - 1)

@@ -30,7 +30,7 @@ import Testing
     }
 
     private func value(_ number: Int) -> Event {
-        .central(.peer(.blank, .valueUpdated(3, .success(PacketBuffer([UInt8(truncatingIfNeeded: number)])))))
+        .central(.peer(.blank, .valueRead(3, .success(PacketBuffer([UInt8(truncatingIfNeeded: number)])))))
     }
 
     private func heard(_ number: UInt8, rssi: Int) -> Event {

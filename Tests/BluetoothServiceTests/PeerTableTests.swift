@@ -33,7 +33,7 @@ import Testing
     }
 
     /// After a restart, and on another host.
-    @Test("behaviours 6.19, 11.3: identifiers of peers outlast the table")
+    @Test("behaviours 6.19, 11.3, 15.21: identifiers of peers outlast the table, and are others on another host")
     func identifiersOutlastTheTable() {
         var before = PeerTable(seed: 1)
         var after = PeerTable(seed: 1)

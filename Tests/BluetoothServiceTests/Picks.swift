@@ -31,7 +31,11 @@ extension Event {
     }
 
     var value: Result<PacketBuffer, ServiceError>? {
-        if case .central(.peer(_, .valueUpdated(_, let value))) = self { value } else { nil }
+        switch self {
+        case .central(.peer(_, .valueRead(_, let value))): value
+        case .central(.peer(_, .valueNotified(_, let value))): .success(value)
+        default: nil
+        }
     }
 
     var writeResult: ServiceError?? {
@@ -108,6 +112,6 @@ extension Event {
     }
 
     var advertisingStarted: ServiceError?? {
-        if case .peripheral(.advertisingStarted(let error)) = self { .some(error) } else { nil }
+        if case .peripheral(.advertisingStarted(let error, _)) = self { .some(error) } else { nil }
     }
 }

@@ -26,11 +26,12 @@ final class RadioWorld {
         radio = Radio(loop: world.loop, random: random.split(0), configuration: configuration)
     }
 
-    func system(_ name: String) -> BluetoothSystem {
+    func system(_ name: String, configure: (inout SystemConfiguration) -> Void = { _ in }) -> BluetoothSystem {
         let line = InMemoryTransport.pair(loop: world.loop)
         let number = attach(to: line.controller)
         var configuration = SystemConfiguration()
         configuration.deviceName = name
+        configure(&configuration)
         let system = BluetoothSystem(
             transport: line.host,
             loop: world.loop,

@@ -54,7 +54,7 @@ final class RawPeer {
     func connectToPublisher(needsEncryption: Bool = false) throws -> UInt16 {
         try app.publish()
         let psm = try app.ask(.peripheral(.publishChannel(needsEncryption: needsEncryption)), "published") { event in
-            if case .peripheral(.channelPublished(let psm, nil)) = event { psm } else { nil }
+            if case .peripheral(.channelPublished(let psm, nil, _)) = event { psm } else { nil }
         }
         let central = Central(device)
         central.generalConnect(pick: { _ in true }) { _ in }

@@ -54,6 +54,21 @@ import Testing
         #expect(arbiter.isIdle)
     }
 
+    @Test("behaviour 15.11: who waits when the characteristic goes hears so, by the number of the request, and once")
+    func whoWaitsHearsThatItIsGone() {
+        var arbiter = Arbiter()
+        _ = arbiter.handle(.request(1, enabled: true, number: 7))
+        _ = arbiter.handle(.request(2, enabled: true, number: 8))
+        _ = arbiter.handle(.leave(3))
+        #expect(
+            arbiter.handle(.gone(Self.failure)) == [
+                .report(1, isNotifying: false, Self.failure, number: 7),
+                .report(2, isNotifying: false, Self.failure, number: 8),
+            ]
+        )
+        #expect(arbiter.isIdle && arbiter.handle(.written(.success(()))) == [])
+    }
+
     @Test("AB-G05: the changes of one subscription that wait are bounded")
     func wishesAreBounded() {
         var arbiter = Arbiter()

@@ -125,7 +125,7 @@ final class TestManager {
     func ask(_ query: Query) -> [PeerInfo] {
         switch connection.ask(query, from: id) {
         case .success(.peripherals(let peers)), .success(.connectedPeripherals(let peers)): peers
-        case .success(.system), .failure: []
+        case .success, .failure: []
         }
     }
 
@@ -201,7 +201,7 @@ extension TestManager {
         #expect(error == nil)
         let request = AdvertisingRequest(localName: name, services: [service.uuid])
         let failure = try ask(.startAdvertising(request), "advertisingStarted") { event in
-            if case .peripheral(.advertisingStarted(let error)) = event { return Optional.some(error) }
+            if case .peripheral(.advertisingStarted(let error, _)) = event { return Optional.some(error) }
             return nil
         }
         #expect(failure == nil)

@@ -9,7 +9,7 @@ import Testing
 @testable import harald
 
 @Suite struct HeartRateSessionTests {
-    @Test(arguments: [true, false])
+    @Test("behaviour 15.20: a whole session runs without a device, in virtual time", arguments: [true, false])
     func aWholeSessionRunsInVirtualTime(hasExtendedAdvertising: Bool) {
         let session = HeartRateWorld(seed: 1, hasExtendedAdvertising: hasExtendedAdvertising)
         #expect(session.runToTheEnd() == true)

@@ -59,7 +59,7 @@ import Testing
         app.explore()
         app.manager.delegate = least
         app.peripheral.delegate = least
-        app.service.deliver(.valueUpdated(peer: app.peer, characteristic: 3, .success([1])))
+        app.service.deliver(.valueRead(peer: app.peer, characteristic: 3, .success([1])))
         app.service.deliver(.disconnected(peer: app.peer, nil, isReconnecting: false))
         app.service.deliver(.stateChanged(.poweredOff))
         let other = PeripheralApp()

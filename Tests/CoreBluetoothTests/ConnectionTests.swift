@@ -114,7 +114,7 @@ import Testing
         #expect(app.take().requests == [.forget(peer: app.peer)])
         #expect(CapturedLog.contains("API MISUSE", "Cancelling connection for unused peripheral", app.peer.uuidString))
         // What was on its way for it finds nobody.
-        app.service.deliver(.valueUpdated(peer: app.peer, characteristic: 3, .success([1])))
+        app.service.deliver(.valueRead(peer: app.peer, characteristic: 3, .success([1])))
         app.service.deliver(.disconnected(peer: app.peer, nil, isReconnecting: false))
         #expect(app.take().calls.isEmpty)
     }
@@ -227,7 +227,7 @@ import Testing
         app.explore()
         app.service.deliver(.disconnected(peer: app.peer, ServiceError(.connectionTimeout), isReconnecting: false))
         app.take()
-        app.service.deliver(.valueUpdated(peer: app.peer, characteristic: 3, .success([1])))
+        app.service.deliver(.valueRead(peer: app.peer, characteristic: 3, .success([1])))
         app.service.deliver(.servicesDiscovered(peer: app.peer, .success([.heartRate])))
         app.service.deliver(.writeCreditsReturned(peer: app.peer, count: 1))
         #expect(app.take().calls.isEmpty)
@@ -277,7 +277,7 @@ import Testing
         #expect(app.take().calls == ["didConnect"])
     }
 
-    @Test("behaviour 3.18: of the two callbacks for a disconnection one is called, the short one if it is there")
+    @Test("behaviours 3.18, 15.30: of two callbacks for a disconnection one is called, the short one if it is there")
     func oneOfTheTwoCallbacks() {
         class Both: NSObject, CBCentralManagerDelegate {
             var seen: [String] = []

@@ -52,7 +52,7 @@ import Testing
         app.service.deliver(.characteristicsDiscovered(peer: app.peer, service: 1, .success([found])))
         #expect(app.characteristic.value == Data([7]))
         // What the app has got since is newer.
-        app.service.deliver(.valueUpdated(peer: app.peer, characteristic: 3, .success([8])))
+        app.service.deliver(.valueRead(peer: app.peer, characteristic: 3, .success([8])))
         app.service.deliver(.characteristicsDiscovered(peer: app.peer, service: 1, .success([found])))
         #expect(app.characteristic.value == Data([8]))
     }
@@ -197,7 +197,7 @@ import Testing
         // A new one at the old place is a new object.
         app.service.deliver(.servicesDiscovered(peer: app.peer, .success([.heartRate])))
         #expect(app.peripheral.services?.last !== services[0])
-        app.service.deliver(.valueUpdated(peer: app.peer, characteristic: 3, .success([1])))
+        app.service.deliver(.valueRead(peer: app.peer, characteristic: 3, .success([1])))
         #expect(characteristic.value == nil)
     }
 
@@ -219,11 +219,11 @@ import Testing
             ]
         )
         let error = ServiceError(.invalidHandle)
-        app.service.deliver(.valueUpdated(peer: app.peer, characteristic: 0, .failure(error)))
+        app.service.deliver(.valueRead(peer: app.peer, characteristic: 0, .failure(error)))
         app.service.deliver(.valueWritten(peer: app.peer, characteristic: 0, error))
         app.service.deliver(.notifyStateChanged(peer: app.peer, characteristic: 0, isNotifying: false, error))
         // Nobody asked for these.
-        app.service.deliver(.valueUpdated(peer: app.peer, characteristic: 0, .failure(error)))
+        app.service.deliver(.valueRead(peer: app.peer, characteristic: 0, .failure(error)))
         app.service.deliver(.descriptorWritten(peer: app.peer, descriptor: 0, error))
         #expect(app.take().calls == ["value nil!", "written!", "notifying false!"])
         #expect((app.lastError as? CBError)?.code == .invalidHandle)
@@ -239,7 +239,7 @@ import Testing
         #expect(app.take().requests.count == 100)
         for _ in 0..<100 {
             app.service.deliver(
-                .valueUpdated(peer: app.peer, characteristic: 0, .failure(ServiceError(.invalidHandle)))
+                .valueRead(peer: app.peer, characteristic: 0, .failure(ServiceError(.invalidHandle)))
             )
         }
         #expect(app.take().calls == [String](repeating: "value nil!", count: 64))

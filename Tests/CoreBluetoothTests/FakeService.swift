@@ -62,6 +62,8 @@ final class FakeService: ServiceConnection {
             case .peripherals: .success(.peripherals($0.peripherals))
             case .connectedPeripherals: .success(.connectedPeripherals($0.peripherals))
             case .system: .success(.system($0.info))
+            case .names: .success(.names(KnownNames()))
+            case .scanCounts: .success(.scanCounts(nil))
             }
         }
     }

@@ -11,8 +11,8 @@ import Testing
         let characteristic = app.explore()
         app.peripheral.readValue(for: characteristic)
         #expect(app.take().requests == [.readCharacteristic(peer: app.peer, characteristic: 3)])
-        app.service.deliver(.valueUpdated(peer: app.peer, characteristic: 3, .success([0x16])))
-        app.service.deliver(.valueUpdated(peer: app.peer, characteristic: 3, .success([0x17])))
+        app.service.deliver(.valueRead(peer: app.peer, characteristic: 3, .success([0x16])))
+        app.service.deliver(.valueRead(peer: app.peer, characteristic: 3, .success([0x17])))
         // behaviour 5.20: each with the value of its moment.
         #expect(app.take().calls == ["value 16", "value 17"])
         #expect(characteristic.value == Data([0x17]))
@@ -23,7 +23,7 @@ import Testing
         let app = CentralApp()
         app.explore()
         app.service.deliver(
-            .valueUpdated(peer: app.peer, characteristic: 3, .failure(ServiceError(att: ATTStatus(rawValue: status))))
+            .valueRead(peer: app.peer, characteristic: 3, .failure(ServiceError(att: ATTStatus(rawValue: status))))
         )
         #expect(app.take().calls == ["value nil!"])
         #expect((app.lastError as? CBATTError)?.code.rawValue == Int(status))
@@ -131,7 +131,7 @@ import Testing
         let app = CentralApp()
         let characteristic = app.explore()
         for octet in 1...5 as ClosedRange<UInt8> {
-            app.service.deliver(.valueUpdated(peer: app.peer, characteristic: 3, .success([octet])))
+            app.service.deliver(.valueRead(peer: app.peer, characteristic: 3, .success([octet])))
         }
         // The app notes the value when it is called.
         #expect(app.take().calls == ["value 01", "value 02", "value 03", "value 04", "value 05"])
@@ -186,7 +186,7 @@ import Testing
     @Test func descriptionsNameWhatMatters() {
         let app = CentralApp()
         let characteristic = app.explore()
-        app.service.deliver(.valueUpdated(peer: app.peer, characteristic: 3, .success([0x16, 0x50])))
+        app.service.deliver(.valueRead(peer: app.peer, characteristic: 3, .success([0x16, 0x50])))
         #expect(
             app.peripheral.description.contains(
                 "identifier = \(app.peer.uuidString), name = (null), mtu = 23, state = connected>"
@@ -209,11 +209,11 @@ import Testing
     @Test func eventsForHandlesThatNobodyKnowsAreDropped() {
         let app = CentralApp()
         app.explore()
-        app.service.deliver(.valueUpdated(peer: app.peer, characteristic: 99, .success([1])))
+        app.service.deliver(.valueRead(peer: app.peer, characteristic: 99, .success([1])))
         app.service.deliver(.descriptorUpdated(peer: app.peer, descriptor: 99, .success([1])))
         app.service.deliver(.characteristicsDiscovered(peer: app.peer, service: 99, .success([])))
         app.service.deliver(.descriptorsDiscovered(peer: app.peer, characteristic: 99, .success([])))
-        app.service.deliver(.valueUpdated(peer: UUID(), characteristic: 3, .success([1])))
+        app.service.deliver(.valueRead(peer: UUID(), characteristic: 3, .success([1])))
         #expect(app.take().calls.isEmpty)
     }
 }

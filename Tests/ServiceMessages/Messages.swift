@@ -131,12 +131,15 @@ extension Event {
     ) -> Event {
         of(peer, .descriptorsDiscovered(of: characteristic, result))
     }
-    package static func valueUpdated(
+    package static func valueRead(
         peer: UUID,
         characteristic: AttributeHandle,
         _ result: Result<PacketBuffer, ServiceError>
     ) -> Event {
-        of(peer, .valueUpdated(characteristic, result))
+        of(peer, .valueRead(characteristic, result))
+    }
+    package static func valueNotified(peer: UUID, characteristic: AttributeHandle, _ value: PacketBuffer) -> Event {
+        of(peer, .valueNotified(characteristic, value))
     }
     package static func descriptorUpdated(
         peer: UUID,

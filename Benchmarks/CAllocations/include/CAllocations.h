@@ -4,4 +4,7 @@
 /* Heap allocations of the whole process so far, counted by this program's own malloc. */
 unsigned long harald_allocations(void);
 
+/* Octets that are taken from the heap now. */
+unsigned long harald_heap(void);
+
 #endif

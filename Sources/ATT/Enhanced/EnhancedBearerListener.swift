@@ -15,6 +15,7 @@ package final class EnhancedBearerListener {
             parameters: EnhancedBearers.parameters,
             requirement: EnhancedBearers.requirement
         )
+        server.isEnhancedOnly = true
         server.minimumPeerMTU = ATTBearer.minimumEnhancedMTU
         server.maximumChannelsPerLink = EnhancedBearers.maximumBearers
         server.authorize = { [weak self] in self?[$0] != nil }

@@ -52,13 +52,16 @@ package final class EnhancedBearers {
         machine.linkDelay = interval * 2 * (latency + 1)
     }
 
+    /// Whether the link is protected as enhanced bearers want it (Vol 3 Part G 5.3).
+    package var mayOpen: Bool { connection.protection.channelRefusal(of: Self.requirement) == nil }
+
     /// Opens as many bearers as are missing to `count`, of at most ``maximumBearers``. `completion` is called exactly
     /// once: with nil when there are as many, or some and the peer has no room for more, else with the reason.
     ///
     /// A wish while another is under way is `noResources`, one on a link that is not encrypted `notAllowed`.
     package func open(_ count: Int, completion: @escaping (ChannelOpenError?) -> Void) {
         guard !isClosed else { return completion(.closed) }
-        guard connection.protection.channelRefusal(of: Self.requirement) == nil else { return completion(.notAllowed) }
+        guard mayOpen else { return completion(.notAllowed) }
         guard !machine.isBusy else { return completion(.noResources) }
         self.completion = completion
         perform(machine.handle(.want(min(count, Self.maximumBearers), open: bearers.count)))

@@ -72,9 +72,29 @@ package final class InProcessConnection: ServiceConnection {
         app.loop.submit { [app] in outlet.call(body, on: app.loop) }
     }
 
+    /// By the clock of the loop.
+    package func callBack(
+        _ manager: ManagerID,
+        after delay: Duration,
+        _ body: @escaping @Sendable () -> Void
+    ) -> @Sendable () -> Void {
+        guard let outlet = outlets.withLock({ $0[manager] }) else { return {} }
+        let (loop, timer) = (app.loop, TimerBox())
+        loop.submit {
+            let task = loop.schedule(after: delay) { outlet.call(body, on: loop) }
+            timer.task.withLock { $0 = task }
+        }
+        // Submitted behind the start of the timer, which so is known by then.
+        return { loop.submit { if let task = timer.task.withLock({ $0 }) { loop.cancel(task) } } }
+    }
+
     /// Tells those who observe the system.
     package func noteMisuse(_ text: String) {
         app.loop.submit { [app] in app.value.noteMisuse(text) }
+    }
+
+    private final class TimerBox: Sendable {
+        let task = Mutex<ScheduledTask?>(nil)
     }
 
     private final class Box: Sendable {

@@ -19,6 +19,8 @@ final class CentralSession: ManagerSession {
     private let manager: AppManager
     private unowned let system: BluetoothSystem
     private var scan: ScanSubscription?
+    /// Runs until the next device may be lost.
+    private var presenceTimer: ScheduledTask?
     private var uses: [UUID: Use] = [:]
     private var options: [UUID: ConnectOptions] = [:]
     private var watch: ConnectionWatch?
@@ -55,7 +57,7 @@ final class CentralSession: ManagerSession {
     }
 
     private func dropAll() {
-        scan = nil
+        setScan(nil)
         for peer in uses.keys.sorted(by: { $0.uuidString < $1.uuidString }) { drop(peer) }
     }
 
@@ -75,8 +77,9 @@ final class CentralSession: ManagerSession {
         switch request {
         case .startScan(let request): startScan(request)
         case .stopScan:
-            scan = nil
+            setScan(nil)
             system.scansChanged()
+        case .resetScanFilter: scan?.forgetReported()
         case .peer(let peer, let request): handle(request, of: peer)
         case .watchConnections(let new): watch = new?.bounded
         }
@@ -87,38 +90,43 @@ final class CentralSession: ManagerSession {
         case .connect(let options): connect(peer, options)
         case .cancelConnection: cancel(peer)
         case .forget: forget(peer)
-        case .link(let request):
-            // Behaviour 1.7.
-            guard case .connected(let link, let user) = uses[peer] else {
-                return system.misuse(
-                    "\(request) needs a peripheral that is connected; \(peer) is not",
-                    by: manager.subject
-                )
-            }
-            handle(request, on: link, for: user)
+        case .link(let request): handle(request, number: 0, of: peer)
+        case .ask(let number, let request): handle(request, number: number, of: peer)
         }
     }
 
-    private func handle(_ request: LinkRequest, on link: PeerLink, for user: Attachment) {
+    private func handle(_ request: LinkRequest, number: UInt32, of peer: UUID) {
+        // Behaviour 1.7.
+        guard case .connected(let link, let user) = uses[peer] else {
+            return system.misuse("\(request) needs a peripheral that is connected; \(peer) is not", by: manager.subject)
+        }
+        handle(request, on: link, for: Asker(user: user, number: number))
+    }
+
+    private func handle(_ request: LinkRequest, on link: PeerLink, for asker: Asker) {
         switch request {
-        case .discoverServices(let uuids): link.discoverServices(uuids, for: user)
+        case .discoverServices(let uuids): link.discoverServices(uuids, for: asker)
         case .discoverIncludedServices(let service, let uuids):
-            link.discoverIncludedServices(uuids, of: service, for: user)
+            link.discoverIncludedServices(uuids, of: service, for: asker)
         case .discoverCharacteristics(let service, let uuids):
-            link.discoverCharacteristics(uuids, of: service, for: user)
-        case .discoverDescriptors(let characteristic): link.discoverDescriptors(of: characteristic, for: user)
-        case .readCharacteristic(let characteristic): link.read(characteristic, for: user)
-        case .readDescriptor(let descriptor): link.readDescriptor(descriptor, for: user)
-        case .writeCharacteristic(let characteristic, let value): link.write(value, to: characteristic, for: user)
+            link.discoverCharacteristics(uuids, of: service, for: asker)
+        case .discoverDescriptors(let characteristic): link.discoverDescriptors(of: characteristic, for: asker)
+        case .readCharacteristic(let characteristic): link.read(characteristic, for: asker)
+        case .readDescriptor(let descriptor): link.readDescriptor(descriptor, for: asker)
+        case .writeCharacteristic(let characteristic, let value): link.write(value, to: characteristic, for: asker)
         case .writeWithoutResponse(let characteristic, let value):
-            link.writeWithoutResponse(value, to: characteristic, for: user)
-        case .writeDescriptor(let descriptor, let value): link.writeDescriptor(value, to: descriptor, for: user)
-        case .setNotify(let characteristic, let isEnabled): link.setNotify(isEnabled, characteristic, for: user)
-        case .readRSSI: link.readRSSI(for: user)
-        case .openChannel(let psm): link.openChannel(psm, for: user, in: manager.channels)
-        case .startChannelSounding: user.emit(.channelSoundingEnded(.noChannelSounding))
+            link.writeWithoutResponse(value, to: characteristic, for: asker.user)
+        case .writeDescriptor(let descriptor, let value): link.writeDescriptor(value, to: descriptor, for: asker)
+        case .setNotify(let characteristic, let isEnabled): link.setNotify(isEnabled, characteristic, for: asker)
+        case .readRSSI: link.readRSSI(for: asker)
+        case .openChannel(let psm): link.openChannel(psm, for: asker, in: manager.channels)
+        case .refreshServices: link.refreshServices(for: asker)
+        case .readLinkInformation: link.readInformation(for: asker)
+        case .watchLink(let isWatched): link.watch(isWatched, for: asker.user)
+        case .preferLink(let preference): link.prefer(preference)
+        case .startChannelSounding: asker.answer(.channelSoundingEnded(.noChannelSounding))
         case .cancelChannelSounding:
-            system.misuse("measuring was cancelled that is not going on, to \(link.peer)", by: user.subject)
+            system.misuse("measuring was cancelled that is not going on, to \(link.peer)", by: asker.user.subject)
         }
     }
 
@@ -131,6 +139,8 @@ final class CentralSession: ManagerSession {
         case .connectedPeripherals(let services):
             let found = isOn ? system.links.filter { $0.hasService(of: services) } : []
             return .success(.connectedPeripherals(found.compactMap { system.peers[$0.peer]?.info }))
+        case .names(let peer): return .success(.names(system.names(of: peer)))
+        case .scanCounts: return .success(.scanCounts(scan?.counts))
         case .system: return .failure(ServiceError(.invalidParameters, reason: "this is asked for without a manager"))
         }
     }
@@ -144,13 +154,34 @@ extension CentralSession {
     /// The same scan again changes nothing; another one takes the place of the old one (behaviour 2.6).
     private func startScan(_ request: ScanRequest) {
         guard scan?.request != request else { return }
-        scan = ScanSubscription(request)
+        setScan(ScanSubscription(request))
         system.scansChanged()
+    }
+
+    private func setScan(_ new: ScanSubscription?) {
+        scan = new
+        if let presenceTimer { system.loop.cancel(presenceTimer) }
+        presenceTimer = nil
+    }
+
+    /// Tells of devices that were not heard for too long, when the time has come.
+    private func watchPresence() {
+        guard presenceTimer == nil, let deadline = scan?.presence?.deadline else { return }
+        presenceTimer = system.loop.schedule(at: deadline) { [weak self] in
+            guard let self else { return }
+            presenceTimer = nil
+            for peer in scan?.takeLost(at: system.loop.now) ?? [] {
+                emit(.lost(system.peers[peer]?.info ?? PeerInfo(identifier: peer)))
+            }
+            watchPresence()
+        }
     }
 
     /// An advertiser was heard.
     func heard(_ sighting: Sighting, from peer: Peer) {
-        guard var advertisement = scan?.report(sighting, of: peer.identifier) else { return }
+        let news = scan?.report(sighting, of: peer.identifier, at: system.loop.now)
+        watchPresence()
+        guard var advertisement = news else { return }
         advertisement.timestamp = system.calendarTime
         emit(.discovered(peer.info, advertisement, rssi: sighting.rssi))
     }

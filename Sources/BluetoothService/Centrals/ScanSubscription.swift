@@ -1,4 +1,5 @@
 import BluetoothTypes
+import EventLoops
 import Foundation
 import GAP
 import HCI
@@ -16,15 +17,50 @@ struct ScanSubscription {
     let request: ScanRequest
     private var reported: [UUID: Reported] = [:]
     private var order: [UUID] = []
+    private(set) var presence: PresenceWatch?
+    private var tally = ScanCounts()
 
     init(_ request: ScanRequest) {
         self.request = request
+        presence = request.lostAfter.map { PresenceWatch(milliseconds: $0) }
+    }
+
+    /// What the filter has done so far.
+    var counts: ScanCounts {
+        var counts = tally
+        counts.remembered = reported.count
+        return counts
+    }
+
+    /// Forgets which devices were reported (behaviour 15.29).
+    mutating func forgetReported() {
+        reported = [:]
+        order = []
+    }
+
+    /// The devices that were not heard for too long. When one is heard again, it is reported again.
+    mutating func takeLost(at now: Instant) -> [UUID] {
+        let lost = presence?.takeLost(at: now) ?? []
+        // Its old place in the order stays: it may be forgotten earlier than others, which does no harm.
+        for peer in lost { reported[peer] = nil }
+        return lost
     }
 
     /// What to report of a sighting; nil when the filter leaves it out or the manager knows it already.
-    mutating func report(_ sighting: Sighting, of peer: UUID) -> Advertisement? {
+    mutating func report(_ sighting: Sighting, of peer: UUID, at now: Instant = .zero) -> Advertisement? {
         guard let advertisement = Advertisement(sighting, for: request) else { return nil }
-        guard !request.allowsDuplicates else { return advertisement }
+        presence?.heard(peer, at: now)
+        tally.heard += 1
+        guard isNews(sighting, of: peer) else {
+            tally.suppressed += 1
+            return nil
+        }
+        tally.reported += 1
+        return advertisement
+    }
+
+    private mutating func isNews(_ sighting: Sighting, of peer: UUID) -> Bool {
+        guard !request.allowsDuplicates else { return true }
         let stage: Reported = sighting.hasScanResponse ? .withScanResponse : .advertisement
         switch (reported[peer], stage) {
         case (nil, _):
@@ -33,15 +69,16 @@ struct ScanSubscription {
             // The scan response is told of once more, merged, even to those who want no duplicates (behaviour 2.15).
             reported[peer] = stage
         case (.advertisement, .advertisement), (.withScanResponse, _):
-            return nil
+            return false
         }
-        return advertisement
+        return true
     }
 
     private mutating func remember(_ peer: UUID, _ stage: Reported) {
         if order.count >= Self.maximumReported {
             let quarter = order.prefix(order.count / 4)
             for old in quarter { reported[old] = nil }
+            tally.forgotten += quarter.count
             order.removeFirst(quarter.count)
         }
         order.append(peer)

@@ -9,21 +9,25 @@ struct SubscriptionArbiter<Subscriber: Hashable> {
     static var maximumQueued: Int { 64 }
 
     enum Event {
-        case request(Subscriber, enabled: Bool)
+        /// A subscriber wants it, or does not any more; what comes of that is reported with the number.
+        case request(Subscriber, enabled: Bool, number: UInt32 = 0)
         /// The subscriber is gone, and is told nothing any more.
         case leave(Subscriber)
         /// The write has ended.
         case written(Result<Void, ServiceError>)
+        /// The characteristic is no more: whoever waits hears so, and nothing is left.
+        case gone(ServiceError)
     }
 
     enum Action: Equatable {
         case write(enabled: Bool)
-        case report(Subscriber, isNotifying: Bool, ServiceError?)
+        case report(Subscriber, isNotifying: Bool, ServiceError?, number: UInt32 = 0)
     }
 
     private struct Wish {
         var subscriber: Subscriber
         var enabled: Bool
+        var number: UInt32 = 0
         var isSilent = false
     }
 
@@ -38,12 +42,12 @@ struct SubscriptionArbiter<Subscriber: Hashable> {
     mutating func handle(_ event: Event) -> [Action] {
         var actions: [Action] = []
         switch event {
-        case .request(let subscriber, let enabled):
+        case .request(let subscriber, let enabled, let number):
             guard queue.count < Self.maximumQueued else {
                 let error = ServiceError(.outOfSpace, reason: "too many changes of one subscription")
-                return [.report(subscriber, isNotifying: subscribers.contains(subscriber), error)]
+                return [.report(subscriber, isNotifying: subscribers.contains(subscriber), error, number: number)]
             }
-            queue.append(Wish(subscriber: subscriber, enabled: enabled))
+            queue.append(Wish(subscriber: subscriber, enabled: enabled, number: number))
         case .leave(let subscriber):
             queue.removeAll { $0.subscriber == subscriber }
             if inFlight?.subscriber == subscriber { inFlight?.isSilent = true }
@@ -52,6 +56,10 @@ struct SubscriptionArbiter<Subscriber: Hashable> {
             guard let wish = inFlight else { return [] }
             inFlight = nil
             actions += end(wish, result)
+        case .gone(let error):
+            let waiting = [inFlight].compactMap { $0 } + queue
+            (subscribers, queue, inFlight) = ([], [], nil)
+            return waiting.flatMap { report($0, error) }
         }
         return actions + next()
     }
@@ -94,6 +102,7 @@ struct SubscriptionArbiter<Subscriber: Hashable> {
 
     private func report(_ wish: Wish, _ error: ServiceError?) -> [Action] {
         guard !wish.isSilent else { return [] }
-        return [.report(wish.subscriber, isNotifying: subscribers.contains(wish.subscriber), error)]
+        let isNotifying = subscribers.contains(wish.subscriber)
+        return [.report(wish.subscriber, isNotifying: isNotifying, error, number: wish.number)]
     }
 }

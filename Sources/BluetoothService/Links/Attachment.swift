@@ -11,6 +11,8 @@ final class Attachment {
     var subject: Observation.Subject { manager.subject.about(peer) }
     /// Whether the manager still counts as connected.
     private(set) var isLive = true
+    /// Whether the manager is told of changes of the link.
+    var watchesLink = false
     /// What the manager has found so far: handles of services and of characteristic values (behaviour 4.2).
     private var known: Set<AttributeHandle> = []
 
@@ -24,6 +26,12 @@ final class Attachment {
     /// Tells the manager; after the end nothing (behaviour 3.13).
     func emit(_ event: PeerEvent) {
         if isLive { manager.tell(.central(.peer(peer, event)), on: loop) }
+    }
+
+    /// Tells the manager what came of a request; 0 is the number of one that has none.
+    func answer(_ event: PeerEvent, _ number: UInt32) {
+        guard number != 0 else { return emit(event) }
+        if isLive { manager.tell(.central(.answered(peer, number: number, event)), on: loop) }
     }
 
     /// The manager is no longer connected.
@@ -47,4 +55,13 @@ final class Attachment {
         known.subtract(lost)
         return lost.sorted()
     }
+}
+
+/// Whoever waits for what comes of one request.
+struct Asker {
+    let user: Attachment
+    /// The app's number of the request; 0 when it has none.
+    var number: UInt32 = 0
+
+    func answer(_ event: PeerEvent) { user.answer(event, number) }
 }

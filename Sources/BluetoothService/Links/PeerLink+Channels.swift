@@ -13,17 +13,21 @@ extension PeerLink {
 
     /// Opens a channel for a manager when those before it are opened, or not. With too much waiting it ends at once, with an error
     /// (AB-G05).
-    func openChannel(_ psm: UInt16, for user: Attachment, in channels: AppChannels) {
+    func openChannel(_ psm: UInt16, for asker: Asker, in channels: AppChannels) {
+        // The number of the attribute protocol is no app's: to apps nobody listens there, as with a peer that does not have it.
+        guard SPSM(rawValue: psm) != .enhancedAttribute else {
+            return asker.answer(.channelOpened(psm: psm, .failure(ServiceError(.refused(.spsmNotSupported)))))
+        }
         let isAccepted = channelOpenings.add { [weak self] done in
-            guard let self, user.isLive else { return done() }
+            guard let self, asker.user.isLive else { return done() }
             proceed(ChannelOpening(), .begin, on: SPSM(rawValue: psm)) { [weak self] result in
-                self?.opened(psm, result, for: user, in: channels)
+                self?.opened(psm, result, for: asker, in: channels)
                 done()
             }
         }
         if !isAccepted {
             let error = ServiceError(.outOfSpace, reason: "too many channels wait to be opened on this link")
-            user.emit(.channelOpened(psm: psm, .failure(error)))
+            asker.answer(.channelOpened(psm: psm, .failure(error)))
         }
     }
 
@@ -78,16 +82,17 @@ extension PeerLink {
     }
 
     /// A manager that has let go meanwhile hears nothing (behaviour 3.13), and has no channel.
-    private func opened(_ psm: UInt16, _ result: OpeningResult, for user: Attachment, in channels: AppChannels) {
+    private func opened(_ psm: UInt16, _ result: OpeningResult, for asker: Asker, in channels: AppChannels) {
         switch result {
-        case .success(let channel) where !user.isLive: channel.disconnect()
+        case .success(let channel) where !asker.user.isLive: channel.disconnect()
         case .success(let channel):
             let limit = ServiceLimits.channels
             let full = ServiceError(.outOfSpace, reason: "a manager has up to \(limit) L2CAP channels")
-            user.emit(.channelOpened(psm: psm, channels.add(channel, of: peer).map { .success($0) } ?? .failure(full)))
+            let opened = channels.add(channel, of: peer)
+            asker.answer(.channelOpened(psm: psm, opened.map { .success($0) } ?? .failure(full)))
         // With the link all is over; the disconnection says so (behaviour 3.39).
         case .failure where isOver: break
-        case .failure(let error): user.emit(.channelOpened(psm: psm, .failure(error)))
+        case .failure(let error): asker.answer(.channelOpened(psm: psm, .failure(error)))
         }
     }
 }

@@ -5,59 +5,71 @@ import GATT
 extension PeerLink {
     /// Runs a procedure for a manager when its turn has come, and tells the manager the event that comes of it. With too
     /// much waiting it ends at once, with an error (AB-G05).
+    ///
+    /// - Parameter attribute: What it looks at, and nothing else; then it may go beside others, if the link has enhanced
+    ///   bearers.
     func run(
-        for user: Attachment,
+        lookingAt attribute: AttributeHandle? = nil,
+        for asker: Asker,
         orFail failure: (ServiceError) -> PeerEvent,
         _ procedure: @escaping (PeerLink, _ finish: @escaping (PeerEvent) -> Void) -> Void
     ) {
-        let isAccepted = operations.add { [weak self] done in
-            guard let self, user.isLive else { return done() }
+        let isAccepted = operations.add(lookingAt: attribute) { [weak self] done in
+            guard let self, asker.user.isLive else { return done {} }
             procedure(self) { [weak self] event in
                 // With the attribute protocol all is over; the disconnection says so (behaviour 3.39).
-                if self?.isOver == false { user.emit(event) }
-                done()
+                done { if self?.isOver == false { asker.answer(event) } }
             }
         }
         if !isAccepted {
-            user.emit(failure(ServiceError(.outOfSpace, reason: "too many requests wait on this link")))
+            asker.answer(failure(ServiceError(.outOfSpace, reason: "too many requests wait on this link")))
         }
     }
 
     /// Primary services that the list names; nil or empty means all (behaviour 4.1).
-    func discoverServices(_ uuids: [BluetoothUUID]?, for user: Attachment) {
-        run(for: user, orFail: { .servicesDiscovered(.failure($0)) }) { link, finish in
+    func discoverServices(_ uuids: [BluetoothUUID]?, for asker: Asker) {
+        run(for: asker, orFail: { .servicesDiscovered(.failure($0)) }) { link, finish in
             link.loadServices { result in
-                let found = result.map { user.found($0.visible, at: \.handle) { uuids.names($0.uuid) } }
+                let found = result.map { link.found($0, by: asker.user) { uuids.names($0.uuid) } }
                 finish(.servicesDiscovered(found))
             }
         }
     }
 
+    /// What a manager has found of services, those hidden from apps left out.
+    func found(
+        _ services: [RemoteService],
+        by user: Attachment,
+        where isWanted: (RemoteService) -> Bool = { _ in true }
+    ) -> [RemoteService] {
+        user.found(services.visible, at: \.handle, where: isWanted)
+    }
+
     /// Services that the service at `handle` includes.
-    func discoverIncludedServices(_ uuids: [BluetoothUUID]?, of handle: AttributeHandle, for user: Attachment) {
+    func discoverIncludedServices(_ uuids: [BluetoothUUID]?, of handle: AttributeHandle, for asker: Asker) {
         let event = { PeerEvent.includedServicesDiscovered(of: handle, $0) }
-        run(for: user, orFail: { event(.failure($0)) }) { link, finish in
+        run(lookingAt: handle, for: asker, orFail: { event(.failure($0)) }) { link, finish in
             link.loadIncludedServices(of: handle) { result in
-                finish(event(result.map { user.found($0.visible, at: \.handle) { uuids.names($0.uuid) } }))
+                finish(event(result.map { asker.user.found($0.visible, at: \.handle) { uuids.names($0.uuid) } }))
             }
         }
     }
 
     /// Characteristics of the service at `handle`.
-    func discoverCharacteristics(_ uuids: [BluetoothUUID]?, of handle: AttributeHandle, for user: Attachment) {
+    func discoverCharacteristics(_ uuids: [BluetoothUUID]?, of handle: AttributeHandle, for asker: Asker) {
         let event = { PeerEvent.characteristicsDiscovered(of: handle, $0) }
-        run(for: user, orFail: { event(.failure($0)) }) { link, finish in
+        run(lookingAt: handle, for: asker, orFail: { event(.failure($0)) }) { link, finish in
             link.loadCharacteristics(of: handle) { result in
-                let found = result.map { user.found($0, at: \.value) { uuids.names($0.uuid) } }
+                let found = result.map { asker.user.found($0, at: \.value) { uuids.names($0.uuid) } }
                 finish(event(found.map { $0.map { RemoteCharacteristic($0, value: link.database.values[$0.value]) } }))
             }
         }
     }
 
     /// All descriptors of the characteristic whose value is at `handle`.
-    func discoverDescriptors(of handle: AttributeHandle, for user: Attachment) {
+    func discoverDescriptors(of handle: AttributeHandle, for asker: Asker) {
         let event = { PeerEvent.descriptorsDiscovered(of: handle, $0) }
-        run(for: user, orFail: { event(.failure($0)) }) { link, finish in
+        run(lookingAt: handle, for: asker, orFail: { event(.failure($0)) }) { link, finish in
             link.loadDescriptors(of: handle) { finish(event($0)) }
         }
     }

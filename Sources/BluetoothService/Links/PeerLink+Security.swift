@@ -17,6 +17,7 @@ extension PeerLink {
         secured.onChange = { [weak self] security in
             guard let self else { return }
             system.observers.tell(.links, .secured(security), of: subject)
+            informationChanged()
         }
         secured.onPaired = { [weak self] bond in if bond != nil { self?.bonded() } }
         secured.onBondLost = { [weak self] in self?.tellOfLostBond() }
@@ -32,6 +33,7 @@ extension PeerLink {
     private func bonded() {
         guard let identifier = secured.bond?.identifier, let record = served?.record else { return }
         system.keeper.update(identifier) { $0.record = record }
+        informationChanged()
     }
 
     private func tellOfLostBond() {
@@ -73,7 +75,8 @@ extension PeerLink {
         case .pairing(.timedOut):
             return ServiceError(
                 att: ATTStatus(rawValue: ATTErrorCode.insufficientEncryption.rawValue),
-                reason: "\(security)"
+                reason: "\(security)",
+                cause: refusal.cause
             )
         case .keysRefused where system.keeper.isFull:
             return ServiceError(.tooManyLEPairedDevices, reason: "\(security)")

@@ -7,9 +7,9 @@ import GATT
 
 extension PeerLink {
     /// Reads a characteristic for a manager.
-    func read(_ handle: AttributeHandle, for user: Attachment) {
-        let event = { PeerEvent.valueUpdated(handle, $0) }
-        run(for: user, orFail: { event(.failure($0)) }) { link, finish in
+    func read(_ handle: AttributeHandle, for asker: Asker) {
+        let event = { PeerEvent.valueRead(handle, $0) }
+        run(lookingAt: handle, for: asker, orFail: { event(.failure($0)) }) { link, finish in
             guard link.database.characteristic(at: handle) != nil else {
                 return finish(event(.failure(.unknown(handle))))
             }
@@ -21,9 +21,9 @@ extension PeerLink {
     }
 
     /// Reads a descriptor for a manager.
-    func readDescriptor(_ handle: AttributeHandle, for user: Attachment) {
+    func readDescriptor(_ handle: AttributeHandle, for asker: Asker) {
         let event = { PeerEvent.descriptorUpdated(handle, $0) }
-        run(for: user, orFail: { event(.failure($0)) }) { link, finish in
+        run(lookingAt: handle, for: asker, orFail: { event(.failure($0)) }) { link, finish in
             guard link.database.descriptor(at: handle) != nil else {
                 return finish(event(.failure(.unknown(handle))))
             }
@@ -32,18 +32,18 @@ extension PeerLink {
     }
 
     /// Writes a characteristic and waits for the answer.
-    func write(_ value: PacketBuffer, to handle: AttributeHandle, for user: Attachment) {
+    func write(_ value: PacketBuffer, to handle: AttributeHandle, for asker: Asker) {
         let event = { PeerEvent.valueWritten(handle, $0) }
-        run(for: user, orFail: event) { link, finish in
+        run(for: asker, orFail: event) { link, finish in
             guard link.database.characteristic(at: handle) != nil else { return finish(event(.unknown(handle))) }
             link.client.write(value, to: handle) { finish(event($0.failure.map(link.serviceError))) }
         }
     }
 
     /// Writes a descriptor. The client configuration belongs to the system (behaviour 4.7).
-    func writeDescriptor(_ value: PacketBuffer, to handle: AttributeHandle, for user: Attachment) {
+    func writeDescriptor(_ value: PacketBuffer, to handle: AttributeHandle, for asker: Asker) {
         let event = { PeerEvent.descriptorWritten(handle, $0) }
-        run(for: user, orFail: event) { link, finish in
+        run(for: asker, orFail: event) { link, finish in
             guard let descriptor = link.database.descriptor(at: handle) else {
                 return finish(event(.unknown(handle)))
             }
@@ -88,10 +88,10 @@ extension PeerLink {
     }
 
     /// Reads the signal strength, which is no attribute and waits for none.
-    func readRSSI(for user: Attachment) {
+    func readRSSI(for asker: Asker) {
         link.readRSSI { result in
             let rssi = result.mapError { ServiceError(.unknown, reason: "the controller cannot tell: \($0)") }
-            user.emit(.rssiRead(rssi))
+            asker.answer(.rssiRead(rssi))
         }
     }
 }
@@ -100,18 +100,18 @@ extension PeerLink {
 
 extension PeerLink {
     /// Subscribes or unsubscribes a manager (behaviours 5.16 to 5.18).
-    func setNotify(_ isEnabled: Bool, _ handle: AttributeHandle, for user: Attachment) {
+    func setNotify(_ isEnabled: Bool, _ handle: AttributeHandle, for asker: Asker) {
         guard let characteristic = database.characteristic(at: handle) else {
-            return user.emit(.notifyStateChanged(handle, isNotifying: false, .unknown(handle)))
+            return asker.answer(.notifyStateChanged(handle, isNotifying: false, .unknown(handle)))
         }
         guard !characteristic.properties.isDisjoint(with: [.notify, .indicate]) else {
             let error = ServiceError(
                 att: ATTStatus(rawValue: 0x06),
                 reason: "the characteristic neither notifies nor indicates"
             )
-            return user.emit(.notifyStateChanged(handle, isNotifying: false, error))
+            return asker.answer(.notifyStateChanged(handle, isNotifying: false, error))
         }
-        subscription(handle, .request(user.key, enabled: isEnabled))
+        subscription(handle, .request(asker.user.key, enabled: isEnabled, number: asker.number))
     }
 
     func subscription(_ handle: AttributeHandle, _ event: SubscriptionArbiter<ManagerKey>.Event) {
@@ -120,9 +120,9 @@ extension PeerLink {
             switch action {
             case .write(let isEnabled):
                 writeConfiguration(isEnabled, of: handle)
-            case .report(let manager, let isNotifying, let error):
+            case .report(let manager, let isNotifying, let error, let number):
                 let user = users.first { $0.key == manager }
-                user?.emit(.notifyStateChanged(handle, isNotifying: isNotifying, error))
+                user?.answer(.notifyStateChanged(handle, isNotifying: isNotifying, error), number)
             }
         }
         if subscriptions[handle]?.isIdle == true { subscriptions[handle] = nil }
@@ -156,8 +156,9 @@ extension PeerLink {
     /// A value that nobody subscribed to is for nobody (AB-A09).
     func valueArrived(_ value: PacketBuffer, of handle: AttributeHandle) {
         guard let subscribers = subscriptions[handle]?.subscribers else { return }
+        operations.tellWhatIsKnown(of: handle)
         for user in users where subscribers.contains(user.key) {
-            user.emit(.valueUpdated(handle, .success(value)))
+            user.emit(.valueNotified(handle, value))
         }
     }
 }

@@ -30,6 +30,8 @@ final class PeerLink {
     private(set) var users: [Attachment] = []
     /// Whether this side has asked for the end of the link: nobody can join it any more.
     private(set) var isEnding = false
+    /// What those who want to know were last told of the link.
+    var lastFacts: LinkFacts?
 
     /// Whether what the system does before anybody may use the link is done.
     private(set) var isReady = false
@@ -47,7 +49,8 @@ final class PeerLink {
         self.system = system
         let attributes = link.openAttributes(
             mtu: system.configuration.preferredMTU,
-            server: system.attributes.server
+            server: system.attributes.server,
+            enhanced: system.enhancedBearers
         )
         (bearer, client, served) = (attributes.bearer, attributes.client, attributes.session)
         if let served { system.attributes.attach(served, of: peer) }
@@ -58,6 +61,9 @@ final class PeerLink {
     private func listen() {
         bearer.onMTUChange = { [weak self] in self?.mtuChanged($0) }
         bearer.onClose = { [weak self] in self?.bearerClosed($0) }
+        link.attributes?.onEnhancedFailure = { [weak self] in self?.bearerClosed($0) }
+        operations.width = { [weak client] in client?.bearers.count { $0.closure == nil } ?? 1 }
+        connection.onChange = { [weak self] in self?.informationChanged() }
         bearer.onCommandRoom = { [weak self] in self?.sendCommands() }
         client.onValue = { [weak self] handle, value, _ in self?.valueArrived(value, of: handle) }
         client.onServiceChanged = { [weak self] in self?.servicesChanged($0) }
@@ -81,6 +87,9 @@ final class PeerLink {
     /// The link as HCI knows it.
     var connection: HCIConnection { link.connection }
 
+    /// Whether a central made the link, and it can be used.
+    var servesCentral: Bool { isReady && connection.role == .peripheral }
+
     /// What it is called, for observers.
     var subject: Observation.Subject { Observation.Subject(peer: peer, link: connection.handle) }
 
@@ -88,20 +97,25 @@ final class PeerLink {
     var secured: SecureLink { link.security }
 
     /// Whether nothing comes of procedures any more: the attribute protocol, or the whole link, has come to its end.
-    var isOver: Bool { !link.isOpen || bearer.closure != nil }
+    var isOver: Bool {
+        !link.isOpen || closure != nil || bearer.closure != nil
+            || client.bearers.contains { $0.closure?.isFailure == true }
+    }
 
     /// The most octets of a write without response: MTU less 3 (behaviour 5.7).
     var maximumCommandLength: Int { bearer.mtu - 3 }
 
     private func mtuChanged(_ mtu: Int) {
         for user in users { user.emit(.maximumWriteLengthChanged(mtu - 3)) }
+        informationChanged()
         system.centralChanged(CentralInfo(identifier: peer, maximumUpdateLength: mtu - 3))
     }
 
     /// An attribute protocol that is stuck takes the link with it (behaviour 5.23).
     private func bearerClosed(_ closure: ATTBearerClosure) {
-        self.closure = closure
-        if closure != .linkLost && closure != .local { disconnect() }
+        // The first one says why; the others end with the link.
+        self.closure = self.closure ?? closure
+        if closure.isFailure { disconnect() }
     }
 }
 
@@ -224,6 +238,14 @@ extension PeerLink {
             guard let self else { return done() }
             client.watchServices { _ in done() }
         }
+        guard system.enhancedBearers != nil else { return }
+        _ = operations.add { [weak self] done in
+            guard let self else { return done() }
+            client.announceEnhancedBearers { [weak self] bothCan in
+                if bothCan { self?.link.attributes?.wantEnhancedBearers() }
+                done()
+            }
+        }
     }
 
     private func readName(_ done: @escaping () -> Void) {
@@ -239,9 +261,13 @@ extension PeerLink {
         }
     }
 
-    private func servicesChanged(_ range: ClosedRange<AttributeHandle>) {
+    func servicesChanged(_ range: ClosedRange<AttributeHandle>) {
+        operations.tellWhatIsKnown()
         database.invalidate(range)
-        subscriptions = subscriptions.filter { !range.contains($0.key) }
+        // Whoever waits for a subscription hears that nothing comes of it (behaviour 15.11).
+        for handle in subscriptions.keys.sorted() where range.contains(handle) {
+            subscription(handle, .gone(.unknown(handle)))
+        }
         for user in users {
             user.emit(.servicesModified(invalidated: user.invalidate(range)))
         }

@@ -19,8 +19,12 @@ public enum CentralEvent: Hashable, Sendable {
     case discovered(PeerInfo, Advertisement, rssi: Int)
     /// About one peripheral.
     case peer(UUID, PeerEvent)
+    /// The answer to a request with this number, ``PeerRequest/ask(_:_:)``: what else would come as ``peer(_:_:)``.
+    case answered(UUID, number: UInt32, PeerEvent)
     /// A peer that the manager asked about was connected to this system or is not any more, whoever uses it.
     case connectionChanged(PeerInfo, isConnected: Bool)
+    /// A peer was not heard for as long as the scan says (behaviour 15.3).
+    case lost(PeerInfo)
 }
 
 /// What a central manager is told about one peripheral.
@@ -40,8 +44,10 @@ public enum PeerEvent: Hashable, Sendable {
     case characteristicsDiscovered(of: AttributeHandle, Result<[RemoteCharacteristic], ServiceError>)
     /// Descriptors of a characteristic.
     case descriptorsDiscovered(of: AttributeHandle, Result<[RemoteDescriptor], ServiceError>)
-    /// A value was read, notified or indicated.
-    case valueUpdated(AttributeHandle, Result<PacketBuffer, ServiceError>)
+    /// A value was read, or could not be.
+    case valueRead(AttributeHandle, Result<PacketBuffer, ServiceError>)
+    /// A value was notified or indicated.
+    case valueNotified(AttributeHandle, PacketBuffer)
     /// A descriptor was read.
     case descriptorUpdated(AttributeHandle, Result<PacketBuffer, ServiceError>)
     /// A write with response has ended.
@@ -66,14 +72,16 @@ public enum PeerEvent: Hashable, Sendable {
     case notificationsAuthorized(Bool)
     /// Distances are not measured any more, or could not be.
     case channelSoundingEnded(ServiceError?)
+    /// What the link is like now: to who asked, or who wants to know of changes.
+    case linkInformation(LinkFacts)
 }
 
 /// What a peripheral manager is told.
 public enum PeripheralEvent: Hashable, Sendable {
     /// A service was published, or could not be.
     case serviceAdded(LocalAttributeID, ServiceError?)
-    /// Advertising began, or could not.
-    case advertisingStarted(ServiceError?)
+    /// Advertising began, or could not; the number is that of the request.
+    case advertisingStarted(ServiceError?, number: UInt32 = 0)
     /// A central subscribed.
     case subscribed(CentralInfo, LocalAttributeID)
     /// A central unsubscribed or is gone.
@@ -86,10 +94,16 @@ public enum PeripheralEvent: Hashable, Sendable {
     case updateCreditsReturned(Int)
     /// What is known of a central has changed.
     case centralChanged(CentralInfo)
-    /// L2CAP channels are taken on this PSM from now on; 0 and an error when they cannot be.
-    case channelPublished(psm: UInt16, ServiceError?)
+    /// L2CAP channels are taken on this PSM from now on; 0 and an error when they cannot be. The number is that of the request.
+    case channelPublished(psm: UInt16, ServiceError?, number: UInt32 = 0)
     /// They are taken no longer on this PSM, or never were.
     case channelUnpublished(psm: UInt16, ServiceError?)
     /// A central has opened a channel (behaviour 8.10).
     case channelOpened(psm: UInt16, CentralInfo, ChannelID)
+    /// A central is connected; to a manager that watches them (behaviour 15.15).
+    case centralConnected(CentralInfo)
+    /// A central is connected no longer; no error when this system ended the link.
+    case centralDisconnected(UUID, ServiceError?)
+    /// The link to a central is over, or cannot be ended: the answer to ``PeripheralRequest/disconnectCentral(_:)``.
+    case centralReleased(UUID, ServiceError?)
 }

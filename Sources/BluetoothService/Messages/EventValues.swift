@@ -103,6 +103,72 @@ public struct Advertisement: Hashable, Sendable {
     public init() {}
 }
 
+/// What a link is like at a moment (behaviour 15.4).
+public struct LinkFacts: Hashable, Sendable {
+    /// The connection interval, in microseconds.
+    public var interval = 0
+    /// Connection events in a row that the peripheral may leave out.
+    public var latency = 0
+    /// How long silence is borne, in milliseconds.
+    public var supervisionTimeout = 0
+    /// The PHY for sending, by the numbers of HCI.
+    public var txPHY = 1
+    /// The PHY for receiving.
+    public var rxPHY = 1
+    /// The MTU of the attribute protocol.
+    public var mtu = 23
+    /// The longest link-layer payload that is sent, in octets.
+    public var maxTxOctets = 27
+    /// The longest link-layer payload that is received, in octets.
+    public var maxRxOctets = 27
+    /// The signal strength in dBm, where it was asked for.
+    public var rssi: Int?
+    /// Whether the link is encrypted.
+    public var isEncrypted = false
+    /// Whether nobody can be in the middle.
+    public var isAuthenticated = false
+    /// Whether the peer is bonded.
+    public var isBonded = false
+    /// Octets of the key; 0 without encryption.
+    public var keySize = 0
+
+    /// A link as it begins.
+    public init() {}
+}
+
+/// The names that this host knows of a peer, and how old they are, in milliseconds; an age is nil where the name is from before
+/// (behaviour 15.7).
+public struct KnownNames: Hashable, Sendable {
+    /// The name in its advertisements.
+    public var advertised: String?
+    /// When that was last heard.
+    public var advertisedAge: Int?
+    /// The name in its Generic Access service.
+    public var device: String?
+    /// When that was read.
+    public var deviceAge: Int?
+
+    /// No names.
+    public init() {}
+}
+
+/// What the filter of a scan has done so far (behaviour 15.29).
+public struct ScanCounts: Hashable, Sendable {
+    /// Advertisements that the scan asked for.
+    public var heard = 0
+    /// Those that the app was told of.
+    public var reported = 0
+    /// Those that it was not told of, since it knew the device.
+    public var suppressed = 0
+    /// Devices that are remembered.
+    public var remembered = 0
+    /// Devices that were forgotten since there is a bound (AB-G02); they are told of again.
+    public var forgotten = 0
+
+    /// Nothing so far.
+    public init() {}
+}
+
 /// A service of a peer.
 public struct RemoteService: Hashable, Sendable {
     /// Its first handle.

@@ -25,6 +25,8 @@ public enum CentralRequest: Hashable, Sendable {
     /// Tells of connections by anyone on this system from now on, in place of those asked for before; nil ends it (behaviour
     /// 3.22).
     case watchConnections(ConnectionWatch?)
+    /// The scan forgets which devices it has told of.
+    case resetScanFilter
 }
 
 /// What a central manager asks about one peripheral.
@@ -37,6 +39,8 @@ public enum PeerRequest: Hashable, Sendable {
     case forget
     /// Of the peripheral itself, once it is connected (behaviour 1.7).
     case link(LinkRequest)
+    /// The same with a number of the app's, other than 0, which the answer comes with: ``CentralEvent/answered(_:number:_:)``.
+    case ask(UInt32, LinkRequest)
 }
 
 /// What is asked of a connected peripheral.
@@ -69,6 +73,14 @@ public enum LinkRequest: Hashable, Sendable {
     case startChannelSounding
     /// Ends measuring.
     case cancelChannelSounding
+    /// Forgets what is known of the peer's services, and discovers them anew (behaviour 15.6).
+    case refreshServices
+    /// Asks what the link is like (behaviour 15.4).
+    case readLinkInformation
+    /// Tells of changes of the link from now on, or not any more.
+    case watchLink(Bool)
+    /// Says what would be welcome; nothing is answered.
+    case preferLink(LinkPreference)
 }
 
 /// What a peripheral manager asks.
@@ -90,10 +102,14 @@ public enum PeripheralRequest: Hashable, Sendable {
     case updateValue(LocalAttributeID, value: PacketBuffer, centrals: [UUID]?)
     /// Asks the central for faster or slower connection events (behaviour 7.47).
     case setDesiredConnectionLatency(central: UUID, latency: Int)
-    /// Takes L2CAP channels of peers, on a PSM that the service picks (behaviour 8.1).
-    case publishChannel(needsEncryption: Bool)
+    /// Takes L2CAP channels of peers, on a PSM that the service picks (behaviour 8.1). The answer repeats the number.
+    case publishChannel(needsEncryption: Bool, number: UInt32 = 0)
     /// Takes none any more on this PSM, and closes those that are open (behaviour 8.9).
     case unpublishChannel(psm: UInt16)
+    /// Tells of centrals that connect and disconnect from now on, and of those that are connected; or not any more (behaviour 15.15).
+    case watchCentrals(Bool)
+    /// Ends the link to a central.
+    case disconnectCentral(UUID)
 }
 
 /// What an app asks and waits for.
@@ -104,6 +120,10 @@ public enum Query: Hashable, Sendable {
     case connectedPeripherals(services: [BluetoothUUID])
     /// What the system can do, and what the app may; no manager is needed (behaviours 1.20, 1.25).
     case system
+    /// The names of a peripheral.
+    case names(UUID)
+    /// What the filter of the manager's scan has done.
+    case scanCounts
 }
 
 /// The answer to a ``Query`` of the same name.
@@ -114,4 +134,8 @@ public enum Reply: Hashable, Sendable {
     case connectedPeripherals([PeerInfo])
     /// At this moment.
     case system(SystemInfo)
+    /// At this moment.
+    case names(KnownNames)
+    /// Nil when the manager does not scan.
+    case scanCounts(ScanCounts?)
 }

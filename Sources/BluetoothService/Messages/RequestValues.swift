@@ -9,6 +9,8 @@ public struct ScanRequest: Hashable, Sendable {
     public var allowsDuplicates: Bool
     /// Report peripherals that solicit one of these as well (behaviour 2.8).
     public var solicitedServices: [BluetoothUUID]
+    /// After how many milliseconds without a packet a peripheral counts as lost; nil when nobody wants to know (behaviour 15.3).
+    public var lostAfter: Int?
 
     /// A scan for all services.
     public init() { self.init(services: nil) }
@@ -17,11 +19,13 @@ public struct ScanRequest: Hashable, Sendable {
     public init(
         services: [BluetoothUUID]? = nil,
         allowsDuplicates: Bool = false,
-        solicitedServices: [BluetoothUUID] = []
+        solicitedServices: [BluetoothUUID] = [],
+        lostAfter: Int? = nil
     ) {
         self.services = services
         self.allowsDuplicates = allowsDuplicates
         self.solicitedServices = solicitedServices
+        self.lostAfter = lostAfter
     }
 }
 
@@ -158,12 +162,35 @@ public struct LocalDescriptor: Hashable, Sendable {
     }
 }
 
-/// What an app wants to advertise (behaviour 7.15).
+/// What an app would like a link to be like; the two devices decide (behaviour 15.4).
+public struct LinkPreference: Hashable, Sendable {
+    /// The shortest and the longest connection interval, in microseconds; nil for no wish.
+    public var minimumInterval: Int?
+    /// The longest connection interval, in microseconds.
+    public var maximumInterval: Int?
+    /// Connection events in a row that the peripheral may leave out.
+    public var latency = 0
+    /// How long silence is borne, in milliseconds.
+    public var supervisionTimeout = 6_000
+    /// The PHY, by the numbers of HCI; nil for no wish.
+    public var phy: Int?
+
+    /// No wish.
+    public init() {}
+}
+
+/// What an app wants to advertise (behaviours 7.15, 15.16).
 public struct AdvertisingRequest: Hashable, Sendable {
     /// The name.
     public var localName: String?
     /// Its services.
     public var services: [BluetoothUUID]
+    /// The company's number, least significant octet first, and its data; for who asked for more than Apple's systems have.
+    public var manufacturerData: PacketBuffer?
+    /// Data by service, in the order in which they are put on the air.
+    public var serviceData: [LocalDescriptor] = []
+    /// Names the request in its answer.
+    public var number: UInt32 = 0
 
     /// Nothing but flags.
     public init() { self.init(localName: nil) }

@@ -45,20 +45,48 @@ public struct ServiceError: Error, Hashable, Sendable {
         case tooManyLEPairedDevices = 16
     }
 
+    /// The protocols whose codes may lie behind an error.
+    public enum Layer: UInt8, Hashable, Sendable {
+        /// The attribute protocol: an Error Response (Core Vol 3 Part F 3.4.1.1).
+        case att
+        /// The security manager: why a pairing failed (Core Vol 3 Part H 3.5.5).
+        case smp
+        /// The controller: an error code (Core Vol 1 Part F).
+        case hci
+    }
+
+    /// The code that lies behind an error (behaviours 15.9, 15.10).
+    public struct Cause: Hashable, Sendable {
+        /// Whose code it is.
+        public var layer: Layer
+        /// The code.
+        public var code: UInt8
+
+        /// A code of a layer.
+        public init(_ layer: Layer, _ code: UInt8) {
+            self.layer = layer
+            self.code = code
+        }
+    }
+
     /// What the API shows.
     public var code: Code
     /// The layer below that failed and how, for a person.
     public var reason: String?
+    /// The same for a program, where that layer has a code for it.
+    public var cause: Cause?
 
     /// An error of the API's own domain.
-    public init(_ code: CoreCode, reason: String? = nil) {
+    public init(_ code: CoreCode, reason: String? = nil, cause: Cause? = nil) {
         self.code = .core(code)
         self.reason = reason
+        self.cause = cause
     }
 
     /// An error that a peer's attribute server answered with.
-    public init(att status: ATTStatus, reason: String? = nil) {
+    public init(att status: ATTStatus, reason: String? = nil, cause: Cause? = nil) {
         code = .att(status)
         self.reason = reason
+        self.cause = cause
     }
 }

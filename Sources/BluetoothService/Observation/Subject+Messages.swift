@@ -12,7 +12,10 @@ extension Observation.Subject {
 extension Request {
     /// The peer that it is about.
     var peer: UUID? {
-        if case .central(.peer(let peer, _)) = self { peer } else { nil }
+        switch self {
+        case .central(.peer(let peer, _)), .peripheral(.disconnectCentral(let peer)): peer
+        case .central, .peripheral, .channel: nil
+        }
     }
 }
 
@@ -20,9 +23,9 @@ extension Event {
     /// The peer that it is about.
     var peer: UUID? {
         switch self {
-        case .central(.peer(let peer, _)): peer
-        case .central(.connectionChanged(let peer, _)): peer.identifier
-        case .peripheral(let event): event.central?.identifier
+        case .central(.peer(let peer, _)), .central(.answered(let peer, _, _)): peer
+        case .central(.connectionChanged(let peer, _)), .central(.lost(let peer)): peer.identifier
+        case .peripheral(let event): event.central
         case .stateChanged, .central, .channel: nil
         }
     }
@@ -30,11 +33,13 @@ extension Event {
 
 extension PeripheralEvent {
     /// The central that it is about.
-    fileprivate var central: CentralInfo? {
+    fileprivate var central: UUID? {
         switch self {
         case .subscribed(let central, _), .unsubscribed(let central, _), .readRequested(_, let central, _, _),
-            .writeRequested(_, let central, _, _), .centralChanged(let central), .channelOpened(_, let central, _):
-            central
+            .writeRequested(_, let central, _, _), .centralChanged(let central), .channelOpened(_, let central, _),
+            .centralConnected(let central):
+            central.identifier
+        case .centralDisconnected(let central, _), .centralReleased(let central, _): central
         case .serviceAdded, .advertisingStarted, .updateCreditsReturned, .channelPublished, .channelUnpublished: nil
         }
     }

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import Cryptography
+import EventLoops
 import Foundation
 import GAP
 
@@ -13,6 +14,10 @@ struct Peer {
     var advertisedName: String?
     /// The name in its Generic Access service, once read.
     var deviceName: String?
+    /// When the advertised name was last heard.
+    var advertisedNameTime: Instant?
+    /// When the device name was read; nil when it is from before.
+    var deviceNameTime: Instant?
 
     /// The device name once it is known wins over what is advertised (behaviour 2.23).
     var name: String? { deviceName ?? advertisedName }
@@ -86,14 +91,14 @@ struct PeerTable {
     }
 
     /// Remembers the name in an advertisement.
-    mutating func setAdvertisedName(_ name: String?, of identifier: UUID) {
+    mutating func setAdvertisedName(_ name: String?, of identifier: UUID, at time: Instant? = nil) {
         guard let name else { return }
-        peers.update(identifier) { $0.advertisedName = name }
+        peers.update(identifier) { ($0.advertisedName, $0.advertisedNameTime) = (name, time) }
     }
 
     /// Remembers the device name.
-    mutating func setDeviceName(_ name: String, of identifier: UUID) {
-        peers.update(identifier) { $0.deviceName = name }
+    mutating func setDeviceName(_ name: String, of identifier: UUID, at time: Instant? = nil) {
+        peers.update(identifier) { ($0.deviceName, $0.deviceNameTime) = (name, time) }
     }
 
     /// Keeps a peer until as many ``release(_:)`` have come.

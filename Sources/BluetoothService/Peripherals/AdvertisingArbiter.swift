@@ -1,3 +1,4 @@
+import BluetoothTypes
 import GAP
 
 /// Shares the one advertisement of this system among the managers that want to advertise (behaviour 7.30).
@@ -18,8 +19,13 @@ final class AdvertisingArbiter {
         wishes.contains { $0.manager == manager }
     }
 
-    /// Adds what a manager wants to advertise. `onStarted` is called once.
+    /// Adds what a manager wants to advertise. `onStarted` is called once. Data that do not fit beside those of others are refused,
+    /// and nothing of it is advertised.
     func add(_ content: AdvertisingContent, for manager: ManagerKey, onStarted: @escaping (ServiceError?) -> Void) {
+        guard AdvertisingPlanner.plan(for: wishes.map(\.content) + [content]).leftOut.isEmpty else {
+            let others = wishes.map { AdvertisingContent(data: $0.content.data) }
+            return onStarted(ServiceError(content.data, noRoomIn: AdvertisingPlanner.plan(for: others)))
+        }
         wishes.append(Wish(manager: manager, content: content, onStarted: onStarted))
         apply()
     }
@@ -49,5 +55,17 @@ final class AdvertisingArbiter {
         let waiting = wishes.compactMap(\.onStarted)
         wishes.removeAll()
         for tell in waiting { tell(ServiceError(.unknown, reason: "cannot advertise: \(error)")) }
+    }
+}
+
+extension ServiceError {
+    /// Data do not fit beside what is advertised already.
+    fileprivate init(_ data: [AdvertisingStructure], noRoomIn plan: AdvertisingPlan) {
+        let needed = data.map { String($0.encodedLength) }.joined(separator: " + ")
+        self.init(
+            .outOfSpace,
+            reason: "data of \(needed) octets with their headers do not fit in \(plan.room) of the advertisement and "
+                + "\(plan.roomBehind) of the scan response"
+        )
     }
 }

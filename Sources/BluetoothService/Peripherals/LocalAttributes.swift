@@ -21,12 +21,12 @@ final class LocalAttributes {
     var onRecord: ((UUID, ClientRecord) -> Void)?
 
     /// The table with the services that the system has itself (behaviour 7.14).
-    init(name: String, appearance: UInt16) {
+    init(name: String, appearance: UInt16, features: ServerFeatures) {
         let database = GATTDatabase()
         server = GATTServer(database: database)
         // An empty database has room for two small services.
         _ = try? database.add(.genericAccess(deviceName: name, appearance: appearance))
-        _ = try? database.add(.genericAttribute())
+        _ = try? database.add(.genericAttribute(features: features))
         server.delegate = self
     }
 

@@ -15,11 +15,6 @@ final class PeripheralSession: ManagerSession {
         let published: PublishedService
     }
 
-    private enum Transaction {
-        case read(GATTReadRequest)
-        case write(GATTWriteRequest)
-    }
-
     private struct Update {
         let handle: UInt16
         let value: PacketBuffer
@@ -31,12 +26,15 @@ final class PeripheralSession: ManagerSession {
     private unowned let system: BluetoothSystem
     private var services: [Service] = []
     private var handles: [LocalAttributeID: UInt16] = [:]
-    private var transactions: [UInt64: Transaction] = [:]
-    private var lastTransaction: UInt64 = 0
+    private var requests = CentralRequests()
     private var updates = Deque<Update>()
     private let channels: PublishedChannels
     /// Centrals that the app has heard of.
     private var knownCentrals: Set<UUID> = []
+    /// Whether the app wants to know of centrals that come and go.
+    private var watchesCentrals = false
+    /// Links that the app wants to end.
+    private var releasing: Set<UUID> = []
 
     init(_ key: ManagerKey, of manager: AppManager, system: BluetoothSystem) {
         self.key = key
@@ -60,7 +58,10 @@ final class PeripheralSession: ManagerSession {
     var state: ManagerState { manager.state }
 
     func stateChanged(to state: ManagerState) {
-        if state.rawValue < ManagerState.poweredOn.rawValue { transactions.removeAll() }
+        if state.rawValue < ManagerState.poweredOn.rawValue {
+            _ = requests.removeAll()
+            releasing.removeAll()
+        }
         if state.rawValue < ManagerState.poweredOff.rawValue {
             // The table is cleared and advertising is over (behaviour 1.13).
             system.advertising.remove(key)
@@ -73,8 +74,7 @@ final class PeripheralSession: ManagerSession {
 
     func close() {
         system.advertising.remove(key)
-        for (_, transaction) in transactions.sorted(by: { $0.key < $1.key }) { refuse(transaction) }
-        transactions.removeAll()
+        for request in requests.removeAll() { request.refuse(.unlikelyError) }
         updates.removeAll()
         removeAllServices()
         channels.unpublishAll()
@@ -100,16 +100,18 @@ final class PeripheralSession: ManagerSession {
         case .updateValue(let characteristic, let value, let centrals): update(characteristic, value, centrals)
         case .setDesiredConnectionLatency(let central, let latency):
             system.link(to: central)?.requestLatency(latency)
-        case .publishChannel(let needsEncryption): publishChannel(needsEncryption: needsEncryption)
+        case .publishChannel(let needsEncryption, let number): publishChannel(needsEncryption, number)
         case .unpublishChannel(let psm): emit(.channelUnpublished(psm: psm, channels.unpublish(psm)))
+        case .watchCentrals(let isWanted): watchCentrals(isWanted)
+        case .disconnectCentral(let central): disconnect(central)
         }
     }
 
-    private func publishChannel(needsEncryption: Bool) {
+    private func publishChannel(_ needsEncryption: Bool, _ number: UInt32) {
         do throws(ServiceError) {
-            emit(.channelPublished(psm: try channels.publish(needsEncryption: needsEncryption), nil))
+            emit(.channelPublished(psm: try channels.publish(needsEncryption: needsEncryption), nil, number: number))
         } catch {
-            emit(.channelPublished(psm: 0, error))
+            emit(.channelPublished(psm: 0, error, number: number))
         }
     }
 
@@ -171,59 +173,103 @@ final class PeripheralSession: ManagerSession {
 
     private func startAdvertising(_ request: AdvertisingRequest) {
         guard !system.advertising.contains(key) else {
-            return emit(.advertisingStarted(ServiceError(.alreadyAdvertising)))
+            return emit(.advertisingStarted(ServiceError(.alreadyAdvertising), number: request.number))
         }
-        let content = AdvertisingContent(localName: request.localName, services: request.services)
-        system.advertising.add(content, for: key) { [weak self] error in self?.emit(.advertisingStarted(error)) }
+        if let octets = request.manufacturerData?.count, octets < 2 {
+            let error = ServiceError(
+                .invalidParameters,
+                reason: "manufacturer data begin with the two octets of a company"
+            )
+            return emit(.advertisingStarted(error, number: request.number))
+        }
+        system.advertising.add(AdvertisingContent(request), for: key) { [weak self] error in
+            self?.emit(.advertisingStarted(error, number: request.number))
+        }
     }
 
     // MARK: Requests of centrals
 
     func didReceiveRead(_ request: GATTReadRequest, of characteristic: LocalAttributeID, from central: CentralInfo) {
-        let id = open(.read(request), from: central)
-        emit(.readRequested(transaction: id, central, characteristic, offset: request.offset))
+        take(.read(request, characteristic), from: central)
     }
 
     func didReceiveWrite(_ request: GATTWriteRequest, _ writes: [WriteRequest], from central: CentralInfo) {
-        let id = open(.write(request), from: central)
-        if !request.expectsResponse { transactions[id] = nil }
-        emit(.writeRequested(transaction: id, central, writes, needsResponse: request.expectsResponse))
+        guard !request.expectsResponse else { return take(.write(request, writes), from: central) }
+        knownCentrals.insert(central.identifier)
+        emit(.writeRequested(transaction: requests.nextNumber(), central, writes, needsResponse: false))
     }
 
-    private func open(_ transaction: Transaction, from central: CentralInfo) -> UInt64 {
+    private func take(_ content: CentralRequests.Content, from central: CentralInfo) {
         knownCentrals.insert(central.identifier)
-        lastTransaction += 1
-        transactions[lastTransaction] = transaction
-        return lastTransaction
+        guard requests.add(content, from: central) else { return content.refuse(.insufficientResources) }
+        askApp()
+    }
+
+    private func askApp() {
+        while let transaction = requests.next() {
+            let (id, central) = (transaction.id, transaction.central)
+            switch transaction.content {
+            case .read(let request, let characteristic):
+                emit(.readRequested(transaction: id, central, characteristic, offset: request.offset))
+            case .write(_, let writes):
+                emit(.writeRequested(transaction: id, central, writes, needsResponse: true))
+            }
+        }
     }
 
     /// The first answer counts (behaviour 7.33); one to a write command is for nobody (behaviour 7.36).
     private func respond(_ id: UInt64, _ status: ATTStatus, _ value: PacketBuffer?) {
-        guard let transaction = transactions.removeValue(forKey: id) else { return }
+        guard let content = requests.take(id) else { return }
         let failure = status == .success ? nil : ATTErrorCode(rawValue: status.rawValue)
-        switch transaction {
-        case .read(let request): request.respond(failure.map { .failure($0) } ?? .success(value ?? []))
-        case .write(let request): request.respond(failure)
+        switch content {
+        case .read(let request, _): request.respond(failure.map { .failure($0) } ?? .success(value ?? []))
+        case .write(let request, _): request.respond(failure)
         }
-    }
-
-    private func refuse(_ transaction: Transaction) {
-        switch transaction {
-        case .read(let request): request.respond(.failure(.unlikelyError))
-        case .write(let request): request.respond(.unlikelyError)
-        }
+        askApp()
     }
 
     /// A central is gone: nobody waits for its answers, and the app does not hear of it again.
     func centralLeft(_ central: UUID) {
         knownCentrals.remove(central)
-        transactions = transactions.filter { entry in
-            switch entry.value {
-            case .read(let request): !request.session.isClosed
-            case .write(let request): !request.session.isClosed
-            }
-        }
+        requests.removeClosed()
         pump()
+    }
+
+    // MARK: Links of centrals
+
+    private func watchCentrals(_ isWanted: Bool) {
+        guard isWanted != watchesCentrals else { return }
+        watchesCentrals = isWanted
+        guard isWanted else { return }
+        for link in system.links where link.servesCentral { centralConnected(link.centralInfo) }
+    }
+
+    /// A central can use what is published.
+    func centralConnected(_ central: CentralInfo) {
+        guard watchesCentrals else { return }
+        knownCentrals.insert(central.identifier)
+        emit(.centralConnected(central))
+    }
+
+    /// A central is gone, before ``centralLeft(_:)``.
+    func centralDisconnected(_ central: UUID, _ error: ServiceError?) {
+        if watchesCentrals { emit(.centralDisconnected(central, error)) }
+        if releasing.remove(central) != nil { emit(.centralReleased(central, nil)) }
+    }
+
+    /// Ends the link to a central, unless somebody here uses it as its central (behaviour 3.10).
+    private func disconnect(_ central: UUID) {
+        guard let link = system.link(to: central), link.servesCentral else {
+            return emit(
+                .centralReleased(central, ServiceError(.notConnected, reason: "it is not connected as a central"))
+            )
+        }
+        guard link.users.isEmpty else {
+            let reason = "another manager of this system is connected to it as to a peripheral"
+            return emit(.centralReleased(central, ServiceError(.operationNotSupported, reason: reason)))
+        }
+        releasing.insert(central)
+        link.disconnect()
     }
 
     // MARK: Subscribers
@@ -263,5 +309,13 @@ final class PeripheralSession: ManagerSession {
             sent += 1
         }
         if sent > 0 { emit(.updateCreditsReturned(sent)) }
+    }
+}
+
+extension AdvertisingContent {
+    fileprivate init(_ request: AdvertisingRequest) {
+        let manufacturer = request.manufacturerData.map { [AdvertisingStructure(.manufacturerData, $0)] } ?? []
+        let services = request.serviceData.map { AdvertisingStructure.serviceData($0.uuid.shortest, $0.value) }
+        self.init(localName: request.localName, services: request.services, data: manufacturer + services)
     }
 }

@@ -6,11 +6,18 @@ package struct AdvertisingContent: Hashable, Sendable {
     package var localName: String?
     /// The services, the most important first.
     package var services: [BluetoothUUID]
+    /// Manufacturer and service data, which go on the air whole or not at all (behaviour 15.16).
+    package var data: [AdvertisingStructure]
 
-    /// A name, services, or both.
-    package init(localName: String? = nil, services: [BluetoothUUID] = []) {
+    /// A name, services, data, or some of these.
+    package init(
+        localName: String? = nil,
+        services: [BluetoothUUID] = [],
+        data: [AdvertisingStructure] = []
+    ) {
         self.localName = localName
         self.services = services
+        self.data = data
     }
 }
 
@@ -24,12 +31,19 @@ package struct AdvertisingPlan: Hashable, Sendable {
     package var overflow: [BluetoothUUID] = []
     /// Whether not all of the name found room.
     package var isNameShortened = false
+    /// Octets that are left for apps in the advertisement, headers counted.
+    package var room = AdvertisingPlanner.advertisementBudget
+    /// Octets that are left for apps in the scan response, headers counted.
+    package var roomBehind = AdvertisingPlanner.scanResponseBudget
+    /// Data that found no room.
+    package var leftOut: [AdvertisingStructure] = []
 }
 
 /// Divides the 31 + 31 octets of a legacy advertisement as an Apple device does (behaviours 7.18 to 7.23, 7.30).
 ///
 /// The advertisement has 28 octets behind its flags for services and then the name, structure headers counted. The scan
-/// response has 10 for the name and 21 for the overflow area, which stands for the services that found no room.
+/// response has 10 for the name and 21 for the overflow area, which stands for the services that found no room. Data go first,
+/// wherever there is room: a service has the overflow area and a name can be shortened, and data have nothing else.
 package enum AdvertisingPlanner {
     /// Octets for names and services in the advertisement.
     package static let advertisementBudget = 28
@@ -42,26 +56,39 @@ package enum AdvertisingPlanner {
     package static func plan(for contents: [AdvertisingContent]) -> AdvertisingPlan {
         var plan = AdvertisingPlan()
         plan.advertisement.append(.flags(flags))
-        var room = advertisementBudget
-        place(contents.flatMap(\.services), in: &plan, room: &room)
+        for structure in contents.flatMap(\.data) { place(structure, in: &plan) }
+        place(contents.flatMap(\.services), in: &plan)
         if let name = contents.lazy.compactMap(\.localName).first, !name.isEmpty {
-            place(name: name, in: &plan, room: room)
+            place(name: name, in: &plan)
         }
         if !plan.overflow.isEmpty { plan.scanResponse.append(OverflowArea(plan.overflow).structure) }
         return plan
     }
 
+    private static func place(_ structure: AdvertisingStructure, in plan: inout AdvertisingPlan) {
+        let cost = structure.encodedLength
+        if cost <= plan.room {
+            plan.advertisement.append(structure)
+            plan.room -= cost
+        } else if cost <= plan.roomBehind {
+            plan.scanResponse.append(structure)
+            plan.roomBehind -= cost
+        } else {
+            plan.leftOut.append(structure)
+        }
+    }
+
     /// Services go in by the order of the app as long as there is room, a list for each width.
-    private static func place(_ services: [BluetoothUUID], in plan: inout AdvertisingPlan, room: inout Int) {
+    private static func place(_ services: [BluetoothUUID], in plan: inout AdvertisingPlan) {
         var placed: [BluetoothUUID.Width: [BluetoothUUID]] = [:]
         var overflowing: Set<BluetoothUUID.Width> = []
         var seen: Set<BluetoothUUID> = []
         for service in services.map(\.shortest) where seen.insert(service).inserted {
             let width = service.width
             let cost = width.octets + (placed[width] == nil ? AdvertisingData.headerLength : 0)
-            if cost <= room {
+            if cost <= plan.room {
                 placed[width, default: []].append(service)
-                room -= cost
+                plan.room -= cost
             } else {
                 plan.overflow.append(service)
                 overflowing.insert(width)
@@ -74,19 +101,22 @@ package enum AdvertisingPlanner {
     }
 
     /// The name goes where all of it fits, the advertisement first; otherwise where most of it fits (behaviour 7.21).
-    private static func place(name: String, in plan: inout AdvertisingPlan, room: Int) {
+    private static func place(name: String, in plan: inout AdvertisingPlan) {
         let header = AdvertisingData.headerLength
-        let inFront = shorten(name, to: room - header)
-        let behind = shorten(name, to: scanResponseBudget - header)
+        let inFront = shorten(name, to: plan.room - header)
+        let behind = shorten(name, to: plan.roomBehind - header)
         let goesInFront =
             !inFront.isShortened || (behind.isShortened && inFront.text.utf8.count >= behind.text.utf8.count)
         let chosen = goesInFront ? inFront : behind
         plan.isNameShortened = chosen.isShortened
         guard !chosen.text.isEmpty else { return }
+        let structure = AdvertisingStructure.localName(chosen)
         if goesInFront {
-            plan.advertisement.append(.localName(chosen))
+            plan.advertisement.append(structure)
+            plan.room -= structure.encodedLength
         } else {
-            plan.scanResponse.append(.localName(chosen))
+            plan.scanResponse.append(structure)
+            plan.roomBehind -= structure.encodedLength
         }
     }
 
@@ -106,7 +136,7 @@ package enum AdvertisingPlanner {
 
 extension BluetoothUUID {
     /// The same UUID in the fewest octets that advertising data has a list for.
-    fileprivate var shortest: BluetoothUUID {
+    var shortest: BluetoothUUID {
         if let short = uint16 { return BluetoothUUID(short) }
         return shortValue.map { BluetoothUUID(bits32: $0) } ?? expanded
     }

@@ -8,6 +8,31 @@ extension ConnectionSettings {
     )
 }
 
+/// The times that the radio keeps for apps, whatever they do (behaviour 15.18).
+package enum RadioTimes {
+    private static let slot = Duration.microseconds(625)
+
+    /// While any app scans, one time of listening begins so long after the other; and how long it listens.
+    package static var scan: (interval: Duration, window: Duration) {
+        let settings = ScanSettings.attentive
+        return (slot * Int(settings.interval), slot * Int(settings.window))
+    }
+
+    /// From one advertisement to the next at first, and later.
+    package static var advertising: (first: Duration, later: Duration) {
+        let tempo = AdvertisingTempo.accessory
+        return (slot * Int(tempo.fast.upperBound), slot * Int(tempo.slow?.upperBound ?? tempo.fast.upperBound))
+    }
+
+    /// How long advertising stays fast.
+    package static var fastAdvertising: Duration { AdvertisingTempo.accessory.fastPhase }
+
+    /// From one connection event to the next, on links that this system makes.
+    package static var connectionInterval: Duration {
+        .microseconds(1_250) * Int(ConnectionSettings.apple.parameters.intervalMaximum)
+    }
+}
+
 extension AdvertisingTempo {
     /// What Apple asks of accessories so that its devices find them: 20 ms, and after 30 s 152.5 ms (behaviours 14.1, 14.2).
     package static let accessory = AdvertisingTempo(fast: 32...32, slow: 244...244)

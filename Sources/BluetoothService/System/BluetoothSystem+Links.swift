@@ -1,4 +1,5 @@
 import BluetoothTypes
+import EventLoops
 import Foundation
 import GAP
 import HCI
@@ -29,6 +30,7 @@ extension BluetoothSystem {
         switch result {
         case .success:
             tellWatchers(of: link, .connected)
+            if link.servesCentral { for session in peripherals { session.centralConnected(link.centralInfo) } }
             for session in centrals { session.linkIsUp(link) }
             // Whoever wanted it may have changed his mind while it was on its way.
             link.endIfUnused()
@@ -68,6 +70,10 @@ extension BluetoothSystem {
         let error = link.error(for: reason)
         if !link.isReady, !link.isEnding, !reason.isOfTheAir {
             for session in centrals { session.connectionFailed(to: link.peer, error) }
+        }
+        if link.servesCentral {
+            let told = link.isEnding ? nil : error
+            for session in peripherals { session.centralDisconnected(link.peer, told) }
         }
         for user in close(link) {
             let session = manager(user.key) as? CentralSession
@@ -130,7 +136,7 @@ extension BluetoothSystem {
     private func heard(_ sighting: Sighting) {
         guard sighting.isForApps else { return }
         let identifier = peer(at: sighting.address).identifier
-        peers.setAdvertisedName(sighting.data.localName?.text, of: identifier)
+        peers.setAdvertisedName(sighting.data.localName?.text, of: identifier, at: loop.now)
         guard let peer = peers[identifier] else { return }
         for session in centrals { session.heard(sighting, from: peer) }
     }

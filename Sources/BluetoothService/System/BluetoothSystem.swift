@@ -1,8 +1,10 @@
+import ATT
 import BluetoothTypes
 import Bonds
 import EventLoops
 import Foundation
 import GAP
+import GATT
 import HCI
 import HCIHost
 import L2CAP
@@ -44,6 +46,8 @@ package final class BluetoothSystem {
     let attributes: LocalAttributes
     /// The channels that apps take of peers.
     let channels = ChannelServers()
+    /// Takes the enhanced bearers that peers open, if there are to be any.
+    let enhancedBearers: EnhancedBearerListener?
     let advertising = AdvertisingArbiter()
     /// The peers that this host knows.
     var peers: PeerTable
@@ -87,7 +91,12 @@ package final class BluetoothSystem {
         self.configuration = configuration
         observers = Observers(loop: loop)
         observers.add(LogObserver.kinds, LogObserver(logger: logger).take)
-        attributes = LocalAttributes(name: configuration.deviceName, appearance: configuration.appearance)
+        enhancedBearers = configuration.usesEnhancedBearers ? try? EnhancedBearerListener(servers: channels) : nil
+        attributes = LocalAttributes(
+            name: configuration.deviceName,
+            appearance: configuration.appearance,
+            features: enhancedBearers == nil ? [] : .enhancedBearers
+        )
         let keeper = BondKeeper(configuration, storage: bonds, random: random)
         self.keeper = keeper
         peers = PeerTable { keeper.secret("names of peers") }

@@ -1,4 +1,5 @@
 import ATT
+import BluetoothTypes
 import GATT
 import HCI
 import SMP
@@ -8,38 +9,41 @@ extension ServiceError {
     /// when the managers have been told that they are connected (behaviour 3.38).
     init(disconnection reason: HCIStatus, wasConnected: Bool = true) {
         let text = "the controller gives the reason \(reason)"
+        let cause = Cause(.hci, reason.rawValue)
         switch reason {
         case .connectionTimeout, .linkLayerResponseTimeout:
-            self.init(.connectionTimeout, reason: text)
+            self.init(.connectionTimeout, reason: text, cause: cause)
         case .remoteUserTerminated, .remoteLowResources, .remotePowerOff:
-            self.init(.peripheralDisconnected, reason: text)
+            self.init(.peripheralDisconnected, reason: text, cause: cause)
         case .connectionFailedToBeEstablished where !wasConnected:
-            self.init(.connectionFailed, reason: text)
+            self.init(.connectionFailed, reason: text, cause: cause)
         case .pinOrKeyMissing:
-            self.init(.peerRemovedPairingInformation, reason: text)
+            self.init(.peerRemovedPairingInformation, reason: text, cause: cause)
         default:
-            self.init(.peripheralDisconnected, reason: text)
+            self.init(.peripheralDisconnected, reason: text, cause: cause)
         }
     }
 
     /// Why a connection could not be made.
     init(connecting status: HCIStatus) {
         let text = "the controller gives the reason \(status)"
+        let cause = Cause(.hci, status.rawValue)
         switch status {
         case .connectionLimitExceeded, .memoryCapacityExceeded, .rejectedForLimitedResources:
-            self.init(.connectionLimitReached, reason: text)
+            self.init(.connectionLimitReached, reason: text, cause: cause)
         default:
-            self.init(.connectionFailed, reason: text)
+            self.init(.connectionFailed, reason: text, cause: cause)
         }
     }
 
     /// Why a link is not as secure as it has to be (behaviours 6.12, 6.13).
     init(_ error: SecurityError) {
         let text = "\(error)"
+        let cause = Cause(error)
         switch error {
-        case .peerLostKey: self.init(.peerRemovedPairingInformation, reason: text)
-        case .encryptionTimedOut: self.init(.encryptionTimedOut, reason: text)
-        default: self.init(.connectionFailed, reason: text)
+        case .peerLostKey: self.init(.peerRemovedPairingInformation, reason: text, cause: cause)
+        case .encryptionTimedOut: self.init(.encryptionTimedOut, reason: text, cause: cause)
+        default: self.init(.connectionFailed, reason: text, cause: cause)
         }
     }
 
@@ -49,7 +53,8 @@ extension ServiceError {
         case .response(let response):
             self.init(
                 att: ATTStatus(rawValue: response.code.rawValue),
-                reason: "the peer answers \(response.code)"
+                reason: "the peer answers \(response.code)",
+                cause: Cause(.att, response.code.rawValue)
             )
         case .malformedResponse(let opcode, let cause):
             self.init(.unknown, reason: "the peer's answer \(opcode) makes no sense: \(cause)")
@@ -86,10 +91,22 @@ extension ServiceError {
         case .notSecured(let error, because: let reason):
             self.init(error)
             self.reason = "\(reason)"
+            if let security = reason.error as? SecurityError, let known = Cause(security) { cause = known }
         case .noSigningKey:
             self.init(.unknown, reason: "there is no key to sign with")
         case .queueFull:
             self.init(.outOfSpace, reason: "too many requests wait on this link")
+        }
+    }
+}
+
+extension ServiceError.Cause {
+    /// The code behind a link that did not get secure, where there is one.
+    init?(_ error: SecurityError) {
+        switch error {
+        case .pairing(.refused(let failure)), .pairing(.refusedByPeer(let failure)): self.init(.smp, failure.rawValue)
+        case .peerLostKey: self.init(.hci, HCIStatus.pinOrKeyMissing.rawValue)
+        default: return nil
         }
     }
 }

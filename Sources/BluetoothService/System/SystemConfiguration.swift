@@ -25,6 +25,8 @@ package struct SystemConfiguration: Sendable {
     package var privacyInterval = Duration.seconds(900)
     /// The ATT MTU that is offered, 23 to 517. An iPhone offers 185: seven packets of 27 octets (behaviour 14.6).
     package var preferredMTU = 185
+    /// Whether the attribute protocol may use enhanced bearers with peers that have them. Apps see no difference except in speed.
+    package var usesEnhancedBearers = true
     /// How long a link stays up after its last user has let go. Apple's systems wait about five seconds (behaviour 3.11); here
     /// it ends at once unless told otherwise.
     package var linger = Duration.zero

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import Bonds
+import EventLoops
 import Foundation
 import GAP
 import GATT
@@ -81,9 +82,19 @@ extension BluetoothSystem {
         return keeper.store?.bond(identity: address).map { UUID($0.identifier) } ?? peers.identifier(at: address)
     }
 
+    /// Both names of a peer, and how old they are (behaviour 15.7).
+    func names(of peer: UUID) -> KnownNames {
+        var names = KnownNames()
+        guard let known = peers[peer] else { return names }
+        func age(_ time: Instant?) -> Int? { time.map { Int((loop.now - $0).nanoseconds / 1_000_000) } }
+        (names.advertised, names.advertisedAge) = (known.advertisedName, age(known.advertisedNameTime))
+        (names.device, names.deviceAge) = (known.deviceName, age(known.deviceNameTime))
+        return names
+    }
+
     /// Remembers the name of a peer, with its bond if there is one.
     func setName(_ name: String, of peer: UUID) {
-        peers.setDeviceName(name, of: peer)
+        peers.setDeviceName(name, of: peer, at: loop.now)
         keeper.update(BondIdentifier(peer)) { $0.name = name }
     }
 }

@@ -6,7 +6,7 @@ open class CBAttribute: NSObject, @unchecked Sendable {
     // Safe: immutable here; subclasses keep what changes in a mutex.
     private let type: CBUUID
     /// Where a peer has it; 0 for a local attribute.
-    let handle: AttributeHandle
+    package let handle: AttributeHandle
 
     init(uuid: CBUUID, handle: AttributeHandle) {
         type = uuid

@@ -11,7 +11,7 @@ open class CBMutableCharacteristic: CBCharacteristic, @unchecked Sendable {
 
     private let local: Mutex<LocalContents>
     /// Whether the system answers reads by itself: decided by the value at creation (behaviour 7.3).
-    let hasCachedValue: Bool
+    package let hasCachedValue: Bool
 
     /// A characteristic.
     ///

@@ -13,11 +13,16 @@ extension CBCentralManager {
         case .central(.peer(let identifier, let event)):
             guard let peripheral = registry.peripheral(identifier) else { return letGo(event) }
             handle(event, of: peripheral)
+        case .central(.answered(let identifier, let number, let event)): answered(identifier, number, event)
         case .central(.connectionChanged(let info, let isConnected)):
             guard let link else { return }
             let peripheral = registry.peripheral(for: info, link: link)
             let event: CBConnectionEvent = isConnected ? .peerConnected : .peerDisconnected
             delegate?.centralManager(self, connectionEventDidOccur: event, for: peripheral)
+            happenings.tell(.connectionChanged(peripheral, isConnected: isConnected))
+        case .central(.lost(let info)):
+            guard isScanning, let link else { return }
+            happenings.tell(.lost(registry.peripheral(for: info, link: link)))
         case .peripheral, .channel: break
         }
     }
@@ -31,6 +36,17 @@ extension CBCentralManager {
             advertisementData: advertisement.dictionary,
             rssi: NSNumber(value: rssi)
         )
+        happenings.tell(.discovered(peripheral, advertisement, rssi: rssi))
+    }
+
+    /// The answer to a request with a number: for the delegate as any other, and then for whoever asked. A channel is for him alone.
+    private func answered(_ identifier: UUID, _ number: UInt32, _ event: PeerEvent) {
+        guard let peripheral = registry.peripheral(identifier) else { return letGo(event) }
+        guard case .channelOpened = event else {
+            handle(event, of: peripheral)
+            return _ = peripheral.settle(number, event)
+        }
+        if !peripheral.settle(number, event) { letGo(event) }
     }
 
     /// Nobody has the peripheral any more that a channel was opened to.
@@ -44,23 +60,36 @@ extension CBCentralManager {
             if let name { peripheral.setName(name) }
             guard peripheral.didConnect(maximumWriteLength: maximumWriteLength) else { return }
             delegate?.centralManager(self, didConnect: peripheral)
+            peripheral.happenings.tell(.connected)
         case .connectionFailed(let error):
             guard peripheral.didDisconnect() else { return }
-            delegate?.centralManager(self, didFailToConnect: peripheral, error: error.apiError)
+            let error = error.apiError
+            delegate?.centralManager(self, didFailToConnect: peripheral, error: error)
+            peripheral.settleAll(error)
+            peripheral.happenings.tell(.connectionFailed(error))
         case .disconnected(let error, let isReconnecting, let timestamp):
             guard peripheral.didDisconnect(isReconnecting: isReconnecting) else { return }
             peripheral.failOpenings(error)
             let time = timestamp ?? CFAbsoluteTimeGetCurrent()
             tellOfDisconnection(of: peripheral, at: time, isReconnecting: isReconnecting, error?.apiError)
+            let ended = ServiceError(.notConnected, reason: "the connection has ended")
+            peripheral.settleAll((error ?? ended).apiError)
+            let end = ConnectionEnd(error: error?.apiError, isReconnecting: isReconnecting, time: time)
+            peripheral.happenings.tell(.disconnected(end))
         case .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered,
-            .valueUpdated, .descriptorUpdated, .valueWritten, .descriptorWritten, .notifyStateChanged, .rssiRead,
+            .valueRead, .valueNotified, .descriptorUpdated, .valueWritten, .descriptorWritten, .notifyStateChanged,
+            .rssiRead,
             .nameChanged, .servicesModified, .maximumWriteLengthChanged, .writeCreditsReturned, .channelSoundingEnded,
             .channelOpened:
             peripheral.receive(event)
+            peripheral.happenings.tell(.told(event))
+        // No delegate has a method for it.
+        case .linkInformation: peripheral.happenings.tell(.told(event))
         case .notificationsAuthorized(let isAuthorized):
             guard peripheral.state == .connected else { return }
             peripheral.contents.withLock { $0.isAuthorizedForNotifications = isAuthorized }
             delegate?.centralManager(self, didUpdateANCSAuthorizationFor: peripheral)
+            peripheral.happenings.tell(.told(event))
         }
     }
 
@@ -87,15 +116,19 @@ extension CBCentralManager {
 
     private func receiveState(_ state: ManagerState) {
         let state = setState(state)
+        var lost: [CBPeripheral] = []
         if state.rawValue < CBManagerState.poweredOn.rawValue {
-            contents.withLock { $0.isScanning = false }
             for peripheral in registry.all {
-                peripheral.reset()
+                if peripheral.reset() { lost.append(peripheral) }
                 peripheral.failOpenings(nil)
             }
+            scanEnded(.lostPower(state))
         }
         if state.rawValue < CBManagerState.poweredOff.rawValue { registry.removeAll() }
         delegate?.centralManagerDidUpdateState(self)
+        happenings.tell(.state(state))
+        let error = ServiceError(.notConnected, reason: "the manager is not powered on any more").apiError
+        for peripheral in lost { peripheral.lost(error, with: state) }
     }
 }
 

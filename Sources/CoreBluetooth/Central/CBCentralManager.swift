@@ -9,6 +9,8 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
         // Safe: the delegate belongs to the app and is called on the manager's queue alone, as the app expects.
         weak var delegate: (any CBCentralManagerDelegate)?
         var isScanning = false
+        /// The number of the present scan, or the last one.
+        var scanNumber: UInt64 = 0
     }
 
     /// What a controller may be able to do.
@@ -29,6 +31,10 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
 
     let contents: Mutex<Contents>
     let registry = PeripheralRegistry()
+    /// For other modules of this package.
+    package let happenings = Listeners<CentralHappening>()
+    /// For other modules of this package.
+    package let annex = Annex()
 
     /// A manager without a delegate, on the main queue.
     public convenience init() {
@@ -61,7 +67,10 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
 
     deinit {
         // The connections end with the manager (behaviour 13.6).
-        for peripheral in registry.all { peripheral.reset() }
+        scanEnded(.managerGone)
+        for peripheral in registry.all where peripheral.reset() {
+            peripheral.lost(ServiceError(.notConnected, reason: "the manager is gone").apiError, with: nil)
+        }
     }
 
     override func receive(_ event: Event) { handle(event) }
@@ -92,21 +101,20 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
     ///   - serviceUUIDs: Report peripherals that advertise one of these; nil or none means all.
     ///   - options: By the `CBCentralManagerScanOption` keys.
     open func scanForPeripherals(withServices serviceUUIDs: [CBUUID]?, options: [String: Any]? = nil) {
-        guard let link = linkForCommand() else { return }
+        guard linkForCommand() != nil else { return }
         let options = OptionDictionary(options)
         let request = ScanRequest(
             services: serviceUUIDs?.values,
             allowsDuplicates: options.flag(CBCentralManagerScanOptionAllowDuplicatesKey) ?? false,
             solicitedServices: options.uuids(CBCentralManagerScanOptionSolicitedServiceUUIDsKey).values
         )
-        contents.withLock { $0.isScanning = true }
-        link.send(CentralRequest.startScan(request))
+        _ = beginScan(request)
     }
 
     /// Ends the scan.
     open func stopScan() {
         guard let link = linkForCommand() else { return }
-        contents.withLock { $0.isScanning = false }
+        scanEnded(.stopped)
         link.send(CentralRequest.stopScan)
     }
 
@@ -188,7 +196,7 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
         switch link.ask(query) {
         case .success(.peripherals(let found)), .success(.connectedPeripherals(let found)):
             return found.map { registry.peripheral(for: $0, link: link) }
-        case .success(.system): return []
+        case .success: return []
         case .failure(let error):
             Misuse.report("\(command) cannot be answered: \(error.reason ?? "\(error.code)")")
             return []

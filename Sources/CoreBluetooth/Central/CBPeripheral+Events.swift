@@ -43,11 +43,15 @@ extension CBPeripheral {
         }
     }
 
-    /// Bluetooth went off, or the manager is gone: disconnected, and nobody is told (behaviour 1.11).
-    func reset() {
-        contents.withLock {
-            $0.connection.reset()
-            $0.forgetConnection()
+    /// Bluetooth went off, or the manager is gone: disconnected, and the delegate is not told (behaviour 1.11). Says whether there
+    /// was a connection, or an attempt.
+    func reset() -> Bool {
+        contents.withLock { contents in
+            defer {
+                contents.connection.reset()
+                contents.forgetConnection()
+            }
+            return contents.connection.state != .disconnected
         }
     }
 
@@ -79,6 +83,7 @@ extension CBPeripheral {
         case .servicesModified(let handles):
             let dead = contents.withLock { $0.tree.invalidate(handles) }
             delegate?.peripheral(self, didModifyServices: dead)
+            happenings.tell(.servicesModified(dead))
         case .nameChanged(let name):
             setName(name)
             delegate?.peripheralDidUpdateName(self)
@@ -87,24 +92,22 @@ extension CBPeripheral {
             // 127 stands for a strength that is not known (behaviour 2.13).
             let strength = (try? result.get()) ?? 127
             delegate?.peripheral(self, didReadRSSI: NSNumber(value: strength), error: result.apiError)
-        case .valueUpdated, .descriptorUpdated, .valueWritten, .descriptorWritten, .notifyStateChanged,
+        case .valueRead, .valueNotified, .descriptorUpdated, .valueWritten, .descriptorWritten, .notifyStateChanged,
             .maximumWriteLengthChanged, .writeCreditsReturned:
             receiveValueEvent(event)
         case .channelSoundingEnded(let error):
             delegate?.peripheral(self, didCompleteChannelSoundingSession: error?.apiError)
         // For the manager.
-        case .connected, .connectionFailed, .disconnected, .notificationsAuthorized: break
+        case .connected, .connectionFailed, .disconnected, .notificationsAuthorized, .linkInformation: break
         }
     }
 
     private func receiveValueEvent(_ event: PeerEvent) {
         switch event {
-        case .valueUpdated(let handle, let result):
-            guard let characteristic = characteristic(handle, .read) else { return }
-            if case .success(let value) = result {
-                characteristic.contents.withLock { $0.value = Data(value) }
-            }
-            delegate?.peripheral(self, didUpdateValueFor: characteristic, error: result.apiError)
+        // One callback for both (behaviour 5.2).
+        case .valueRead(let handle, let result): receiveValue(result, of: characteristic(handle, .read))
+        case .valueNotified(let handle, let value):
+            receiveValue(.success(value), of: contents.withLock { $0.tree.characteristic(handle) })
         case .valueWritten(let handle, let error):
             guard let characteristic = characteristic(handle, .write) else { return }
             delegate?.peripheral(self, didWriteValueFor: characteristic, error: error?.apiError)
@@ -127,9 +130,15 @@ extension CBPeripheral {
             returnCredits(count)
         case .connected, .connectionFailed, .disconnected, .servicesDiscovered, .includedServicesDiscovered,
             .characteristicsDiscovered, .descriptorsDiscovered, .servicesModified, .nameChanged, .rssiRead,
-            .notificationsAuthorized, .channelSoundingEnded, .channelOpened:
+            .notificationsAuthorized, .channelSoundingEnded, .channelOpened, .linkInformation:
             break
         }
+    }
+
+    private func receiveValue(_ result: Result<PacketBuffer, ServiceError>, of characteristic: CBCharacteristic?) {
+        guard let characteristic else { return }
+        if case .success(let value) = result { characteristic.contents.withLock { $0.value = Data(value) } }
+        delegate?.peripheral(self, didUpdateValueFor: characteristic, error: result.apiError)
     }
 
     private func receiveOpened(_ psm: CBL2CAPPSM, _ result: Result<ChannelID, ServiceError>) {

@@ -21,9 +21,14 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         /// Channels that are being opened.
         var openings: [CBL2CAPPSM] = []
         var isAuthorizedForNotifications = false
+        var ledger = RequestLedger()
     }
 
     let contents = Mutex(Contents())
+    /// For other modules of this package.
+    package let happenings = Listeners<PeripheralHappening>()
+    /// For other modules of this package.
+    package let annex = Annex()
     let link: ManagerLink
     private let registry: PeripheralRegistry
     private let number: UInt64

@@ -49,8 +49,52 @@ open class CBL2CAPChannel: NSObject, @unchecked Sendable {
     /// What the channel is for.
     open var psm: CBL2CAPPSM { number }
 
+    // MARK: For other modules of this package
+
+    /// Reads up to `limit` octets; empty at the end, nil when there are none yet, and then `wake` is called when that may have changed.
+    package func read(upTo limit: Int, orCall wake: @escaping @Sendable () -> Void) throws -> ChannelReading {
+        if pipe.status(of: .input) == .notOpen { input.open() }
+        var attempt = ChannelAttempt.done(0)
+        let octets = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+            attempt = pipe.read(into: buffer, orCall: wake)
+            if case .done(let read) = attempt { count = max(read, 0) }
+        }
+        switch attempt {
+        case .done(..<0): throw pipe.error(of: .input) ?? CBL2CAPChannel.isClosed
+        case .done: return .octets(Data(octets))
+        case .waiting(let number): return .waiting(number)
+        }
+    }
+
+    /// Writes what there is room for, which may be nothing: then `wake` is called when that may have changed.
+    package func write(_ octets: Data, orCall wake: @escaping @Sendable () -> Void) throws -> ChannelAttempt {
+        if pipe.status(of: .output) == .notOpen { output.open() }
+        let attempt = Array(octets).withUnsafeBufferPointer { pipe.write($0, orCall: wake) }
+        if case .done(..<0) = attempt { throw pipe.error(of: .output) ?? CBL2CAPChannel.isClosed }
+        return attempt
+    }
+
+    /// Whoever waits under this number does so no longer.
+    package func stopWaiting(_ number: UInt64) { pipe.stopWaiting(number) }
+
+    /// Both streams are closed, and with them the channel.
+    package func close() {
+        input.close()
+        output.close()
+    }
+
+    private static var isClosed: any Error { NSError(domain: NSPOSIXErrorDomain, code: Int(EPIPE)) }
+
     /// Class, peer and PSM.
     open override var description: String {
         "<\(nameAndAddress), peer = \(device.identifier.uuidString), psm = \(number)>"
     }
+}
+
+/// What there is to read.
+package enum ChannelReading: Sendable {
+    /// Octets; none at the end.
+    case octets(Data)
+    /// Nothing yet; somebody is called when that may have changed, by this number.
+    case waiting(UInt64)
 }

@@ -25,8 +25,9 @@ final class ChannelPipe: Sendable {
         var end: ChannelEnd?
         /// The service knows that the app is through with it, or the app knows of the end.
         var isSettled = false
-        /// Those who wait for something to be read, or for room.
-        var waiting: [DispatchSemaphore] = []
+        /// Those who wait for something to be read, or for room: each is called once.
+        var waiting: [UInt64: @Sendable () -> Void] = [:]
+        var lastWaiting: UInt64 = 0
     }
 
     let inputEvents = StreamEvents()
@@ -56,10 +57,10 @@ final class ChannelPipe: Sendable {
                 state.end = state.end ?? error.map { .failed($0.apiError) } ?? .inOrder
                 state.isSettled = true
             }
-            defer { state.waiting = [] }
+            defer { state.waiting = [:] }
             return state.waiting
         }
-        for semaphore in waiting { semaphore.signal() }
+        for (_, wake) in waiting.sorted(by: { $0.key < $1.key }) { wake() }
         callBack(.input)
         callBack(.output)
     }
@@ -125,54 +126,77 @@ extension ChannelPipe {
     /// Reads what there is, or waits for it: 0 at the end, -1 when nothing can be read.
     func read(into target: UnsafeMutableBufferPointer<UInt8>) -> Int {
         guard !target.isEmpty else { return 0 }
-        return attempt(.input) { state in
-            guard state.received.count > 0 else { return nil }
-            let count = state.received.read(into: target)
-            state.ungranted += count
-            // Not for each octet, and early enough that the peer need not stop.
-            let isGranted = state.ungranted >= ServiceLimits.channelWindow / 4 && state.end == nil
-            defer { if isGranted { state.ungranted = 0 } }
-            return (count, isGranted ? .grant(state.ungranted) : nil)
-        }
+        return attempt(.input) { $0.read(into: target) }
     }
 
     /// Writes as much as there is room for, or waits for room: -1 when nothing can be written.
     func write(_ octets: UnsafeBufferPointer<UInt8>) -> Int {
         guard !octets.isEmpty else { return 0 }
-        return attempt(.output) { state in
-            guard state.room > 0, state.end == nil else { return nil }
-            let count = min(octets.count, state.room)
-            state.room -= count
-            return (count, .send(PacketBuffer(copying: octets.prefix(count))))
+        return attempt(.output) { $0.write(octets) }
+    }
+
+    /// Reads as ``read(into:)`` does; nil when there is nothing yet, and then calls `wake` once that may have changed, unless
+    /// ``stopWaiting(_:)`` has taken the number back.
+    func read(
+        into target: UnsafeMutableBufferPointer<UInt8>,
+        orCall wake: @escaping @Sendable () -> Void
+    ) -> ChannelAttempt {
+        attemptOnce(.input, wake) { $0.read(into: target) }
+    }
+
+    /// Writes in the same way.
+    func write(
+        _ octets: UnsafeBufferPointer<UInt8>,
+        orCall wake: @escaping @Sendable () -> Void
+    ) -> ChannelAttempt {
+        attemptOnce(.output, wake) { $0.write(octets) }
+    }
+
+    /// Somebody waits no longer.
+    func stopWaiting(_ number: UInt64) {
+        state.withLock { $0.waiting[number] = nil }
+    }
+
+    private typealias Act = (inout State) -> (Int, ChannelRequest?)?
+
+    /// Does what a stream is asked to, as soon as that is possible.
+    private func attempt(_ side: Side, _ act: Act) -> Int {
+        while true {
+            let semaphore = DispatchSemaphore(value: 0)
+            let wake: @Sendable () -> Void = { semaphore.signal() }
+            switch attemptOnce(side, link.canWait ? wake : nil, act) {
+            case .done(let result): return result
+            case .waiting: semaphore.wait()
+            }
         }
     }
 
-    /// Does what a stream is asked to, as soon as that is possible.
-    private func attempt(_ side: Side, _ act: (inout State) -> (Int, ChannelRequest?)?) -> Int {
-        enum Outcome { case done(Int), wait(DispatchSemaphore) }
-        while true {
-            let outcome: Outcome = state.withLock { state in
-                guard state[side].isOpen else { return .done(-1) }
-                if let (count, request) = act(&state) {
-                    state[side].used()
-                    // Under the lock, so that two writers' octets go in the order in which they took room.
-                    if let request { link.send(request, on: id) }
-                    return .done(count)
-                }
-                if let end = state.end { return .done(state.useAfterEnd(side, end)) }
-                guard link.canWait else { return .done(-1) }
-                let semaphore = DispatchSemaphore(value: 0)
-                state.waiting.append(semaphore)
-                return .wait(semaphore)
+    private func attemptOnce(_ side: Side, _ wake: (@Sendable () -> Void)?, _ act: Act) -> ChannelAttempt {
+        let outcome: ChannelAttempt = state.withLock { state in
+            guard state[side].isOpen else { return .done(-1) }
+            if let (count, request) = act(&state) {
+                state[side].used()
+                // Under the lock, so that two writers' octets go in the order in which they took room.
+                if let request { link.send(request, on: id) }
+                return .done(count)
             }
-            switch outcome {
-            case .done(let result):
-                callBack(side)
-                return result
-            case .wait(let semaphore): semaphore.wait()
-            }
+            if let end = state.end { return .done(state.useAfterEnd(side, end)) }
+            guard let wake else { return .done(-1) }
+            state.lastWaiting += 1
+            state.waiting[state.lastWaiting] = wake
+            return .waiting(state.lastWaiting)
         }
+        if case .done = outcome { callBack(side) }
+        return outcome
     }
+}
+
+/// What comes of trying to read or write.
+package enum ChannelAttempt: Sendable {
+    /// So many octets; 0 at the end of what can be read, -1 for an error.
+    case done(Int)
+    /// Nothing yet; somebody is called when that may have changed, by this number.
+    case waiting(UInt64)
 }
 
 // MARK: - Delegates
@@ -213,6 +237,23 @@ extension ChannelPipe.State {
     fileprivate subscript(_ side: ChannelPipe.Side) -> StreamProgress {
         get { side == .input ? input : output }
         set { if side == .input { input = newValue } else { output = newValue } }
+    }
+
+    fileprivate mutating func read(into target: UnsafeMutableBufferPointer<UInt8>) -> (Int, ChannelRequest?)? {
+        guard received.count > 0 else { return nil }
+        let count = received.read(into: target)
+        ungranted += count
+        // Not for each octet, and early enough that the peer need not stop.
+        let isGranted = ungranted >= ServiceLimits.channelWindow / 4 && end == nil
+        defer { if isGranted { ungranted = 0 } }
+        return (count, isGranted ? .grant(ungranted) : nil)
+    }
+
+    fileprivate mutating func write(_ octets: UnsafeBufferPointer<UInt8>) -> (Int, ChannelRequest?)? {
+        guard room > 0, end == nil else { return nil }
+        let count = min(octets.count, room)
+        room -= count
+        return (count, .send(PacketBuffer(copying: octets.prefix(count))))
     }
 
     fileprivate func isReady(_ side: ChannelPipe.Side) -> Bool {

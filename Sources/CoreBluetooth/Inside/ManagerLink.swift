@@ -57,6 +57,13 @@ final class ManagerLink: Sendable {
         connection.callBack(id) { [connection] in ServiceLocator.$current.withValue(connection, operation: body) }
     }
 
+    /// Calls `body` on the manager's queue when `delay` has passed by the clock of the service, unless what it returns is called.
+    func callBack(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        connection.callBack(id, after: delay) { [connection] in
+            ServiceLocator.$current.withValue(connection, operation: body)
+        }
+    }
+
     func ask(_ query: Query) -> Result<Reply, ServiceError> {
         connection.ask(query, from: id)
     }

@@ -21,7 +21,7 @@ package enum Misuse {
     }
 
     /// The app broke a rule; the call had no effect unless `text` says otherwise.
-    static func report(_ text: String) {
+    package static func report(_ text: String) {
         logger.error("API MISUSE: \(text)")
         ServiceLocator.current?.noteMisuse(text)
     }

@@ -16,20 +16,23 @@ extension CBPeripheralManager {
     private func handle(_ event: PeripheralEvent) {
         switch event {
         case .serviceAdded(let id, let error): receiveAdded(id, error)
-        case .advertisingStarted(let error):
+        case .advertisingStarted(let error, let number):
             // A stop may have overtaken it.
             if error == nil { contents.withLock { $0.isAdvertising = $0.wantsAdvertising } }
             delegate?.peripheralManagerDidStartAdvertising(self, error: error?.apiError)
+            tell(.advertisingStarted(number: number, error?.apiError))
         case .subscribed(let info, let id):
             guard let characteristic = characteristic(id) else { return }
             let central = central(info)
             characteristic.setSubscribed(central, true)
             delegate?.peripheralManager(self, central: central, didSubscribeTo: characteristic)
+            tell(.subscriptionChanged(central, characteristic, isSubscribed: true))
         case .unsubscribed(let info, let id):
             guard let characteristic = characteristic(id) else { return }
             let central = central(info)
             characteristic.setSubscribed(central, false)
             delegate?.peripheralManager(self, central: central, didUnsubscribeFrom: characteristic)
+            tell(.subscriptionChanged(central, characteristic, isSubscribed: false))
         case .readRequested(let transaction, let info, let id, let offset):
             receiveRead(transaction, info, id, offset)
         case .writeRequested(let transaction, let info, let writes, let needsResponse):
@@ -37,40 +40,55 @@ extension CBPeripheralManager {
         case .updateCreditsReturned(let count): returnCredits(count)
         case .centralChanged(let info): _ = central(info)
         case .channelPublished, .channelUnpublished, .channelOpened: receiveChannelEvent(event)
+        case .centralConnected(let info): tell(.centralConnected(central(info)))
+        case .centralDisconnected(let identifier, let error): tell(.centralDisconnected(identifier, error?.apiError))
+        case .centralReleased(let identifier, let error): tell(.centralReleased(identifier, error?.apiError))
         }
     }
 
     private func receiveChannelEvent(_ event: PeripheralEvent) {
         switch event {
-        case .channelPublished(let psm, let error):
+        case .channelPublished(let psm, let error, let number):
             delegate?.peripheralManager(self, didPublishL2CAPChannel: psm, error: error?.apiError)
+            tell(.channelPublished(number: number, psm, error?.apiError))
         case .channelUnpublished(let psm, let error):
             delegate?.peripheralManager(self, didUnpublishL2CAPChannel: psm, error: error?.apiError)
         case .channelOpened(let psm, let info, let id):
             guard let link else { return }
             let channel = CBL2CAPChannel(id, psm: psm, peer: central(info), link: link)
             delegate?.peripheralManager(self, didOpen: channel, error: nil)
+            tell(.channelOpened(channel))
         case .serviceAdded, .advertisingStarted, .subscribed, .unsubscribed, .readRequested, .writeRequested,
-            .updateCreditsReturned, .centralChanged:
+            .updateCreditsReturned, .centralChanged, .centralConnected, .centralDisconnected, .centralReleased:
             break
         }
     }
 
     private func receiveState(_ state: ManagerState) {
         let state = setState(state)
-        contents.withLock {
+        let left: [PeripheralManagerNews] = contents.withLock {
+            var left: [PeripheralManagerNews] = []
             if state.rawValue < CBManagerState.poweredOn.rawValue {
                 // The centrals are gone, and what was on its way to them (behaviour 1.13).
-                for characteristic in $0.published.allCharacteristics { characteristic.removeSubscribers() }
+                for characteristic in $0.published.allCharacteristics {
+                    left += (characteristic.subscribedCentrals ?? []).map {
+                        .subscriptionChanged($0, characteristic, isSubscribed: false)
+                    }
+                    characteristic.removeSubscribers()
+                }
                 $0.updateCredits = ServiceLimits.valueUpdates
+                $0.pendingUpdates = []
             }
             if state.rawValue < CBManagerState.poweredOff.rawValue {
                 $0.published.removeAll()
                 $0.wantsAdvertising = false
                 $0.isAdvertising = false
             }
+            return left
         }
         delegate?.peripheralManagerDidUpdateState(self)
+        for news in left { tell(news) }
+        tell(.stateChanged(state))
         // Who was refused for want of room, or of power, hears that there is some (behaviour 7.43).
         if state == .poweredOn { returnCredits(0) }
     }
@@ -81,23 +99,23 @@ extension CBPeripheralManager {
             if error != nil { $0.published.remove(id) }
             return service
         }
-        guard let service else { return }
-        delegate?.peripheralManager(self, didAdd: service, error: error?.apiError)
+        if let service { delegate?.peripheralManager(self, didAdd: service, error: error?.apiError) }
+        tell(.serviceAdded(id, error?.apiError))
     }
 
     private func receiveRead(_ id: UInt64, _ info: CentralInfo, _ attribute: LocalAttributeID, _ offset: Int) {
         let transaction = Transaction(id: id, isRead: true, needsResponse: true)
-        guard let delegate, let characteristic = characteristic(attribute) else { return refuse(transaction) }
-        delegate.peripheralManager(
-            self,
-            didReceiveRead: CBATTRequest(
-                transaction,
-                central: central(info),
-                characteristic: characteristic,
-                offset: offset,
-                value: nil
-            )
+        guard let characteristic = characteristic(attribute) else { return refuse(transaction) }
+        let request = CBATTRequest(
+            transaction,
+            central: central(info),
+            characteristic: characteristic,
+            offset: offset,
+            value: nil
         )
+        if let observer, observer.take([request], isRead: true, of: self) { return }
+        guard let delegate else { return refuse(transaction) }
+        delegate.peripheralManager(self, didReceiveRead: request)
     }
 
     private func receiveWrites(_ transaction: Transaction, _ info: CentralInfo, _ writes: [WriteRequest]) {
@@ -114,7 +132,9 @@ extension CBPeripheralManager {
             }
         }
         // All or nothing: one that cannot be handed over spoils the batch (behaviour 7.35).
-        guard let delegate, !requests.isEmpty, requests.count == writes.count else { return refuse(transaction) }
+        guard !requests.isEmpty, requests.count == writes.count else { return refuse(transaction) }
+        if let observer, observer.take(requests, isRead: false, of: self) { return }
+        guard let delegate else { return refuse(transaction) }
         delegate.peripheralManager(self, didReceiveWrite: requests)
     }
 
@@ -126,8 +146,21 @@ extension CBPeripheralManager {
     }
 
     private func returnCredits(_ count: Int) {
+        let (observer, isDelegatesTurn) = contents.withLock {
+            let returned = min(max(count, 0), ServiceLimits.valueUpdates - $0.updateCredits)
+            $0.updateCredits += returned
+            $0.pendingUpdates.removeFirst(min(returned, $0.pendingUpdates.count))
+            // By turns, so that neither takes all the room there ever is.
+            $0.isDelegatesTurn.toggle()
+            return ($0.observer, $0.isDelegatesTurn)
+        }
+        if isDelegatesTurn { tellOfRoom() }
+        observer?.hasUpdateRoom(self)
+        if !isDelegatesTurn { tellOfRoom() }
+    }
+
+    private func tellOfRoom() {
         let isAwaited = contents.withLock {
-            $0.updateCredits += min(max(count, 0), ServiceLimits.valueUpdates - $0.updateCredits)
             guard $0.hasRefusedUpdate, $0.updateCredits > 0 else { return false }
             $0.hasRefusedUpdate = false
             return true

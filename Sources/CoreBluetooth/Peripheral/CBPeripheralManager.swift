@@ -19,6 +19,12 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
         var updateCredits = ServiceLimits.valueUpdates
         /// An update had no room, and the app waits to hear of some.
         var hasRefusedUpdate = false
+        /// Who has the first say when there is room again: the delegate, or those who wait beside it.
+        var isDelegatesTurn = false
+        /// Whom each update is for that the service has taken, the oldest first; nil for all subscribers.
+        var pendingUpdates: [(characteristic: LocalAttributeID, centrals: [UUID]?)] = []
+        /// Who stands beside the delegate.
+        var observer: (any PeripheralManagerObserver)?
     }
 
     struct WeakCentral: Sendable {
@@ -87,8 +93,7 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
             delegate?.peripheralManager(self, didAdd: service, error: error)
         }
         guard let link = linkForCommand("add", refuse) else { return }
-        let published = contents.withLock { $0.published.add(service) }
-        link.send(PeripheralRequest.addService(published))
+        link.send(PeripheralRequest.addService(contents.withLock { $0.published.add(service) }))
     }
 
     /// Takes a service back; services that include it go first.
@@ -167,17 +172,8 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
     ///
     /// - Parameter result: `success`, or why not; any raw value up to 0xFF can be sent.
     open func respond(to request: CBATTRequest, withResult result: CBATTError.Code) {
-        guard let link = linkForCommand() else { return }
-        guard request.transaction.answer() else {
-            return Misuse.report("\(request) has been answered already")
-        }
-        guard request.transaction.needsResponse else { return }
-        let status = ATTStatus(
-            rawValue: UInt8(exactly: result.rawValue) ?? UInt8(CBATTErrorCode.unlikelyError.rawValue)
-        )
-        let isReadable = request.transaction.isRead && status == .success
-        let value = isReadable ? PacketBuffer(copying: request.value ?? Data()) : nil
-        link.send(PeripheralRequest.respond(transaction: request.transaction.id, status, value: value))
+        guard linkForCommand() != nil else { return }
+        if !answer(request, result, value: request.value) { Misuse.report("\(request) has been answered already") }
     }
 
     /// Sends a new value to subscribers.
@@ -194,26 +190,12 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
             contents.withLock { $0.hasRefusedUpdate = true }
             return false
         }
-        enum Outcome { case unknown, full, sendable(LocalAttributeID) }
-        let outcome: Outcome = contents.withLock {
-            guard let id = $0.published.id(of: characteristic) else { return .unknown }
-            guard $0.updateCredits > 0 else {
-                $0.hasRefusedUpdate = true
-                return .full
-            }
-            $0.updateCredits -= 1
-            return .sendable(id)
-        }
-        switch outcome {
+        switch send(value, characteristic, centrals, over: link, isRemembered: true) {
         case .unknown:
             Misuse.report("\(characteristic) is not published by \(self); its value cannot be updated")
             return false
-        case .full:
-            return false
-        case .sendable(let id):
-            let identifiers = centrals?.map(\.identifier)
-            link.send(PeripheralRequest.updateValue(id, value: PacketBuffer(copying: value), centrals: identifiers))
-            return true
+        case .sent: return true
+        case .full, .withdrawn, .off: return false
         }
     }
 

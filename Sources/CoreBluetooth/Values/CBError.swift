@@ -142,8 +142,13 @@ private let errorTexts: [CBErrorCode: String] = [
 
 extension ServiceError {
     /// The error as the API shows it; what lies behind it is its debug description.
-    var apiError: any Error {
-        let userInfo = reason.map { [NSDebugDescriptionErrorKey: $0] } ?? [:]
+    package var apiError: any Error {
+        var userInfo: [String: Any] = [:]
+        userInfo[NSDebugDescriptionErrorKey] = reason
+        if let cause {
+            userInfo[ErrorCauseKey.layer] = cause.layer.name
+            userInfo[ErrorCauseKey.code] = NSNumber(value: cause.code)
+        }
         switch code {
         case .core(let core): return CBError(CBErrorCode(rawValue: core.rawValue) ?? .unknown, userInfo: userInfo)
         case .att(let status):
@@ -156,5 +161,23 @@ extension Result where Failure == ServiceError {
     /// The error as the API shows it; nil for success.
     var apiError: (any Error)? {
         if case .failure(let error) = self { error.apiError } else { nil }
+    }
+}
+
+/// The keys by which an error has the code of the layer below in its `userInfo`, where there is one (behaviours 15.9, 15.10).
+package enum ErrorCauseKey {
+    /// The layer: `ATT`, `SMP` or `HCI`.
+    package static let layer = "CBErrorReasonLayer"
+    /// The code, an `NSNumber`.
+    package static let code = "CBErrorReasonCode"
+}
+
+extension ServiceError.Layer {
+    fileprivate var name: String {
+        switch self {
+        case .att: "ATT"
+        case .smp: "SMP"
+        case .hci: "HCI"
+        }
     }
 }

@@ -5,7 +5,7 @@ import Foundation
 /// width they are written (behaviour 0.2); the width shows in ``uuidString`` and ``data`` alone (behaviour 0.5).
 open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
     // Safe: immutable.
-    let uuid: BluetoothUUID
+    package let uuid: BluetoothUUID
 
     /// Reads `180D`, `0000180D` or `0000180D-0000-1000-8000-00805F9B34FB`.
     ///
@@ -51,7 +51,7 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
         super.init()
     }
 
-    init(_ uuid: BluetoothUUID) {
+    package init(_ uuid: BluetoothUUID) {
         self.uuid = uuid
         super.init()
     }

@@ -171,6 +171,15 @@ package final class Connector: ConnectingUser {
         )
     }
 
+    /// Asks the controller for a PHY in both directions; what comes of it shows at the connection.
+    package func setPHY(_ phy: LEPHY, of connection: HCIConnection) {
+        let phys = LEPHYs(rawValue: 1 << (phy.rawValue - 1))
+        let coding = LECodedPHYOption(rawValue: 0)
+        host.send(
+            LESetPHY(handle: connection.handle, preference: [], txPHYs: phys, rxPHYs: phys, codedOption: coding)
+        )
+    }
+
     /// Reads the signal strength of a link in dBm.
     package func readRSSI(
         _ connection: HCIConnection,

@@ -92,17 +92,25 @@ package final class AccessLink {
     /// Opens the attribute protocol, once: as client of the peer, and as the peer's server if there is one. Called before
     /// anything is received, in ``GenericAccess/onLink``.
     ///
-    /// - Parameter mtu: The MTU that is offered, 23 to 517.
+    /// - Parameters:
+    ///   - mtu: The MTU that is offered, 23 to 517.
+    ///   - listener: Takes the enhanced bearers that peers open; without it the link has none.
     @discardableResult
-    package func openAttributes(mtu: Int, server: GATTServer? = nil) -> LinkAttributes {
+    package func openAttributes(
+        mtu: Int,
+        server: GATTServer? = nil,
+        enhanced listener: EnhancedBearerListener? = nil
+    ) -> LinkAttributes {
         if let attributes { return attributes }
         let bearer = ATTBearer(
             channel: l2cap.register(.attribute, maximumPayload: mtu),
             loop: security.device.loop,
             preferredMTU: mtu
         )
-        let made = LinkAttributes(bearer, server: server, security: security)
+        let enhanced = listener.map { EnhancedBearers(connection: l2cap, loop: security.device.loop, listener: $0) }
+        let made = LinkAttributes(bearer, enhanced, server: server, security: security)
         attributes = made
+        tellTiming()
         return made
     }
 
@@ -116,6 +124,12 @@ package final class AccessLink {
     package func readRSSI(_ completion: @escaping (Result<Int, HCICommandError>) -> Void) {
         guard let access, isOpen else { return completion(.failure(.host(.notRunning))) }
         access.connector.readRSSI(connection, completion)
+    }
+
+    /// Asks for a PHY, if there is such a one. Whether both controllers know it shows at the connection.
+    package func prefer(phy: LEPHY) {
+        guard isOpen, (1...3).contains(phy.rawValue) else { return }
+        access?.connector.setPHY(phy, of: connection)
     }
 
     /// Changes the parameters of the link, as central, or asks the central to, as peripheral (Core Vol 3 Part C 9.3.9). One
@@ -193,7 +207,16 @@ package final class AccessLink {
                 )
             )
         )
-        if event.status == .success { onParametersChanged?() }
+        guard event.status == .success else { return }
+        tellTiming()
+        onParametersChanged?()
+    }
+
+    private func tellTiming() {
+        attributes?.enhanced?.linkTiming(
+            interval: .microseconds(Int(connection.interval) * 1250),
+            latency: Int(connection.latency)
+        )
     }
 
     /// The link is gone.

@@ -3,6 +3,8 @@ import BluetoothTypes
 
 /// Discover All Characteristics of a Service, and by UUID, which asks the same and keeps less (Core Vol 3 Part G 4.6).
 struct CharacteristicDiscovery: GATTProcedure {
+    static let onlyReads = true
+
     private let uuid: BluetoothUUID?
     private let service: ClosedRange<UInt16>
     private var range: SearchRange
@@ -65,6 +67,8 @@ struct CharacteristicDiscovery: GATTProcedure {
 
 /// Discover All Characteristic Descriptors (Core Vol 3 Part G 4.7.1).
 struct DescriptorDiscovery: GATTProcedure {
+    static let onlyReads = true
+
     private var range: SearchRange?
     private var found: [RemoteDescriptor] = []
 

@@ -51,6 +51,24 @@ extension GATTClient {
         }
     }
 
+    /// Tells the server that this client can use enhanced bearers, if it turns out to take them. Of a server whose services
+    /// are known (``watchServices(completion:)``) and that lacks the characteristic nothing is asked.
+    ///
+    /// - Parameter completion: whether both ends can.
+    package func announceEnhancedBearers(completion: @escaping (Bool) -> Void) {
+        discoverServices(GATTUUID.genericAttribute) { [weak self] result in
+            guard let self, case .success(let services) = result, let service = services.first else {
+                return completion(false)
+            }
+            discoverCharacteristics(of: service) { [weak self] result in
+                guard let self, case .success(let found) = result,
+                    found.contains(where: { $0.uuid == GATTUUID.serverSupportedFeatures })
+                else { return completion(false) }
+                announce(.enhancedBearers) { completion((try? $0.get())?.contains(.enhancedBearers) ?? false) }
+            }
+        }
+    }
+
     private func removeUnsupported(_ wanted: ClientFeatures, completion: @escaping (ClientFeatures) -> Void) {
         guard wanted.contains(.enhancedBearers) else { return removeWithoutHash(wanted, completion: completion) }
         readFirst(GATTUUID.serverSupportedFeatures) { [weak self] result in
@@ -86,6 +104,8 @@ extension GATTClient {
 
 /// Reads the Database Hash by its type, in the whole range: so it is never refused (Core Vol 3 Part G 2.5.2.1).
 struct DatabaseHashProcedure: GATTProcedure {
+    static let onlyReads = true
+
     func isolation(mtu: Int) -> GATTIsolation { .alone }
 
     mutating func begin(mtu: Int) -> GATTStep<DatabaseHash?> {

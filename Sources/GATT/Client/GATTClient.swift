@@ -121,19 +121,28 @@ package final class GATTClient {
         completion: @escaping (Result<P.Output, GATTError>) -> Void
     ) {
         let count = waiting.count + repeated.count + holding.count
-        guard attempt.isSecured || count < Self.maximumWaitingProcedures else {
+        guard attempt.goesFirst || count < Self.maximumWaitingProcedures else {
             return completion(.failure(.queueFull))
         }
         let start = { [self] (bearer: ATTBearer) in
             RunningProcedure(procedure, bearer) { [self] result, moment in
                 running.removeAll { $0.bearer === bearer }
-                finish(procedure, attempt, result, since: moment, completion)
+                if lostItsBearer(result, attempt), P.onlyReads {
+                    repeatOnFirstBearer(procedure, attempt, completion)
+                } else {
+                    finish(procedure, attempt, result, since: moment, completion)
+                }
                 startNext()
             }.start()
         }
         let fail = { (error: GATTError) in completion(.failure(error)) }
-        let next = WaitingProcedure(isolation: procedure.isolation, start: start, fail: fail)
-        if attempt.isSecured { repeated.append(next) } else { waiting.append(next) }
+        let next = WaitingProcedure(
+            isolation: procedure.isolation,
+            needsFirstBearer: attempt.hasLostBearer,
+            start: start,
+            fail: fail
+        )
+        if attempt.goesFirst { repeated.append(next) } else { waiting.append(next) }
         startNext()
     }
 
@@ -166,7 +175,8 @@ package final class GATTClient {
 
     /// Where a procedure can begin now. With no bearer left it begins on the first one, to fail there.
     private func freeBearer(for next: WaitingProcedure) -> ATTBearer? {
-        let open = bearers.filter { $0.closure == nil }
+        let usable = next.needsFirstBearer ? [bearer] : bearers
+        let open = usable.filter { $0.closure == nil }
         let isFree = { [running] (bearer: ATTBearer) in !running.contains { $0.bearer === bearer } }
         guard let bearer = open.first(where: isFree) ?? (open.isEmpty && isFree(bearer) ? bearer : nil) else {
             return nil
@@ -179,9 +189,32 @@ package final class GATTClient {
     }
 }
 
+// MARK: - Bearers that are lost
+
+extension GATTClient {
+    /// Whether a procedure failed for the loss of its bearer, while the one on the fixed channel is there.
+    private func lostItsBearer<T>(_ result: Result<T, GATTError>, _ attempt: GATTAttempt) -> Bool {
+        guard case .failure(.bearer(.closed(.linkLost))) = result, !attempt.hasLostBearer else { return false }
+        return bearer.closure == nil
+    }
+
+    /// Begins a procedure anew on the bearer that lasts as long as the link, and so no third time: that a peer closes an
+    /// enhanced bearer is no failure of what was read there.
+    private func repeatOnFirstBearer<P: GATTProcedure>(
+        _ procedure: P,
+        _ attempt: GATTAttempt,
+        _ completion: @escaping (Result<P.Output, GATTError>) -> Void
+    ) {
+        var attempt = attempt
+        attempt.hasLostBearer = true
+        run(procedure, attempt: attempt, completion: completion)
+    }
+}
+
 /// A procedure that waits for a bearer.
 private struct WaitingProcedure {
     let isolation: (_ mtu: Int) -> GATTIsolation
+    let needsFirstBearer: Bool
     let start: (ATTBearer) -> Void
     let fail: (GATTError) -> Void
 }
@@ -192,6 +225,11 @@ struct GATTAttempt {
     var isInSync = false
     /// It has been refused because the link was not secure enough.
     var isSecured = false
+    /// It was under way on an enhanced bearer that the peer closed.
+    var hasLostBearer = false
+
+    /// Whether it has had its turn already.
+    var goesFirst: Bool { isSecured || hasLostBearer }
 }
 
 /// A procedure on its way.
@@ -320,5 +358,14 @@ extension GATTClient {
         // A range that makes no sense may mean anything, so it means everything.
         let handles = start > 0 && start <= end ? start...end : 1...UInt16.max
         forget(handles)
+        showAwareness()
+    }
+
+    /// On a link with several bearers that a change was confirmed tells a server nothing: it holds values back until the hash
+    /// was read, and another request came after that (Core Vol 3 Part G 2.5.2.1). Here this is done at once, since an app
+    /// that only waits for values would wait for good.
+    private func showAwareness() {
+        guard bearers.count > 1 else { return }
+        run(DatabaseHashProcedure()) { [weak self] _ in self?.run(DatabaseHashProcedure()) { _ in } }
     }
 }

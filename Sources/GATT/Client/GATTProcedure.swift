@@ -29,6 +29,8 @@ enum GATTIsolation {
 protocol GATTProcedure {
     associatedtype Output
 
+    /// Whether it changes nothing at the server, so that it may be begun anew when its bearer is lost under way.
+    static var onlyReads: Bool { get }
     /// What it cannot bear beside it, on a bearer with an MTU.
     func isolation(mtu: Int) -> GATTIsolation
     /// The first step. `mtu` is that of the bearer at this moment.
@@ -40,6 +42,8 @@ protocol GATTProcedure {
 }
 
 extension GATTProcedure {
+    static var onlyReads: Bool { false }
+
     func isolation(mtu: Int) -> GATTIsolation { .none }
 
     mutating func handle(_ error: ATTErrorResponse, mtu: Int) -> GATTStep<Output> { .failed(.att(error)) }

@@ -4,6 +4,8 @@ import BluetoothTypes
 /// Read Characteristic Value and Read Long Characteristic Values in one (Core Vol 3 Part G 4.8.1, 4.8.3; behaviour
 /// 5.2): blobs follow as long as responses are full.
 struct ReadProcedure: GATTProcedure {
+    static let onlyReads = true
+
     private let handle: UInt16
     private let offset: UInt16?
     private var value = PacketBuffer(headroom: 0)
@@ -47,6 +49,8 @@ struct ReadProcedure: GATTProcedure {
 
 /// Read Using Characteristic UUID, through a whole range (Core Vol 3 Part G 4.8.2).
 struct ReadByTypeProcedure: GATTProcedure {
+    static let onlyReads = true
+
     private let uuid: BluetoothUUID
     private var range: SearchRange
     private var values: [RemoteValue] = []
@@ -79,6 +83,8 @@ struct ReadByTypeProcedure: GATTProcedure {
 
 /// Read Multiple Characteristic Values (Core Vol 3 Part G 4.8.4).
 struct ReadMultipleProcedure: GATTProcedure {
+    static let onlyReads = true
+
     let handles: [UInt16]
 
     mutating func begin(mtu: Int) -> GATTStep<PacketBuffer> {
@@ -93,6 +99,8 @@ struct ReadMultipleProcedure: GATTProcedure {
 
 /// Read Multiple Variable Length Characteristic Values (Core Vol 3 Part G 4.8.5).
 struct ReadMultipleVariableProcedure: GATTProcedure {
+    static let onlyReads = true
+
     let handles: [UInt16]
 
     mutating func begin(mtu: Int) -> GATTStep<[PacketBuffer]> {

@@ -3,6 +3,8 @@ import BluetoothTypes
 
 /// Discover All Primary Services and Discover Primary Service by Service UUID (Core Vol 3 Part G 4.4).
 struct ServiceDiscovery: GATTProcedure {
+    static let onlyReads = true
+
     private let uuid: BluetoothUUID?
     private var range = SearchRange(1...UInt16.max)
     private var services: [RemoteService] = []
@@ -53,6 +55,8 @@ struct ServiceDiscovery: GATTProcedure {
 /// Find Included Services (Core Vol 3 Part G 4.5.1). A UUID of 128 bits is not in the declaration: the included
 /// service itself is read for it.
 struct IncludeDiscovery: GATTProcedure {
+    static let onlyReads = true
+
     private let service: RemoteService
     private var range: SearchRange
     private var included: [RemoteService] = []

@@ -10,6 +10,8 @@ package final class ChannelServer {
     package let requirement: SecurityLevel
     /// The least MTU of a peer that the service can work with, in octets.
     package var minimumPeerMTU = 0
+    /// Whether the service is known in enhanced mode alone (Core Vol 3 Part A 4.25).
+    package var isEnhancedOnly = false
     /// Most channels of the service on one link.
     package var maximumChannelsPerLink = L2CAPConnection.maximumDynamicChannels
     /// How many more channels the service takes, on all links together; any number at first.

@@ -20,9 +20,9 @@ import Testing
         service.deliver(.servicesDiscovered(peer: id, .success([.heartRate])))
         let measurement = RemoteCharacteristic(handle: 3, uuid: 0x2A37, properties: 0x1A)
         service.deliver(.characteristicsDiscovered(peer: id, service: 1, .success([measurement])))
-        service.deliver(.valueUpdated(peer: id, characteristic: 3, .success([77])))
+        service.deliver(.valueRead(peer: id, characteristic: 3, .success([77])))
         service.deliver(
-            .valueUpdated(peer: id, characteristic: 3, .failure(ServiceError(att: ATTStatus(rawValue: 15))))
+            .valueRead(peer: id, characteristic: 3, .failure(ServiceError(att: ATTStatus(rawValue: 15))))
         )
         service.deliver(.notifyStateChanged(peer: id, characteristic: 3, isNotifying: true, nil))
         service.deliver(.valueWritten(peer: id, characteristic: 3, nil))

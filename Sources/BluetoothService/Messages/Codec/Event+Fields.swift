@@ -51,6 +51,8 @@ extension CentralEvent: MessageKinds {
             .discovered(PeerInfo(), Advertisement(), rssi: 0),
             .peer(.blank, .nameChanged(nil)),
             .connectionChanged(PeerInfo(), isConnected: false),
+            .answered(.blank, number: 1, .nameChanged(nil)),
+            .lost(PeerInfo()),
         ]
     }
 
@@ -60,6 +62,8 @@ extension CentralEvent: MessageKinds {
         case .discovered: 0
         case .peer: 1
         case .connectionChanged: 2
+        case .answered: 3
+        case .lost: 4
         }
     }
 
@@ -75,6 +79,14 @@ extension CentralEvent: MessageKinds {
             try coder.uuid("peer", &peer)
             try coder.field("event", &event)
             self = .peer(peer, event)
+        case .answered(var peer, var number, var event):
+            try coder.uuid("peer", &peer)
+            try coder.field("number", &number)
+            try coder.field("event", &event)
+            self = .answered(peer, number: number, event)
+        case .lost(var peer):
+            try coder.field("peer", &peer)
+            self = .lost(peer)
         case .connectionChanged(var peer, var isConnected):
             try coder.field("peer", &peer)
             try coder.field("isConnected", &isConnected)
@@ -94,7 +106,7 @@ extension PeerEvent: MessageKinds {
             .includedServicesDiscovered(of: 0, .success([])),
             .characteristicsDiscovered(of: 0, .success([])),
             .descriptorsDiscovered(of: 0, .success([])),
-            .valueUpdated(0, .success([])),
+            .valueRead(0, .success([])),
             .descriptorUpdated(0, .success([])),
             .valueWritten(0, nil),
             .descriptorWritten(0, nil),
@@ -107,6 +119,8 @@ extension PeerEvent: MessageKinds {
             .notificationsAuthorized(false),
             .channelSoundingEnded(nil),
             .channelOpened(psm: 0, .success(ChannelID(0))),
+            .valueNotified(0, []),
+            .linkInformation(LinkFacts()),
         ]
     }
 
@@ -120,7 +134,7 @@ extension PeerEvent: MessageKinds {
         case .includedServicesDiscovered: 4
         case .characteristicsDiscovered: 5
         case .descriptorsDiscovered: 6
-        case .valueUpdated: 7
+        case .valueRead: 7
         case .descriptorUpdated: 8
         case .valueWritten: 9
         case .descriptorWritten: 10
@@ -133,6 +147,8 @@ extension PeerEvent: MessageKinds {
         case .notificationsAuthorized: 17
         case .channelSoundingEnded: 18
         case .channelOpened: 19
+        case .valueNotified: 20
+        case .linkInformation: 21
         }
     }
 
@@ -168,10 +184,14 @@ extension PeerEvent: MessageKinds {
             try coder.field("characteristic", &characteristic)
             try coder.result("descriptors", &descriptors)
             self = .descriptorsDiscovered(of: characteristic, descriptors)
-        case .valueUpdated(var characteristic, var value):
+        case .valueRead(var characteristic, var value):
             try coder.field("characteristic", &characteristic)
             try coder.result("value", &value)
-            self = .valueUpdated(characteristic, value)
+            self = .valueRead(characteristic, value)
+        case .valueNotified(var characteristic, var value):
+            try coder.field("characteristic", &characteristic)
+            try coder.octets("value", &value)
+            self = .valueNotified(characteristic, value)
         case .descriptorUpdated(var descriptor, var value):
             try coder.field("descriptor", &descriptor)
             try coder.result("value", &value)
@@ -210,6 +230,9 @@ extension PeerEvent: MessageKinds {
                 try coder.field("channel", &channel)
             }
             self = .channelOpened(psm: psm, channel)
+        case .linkInformation(var facts):
+            try coder.field("facts", &facts)
+            self = .linkInformation(facts)
         case .notificationsAuthorized(var isAuthorized):
             try coder.field("isAuthorized", &isAuthorized)
             self = .notificationsAuthorized(isAuthorized)
@@ -235,6 +258,9 @@ extension PeripheralEvent: MessageKinds {
             .channelPublished(psm: 0, nil),
             .channelUnpublished(psm: 0, nil),
             .channelOpened(psm: 0, CentralInfo(), ChannelID(0)),
+            .centralConnected(CentralInfo()),
+            .centralDisconnected(.blank, nil),
+            .centralReleased(.blank, nil),
         ]
     }
 
@@ -252,6 +278,9 @@ extension PeripheralEvent: MessageKinds {
         case .channelPublished: 8
         case .channelUnpublished: 9
         case .channelOpened: 10
+        case .centralConnected: 11
+        case .centralDisconnected: 12
+        case .centralReleased: 13
         }
     }
 
@@ -262,9 +291,10 @@ extension PeripheralEvent: MessageKinds {
             try coder.field("service", &service)
             try coder.optional("error", &error)
             self = .serviceAdded(service, error)
-        case .advertisingStarted(var error):
+        case .advertisingStarted(var error, var number):
             try coder.optional("error", &error)
-            self = .advertisingStarted(error)
+            try coder.field("number", &number)
+            self = .advertisingStarted(error, number: number)
         case .subscribed(var central, var characteristic):
             try coder.field("central", &central)
             try coder.field("characteristic", &characteristic)
@@ -291,10 +321,11 @@ extension PeripheralEvent: MessageKinds {
         case .centralChanged(var central):
             try coder.field("central", &central)
             self = .centralChanged(central)
-        case .channelPublished(var psm, var error):
+        case .channelPublished(var psm, var error, var number):
             try coder.field("psm", &psm)
             try coder.optional("error", &error)
-            self = .channelPublished(psm: psm, error)
+            try coder.field("number", &number)
+            self = .channelPublished(psm: psm, error, number: number)
         case .channelUnpublished(var psm, var error):
             try coder.field("psm", &psm)
             try coder.optional("error", &error)
@@ -304,6 +335,17 @@ extension PeripheralEvent: MessageKinds {
             try coder.field("central", &central)
             try coder.field("channel", &channel)
             self = .channelOpened(psm: psm, central, channel)
+        case .centralConnected(var central):
+            try coder.field("central", &central)
+            self = .centralConnected(central)
+        case .centralDisconnected(var central, var error):
+            try coder.uuid("central", &central)
+            try coder.optional("error", &error)
+            self = .centralDisconnected(central, error)
+        case .centralReleased(var central, var error):
+            try coder.uuid("central", &central)
+            try coder.optional("error", &error)
+            self = .centralReleased(central, error)
         }
     }
 }

@@ -47,6 +47,7 @@ extension CentralRequest: MessageKinds {
             .stopScan,
             .peer(.blank, .forget),
             .watchConnections(nil),
+            .resetScanFilter,
         ]
     }
 
@@ -57,6 +58,7 @@ extension CentralRequest: MessageKinds {
         case .stopScan: 1
         case .peer: 2
         case .watchConnections: 3
+        case .resetScanFilter: 4
         }
     }
 
@@ -73,7 +75,7 @@ extension CentralRequest: MessageKinds {
         case .watchConnections(var watch):
             try coder.optional("watch", &watch)
             self = .watchConnections(watch)
-        case .stopScan: break
+        case .stopScan, .resetScanFilter: break
         }
     }
 }
@@ -86,6 +88,7 @@ extension PeerRequest: MessageKinds {
             .cancelConnection,
             .forget,
             .link(.readRSSI),
+            .ask(1, .readRSSI),
         ]
     }
 
@@ -96,6 +99,7 @@ extension PeerRequest: MessageKinds {
         case .cancelConnection: 1
         case .forget: 2
         case .link: 3
+        case .ask: 4
         }
     }
 
@@ -108,6 +112,10 @@ extension PeerRequest: MessageKinds {
         case .link(var request):
             try coder.field("request", &request)
             self = .link(request)
+        case .ask(var number, var request):
+            try coder.field("number", &number)
+            try coder.field("request", &request)
+            self = .ask(number, request)
         case .cancelConnection, .forget: break
         }
     }
@@ -131,6 +139,10 @@ extension LinkRequest: MessageKinds {
             .startChannelSounding,
             .cancelChannelSounding,
             .openChannel(psm: 0),
+            .refreshServices,
+            .readLinkInformation,
+            .watchLink(false),
+            .preferLink(LinkPreference()),
         ]
     }
 
@@ -151,6 +163,10 @@ extension LinkRequest: MessageKinds {
         case .startChannelSounding: 11
         case .cancelChannelSounding: 12
         case .openChannel: 13
+        case .refreshServices: 14
+        case .readLinkInformation: 15
+        case .watchLink: 16
+        case .preferLink: 17
         }
     }
 
@@ -196,7 +212,13 @@ extension LinkRequest: MessageKinds {
         case .openChannel(var psm):
             try coder.field("psm", &psm)
             self = .openChannel(psm: psm)
-        case .readRSSI, .startChannelSounding, .cancelChannelSounding: break
+        case .watchLink(var isWatched):
+            try coder.field("isWatched", &isWatched)
+            self = .watchLink(isWatched)
+        case .preferLink(var preference):
+            try coder.field("preference", &preference)
+            self = .preferLink(preference)
+        case .readRSSI, .startChannelSounding, .cancelChannelSounding, .refreshServices, .readLinkInformation: break
         }
     }
 }
@@ -215,6 +237,8 @@ extension PeripheralRequest: MessageKinds {
             .setDesiredConnectionLatency(central: .blank, latency: 0),
             .publishChannel(needsEncryption: false),
             .unpublishChannel(psm: 0),
+            .watchCentrals(false),
+            .disconnectCentral(.blank),
         ]
     }
 
@@ -231,6 +255,8 @@ extension PeripheralRequest: MessageKinds {
         case .setDesiredConnectionLatency: 7
         case .publishChannel: 8
         case .unpublishChannel: 9
+        case .watchCentrals: 10
+        case .disconnectCentral: 11
         }
     }
 
@@ -260,12 +286,19 @@ extension PeripheralRequest: MessageKinds {
             try coder.uuid("central", &central)
             try coder.number("latency", &latency)
             self = .setDesiredConnectionLatency(central: central, latency: latency)
-        case .publishChannel(var needsEncryption):
+        case .publishChannel(var needsEncryption, var number):
             try coder.field("needsEncryption", &needsEncryption)
-            self = .publishChannel(needsEncryption: needsEncryption)
+            try coder.field("number", &number)
+            self = .publishChannel(needsEncryption: needsEncryption, number: number)
         case .unpublishChannel(var psm):
             try coder.field("psm", &psm)
             self = .unpublishChannel(psm: psm)
+        case .watchCentrals(var isWanted):
+            try coder.field("isWanted", &isWanted)
+            self = .watchCentrals(isWanted)
+        case .disconnectCentral(var central):
+            try coder.uuid("central", &central)
+            self = .disconnectCentral(central)
         case .removeAllServices, .stopAdvertising: break
         }
     }
@@ -278,6 +311,8 @@ extension Query: MessageKinds {
             .peripherals(identifiers: []),
             .connectedPeripherals(services: []),
             .system,
+            .names(.blank),
+            .scanCounts,
         ]
     }
 
@@ -287,6 +322,8 @@ extension Query: MessageKinds {
         case .peripherals: 0
         case .connectedPeripherals: 1
         case .system: 2
+        case .names: 3
+        case .scanCounts: 4
         }
     }
 
@@ -299,7 +336,10 @@ extension Query: MessageKinds {
         case .connectedPeripherals(var services):
             try coder.list("services", &services)
             self = .connectedPeripherals(services: services)
-        case .system: break
+        case .names(var peer):
+            try coder.uuid("peer", &peer)
+            self = .names(peer)
+        case .system, .scanCounts: break
         }
     }
 }
@@ -311,6 +351,8 @@ extension Reply: MessageKinds {
             .peripherals([]),
             .connectedPeripherals([]),
             .system(SystemInfo()),
+            .names(KnownNames()),
+            .scanCounts(nil),
         ]
     }
 
@@ -320,6 +362,8 @@ extension Reply: MessageKinds {
         case .peripherals: 0
         case .connectedPeripherals: 1
         case .system: 2
+        case .names: 3
+        case .scanCounts: 4
         }
     }
 
@@ -335,6 +379,12 @@ extension Reply: MessageKinds {
         case .system(var info):
             try coder.field("info", &info)
             self = .system(info)
+        case .names(var names):
+            try coder.field("names", &names)
+            self = .names(names)
+        case .scanCounts(var counts):
+            try coder.optional("counts", &counts)
+            self = .scanCounts(counts)
         }
     }
 }

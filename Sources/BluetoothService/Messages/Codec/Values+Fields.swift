@@ -9,6 +9,7 @@ extension ScanRequest: PacketFields {
         try coder.optional("services", &services)
         try coder.field("allows duplicates", &allowsDuplicates)
         try coder.list("solicited services", &solicitedServices)
+        try coder.optional("lost after", &lostAfter)
     }
 }
 
@@ -21,6 +22,57 @@ extension ConnectOptions: PacketFields {
         try coder.number("start delay", &startDelay)
         try coder.field("reconnects automatically", &reconnectsAutomatically)
         try coder.field("requires notifications", &requiresNotifications)
+    }
+}
+
+extension LinkPreference: PacketFields {
+    /// The fields in wire order.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.optional("minimum interval", &minimumInterval)
+        try coder.optional("maximum interval", &maximumInterval)
+        try coder.number("latency", &latency)
+        try coder.number("supervision timeout", &supervisionTimeout)
+        try coder.optional("PHY", &phy)
+    }
+}
+
+extension LinkFacts: PacketFields {
+    /// The fields in wire order.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.number("interval", &interval)
+        try coder.number("latency", &latency)
+        try coder.number("supervision timeout", &supervisionTimeout)
+        try coder.number("TX PHY", &txPHY)
+        try coder.number("RX PHY", &rxPHY)
+        try coder.number("MTU", &mtu)
+        try coder.number("TX octets", &maxTxOctets)
+        try coder.number("RX octets", &maxRxOctets)
+        try coder.optional("RSSI", &rssi)
+        try coder.field("is encrypted", &isEncrypted)
+        try coder.field("is authenticated", &isAuthenticated)
+        try coder.field("is bonded", &isBonded)
+        try coder.number("key size", &keySize)
+    }
+}
+
+extension KnownNames: PacketFields {
+    /// The fields in wire order.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.optional("advertised", &advertised)
+        try coder.optional("advertised age", &advertisedAge)
+        try coder.optional("device", &device)
+        try coder.optional("device age", &deviceAge)
+    }
+}
+
+extension ScanCounts: PacketFields {
+    /// The fields in wire order.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.number("heard", &heard)
+        try coder.number("reported", &reported)
+        try coder.number("suppressed", &suppressed)
+        try coder.number("remembered", &remembered)
+        try coder.number("forgotten", &forgotten)
     }
 }
 
@@ -94,6 +146,9 @@ extension AdvertisingRequest: PacketFields {
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.optional("local name", &localName)
         try coder.list("services", &services)
+        try coder.optional("manufacturer data", &manufacturerData)
+        try coder.list("service data", &serviceData)
+        try coder.field("number", &number)
     }
 }
 
@@ -226,5 +281,20 @@ extension ServiceError: PacketFields {
         default: throw PacketError(.value(UInt64(domain)), at: "domain")
         }
         try coder.optional("reason", &reason)
+        try coder.optional("cause", &cause)
+    }
+}
+
+extension ServiceError.Cause: PacketFields {
+    /// A cause without a meaning.
+    public init() { self.init(.att, 0) }
+
+    /// The layer, in an octet, and the code.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        var raw = layer.rawValue
+        try coder.field("kind", &raw)
+        guard let known = ServiceError.Layer(rawValue: raw) else { throw PacketError(.value(UInt64(raw)), at: "kind") }
+        layer = known
+        try coder.field("code", &code)
     }
 }

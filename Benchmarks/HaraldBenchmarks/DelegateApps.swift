@@ -1,0 +1,173 @@
+import CoreBluetooth
+import Dispatch
+import Foundation
+import Synchronization
+
+/// What the two apps of the delegate rows have agreed on.
+enum DelegateProfile {
+    static let service = CBUUID(string: "180D")
+    static let notified = CBUUID(string: "2A37")
+    static let written = CBUUID(string: "2A39")
+}
+
+/// An app in the peripheral role: notifies as much as it can, and counts what is written.
+final class NotifyingApp: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
+    // Safe: touched on the manager's queue only, but for the counter, which is atomic.
+    let written = Atomic<Int>(0)
+    private let queue = DispatchQueue(label: "notifier")
+    private var manager: CBPeripheralManager!
+    private var characteristic: CBMutableCharacteristic!
+    private var value = Data()
+    private var left = 0
+
+    override init() {
+        super.init()
+        manager = CBPeripheralManager(delegate: self, queue: queue)
+    }
+
+    /// Notifies `value` so many times.
+    func notify(_ value: Data, times count: Int) {
+        queue.sync {
+            self.value = value
+            left += count
+            pump()
+        }
+    }
+
+    private func pump() {
+        while left > 0, manager.updateValue(value, for: characteristic, onSubscribedCentrals: nil) { left -= 1 }
+    }
+
+    func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) { pump() }
+
+    func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
+        guard peripheral.state == .poweredOn else { return }
+        characteristic = CBMutableCharacteristic(
+            type: DelegateProfile.notified,
+            properties: .notify,
+            value: nil,
+            permissions: .readable
+        )
+        let written = CBMutableCharacteristic(
+            type: DelegateProfile.written,
+            properties: .writeWithoutResponse,
+            value: nil,
+            permissions: .writeable
+        )
+        let service = CBMutableService(type: DelegateProfile.service, primary: true)
+        service.characteristics = [characteristic, written]
+        peripheral.add(service)
+        peripheral.startAdvertising([CBAdvertisementDataServiceUUIDsKey: [DelegateProfile.service]])
+    }
+
+    func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
+        written.add(requests.count, ordering: .relaxed)
+    }
+}
+
+/// An app in the central role: counts what is notified, and writes as much as it can.
+final class FollowingApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
+    // Safe: touched on the manager's queue only, but for the counters, which are atomic.
+    let notified = Atomic<Int>(0)
+    let isReady = Atomic<Bool>(false)
+    private let queue = DispatchQueue(label: "follower")
+    private var manager: CBCentralManager!
+    private var peripheral: CBPeripheral?
+    private var characteristic: CBCharacteristic?
+    private var value = Data()
+    private var left = 0
+
+    override init() {
+        super.init()
+        manager = CBCentralManager(delegate: self, queue: queue)
+    }
+
+    /// Writes `value` so many times, without response.
+    func write(_ value: Data, times count: Int) {
+        queue.sync {
+            self.value = value
+            left += count
+            pump()
+        }
+    }
+
+    private func pump() {
+        guard let peripheral, let characteristic else { return }
+        while left > 0, peripheral.canSendWriteWithoutResponse {
+            peripheral.writeValue(value, for: characteristic, type: .withoutResponse)
+            left -= 1
+        }
+    }
+
+    func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral) { pump() }
+
+    func centralManagerDidUpdateState(_ central: CBCentralManager) {
+        if central.state == .poweredOn { central.scanForPeripherals(withServices: [DelegateProfile.service]) }
+    }
+
+    func centralManager(
+        _ central: CBCentralManager,
+        didDiscover peripheral: CBPeripheral,
+        advertisementData: [String: Any],
+        rssi RSSI: NSNumber
+    ) {
+        guard self.peripheral == nil else { return }
+        self.peripheral = peripheral
+        peripheral.delegate = self
+        central.stopScan()
+        central.connect(peripheral)
+    }
+
+    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+        peripheral.discoverServices([DelegateProfile.service])
+    }
+
+    func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+        for service in peripheral.services ?? [] { peripheral.discoverCharacteristics(nil, for: service) }
+    }
+
+    func peripheral(_ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?) {
+        for found in service.characteristics ?? [] {
+            if found.uuid == DelegateProfile.written { characteristic = found }
+            if found.uuid == DelegateProfile.notified { peripheral.setNotifyValue(true, for: found) }
+        }
+    }
+
+    func peripheral(
+        _ peripheral: CBPeripheral,
+        didUpdateNotificationStateFor characteristic: CBCharacteristic,
+        error: (any Error)?
+    ) {
+        isReady.store(error == nil, ordering: .releasing)
+    }
+
+    func peripheral(_ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?)
+    {
+        notified.add(1, ordering: .relaxed)
+    }
+}
+
+/// An app that scans, and keeps all that it finds.
+final class KeepingApp: NSObject, CBCentralManagerDelegate, @unchecked Sendable {
+    // Safe: `found` is touched on the manager's queue only, and read when that rests.
+    private(set) var found: [CBPeripheral] = []
+    private var manager: CBCentralManager!
+
+    override init() {
+        super.init()
+        manager = CBCentralManager(delegate: self, queue: DispatchQueue(label: "keeper"))
+    }
+
+    func centralManagerDidUpdateState(_ central: CBCentralManager) {
+        if central.state == .poweredOn { central.scanForPeripherals(withServices: nil) }
+    }
+
+    func centralManager(
+        _ central: CBCentralManager,
+        didDiscover peripheral: CBPeripheral,
+        advertisementData: [String: Any],
+        rssi RSSI: NSNumber
+    ) {
+        found.append(peripheral)
+    }
+}

@@ -1,0 +1,93 @@
+import BluetoothService
+import BluetoothTypes
+import CoreBluetooth
+import EventLoops
+import Foundation
+import HCI
+import LinkLayer
+import Logging
+import Radio
+import Synchronization
+
+/// Two systems with an app each, from delegate to delegate. They connect over the virtual radio; then their lines are made short, and
+/// what is left to measure is the two systems and the API on both.
+///
+/// In real time the loop does not wait for callbacks, as with apps on controllers; in virtual time it waits for each.
+final class DelegatePair {
+    /// What lives on the loop.
+    final class Parts {
+        let phone: BluetoothSystem
+        let sensor: BluetoothSystem
+        /// The lines of the phone and of the sensor.
+        let lines: [ShortLine]
+        private let radio: Radio
+        private let controllers: [VirtualController]
+        private let ends: [InMemoryTransport]
+
+        init(on loop: any EventLoop) {
+            let random = RandomSource(seed: 1)
+            let radio = Radio(loop: loop, random: random.split(0))
+            let ends = (0..<2).map { _ in InMemoryTransport.pair(loop: loop) }
+            controllers = ends.enumerated().map { number, end in
+                VirtualController(
+                    transport: end.controller,
+                    node: radio.add(),
+                    loop: loop,
+                    random: random.split(UInt64(number + 1)),
+                    configuration: .init(
+                        publicAddress: BluetoothAddress(0xC0FF_EE00_0000 + UInt64(number), kind: .publicDevice)
+                    )
+                )
+            }
+            let lines = ends.map { ShortLine($0.host, loop: loop) }
+            let systems = lines.enumerated().map { number, line in
+                BluetoothSystem(
+                    transport: line,
+                    loop: loop,
+                    random: random.split(UInt64(number + 101)),
+                    logger: Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() }
+                )
+            }
+            for system in systems { system.start() }
+            (self.radio, self.ends, self.lines) = (radio, ends.flatMap { [$0.host, $0.controller] }, lines)
+            (phone, sensor) = (systems[0], systems[1])
+        }
+    }
+
+    let parts: LoopBound<Parts>
+    private(set) var notifier: NotifyingApp!
+    private(set) var follower: FollowingApp!
+    private let loop: any EventLoop
+    private var connections: [any ServiceConnection] = []
+
+    init(on loop: any EventLoop) {
+        self.loop = loop
+        parts = loop.make { Parts(on: loop) }
+        pass(.seconds(1))
+        notifier = app(on: \.sensor) { NotifyingApp() }
+        follower = app(on: \.phone) { FollowingApp() }
+        for _ in 0..<60 where !follower.isReady.load(ordering: .acquiring) { pass(.milliseconds(500)) }
+        precondition(follower.isReady.load(ordering: .acquiring), "the two find each other")
+        parts.with { ($0.lines[0].other, $0.lines[1].other) = ($0.lines[1], $0.lines[0]) }
+    }
+
+    /// Lets time pass.
+    func pass(_ duration: Duration) {
+        if let loop = loop as? VirtualEventLoop { return loop.run(for: duration) }
+        Thread.sleep(
+            forTimeInterval: Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+        )
+    }
+
+    /// Runs what is due, until it has come to something.
+    func run(until isThere: () -> Bool) {
+        while !isThere() { pass(loop is VirtualEventLoop ? .zero : .microseconds(50)) }
+    }
+
+    /// An app of its own.
+    func app<App>(on system: any KeyPath<Parts, BluetoothSystem> & Sendable, _ make: () -> App) -> App {
+        let connection = parts.with { $0[keyPath: system].openApp(AppIdentity(name: "app")) }
+        connections.append(connection)
+        return ServiceLocator.$current.withValue(connection, operation: make)
+    }
+}

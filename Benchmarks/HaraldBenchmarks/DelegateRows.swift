@@ -1,0 +1,117 @@
+import BluetoothTypes
+import CoreBluetooth
+import EventLoops
+import Foundation
+import HCI
+import HCITransports
+import Synchronization
+
+/// The rows of apps: from delegate to delegate, from stream to stream, and what they keep.
+extension HaraldBenchmarks {
+    private static let value = Data(repeating: 0x55, count: 20)
+
+    /// Two systems without air, on one core with `taskset -c 0`.
+    static func delegates() {
+        let pair = DelegatePair(on: NIOEventLoop())
+        let count = 50_000
+        let notified = {
+            let before = pair.follower.notified.load(ordering: .relaxed)
+            pair.notifier.notify(value, times: count)
+            pair.run { pair.follower.notified.load(ordering: .relaxed) - before >= count }
+        }
+        row("notifications of 20 octets, delegate to delegate", both(count, Measurement(notified)))
+        let written = {
+            let before = pair.notifier.written.load(ordering: .relaxed)
+            pair.follower.write(value, times: count)
+            pair.run { pair.notifier.written.load(ordering: .relaxed) - before >= count }
+        }
+        row("writes without response of 20 octets, delegate to delegate", both(count, Measurement(written)))
+        callbacks(pair)
+    }
+
+    /// From HCI to the delegate, one callback for each packet.
+    private static func callbacks(_ pair: DelegatePair) {
+        let (count, portion) = (50_000, 100)
+        let measurement = Measurement {
+            var before = pair.follower.notified.load(ordering: .relaxed)
+            for _ in 0..<count / portion {
+                pair.parts.with { parts in
+                    guard let packet = parts.lines[0].lastNotification else { preconditionFailure("one has come") }
+                    for _ in 0..<portion { parts.lines[0].receive(packet) }
+                }
+                before += portion
+                pair.run { pair.follower.notified.load(ordering: .relaxed) >= before }
+            }
+        }
+        row("callbacks, HCI to delegate", both(count, measurement))
+    }
+
+    /// A channel on the simulated radio: what comes out of the stream in simulated time, and how fast that time goes.
+    static func streams() {
+        let pair = StreamPair()
+        let count = 1 << 20
+        var seconds = 0.0
+        let measurement = Measurement(repetitions: 3) { seconds = pair.transfer(count) }
+        let rate = Double(count) / seconds
+        let share = 100 * rate / StreamPair.airLimit
+        row(
+            "a megabyte from stream to stream at 1 Mbit/s",
+            String(
+                format: "%.1f kB/s, %.0f %% of the air's limit, %.1f s/s",
+                rate / 1e3,
+                share,
+                seconds / measurement.seconds
+            )
+        )
+    }
+
+    /// What lasts of a manager, and of a peripheral that an app keeps, in all layers.
+    static func memory() {
+        let pair = DelegatePair(on: VirtualEventLoop())
+        let managers = 64
+        var kept: [AnyObject] = []
+        let before = Day.heap
+        for _ in 0..<managers { kept.append(pair.app(on: \.phone) { CBCentralManager(delegate: nil, queue: .main) }) }
+        pair.pass(.seconds(1))
+        row("memory of an app with one manager", "\((Day.heap - before) / managers) octets")
+        let keeper = pair.app(on: \.phone) { KeepingApp() }
+        pair.pass(.seconds(1))
+        let peripherals = 1_000
+        let empty = Day.heap
+        pair.parts.with { parts in
+            for number in 0..<peripherals { parts.lines[0].receive(report(of: number)) }
+        }
+        pair.pass(.seconds(1))
+        precondition(keeper.found.count >= peripherals, "all are found, and not only \(keeper.found.count)")
+        row("memory of a peripheral that was found", "\((Day.heap - empty) / peripherals) octets")
+        withExtendedLifetime(kept) {}
+    }
+
+    private static func report(of number: Int) -> HCIPacket {
+        var report = ExtendedAdvertisingReport()
+        report.kind = [.connectable, .scannable, .legacy]
+        report.address = BluetoothAddress(0xC0FF_EE10_0000 + UInt64(number), kind: .randomDevice)
+        report.primaryPHY = .le1M
+        report.sid = 0xFF
+        report.txPower = 127
+        report.rssi = -60
+        report.directAddress = .none
+        report.data = [2, 1, 6, 3, 3, 0x0D, 0x18]
+        return HCIPacket(LEExtendedAdvertisingReport(reports: [report]))
+    }
+
+    /// A simulated day, hour by hour.
+    static func day() {
+        let day = Day()
+        day.run(seconds: 60)
+        let (first, heap) = (day.received, Day.heap)
+        for hour in 1...24 {
+            let measurement = Measurement(repetitions: 1) { day.run(seconds: 3_600) }
+            precondition(day.received - first == hour * 360_000, "none is lost")
+            row(
+                "hour \(hour) of 100 notifications a second",
+                String(format: "%.1f s, %d octets more than at first", measurement.seconds, Day.heap - heap)
+            )
+        }
+    }
+}

@@ -1,0 +1,181 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import GAP
+import GATT
+import SMP
+import Security
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// Somebody who agrees to everything.
+private final class Agreeable: PairingPrompter {
+    func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void) {
+        answer(.accept)
+    }
+    func closePrompt(_ peer: PromptedPeer) {}
+}
+
+/// A phone with an app, and a sensor with two; what the apps have to protect makes the devices pair.
+final class EnhancedBearerBench {
+    /// Eight values that never change, in one service with the others.
+    static let shelf: BluetoothUUID = 0xFFF0
+    static let books: [BluetoothUUID] = (1...8).map { BluetoothUUID(UInt16(0xFF00 + $0)) }
+    /// For encrypted links.
+    static let secret: BluetoothUUID = 0xFF20
+    /// The first app is asked for it, and for what is written.
+    static let desk: BluetoothUUID = 0xFF21
+    /// The second app, with a service of its own, is asked for it, and notifies it.
+    static let bell: BluetoothUUID = 0xFF22
+    static let tower: BluetoothUUID = 0xFFF1
+    static let bellID = LocalAttributeID(60)
+
+    let air: RadioWorld
+    let phone: BluetoothSystem
+    let sensor: BluetoothSystem
+    let app: TestManager
+    let librarian: TestManager
+    let ringer: TestManager
+    var peer = UUID()
+    var handles: [BluetoothUUID: AttributeHandle] = [:]
+    private let person = Agreeable()
+
+    /// - Parameters:
+    ///   - phoneHas: Whether the phone uses enhanced bearers.
+    ///   - sensorHas: Whether the sensor does.
+    init(phoneHas: Bool = true, sensorHas: Bool = true, lossRate: Double = 0) throws {
+        air = RadioWorld(lossRate: lossRate)
+        let system = { [air, person] (name: String, has: Bool) in
+            let system = air.system(name) {
+                $0.usesEnhancedBearers = has
+                $0.pairing.ioCapability = .noInputNoOutput
+            }
+            system.prompter = person
+            return system
+        }
+        (phone, sensor) = (system("Phone", phoneHas), system("Sensor", sensorHas))
+        app = air.world.manager(.central, on: phone)
+        librarian = air.world.manager(.peripheral, on: sensor)
+        ringer = air.world.manager(.peripheral, on: sensor)
+        try librarian.publish(Self.library, name: "Shelf")
+        _ = try ringer.ask(.addService(Self.belfry), "serviceAdded", \.serviceAdded)
+    }
+
+    private static var library: LocalService {
+        let fixed = books.enumerated().map { index, uuid in
+            LocalCharacteristic(
+                id: LocalAttributeID(UInt32(index) + 10),
+                uuid: uuid,
+                properties: 0x02,
+                permissions: 1,
+                value: [UInt8(index)]
+            )
+        }
+        let others = [
+            LocalCharacteristic(id: LocalAttributeID(40), uuid: secret, properties: 0x02, permissions: 4),
+            LocalCharacteristic(id: LocalAttributeID(41), uuid: desk, properties: 0x0A, permissions: 3),
+        ]
+        return LocalService(
+            id: LocalAttributeID(1),
+            uuid: shelf,
+            isPrimary: true,
+            characteristics: fixed + others
+        )
+    }
+
+    private static var belfry: LocalService {
+        let bell = LocalCharacteristic(id: bellID, uuid: bell, properties: 0x12, permissions: 1)
+        return LocalService(id: LocalAttributeID(2), uuid: tower, isPrimary: true, characteristics: [bell])
+    }
+
+    var world: TestWorld { air.world }
+
+    /// The app finds the sensor, connects and explores.
+    func open() throws {
+        peer = try app.find(Self.shelf).identifier
+        try connect()
+    }
+
+    func connect() throws {
+        try app.connect(peer)
+        let services = try app.ask(.discoverServices(peer: peer, uuids: nil), "services", \.services).get()
+        for service in services {
+            let request = Request.discoverCharacteristics(peer: peer, service: service.handle, uuids: nil)
+            for found in try app.ask(request, "characteristics", \.characteristics).get() {
+                handles[found.uuid] = found.handle
+            }
+        }
+    }
+
+    /// The app reads what is protected, for which the devices pair when they have not.
+    func encrypt() throws {
+        read(Self.secret)
+        try answer(librarian, [9])
+        #expect(try nextValue() == Answer(Self.secret, [9]))
+        world.run(.seconds(1))
+    }
+
+    /// How many bearers both ends know of, the first one counted.
+    var bearers: [Int] {
+        [
+            phone.links.first?.client.bearers.count ?? 0,
+            sensor.links.first?.served?.bearers.count ?? 0,
+        ]
+    }
+
+    // MARK: Steps
+
+    struct Answer: Equatable {
+        let uuid: BluetoothUUID?
+        let value: PacketBuffer?
+
+        init(_ uuid: BluetoothUUID?, _ value: PacketBuffer?) {
+            (self.uuid, self.value) = (uuid, value)
+        }
+    }
+
+    func read(_ uuid: BluetoothUUID) {
+        guard let handle = handles[uuid] else { return }
+        app.send(.readCharacteristic(peer: peer, characteristic: handle))
+    }
+
+    func write(_ uuid: BluetoothUUID, _ value: PacketBuffer) {
+        guard let handle = handles[uuid] else { return }
+        app.send(.writeCharacteristic(peer: peer, characteristic: handle, value: value))
+    }
+
+    /// The next value that the app is told.
+    func nextValue() throws -> Answer {
+        try app.expect("value", answer)
+    }
+
+    /// The values that the app was told so far.
+    func values() -> [Answer] { app.take().compactMap(answer) }
+
+    private func answer(_ event: Event) -> Answer? {
+        let (handle, value): (AttributeHandle, PacketBuffer?)
+        switch event {
+        case .central(.peer(_, .valueRead(let at, let result))): (handle, value) = (at, try? result.get())
+        case .central(.peer(_, .valueNotified(let at, let notified))): (handle, value) = (at, notified)
+        default: return nil
+        }
+        return Answer(handles.first { $0.value == handle }?.key, value)
+    }
+
+    /// An app of the sensor answers what it is asked next.
+    func answer(_ manager: TestManager, _ value: PacketBuffer) throws {
+        let id = try manager.expect("readRequested", transaction)
+        manager.send(.respond(transaction: id, status: .success, value: value))
+    }
+
+    /// How many requests an app of the sensor was asked and has not taken.
+    func questions(_ manager: TestManager) -> Int {
+        manager.events.filter { transaction($0) != nil || $0.writeRequest != nil }.count
+    }
+
+    private func transaction(_ event: Event) -> UInt64? {
+        if case .peripheral(.readRequested(let id, _, _, _)) = event { id } else { nil }
+    }
+}

@@ -1,0 +1,295 @@
+import ATT
+import BluetoothTypes
+import EventLoops
+import Foundation
+import GAP
+import GATT
+import L2CAP
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// Systems that use enhanced bearers where both have them, and what apps see of that: nothing but speed.
+@Suite struct EnhancedBearerTests {
+    private typealias Bench = EnhancedBearerBench
+
+    // MARK: When there are any
+
+    @Test("GATT/CL/GAS/BV-04: with encryption both systems have enhanced bearers, and no earlier")
+    func withEncryptionThereAreEnhancedBearers() throws {
+        let bench = try Bench()
+        try bench.open()
+        bench.world.run(.seconds(2))
+        #expect(bench.bearers == [1, 1])
+        #expect(bench.sensor.links.first?.served?.features.contains(.enhancedBearers) == true)
+        try bench.encrypt()
+        #expect(bench.bearers == [4, 4])
+    }
+
+    @Test("two systems of which one has no enhanced bearers do without", arguments: [(false, true), (true, false)])
+    func oneWithoutEnhancedBearers(phoneHas: Bool, sensorHas: Bool) throws {
+        let bench = try Bench(phoneHas: phoneHas, sensorHas: sensorHas)
+        try bench.open()
+        try bench.encrypt()
+        #expect(bench.bearers == [1, 1])
+        #expect(bench.sensor.links.first?.served?.features.contains(.enhancedBearers) == false)
+        bench.read(Bench.books[3])
+        #expect(try bench.nextValue() == .init(Bench.books[3], [3]))
+    }
+
+    @Test("a bonded peer's link has enhanced bearers again, without anybody's doing")
+    func aBondedLinkHasThemAgain() throws {
+        let bench = try Bench()
+        try bench.open()
+        try bench.encrypt()
+        bench.app.send(.cancelConnection(peer: bench.peer))
+        _ = try bench.app.expect("disconnected", \.disconnection)
+        bench.world.run(.seconds(1))
+        #expect(bench.sensor.links.isEmpty)
+        try bench.connect()
+        bench.world.run(.seconds(1))
+        #expect(bench.bearers == [4, 4])
+    }
+
+    @Test("a peer that refuses enhanced bearers, after it has said that it takes them, is served on the fixed channel")
+    func aPeerThatRefusesIsServedOnTheFixedChannel() throws {
+        let bench = try Bench()
+        try bench.open()
+        bench.sensor.links.first?.link.attributes?.enhanced?.close()
+        try bench.encrypt()
+        #expect(bench.bearers == [1, 1])
+        for book in Bench.books { bench.read(book) }
+        for (index, book) in Bench.books.enumerated() { #expect(try bench.nextValue() == .init(book, [UInt8(index)])) }
+    }
+
+    @Test("L2CAP/TIM/BV-03: two systems that open enhanced bearers at once have one set of them")
+    func bothOpenAtOnce() throws {
+        let bench = try Bench()
+        try bench.open()
+        bench.sensor.links.first?.link.attributes?.wantEnhancedBearers()
+        try bench.encrypt()
+        bench.world.run(.seconds(1))
+        #expect(bench.bearers[0] == bench.bearers[1] && (4...6).contains(bench.bearers[0]))
+        for book in Bench.books { bench.read(book) }
+        for (index, book) in Bench.books.enumerated() { #expect(try bench.nextValue() == .init(book, [UInt8(index)])) }
+    }
+
+    // MARK: What apps see
+
+    /// How long the app waits for eight values, which are told in the order of asking.
+    private func timeForAllBooks(_ bench: Bench) throws -> Duration {
+        let start = bench.world.loop.now
+        for book in Bench.books { bench.read(book) }
+        for (index, book) in Bench.books.enumerated() { #expect(try bench.nextValue() == .init(book, [UInt8(index)])) }
+        return bench.world.loop.now - start
+    }
+
+    @Test func readsAreFasterAndToldInTheOrderOfAsking() throws {
+        let (plain, enhanced) = (try Bench(sensorHas: false), try Bench())
+        var times: [Duration] = []
+        for bench in [plain, enhanced] {
+            try bench.open()
+            try bench.encrypt()
+            times.append(try timeForAllBooks(bench))
+        }
+        #expect(times[1] * 2 < times[0], "\(times)")
+    }
+
+    @Test func airThatLosesChangesNothingOfTheOrder() throws {
+        let bench = try Bench(lossRate: 0.2)
+        try bench.open()
+        try bench.encrypt()
+        for _ in 0..<5 { _ = try timeForAllBooks(bench) }
+    }
+
+    @Test("behaviour 7.33: an app is asked by a central once at a time, however many bearers there are")
+    func anAppIsAskedOnceAtATime() throws {
+        let bench = try Bench()
+        try bench.open()
+        try bench.encrypt()
+        bench.read(Bench.desk)
+        bench.read(Bench.secret)
+        bench.world.run(.seconds(2))
+        #expect(bench.questions(bench.librarian) == 1)
+        try bench.answer(bench.librarian, [1])
+        try bench.answer(bench.librarian, [2])
+        #expect(try bench.nextValue() == .init(Bench.desk, [1]))
+        #expect(try bench.nextValue() == .init(Bench.secret, [2]))
+    }
+
+    @Test("behaviour 5.22: answers come in the order of asking, also when an earlier one takes long")
+    func answersComeInTheOrderOfAsking() throws {
+        let bench = try Bench()
+        try bench.open()
+        try bench.encrypt()
+        bench.read(Bench.desk)
+        bench.read(Bench.books[0])
+        bench.world.run(.seconds(2))
+        #expect(bench.values().isEmpty)
+        try bench.answer(bench.librarian, [1])
+        #expect(try bench.nextValue() == .init(Bench.desk, [1]))
+        #expect(try bench.nextValue() == .init(Bench.books[0], [0]))
+    }
+
+    @Test func whatIsNotifiedComesAfterWhatWasReadBefore() throws {
+        let bench = try Bench()
+        try bench.open()
+        try bench.encrypt()
+        let bell = try #require(bench.handles[Bench.bell])
+        let request = Request.setNotify(peer: bench.peer, characteristic: bell, enabled: true)
+        _ = try bench.app.ask(request, "subscribed", \.notifyState)
+        bench.read(Bench.desk)
+        bench.read(Bench.bell)
+        try bench.answer(bench.ringer, [1])
+        bench.ringer.send(.updateValue(characteristic: Bench.bellID, value: [2], centrals: nil))
+        bench.world.run(.seconds(1))
+        // The app has not heard of the desk yet; of the bell it hears in the order of ringing.
+        #expect(bench.values() == [.init(Bench.bell, [1]), .init(Bench.bell, [2])])
+        try bench.answer(bench.librarian, [3])
+        bench.world.run(.seconds(1))
+        #expect(bench.values() == [.init(Bench.desk, [3])])
+    }
+
+    @Test func aWriteGoesBesideNothing() throws {
+        let bench = try Bench()
+        try bench.open()
+        try bench.encrypt()
+        bench.read(Bench.bell)
+        bench.write(Bench.desk, [1])
+        bench.write(Bench.desk, [2])
+        bench.read(Bench.books[0])
+        bench.world.run(.seconds(2))
+        #expect(bench.questions(bench.librarian) == 0)
+        try bench.answer(bench.ringer, [7])
+        for value in [1, 2] as [UInt8] {
+            let request = try bench.librarian.expect("writeRequested", \.writeRequest)
+            #expect(request.writes.map(\.value) == [[value]])
+            bench.world.run(.seconds(1))
+            #expect(bench.questions(bench.librarian) == 0 && bench.values().allSatisfy { $0.uuid == Bench.bell })
+            bench.librarian.send(.respond(transaction: request.transaction, status: .success, value: nil))
+        }
+        #expect(try bench.nextValue() == .init(Bench.books[0], [0]))
+    }
+
+    @Test("what was under way on a bearer that the peer closes is read on the one that is left")
+    func aBearerThatThePeerCloses() throws {
+        let bench = try Bench()
+        try bench.open()
+        try bench.encrypt()
+        bench.read(Bench.desk)
+        bench.read(Bench.bell)
+        let first = try bench.ringer.expect("readRequested", \.readRequest)
+        for bearer in bench.sensor.links.first?.link.attributes?.enhanced?.bearers ?? [] { bearer.close() }
+        bench.world.run(.seconds(1))
+        #expect(bench.bearers[0] == 1 && bench.values().isEmpty)
+        try bench.answer(bench.librarian, [1])
+        #expect(try bench.nextValue() == .init(Bench.desk, [1]))
+        // The other app owes an answer first that nobody waits for any more.
+        bench.world.run(.seconds(1))
+        #expect(bench.questions(bench.ringer) == 0)
+        bench.ringer.send(.respond(transaction: first.transaction, status: .success, value: [2]))
+        try bench.answer(bench.ringer, [3])
+        #expect(try bench.nextValue() == .init(Bench.bell, [3]))
+    }
+
+    @Test("behaviour 5.23: no answer for 30 s on an enhanced bearer ends the link, and nothing else is told")
+    func noAnswerOnAnEnhancedBearerEndsTheLink() throws {
+        let bench = try Bench()
+        try bench.open()
+        try bench.encrypt()
+        bench.read(Bench.desk)
+        bench.read(Bench.bell)
+        try bench.answer(bench.librarian, [1])
+        #expect(try bench.nextValue() == .init(Bench.desk, [1]))
+        let end = try bench.app.expect("disconnected") { event in
+            #expect(answersNothing(event))
+            return event.disconnection
+        }
+        #expect(end.error?.code == .core(.connectionTimeout))
+    }
+
+    private func answersNothing(_ event: Event) -> Bool {
+        if case .central(.peer(_, .valueRead)) = event { false } else { true }
+    }
+
+    @Test("a subscriber that is bonded and knows nothing of a change is told values on several bearers too")
+    func changesOfTheTableDoNotHoldValuesBack() throws {
+        let bench = try Bench()
+        try bench.open()
+        try bench.encrypt()
+        // On the second link the phone announces that it knows what to do with old handles.
+        bench.app.send(.cancelConnection(peer: bench.peer))
+        _ = try bench.app.expect("disconnected", \.disconnection)
+        try bench.connect()
+        bench.world.run(.seconds(1))
+        #expect(bench.bearers == [4, 4])
+        #expect(bench.sensor.links.first?.served?.features.contains(.robustCaching) == true)
+        let bell = try #require(bench.handles[Bench.bell])
+        let request = Request.setNotify(peer: bench.peer, characteristic: bell, enabled: true)
+        _ = try bench.app.ask(request, "subscribed", \.notifyState)
+        let another = LocalService(id: LocalAttributeID(90), uuid: 0xFFF7, isPrimary: true)
+        _ = try bench.ringer.ask(.addService(another), "serviceAdded", \.serviceAdded)
+        bench.world.run(.seconds(2))
+        bench.ringer.send(.updateValue(characteristic: Bench.bellID, value: [5], centrals: nil))
+        #expect(try bench.nextValue() == .init(Bench.bell, [5]))
+    }
+
+    @Test("AB-A06: a central that asks on bearer after bearer, and waits for no answer, is kept in a bound")
+    func questionsOfBearersThatAreGoneAreBounded() throws {
+        let bench = try Bench()
+        try bench.open()
+        try bench.encrypt()
+        let attributes = try #require(bench.phone.links.first?.link.attributes)
+        let bell = try #require(bench.handles[Bench.bell])
+        var refused = 0
+        for _ in 0..<8 {
+            let bearers = attributes.enhanced?.bearers ?? []
+            #expect(bearers.count == 3)
+            for bearer in bearers {
+                bearer.request(.readRequest(ATTReadRequest(handle: bell))) { result, _ in
+                    if case .failure(.response(let error)) = result, error.code == .insufficientResources {
+                        refused += 1
+                    }
+                }
+            }
+            bench.world.run(.milliseconds(300))
+            for channel in bench.phone.links.first?.link.l2cap.creditBasedChannels ?? [] { channel.disconnect() }
+            attributes.wantEnhancedBearers()
+            bench.world.run(.milliseconds(500))
+        }
+        // One that the app was asked, and those that wait.
+        #expect(refused == 24 - 1 - CentralRequests.maximumWaiting && bench.questions(bench.ringer) == 1)
+    }
+
+    // MARK: Links that end
+
+    @Test("a link may end at any step of the way to enhanced bearers; the next one has them", arguments: [false, true])
+    func aLinkMayEndAtAnyStep(isLost: Bool) throws {
+        for step in 0..<12 {
+            let bench = try Bench()
+            try bench.open()
+            try bench.encrypt()
+            bench.app.send(.cancelConnection(peer: bench.peer))
+            _ = try bench.app.expect("disconnected", \.disconnection)
+            // What goes on meanwhile: first what the system does, then what the app asks for.
+            if step < 9 { try bench.app.connect(bench.peer) } else { try bench.connect() }
+            bench.world.run(.milliseconds(step < 9 ? 60 * step : 30 * (step - 9)))
+            for book in Bench.books { bench.read(book) }
+            weak let enhanced = bench.phone.links.first?.link.attributes?.enhanced
+            #expect(enhanced != nil)
+            if isLost { bench.sensor.stop() } else { bench.sensor.links.first?.disconnect() }
+            _ = try bench.app.expect("disconnected", \.disconnection)
+            bench.world.run(.milliseconds(1))
+            #expect(enhanced == nil, "step \(step)")
+            if isLost { bench.sensor.start() }
+            bench.world.run(.seconds(1))
+            guard !isLost else { continue }
+            bench.app.take()
+            try bench.connect()
+            bench.world.run(.seconds(1))
+            #expect(bench.bearers == [4, 4], "step \(step)")
+            _ = try timeForAllBooks(bench)
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import BluetoothTypes
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// Apps that go on for long. A whole simulated day is `Benchmarks/run day`.
+@Suite struct LongRunTests {
+    @Test("a hundred notifications a second, for minutes: each is told, in order, and nothing piles up")
+    func aHundredNotificationsASecond() throws {
+        let bench = try EnhancedBearerBench()
+        try bench.open()
+        let bell = try #require(bench.handles[EnhancedBearerBench.bell])
+        let request = Request.setNotify(peer: bench.peer, characteristic: bell, enabled: true)
+        _ = try bench.app.ask(request, "subscribed", \.notifyState)
+        bench.ringer.take()
+        var told = 0
+        var credits = 0
+        for second in 0..<120 {
+            for index in 0..<100 {
+                let number = UInt16(second * 100 + index)
+                let value: PacketBuffer = [UInt8(truncatingIfNeeded: number), UInt8(number >> 8)]
+                let update = Request.updateValue(
+                    characteristic: EnhancedBearerBench.bellID,
+                    value: value,
+                    centrals: nil
+                )
+                bench.ringer.send(update)
+                bench.world.run(.milliseconds(10))
+            }
+            for answer in bench.values() {
+                let expected: PacketBuffer = [UInt8(truncatingIfNeeded: told), UInt8(told >> 8)]
+                guard answer.value == expected else { return #expect(answer.value == expected) }
+                told += 1
+            }
+            credits += bench.ringer.take().compactMap(\.updateCredits).reduce(0, +)
+            // What is under way is what one connection interval holds back.
+            #expect((second + 1) * 100 - told < 10 && (second + 1) * 100 - credits < 10)
+        }
+        bench.world.run(.seconds(1))
+        #expect(told + bench.values().count == 12_000)
+    }
+}

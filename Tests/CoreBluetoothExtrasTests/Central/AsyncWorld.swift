@@ -1,0 +1,114 @@
+import CoreBluetooth
+import EventLoops
+import Foundation
+import Radio
+import Synchronization
+import Testing
+
+@testable import BluetoothService
+@testable import BluetoothSimulation
+@testable import CoreBluetoothExtras
+
+/// A phone whose apps are written with `await`, and a station near it, in virtual time.
+final class AsyncWorld: Sendable {
+    let world: SimulatedWorld
+    let phone: SimulatedDevice
+    let device: SimulatedDevice
+    let station: Station
+    private let app = Mutex<SimulatedApp?>(nil)
+
+    init(seed: UInt64 = 1, lossRate: Double = 0, advertises: Bool = true) {
+        var air = Radio.Configuration()
+        air.lossRate = lossRate
+        world = SimulatedWorld(seed: seed, radio: air)
+        phone = world.addDevice(named: "Phone") { $0.sharesNotifications = true }
+        device = world.addDevice(named: "Station", at: Position(x: 1))
+        station = device.launch("station") { Station($0, advertises: advertises) }
+    }
+
+    /// Runs an app with a central manager to its end, in the time of the world.
+    @discardableResult
+    func run<Success: Sendable>(
+        for limit: Duration = .seconds(120),
+        delegate: (any CBCentralManagerDelegate & Sendable)? = nil,
+        _ body: @escaping @Sendable (CBCentralManager) async throws -> Success
+    ) throws -> Success {
+        let outcome = Mutex<Result<Success, any Error>?>(nil)
+        phone.launch("app") { app in
+            self.app.withLock { $0 = app }
+            _ = app.task {
+                do {
+                    let queue = DispatchQueue(label: "app")
+                    let success = try await body(CBCentralManager(delegate: delegate, queue: queue))
+                    outcome.withLock { $0 = .success(success) }
+                } catch {
+                    outcome.withLock { $0 = .failure(error) }
+                }
+            }
+        }
+        world.run(for: limit) { outcome.withLock { $0 != nil } }
+        return try #require(outcome.withLock { $0 }, "it has not come to an end").get()
+    }
+
+    /// Another task of the app that runs: one in the time of the world, which those are not that `Task` makes.
+    func task<Success: Sendable>(
+        _ operation: @escaping @Sendable () async throws -> Success
+    ) -> Task<Success, any Error> {
+        guard let app = app.withLock({ $0 }) else { preconditionFailure("no app runs") }
+        return app.task(operation)
+    }
+
+    /// The station is carried out of reach, and back.
+    func leave() { device.move(to: Position(x: 1_000_000)) }
+    func comeBack() { device.move(to: Position(x: 1)) }
+
+    /// Lets time pass in a task.
+    func sleep(_ duration: Duration) async throws {
+        try await Task.sleep(for: duration, clock: world.clock)
+    }
+
+    /// The same with a peripheral that is connected, and its characteristic.
+    @discardableResult
+    func connected<Success: Sendable>(
+        for limit: Duration = .seconds(120),
+        _ body: @escaping @Sendable (CBCentralManager, CBPeripheral, CBCharacteristic) async throws -> Success
+    ) throws -> Success {
+        try run(for: limit) { central in
+            let peripheral = try await Self.find(central)
+            try await central.connect(peripheral)
+            return try await body(central, peripheral, Self.explore(peripheral))
+        }
+    }
+
+    static func find(_ central: CBCentralManager) async throws -> CBPeripheral {
+        try await central.poweredOn()
+        for try await found in central.scan(services: [Station.service]) { return found.peripheral }
+        throw ExtrasError.overflow
+    }
+
+    static func explore(_ peripheral: CBPeripheral, _ uuid: CBUUID = Station.value) async throws -> CBCharacteristic {
+        let services = try await peripheral.discoverServices([Station.service])
+        let service = try #require(services.first)
+        let found = try await peripheral.discoverCharacteristics([uuid], for: service)
+        return try #require(found.first)
+    }
+}
+
+extension SimulatedDevice {
+    /// Works on the device's system, on the loop.
+    func withSystem<T: Sendable>(_ body: @escaping @Sendable (BluetoothSystem) -> T) -> T {
+        let parts = parts
+        return world.loop.waitFor { body(parts.value.system) }
+    }
+
+    /// What the device itself knows of its only link.
+    var link: LinkInformation? { withSystem { $0.links.first?.facts }.map { LinkInformation($0) } }
+}
+
+extension Data {
+    /// The number behind the letter of a ``Station``.
+    func number(_ letter: String) -> UInt32? {
+        let text = String(decoding: self, as: UTF8.self)
+        return text.hasPrefix(letter) ? UInt32(text.dropFirst()) : nil
+    }
+}

@@ -1,0 +1,150 @@
+import BluetoothSimulation
+import CoreBluetooth
+import Foundation
+import Synchronization
+import Testing
+
+@testable import BluetoothService
+@testable import CoreBluetoothExtras
+
+@Suite("Names, services kept, and what errors say")
+struct NameTests {
+    @Test("behaviour 15.7: both names of a device are there, each with its age")
+    func names() throws {
+        let world = AsyncWorld()
+        try world.run { central in
+            let peripheral = try await AsyncWorld.find(central)
+            #expect(peripheral.names.advertised?.text == "Signpost" && peripheral.names.device == nil)
+            let listening = world.task {
+                for try await name in peripheral.nameChanges { return name }
+                return nil
+            }
+            try await central.connect(peripheral)
+            #expect(try await listening.value == "Station")
+            world.leave()
+            try await world.sleep(.seconds(100))
+            let names = peripheral.names
+            #expect(names.advertised?.text == "Signpost" && names.device?.text == "Station")
+            let ages = [names.advertised?.age, names.device?.age].compactMap { $0 }
+            #expect(ages.count == 2 && ages[0] > ages[1] && ages[1] > .seconds(99) && ages[0] < .seconds(110))
+            let unknown = PeripheralNames(world.phone.withSystem { $0.names(of: UUID()) })
+            #expect(unknown == PeripheralNames(KnownNames()))
+        }
+    }
+
+    @Test("behaviour 15.6: services that were kept are forgotten on request, and found anew, for all who use the link")
+    func refreshing() throws {
+        let world = AsyncWorld()
+        try world.connected { central, peripheral, characteristic in
+            let other = CBCentralManager(delegate: nil, queue: DispatchQueue(label: "other"))
+            let same = try await AsyncWorld.find(other)
+            try await other.connect(same)
+            let theirs = try await AsyncWorld.explore(same)
+            let told = world.task {
+                for try await services in same.serviceChanges { return services.map(\.uuid) }
+                return []
+            }
+            try await world.sleep(.milliseconds(1))
+            let before = world.phone.traffic.packetsToController
+            _ = try await peripheral.discoverServices(nil)
+            #expect(world.phone.traffic.packetsToController == before)
+            let services = try await peripheral.refreshServices()
+            #expect(world.phone.traffic.packetsToController > before)
+            #expect(services.map(\.uuid) == [Station.service] && services.first !== characteristic.service)
+            #expect(try await told.value == [Station.service])
+            for (peripheral, old) in [(peripheral, characteristic), (same, theirs)] {
+                let stale = await #expect(throws: CBError.self) { try await peripheral.read(old) }
+                #expect(stale?.code == .invalidHandle)
+                let new = try await AsyncWorld.explore(peripheral)
+                #expect(try await peripheral.read(new).number("R") != nil)
+            }
+        }
+    }
+
+    @Test("behaviour 15.10: an error says which code of which layer lies behind it")
+    func reasons() throws {
+        let world = AsyncWorld()
+        try world.connected { central, peripheral, _ in
+            let refused = try await AsyncWorld.explore(peripheral, Station.refused)
+            let error = await #expect(throws: CBATTError.self) { try await peripheral.read(refused) }
+            let reason = try #require(error.flatMap { ErrorReason($0) })
+            #expect(reason.layer == .att && Int(reason.code) == Station.refusal && reason.text != nil)
+            let info = try #require(error as NSError?).userInfo
+            #expect(info[CBErrorReasonLayerKey] as? String == "ATT")
+            #expect((info[CBErrorReasonCodeKey] as? NSNumber)?.intValue == Station.refusal)
+            let ends = central.disconnections(of: peripheral)
+            world.leave()
+            for try await end in ends {
+                guard case .lost(let error) = end.cause else { break }
+                #expect(ErrorReason(error)?.layer == .hci && ErrorReason(error)?.code == 0x08)
+                break
+            }
+            #expect(ErrorReason(ExtrasError.overflow) == nil)
+        }
+    }
+
+    @Test("behaviour 15.9: a pairing that the other side declines says so, by the code of the security manager")
+    func pairings() throws {
+        let world = AsyncWorld()
+        world.phone.person.behaves(.agrees(lookingAt: [world.device]), after: .seconds(1))
+        world.device.person.behaves(.declines, after: .seconds(1))
+        try world.connected { _, peripheral, _ in
+            let secret = try await AsyncWorld.explore(peripheral, Station.secret)
+            let declined = await #expect(throws: CBATTError.self) { try await peripheral.read(secret) }
+            #expect(declined?.code == .insufficientAuthentication)
+            let reason = try #require(declined.flatMap { ErrorReason($0) })
+            #expect(reason.layer == .smp && (1...0x0F).contains(reason.code) && reason.text != nil, "\(reason)")
+        }
+    }
+
+    @Test("behaviour 15.28: UUIDs from outside, and the client configuration, are refused with an error")
+    func validating() throws {
+        #expect(try CBUUID(validating: "180D") == CBUUID(string: "180D"))
+        #expect(try CBUUID(validating: Data([0x18, 0x0D])) == CBUUID(string: "180D"))
+        for text in ["", "180", "XYZW", "0000180D-0000-1000-8000-00805F9B34F", "heart rate"] {
+            #expect(throws: InvalidUUID(text: text)) { try CBUUID(validating: text) }
+        }
+        #expect(throws: InvalidUUID(text: "010203")) { try CBUUID(validating: Data([1, 2, 3])) }
+        let world = AsyncWorld()
+        try world.connected { _, peripheral, characteristic in
+            let descriptors = try await peripheral.discoverDescriptors(for: characteristic)
+            let configuration = try #require(descriptors.first { $0.uuid == CBUUID(string: "2902") })
+            let error = await #expect(throws: CBError.self) {
+                try await peripheral.write(Data([1, 0]), for: configuration)
+            }
+            #expect(error?.code == .invalidParameters)
+        }
+    }
+
+    @Test("behaviour 15.24: one connection more than the controller has room for fails at once with error 11")
+    func connectionLimit() throws {
+        let world = AsyncWorld()
+        let stations = (0..<20).map { number in
+            world.world.addDevice(named: "Station \(number)").launch("station") { Station($0) }
+        }
+        try world.run(for: .seconds(600)) { central in
+            try await central.poweredOn()
+            var found: [UUID: CBPeripheral] = [:]
+            for try await discovery in central.scan(services: [Station.service]) {
+                found[discovery.peripheral.identifier] = discovery.peripheral
+                if found.count == 21 { break }
+            }
+            var peripherals = Array(found.values)
+            let last = peripherals.removeLast()
+            // Where so many devices talk at once a new link may be lost.
+            for _ in 0..<20 {
+                for peripheral in peripherals where peripheral.state == .disconnected {
+                    try await central.connect(peripheral, deadline: .seconds(20))
+                }
+                try await world.sleep(.seconds(2))
+            }
+            #expect(peripherals.count { $0.state == .connected } == 20)
+            let begin = world.world.now
+            let error = await #expect(throws: CBError.self) { try await central.connect(last) }
+            #expect(error?.code == .connectionLimitReached && world.world.now - begin < .seconds(1))
+            // Whoever lets go of a peripheral lets go of its connection (behaviour 3.5).
+            withExtendedLifetime(peripherals) {}
+        }
+        withExtendedLifetime(stations) {}
+    }
+}

@@ -1,0 +1,89 @@
+import BluetoothSimulation
+import CoreBluetooth
+import EventLoops
+import Foundation
+import Synchronization
+import Testing
+
+@testable import BluetoothService
+@testable import CoreBluetoothExtras
+
+@Suite("Devices that come and go")
+struct PresenceTests {
+    @Test("behaviour 15.3: a device that is not heard for the time is lost, and seen again when it is back")
+    func lost() throws {
+        let world = AsyncWorld()
+        let notes = try world.run { central in
+            try await central.poweredOn()
+            let listening = world.task {
+                var notes: [String] = []
+                for try await presence in central.presence(services: [Station.service], lostAfter: .seconds(10)) {
+                    switch presence {
+                    case .seen(let found): notes.append("seen \(found.peripheral.name ?? "")")
+                    case .lost(let peripheral): notes.append("lost \(peripheral.name ?? "") \(world.world.now)")
+                    }
+                    if notes.count(where: { $0.hasPrefix("lost") }) == 2 { break }
+                }
+                return notes
+            }
+            try await world.sleep(.seconds(30))
+            world.leave()
+            try await world.sleep(.seconds(30))
+            world.comeBack()
+            try await world.sleep(.seconds(30))
+            world.leave()
+            return try await listening.value
+        }
+        let words = notes.map { $0.split(separator: " ")[0] }
+        #expect(words.filter { $0 == "lost" }.count == 2 && words.first == "seen" && words.last == "lost", "\(notes)")
+        // Told of once, or twice with its scan response (behaviour 2.15), each time that it comes.
+        let seen = words.split(separator: "lost").map(\.count)
+        #expect(seen.count == 2 && seen.allSatisfy { (1...2).contains($0) }, "\(notes)")
+        let lost = notes.filter { $0.hasPrefix("lost") }.map { $0.split(separator: " ") }
+        let times = lost.compactMap { Double($0.dropLast().last ?? "") }
+        #expect(times.count == 2 && (38...41).contains(times[0]) && (98...101).contains(times[1]), "\(times)")
+    }
+
+    @Test("AB-G02: of more devices than there is room for the oldest are not watched")
+    func bounded() {
+        var watch = PresenceWatch(milliseconds: 1_000)
+        let peers = (0..<ScanSubscription.maximumReported + 10).map { _ in UUID() }
+        for (index, peer) in peers.enumerated() { watch.heard(peer, at: .init(microseconds: Int64(index))) }
+        #expect(watch.deadline == .init(microseconds: 1_000_010))
+        #expect(watch.takeLost(at: .init(microseconds: 1_000_009)) == [])
+        #expect(watch.takeLost(at: .init(microseconds: 1_000_011)) == Array(peers[10...11]))
+        watch.heard(peers[12], at: .init(microseconds: 2_000_000))
+        let rest = watch.takeLost(at: .init(microseconds: 2_999_999))
+        #expect(rest == Array(peers[13...]) && watch.deadline == .init(microseconds: 3_000_000))
+        #expect(PresenceWatch(milliseconds: .min).patience == .milliseconds(1))
+        #expect(PresenceWatch(milliseconds: .max).patience == .seconds(86_400))
+    }
+
+    @Test("behaviour 15.29: the filter of duplicates counts what it does, and forgets on request")
+    func filter() throws {
+        let world = AsyncWorld()
+        try world.run { central in
+            try await central.poweredOn()
+            #expect(central.scanStatistics == nil)
+            let found = Notes<String>()
+            let listening = world.task {
+                for try await discovery in central.scan(services: [Station.service]) {
+                    found.add(discovery.content.localName ?? "")
+                }
+            }
+            try await world.sleep(.seconds(10))
+            let first = try #require(central.scanStatistics)
+            #expect(first.heard > 20 && first.reported == found.all.count && first.remembered == 1)
+            #expect(first.suppressed == first.heard - first.reported && first.forgotten == 0)
+            try await world.sleep(.seconds(10))
+            let count = found.all.count
+            central.resetDuplicateFilter()
+            try await world.sleep(.seconds(10))
+            #expect(found.all.count > count)
+            listening.cancel()
+            try await listening.value
+            try await world.sleep(.milliseconds(1))
+            #expect(central.scanStatistics == nil)
+        }
+    }
+}

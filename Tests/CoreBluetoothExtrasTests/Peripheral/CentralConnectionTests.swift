@@ -1,0 +1,190 @@
+import BluetoothSimulation
+import CoreBluetooth
+import EventLoops
+import Foundation
+import Radio
+import Synchronization
+import Testing
+
+@testable import CoreBluetoothExtras
+
+@Suite struct CentralConnectionTests {
+    /// Notes what a stream says.
+    private func watch(_ world: PeripheralWorld, _ manager: CBPeripheralManager? = nil, as name: String = "") -> Task<
+        Void, any Error
+    > {
+        let stream = (manager ?? world.manager).centralConnections
+        return world.app.task {
+            for try await event in stream {
+                switch event {
+                case .connected: world.notes.add("\(name)connected")
+                case .disconnected(_, let error):
+                    world.notes.add("\(name)disconnected \(error.map(Lines.text) ?? "here")")
+                }
+            }
+        }
+    }
+
+    private func connect(_ world: PeripheralWorld, subscribes: Bool = false) -> Phone {
+        let phone = world.phone(subscribes: subscribes)
+        world.world.run(for: .seconds(10)) { !phone.notes.all.isEmpty }
+        return phone
+    }
+
+    @Test("behaviour 15.15: a peripheral is told of a central that connects, and of its disconnection")
+    func comingAndGoing() {
+        let world = PeripheralWorld()
+        world.publish()
+        _ = watch(world)
+        let phone = connect(world)
+        #expect(world.notes.all.last == "connected")
+        phone.disconnect()
+        world.run(1)
+        #expect(world.notes.all.dropFirst() == ["connected", "disconnected CBError 7"])
+    }
+
+    @Test("behaviour 15.15: one that was connected before is told of first, and once, to each stream")
+    func before() {
+        let world = PeripheralWorld()
+        world.publish()
+        let phone = connect(world)
+        _ = watch(world, as: "a ")
+        world.run(1)
+        _ = watch(world, as: "b ")
+        world.run(1)
+        #expect(world.notes.all.dropFirst() == ["a connected", "b connected"])
+        #expect(phone.notes.all == ["connected"])
+    }
+
+    @Test("behaviour 15.15: a link that is lost is told of as that")
+    func lost() {
+        let world = PeripheralWorld()
+        world.publish()
+        _ = watch(world)
+        let phone = connect(world)
+        phone.device.move(to: Position(x: 100_000))
+        world.run(5)
+        #expect(world.notes.all.last == "disconnected CBError 6")
+    }
+
+    @Test("behaviours 15.13, 15.15: with the power all centrals are gone, and the stream goes on when it is back")
+    func power() {
+        let world = PeripheralWorld()
+        world.publish()
+        _ = watch(world)
+        let phone = connect(world)
+        world.sensor.setPower(false)
+        world.run(1)
+        #expect(world.notes.all.last == "disconnected not powered on: 4")
+        world.run(5)
+        world.sensor.setPower(true)
+        world.run(1)
+        // It has another address now.
+        phone.queue.sync { phone.manager.scanForPeripherals(withServices: [PeripheralWorld.service]) }
+        world.run(5)
+        #expect(world.notes.all.last == "connected")
+    }
+
+    @Test("behaviour 15.15: a peripheral disconnects a central, and hears that it did")
+    func disconnecting() throws {
+        let world = PeripheralWorld()
+        world.publish()
+        _ = watch(world)
+        let phone = connect(world, subscribes: true)
+        let central = try #require(world.characteristic.subscribedCentrals?.first)
+        world.app.task {
+            await world.notes.end("release") { try await world.manager.disconnect(central) }
+            await world.notes.end("again") { try await world.manager.disconnect(central) }
+        }
+        world.run(2)
+        #expect(phone.notes.all == ["subscribed", "disconnected"])
+        #expect(
+            world.notes.all.dropFirst() == [
+                "connected", "disconnected here", "release done", "again failed: CBError 3",
+            ]
+        )
+    }
+
+    @Test(
+        "behaviours 3.10, 15.15: a link that a central manager of this system uses is not ended for a peripheral manager"
+    )
+    func sharedLink() throws {
+        let world = PeripheralWorld()
+        world.publish()
+        let phone = connect(world, subscribes: true)
+        let central = try #require(world.characteristic.subscribedCentrals?.first)
+        let user = world.sensor.launch("user") { _ in LinkUser(central.identifier) }
+        world.run(1)
+        #expect(user.isConnected)
+        world.app.task {
+            await world.notes.end("release") { try await world.manager.disconnect(central) }
+        }
+        world.run(1)
+        #expect(world.notes.all.last == "release failed: CBError 13")
+        #expect(user.isConnected && phone.notes.all == ["subscribed"])
+    }
+
+    @Test(
+        "behaviour 15.15: two managers are told each, one that does not ask is told nothing, and one that stops nothing more"
+    )
+    func managers() {
+        let world = PeripheralWorld()
+        world.publish()
+        let (other, quiet, hearer) = world.sensor.launch("other") { _ in
+            let hearer = Hearer()
+            return (
+                CBPeripheralManager(delegate: nil, queue: DispatchQueue(label: "other")),
+                CBPeripheralManager(delegate: hearer, queue: DispatchQueue(label: "quiet")), hearer
+            )
+        }
+        world.run(1)
+        let first = watch(world, as: "a ")
+        _ = watch(world, other, as: "b ")
+        let phone = connect(world)
+        first.cancel()
+        world.run(0.1)
+        phone.disconnect()
+        world.run(1)
+        #expect(Set(world.notes.all.dropFirst()) == ["a connected", "b connected", "b disconnected CBError 7"])
+        #expect(hearer.calls == ["state"] && quiet.observer == nil)
+    }
+
+    @Test("behaviour 15.15: the peripherals that this system connects to are no centrals of it")
+    func ownPeripherals() {
+        let world = PeripheralWorld()
+        world.publish()
+        let phone = connect(world)
+        // The phone's own peripheral side sees nothing of the link that it made.
+        let (manager, notes) = (
+            phone.device.launch("other") { _ in CBPeripheralManager(delegate: nil, queue: DispatchQueue(label: "other"))
+            },
+            Lines()
+        )
+        world.app.task { for try await _ in manager.centralConnections { notes.add("seen") } }
+        world.run(1)
+        #expect(notes.all.isEmpty)
+    }
+}
+
+/// An app that joins a link by the peer's identifier.
+private final class LinkUser: NSObject, CBCentralManagerDelegate, @unchecked Sendable {
+    // Safe: set once before anything comes, and on the queue alone.
+    private let queue = DispatchQueue(label: "user")
+    private let identifier: UUID
+    private var manager: CBCentralManager!
+    private var peripheral: CBPeripheral?
+
+    init(_ identifier: UUID) {
+        self.identifier = identifier
+        super.init()
+        queue.sync { manager = CBCentralManager(delegate: self, queue: queue) }
+    }
+
+    var isConnected: Bool { queue.sync { peripheral?.state == .connected } }
+
+    func centralManagerDidUpdateState(_ central: CBCentralManager) {
+        guard central.state == .poweredOn else { return }
+        peripheral = central.retrievePeripherals(withIdentifiers: [identifier]).first
+        if let peripheral { central.connect(peripheral) }
+    }
+}

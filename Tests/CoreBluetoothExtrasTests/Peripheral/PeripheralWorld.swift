@@ -1,0 +1,167 @@
+import BluetoothSimulation
+import CoreBluetooth
+import CoreBluetoothExtras
+import EventLoops
+import Foundation
+import Radio
+import Synchronization
+
+/// A sensor whose app is written with `await`, and phones with a delegate.
+final class PeripheralWorld: Sendable {
+    static let service = CBUUID(string: "AAAA")
+    static let value = CBUUID(string: "BBBB")
+
+    let world: SimulatedWorld
+    let sensor: SimulatedDevice
+    let app: SimulatedApp
+    let manager: CBPeripheralManager
+    let notes = Lines()
+    let characteristic = CBMutableCharacteristic(
+        type: PeripheralWorld.value,
+        properties: [.read, .write, .writeWithoutResponse, .notify],
+        value: nil,
+        permissions: [.readable, .writeable]
+    )
+
+    init(seed: UInt64 = 1, delegate: (any CBPeripheralManagerDelegate)? = nil) {
+        world = SimulatedWorld(seed: seed)
+        sensor = world.addDevice(named: "Sensor")
+        (app, manager) = sensor.launch("sensor") { app in
+            (app, CBPeripheralManager(delegate: delegate, queue: DispatchQueue(label: "sensor")))
+        }
+    }
+
+    /// The service with the one characteristic.
+    func service(_ uuid: CBUUID = PeripheralWorld.service) -> CBMutableService {
+        let service = CBMutableService(type: uuid, primary: true)
+        if uuid == Self.service { service.characteristics = [characteristic] }
+        return service
+    }
+
+    /// Publishes and advertises, and lets a second pass.
+    func publish() {
+        app.task { [self] in
+            try await manager.poweredOn()
+            try await manager.add(service())
+            try await manager.startAdvertising(AdvertisedContent(localName: "Sensor", services: [Self.service]))
+            notes.add("advertising")
+        }
+        run(1)
+    }
+
+    func run(_ seconds: Double) { world.run(for: .seconds(seconds)) }
+
+    /// A phone that goes as far as a subscription.
+    func phone(_ name: String = "Phone", x: Double = 1, subscribes: Bool = true) -> Phone {
+        let device = world.addDevice(named: name, at: Position(x: x))
+        return device.launch(name) { _ in Phone(device, subscribes: subscribes) }
+    }
+}
+
+/// An app that connects, subscribes, and notes what comes. Everything is on its queue, except for the notes.
+final class Phone: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
+    // Safe: what changes is touched on the queue alone.
+    let device: SimulatedDevice
+    let notes = Lines()
+    let queue = DispatchQueue(label: "phone")
+    private let subscribes: Bool
+    private(set) var manager: CBCentralManager!
+    private(set) var peripheral: CBPeripheral?
+    private(set) var advertisement: [String: Any] = [:]
+    private var channel: CBL2CAPChannel?
+
+    init(_ device: SimulatedDevice, subscribes: Bool) {
+        self.device = device
+        self.subscribes = subscribes
+        super.init()
+        queue.sync { manager = CBCentralManager(delegate: self, queue: queue) }
+    }
+
+    var characteristic: CBCharacteristic? { peripheral?.services?.first?.characteristics?.first }
+
+    func read() {
+        queue.sync { if let characteristic { peripheral?.readValue(for: characteristic) } }
+    }
+
+    func write(_ value: Data, _ type: CBCharacteristicWriteType = .withResponse) {
+        queue.sync { if let characteristic { peripheral?.writeValue(value, for: characteristic, type: type) } }
+    }
+
+    func disconnect() {
+        queue.sync { if let peripheral { manager.cancelPeripheralConnection(peripheral) } }
+    }
+
+    func openChannel(_ psm: CBL2CAPPSM) { queue.sync { peripheral?.openL2CAPChannel(psm) } }
+
+    func centralManagerDidUpdateState(_ central: CBCentralManager) {
+        if central.state == .poweredOn { central.scanForPeripherals(withServices: [PeripheralWorld.service]) }
+    }
+
+    func centralManager(
+        _ central: CBCentralManager,
+        didDiscover peripheral: CBPeripheral,
+        advertisementData: [String: Any],
+        rssi RSSI: NSNumber
+    ) {
+        advertisement = advertisementData
+        self.peripheral = peripheral
+        peripheral.delegate = self
+        central.stopScan()
+        central.connect(peripheral)
+    }
+
+    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+        peripheral.discoverServices([PeripheralWorld.service])
+    }
+
+    func centralManager(
+        _ central: CBCentralManager,
+        didDisconnectPeripheral peripheral: CBPeripheral,
+        error: (any Error)?
+    ) {
+        notes.add("disconnected")
+    }
+
+    func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+        for service in peripheral.services ?? [] { peripheral.discoverCharacteristics(nil, for: service) }
+    }
+
+    func peripheral(
+        _ peripheral: CBPeripheral,
+        didDiscoverCharacteristicsFor service: CBService,
+        error: (any Error)?
+    ) {
+        guard let characteristic else { return }
+        if subscribes { peripheral.setNotifyValue(true, for: characteristic) } else { notes.add("connected") }
+    }
+
+    func peripheral(
+        _ peripheral: CBPeripheral,
+        didUpdateNotificationStateFor characteristic: CBCharacteristic,
+        error: (any Error)?
+    ) {
+        notes.add("subscribed")
+    }
+
+    func peripheral(
+        _ peripheral: CBPeripheral,
+        didUpdateValueFor characteristic: CBCharacteristic,
+        error: (any Error)?
+    ) {
+        let value = String(decoding: characteristic.value ?? Data(), as: UTF8.self)
+        notes.add(error.map { "value failed: \(Lines.text($0))" } ?? "value \(value)")
+    }
+
+    func peripheral(
+        _ peripheral: CBPeripheral,
+        didWriteValueFor characteristic: CBCharacteristic,
+        error: (any Error)?
+    ) {
+        notes.add(error.map { "write failed: \(Lines.text($0))" } ?? "written")
+    }
+
+    func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {
+        self.channel = channel
+        notes.add(error.map { "open failed: \(Lines.text($0))" } ?? "open")
+    }
+}

@@ -1,0 +1,132 @@
+import BluetoothSimulation
+import CoreBluetooth
+import EventLoops
+import Foundation
+import Radio
+import Synchronization
+import Testing
+
+@testable import CoreBluetoothExtras
+
+@Suite struct RadioTimingTests {
+    @Test(
+        "behaviour 15.17: the bit that stands for a service in the overflow area is published, as others have observed it",
+        arguments: [
+            ("C007", 35), ("C008", 60), ("1001", 62), ("3333", 62), ("2F234454-CF6D-4A0F-ADF2-F4911BA9FFA6", 84),
+            ("0000C007-0000-1000-8000-00805F9B34FB", 35),
+        ]
+    )
+    func overflowBits(text: String, bit: Int) {
+        #expect(CBUUID(string: text).overflowBit == bit)
+    }
+
+    @Test("behaviour 15.18: the times that are documented are those of the air")
+    func times() {
+        #expect(RadioTiming.scanWindow / RadioTiming.scanInterval == 0.5)
+        let world = PeripheralWorld()
+        world.publish()
+        // On three channels each, so that a scan sees about one in each interval and lot.
+        func sightings(_ seconds: Double) -> Double {
+            let before = world.sensor.traffic.sending
+            world.run(seconds)
+            return (world.sensor.traffic.sending - before) / .seconds(seconds)
+        }
+        world.run(1)
+        let first = sightings(20)
+        world.run(20)
+        let later = sightings(20)
+        let lot = Duration.milliseconds(5)
+        let ratio = (RadioTiming.laterAdvertisingInterval + lot) / (RadioTiming.advertisingInterval + lot)
+        #expect(abs(first / later / ratio - 1) < 0.05, "\(first / later) instead of \(ratio)")
+        #expect(RadioTiming.fastAdvertisingPeriod == .seconds(30))
+    }
+
+    @Test(
+        "behaviour 15.18: a scan without duplicates tells of a device once, however long it goes on, and again when it is begun anew"
+    )
+    func reports() {
+        let world = PeripheralWorld()
+        world.publish()
+        let finder = world.world.addDevice(named: "Finder").launch("finder") { _ in Finder() }
+        world.run(600)
+        #expect(finder.count.value == 1 && RadioTiming.reportInterval == nil)
+        finder.scan()
+        world.run(1)
+        #expect(finder.count.value == 2)
+    }
+
+    @Test(
+        "behaviour 15.27: a value that is sent every 100 ms for a minute never takes longer than two connection events"
+    )
+    func latency() {
+        let world = PeripheralWorld()
+        world.publish()
+        let phone = world.phone()
+        world.world.run(for: .seconds(10)) { phone.notes.all == ["subscribed"] }
+        world.run(2)
+        let longest = Mutex(Duration.zero)
+        for number in 0..<600 {
+            let before = world.world.now
+            world.app.task { try await world.manager.update(Data("\(number)".utf8), for: world.characteristic) }
+            world.world.run(for: .milliseconds(100)) { phone.notes.all.last == "value \(number)" }
+            let taken = world.world.now - before
+            longest.withLock { $0 = max($0, taken) }
+            world.world.run(for: .milliseconds(100) - taken)
+        }
+        #expect(longest.withLock { $0 } <= RadioTiming.connectionInterval * 2, "\(longest.withLock { $0 })")
+    }
+
+    @Test(
+        "behaviour 15.14: a link lingers after its last app has cancelled, where the device is set so",
+        arguments: [0, 5]
+    )
+    func linger(_ seconds: Int) {
+        let world = PeripheralWorld()
+        world.publish()
+        var options = DeviceOptions()
+        options.linger = .seconds(seconds)
+        let device = world.world.addDevice(named: "Phone", at: Position(x: 1), options: options)
+        let phone = device.launch("phone") { _ in Phone(device, subscribes: false) }
+        world.world.run(for: .seconds(10)) { phone.notes.all == ["connected"] }
+        let connected = Mutex(0)
+        let stream = world.manager.centralConnections
+        world.app.task {
+            for try await event in stream {
+                if case .connected = event { connected.withLock { $0 += 1 } } else { connected.withLock { $0 -= 1 } }
+            }
+        }
+        phone.disconnect()
+        world.run(2)
+        #expect(phone.notes.all.last == "disconnected" && connected.withLock { $0 } == (seconds > 0 ? 1 : 0))
+        world.run(5)
+        #expect(connected.withLock { $0 } == 0)
+    }
+}
+
+/// An app that scans and counts.
+private final class Finder: NSObject, CBCentralManagerDelegate, @unchecked Sendable {
+    // Safe: set once, before anything comes.
+    private var manager: CBCentralManager!
+    let count = Counter()
+
+    override init() {
+        super.init()
+        manager = CBCentralManager(delegate: self, queue: DispatchQueue(label: "finder"))
+    }
+
+    func scan() {
+        manager.stopScan()
+        manager.scanForPeripherals(withServices: [PeripheralWorld.service])
+    }
+
+    func centralManagerDidUpdateState(_ central: CBCentralManager) {
+        if central.state == .poweredOn { scan() }
+    }
+
+    func centralManager(
+        _ central: CBCentralManager,
+        didDiscover peripheral: CBPeripheral,
+        advertisementData: [String: Any],
+        rssi RSSI: NSNumber
+    ) { count.add() }
+}

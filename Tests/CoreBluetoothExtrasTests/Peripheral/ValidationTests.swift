@@ -1,0 +1,77 @@
+import CoreBluetooth
+import Foundation
+import Testing
+
+@testable import CoreBluetoothExtras
+
+@Suite struct ValidationTests {
+    private func characteristic(
+        _ properties: CBCharacteristicProperties,
+        _ value: Data?,
+        _ permissions: CBAttributePermissions
+    ) throws(PublishingFault) -> CBMutableCharacteristic {
+        try .validated(type: CBUUID(string: "1234"), properties: properties, value: value, permissions: permissions)
+    }
+
+    @Test("behaviours 7.3, 7.4, 15.28: a cached value that can be written is an error instead of an exception")
+    func cachedValues() throws {
+        #expect(try characteristic(.read, Data([1]), .readable).value == Data([1]))
+        #expect(try characteristic([.read, .write], nil, [.readable, .writeable]).value == nil)
+        #expect(throws: PublishingFault.cachedValueNotReadOnly) {
+            try characteristic([.read, .notify], Data([1]), .readable)
+        }
+        #expect(throws: PublishingFault.cachedValueNotReadOnly) {
+            try characteristic(.read, Data([1]), [.readable, .writeEncryptionRequired])
+        }
+        #expect(throws: PublishingFault.valueTooLong(octets: 513)) {
+            try characteristic(.read, Data(count: 513), .readable)
+        }
+        #expect(try characteristic(.read, Data(count: 512), .readable).value?.count == 512)
+    }
+
+    @Test(
+        "behaviours 7.7, 15.28: properties that local characteristics cannot have are an error",
+        arguments: [0x01, 0x80]
+    )
+    func properties(_ property: UInt) {
+        #expect(throws: PublishingFault.propertiesNotAllowed) {
+            try characteristic([.read, CBCharacteristicProperties(rawValue: property)], nil, .readable)
+        }
+    }
+
+    @Test("behaviours 7.8, 15.28: a descriptor that cannot be made is an error instead of an exception")
+    func descriptors() throws {
+        let format = Data([4, 0, 0, 0x27, 1, 0, 0])
+        #expect(
+            try CBMutableDescriptor.validated(type: CBUUID(string: "2901"), value: "text").value as? String == "text"
+        )
+        #expect(try CBMutableDescriptor.validated(type: CBUUID(string: "2904"), value: format).value as? Data == format)
+        #expect(throws: PublishingFault.descriptorNotAllowed) {
+            try CBMutableDescriptor.validated(type: CBUUID(string: "2902"), value: Data([1, 0]))
+        }
+        for (type, value) in [("2901", format as Any?), ("2904", "text"), ("2904", Data([1])), ("2901", nil)] {
+            #expect(throws: PublishingFault.descriptorValue) {
+                try CBMutableDescriptor.validated(type: CBUUID(string: type), value: value)
+            }
+        }
+        #expect(throws: PublishingFault.valueTooLong(octets: 513)) {
+            try CBMutableDescriptor.validated(type: CBUUID(string: "2901"), value: String(repeating: "a", count: 513))
+        }
+    }
+
+    @Test("behaviour 15.28: a service says what of it cannot be published before anything of it is")
+    func services() throws {
+        let service = CBMutableService(type: CBUUID(string: "1234"), primary: true)
+        #expect(throws: Never.self) { try service.validate() }
+        let characteristic = CBMutableCharacteristic(
+            type: CBUUID(string: "1235"),
+            properties: .read,
+            value: nil,
+            permissions: .readable
+        )
+        service.characteristics = [characteristic]
+        #expect(throws: Never.self) { try service.validate() }
+        characteristic.properties = [.read, .extendedProperties]
+        #expect(throws: PublishingFault.propertiesNotAllowed) { try service.validate() }
+    }
+}
