@@ -72,10 +72,8 @@ AIRS = [pytest.param("harald", id="harald"), rootcanal("full", name="full")]
 async def test_a_foreign_host_opens_a_channel(
     harald: Start, capture: Capture, air_name: str, size: int, enhanced: bool
 ) -> None:
-    # tshark does not know the commands of enhanced channels, and takes them for malformed.
-    capturing = () if enhanced else ("--capture", str(capture("echo")))
     async with air(air_name, harald) as (address, transport):
-        async with harald("channel", "--controller", address, *capturing) as process:
+        async with harald("channel", "--controller", address, "--capture", str(capture("echo"))) as process:
             psm = int((await process.line(r"channels on PSM (\d+)"))[1])
             await process.line("advertising as")
             async with central(transport) as client:

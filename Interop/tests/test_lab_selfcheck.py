@@ -56,6 +56,35 @@ def test_tshark_finds_a_malformed_packet(tmp_path: Path) -> None:
     assert len(captures.malformed(path)) == 1
 
 
+@pytest.mark.parametrize(
+    "command, is_good",
+    [
+        ("17 01 0e00 2700 0502 f700 0800 4000 4100 4200", True),
+        ("18 01 0c00 0502 f700 0800 0000 4000 4100", True),
+        ("18 01 0a00 0000 0000 0000 0200 0000", True),
+        ("19 02 0800 0502 f700 4000 4100", True),
+        ("1a 02 0200 0000", True),
+        ("17 01 0a00 2700 3f00 f700 0800 4000", False),
+        ("17 01 0a00 2700 0502 f700 0000 4000", False),
+        ("17 01 0c00 2700 0502 f700 0800 4000 4000", False),
+        ("17 01 0a00 2700 0502 f700 0800 8000", False),
+        ("17 00 0a00 2700 0502 f700 0800 4000", False),
+        ("17 01 0900 2700 0502 f700 0800 40", False),
+        ("17 01 0800 2700 0502 f700 0800", False),
+        ("1b 01 0200 0000", False),
+    ],
+)
+def test_a_command_that_tshark_does_not_know_has_to_be_a_good_one(tmp_path: Path, command: str, is_good: bool) -> None:
+    path = tmp_path / "enhanced.btsnoop"
+    signal = bytes.fromhex(command.replace(" ", ""))
+    header = (len(signal) + 4).to_bytes(2, "little") + len(signal).to_bytes(2, "little") + bytes.fromhex("0500")
+    packet = bytes.fromhex("020100") + header + signal
+    record = b"".join(value.to_bytes(4, "big") for value in (len(packet), len(packet), 0, 0)) + bytes(8) + packet
+    path.write_bytes(b"btsnoop\0" + (1).to_bytes(4, "big") + (1002).to_bytes(4, "big") + record)
+    assert captures.records(path) == 1
+    assert (captures.malformed(path) == []) is is_good
+
+
 @pytest.mark.parametrize("air_name", FOREIGN_AIRS)
 async def test_a_peripheral_can_be_told_to_end_the_link_in_discovery(air_name: str) -> None:
     async with (
