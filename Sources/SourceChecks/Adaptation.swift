@@ -11,9 +11,10 @@ package struct Adaptation {
         let octets = Array(file.text.utf8)
         var kept: [UInt8] = []
         var place = 0
-        for range in Self.ranges(in: Tokenizer.tokens(of: file.text)) {
-            kept += octets[place..<range.lowerBound]
-            place = range.upperBound
+        for edit in Self.edits(in: Tokenizer.tokens(of: file.text)) {
+            kept += octets[place..<edit.range.lowerBound] + Array(edit.text.utf8)
+            place = edit.range.upperBound
+            guard edit.text.isEmpty else { continue }
             // The space between the attribute and what it stands before.
             while place < octets.count, octets[place] == UInt8(ascii: " ") { place += 1 }
         }
@@ -33,15 +34,41 @@ package struct Adaptation {
             + changes.map { "@@ -\($0 + 1) +\($0 + 1) @@\n-\($1.0)\n+\($1.1)\n" }.joined()
     }
 
-    /// Where the attributes are, with the name in parentheses that one may have.
-    private static func ranges(in tokens: [Token]) -> [Range<Int>] {
-        tokens.indices.compactMap { index in
-            guard attributes.contains(tokens[index].text), tokens[index].kind == .word else { return nil }
-            let start = tokens[index].range.lowerBound
-            guard index + 1 < tokens.count, tokens[index + 1].range.lowerBound == tokens[index].range.upperBound,
-                tokens[index + 1].is("("), let end = tokens[index...].first(where: { $0.is(")") })
-            else { return start..<tokens[index].range.upperBound }
-            return start..<end.range.upperBound
+    /// What comes instead of a part of the source.
+    private struct Edit {
+        var range: Range<Int>
+        var text = ""
+    }
+
+    /// The attributes go, and protocols that had one are still for classes alone.
+    private static func edits(in tokens: [Token]) -> [Edit] {
+        let edits = tokens.indices.flatMap { index -> [Edit] in
+            guard let end = attribute(at: index, in: tokens) else { return [] }
+            let removal = Edit(range: tokens[index].range.lowerBound..<tokens[end].range.upperBound)
+            return [removal, classBound(after: end, in: tokens)].compactMap { $0 }
         }
+        return edits.sorted { $0.range.lowerBound < $1.range.lowerBound }
+    }
+
+    /// The last token of the attribute that begins here, with the name in parentheses that one may have.
+    private static func attribute(at index: Int, in tokens: [Token]) -> Int? {
+        guard attributes.contains(tokens[index].text), tokens[index].kind == .word else { return nil }
+        guard index + 1 < tokens.count, tokens[index + 1].range.lowerBound == tokens[index].range.upperBound,
+            tokens[index + 1].is("("), let end = tokens[index...].firstIndex(where: { $0.is(")") })
+        else { return index }
+        return end
+    }
+
+    private static let modifiers: Set<String> = ["public", "package", "internal", "fileprivate", "private"]
+
+    /// What says so for the protocol whose attribute ends here, if it is one: a delegate of it may be weak.
+    private static func classBound(after end: Int, in tokens: [Token]) -> Edit? {
+        var rest = tokens[(end + 1)...].drop { modifiers.contains($0.text) }
+        guard rest.popFirst()?.is("protocol") == true, let name = rest.popFirst() else { return nil }
+        guard let colon = rest.first, colon.is(":") else {
+            return Edit(range: name.range.upperBound..<name.range.upperBound, text: ": AnyObject")
+        }
+        let isSaid = rest.prefix { !$0.is("{") }.contains { $0.is("AnyObject") || $0.is("class") }
+        return isSaid ? nil : Edit(range: colon.range.upperBound..<colon.range.upperBound, text: " AnyObject,")
     }
 }

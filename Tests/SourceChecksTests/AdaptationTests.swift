@@ -25,6 +25,21 @@ struct AdaptationTests {
     }
 
     @Test(
+        "a protocol that was for classes alone still is, so that a delegate may be weak",
+        arguments: [
+            ("@objc public protocol P { func a() }", "public protocol P: AnyObject { func a() }"),
+            ("@objc(HRD) protocol P: Q {}", "protocol P: AnyObject, Q {}"),
+            ("@objc protocol P: AnyObject {}", "protocol P: AnyObject {}"),
+            ("@objc\nprotocol P : class, Q {}", "\nprotocol P : class, Q {}"),
+            ("@objc protocol P\n{\n}", "protocol P: AnyObject\n{\n}"),
+            ("@objc class A: P {}", "class A: P {}"),
+        ]
+    )
+    func protocolsStayForClasses(source: String, result: String) {
+        #expect(adapted(source) == result)
+    }
+
+    @Test(
         "all else stays, to the octet",
         arguments: [
             "// @objc", "\"@objc\"", "f(#selector(a))", "@MainActor class A {}", "@nonobjc func a() {}", "a\r\n\tb\n\n",
