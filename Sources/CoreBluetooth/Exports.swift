@@ -3,16 +3,10 @@
 @_exported import Dispatch
 @_exported import Foundation
 
+@_exported import typealias CoreFoundation.CFAbsoluteTime
+// Foundation brings these along on Apple's systems. The same ones, so that they are not ambiguous beside `import CoreFoundation`.
+@_exported import func CoreFoundation.CFAbsoluteTimeGetCurrent
+@_exported import typealias CoreFoundation.CFTimeInterval
+
 /// A queue as Apple's signatures spell it.
 public typealias dispatch_queue_t = DispatchQueue
-
-/// Seconds since the beginning of 2001, UTC.
-public typealias CFAbsoluteTime = Double
-
-/// A time between two moments, in seconds.
-public typealias CFTimeInterval = Double
-
-/// The time by the machine's clock.
-public func CFAbsoluteTimeGetCurrent() -> CFAbsoluteTime {
-    Date().timeIntervalSinceReferenceDate
-}

@@ -1,6 +1,8 @@
 import BluetoothService
 import BluetoothTypes
 import CoreBluetooth
+// Nothing that it has is ambiguous beside what CoreBluetooth brings along.
+import CoreFoundation
 import ServiceMessages
 import Testing
 

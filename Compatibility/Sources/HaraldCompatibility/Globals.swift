@@ -3,6 +3,13 @@ public import Dispatch
 import Foundation
 // On Apple's systems URLSession is a part of Foundation.
 @_exported import FoundationNetworking
+// And `@Observable` needs no import there but Foundation's.
+@_exported import Observation
+
+@_exported import typealias CoreFoundation.CFAbsoluteTime
+// Foundation brings these along on Apple's systems.
+@_exported import func CoreFoundation.CFAbsoluteTimeGetCurrent
+@_exported import typealias CoreFoundation.CFTimeInterval
 
 public let NSEC_PER_SEC: UInt64 = 1_000_000_000
 public let NSEC_PER_MSEC: UInt64 = 1_000_000

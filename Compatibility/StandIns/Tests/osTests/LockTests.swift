@@ -1,0 +1,33 @@
+import Dispatch
+import Testing
+import os
+
+@Suite("A lock with what it protects")
+struct LockTests {
+    @Test("threads that add to one number lose nothing")
+    func protection() {
+        let sum = OSAllocatedUnfairLock(initialState: 0)
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+            for _ in 0..<10_000 { sum.withLock { $0 += 1 } }
+        }
+        #expect(sum.withLock { $0 } == 80_000)
+    }
+
+    @Test("a copy is the same lock, and one that is held is not available")
+    func copies() {
+        let lock = OSAllocatedUnfairLock()
+        let copy = lock
+        lock.lock()
+        #expect(!copy.lockIfAvailable() && copy.withLockIfAvailable { true } == nil)
+        lock.unlock()
+        #expect(copy.withLockIfAvailable { true } == true)
+    }
+
+    @Test("an error gives the lock back")
+    func errors() {
+        struct Failure: Error {}
+        let lock = OSAllocatedUnfairLock(initialState: 1)
+        #expect(throws: Failure.self) { try lock.withLock { _ in throw Failure() } }
+        #expect(lock.withLockIfAvailable { $0 } == 1)
+    }
+}
