@@ -202,7 +202,7 @@ let package = Package(
             dependencies: [
                 "CAllocations", "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCIHost", "HCITransports", "LinkLayer",
                 "L2CAP",
-                "ATT", "GATT", "BluetoothService", "CoreBluetooth", "BluetoothSimulation",
+                "ATT", "GATT", "BluetoothService", "CoreBluetooth", "CoreBluetoothExtras", "BluetoothSimulation",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Benchmarks/HaraldBenchmarks",

@@ -20,6 +20,11 @@ final class NotifyingApp: NSObject, CBPeripheralManagerDelegate, @unchecked Send
     private var value = Data()
     private var left = 0
 
+    /// Who notifies what.
+    var sender: (manager: CBPeripheralManager, characteristic: CBMutableCharacteristic)? {
+        queue.sync { characteristic.map { (manager, $0) } }
+    }
+
     override init() {
         super.init()
         manager = CBPeripheralManager(delegate: self, queue: queue)
@@ -74,8 +79,17 @@ final class FollowingApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
     private var manager: CBCentralManager!
     private var peripheral: CBPeripheral?
     private var characteristic: CBCharacteristic?
+    private var notifying: CBCharacteristic?
     private var value = Data()
     private var left = 0
+
+    /// What it has found.
+    var found: (peripheral: CBPeripheral, notified: CBCharacteristic, written: CBCharacteristic)? {
+        queue.sync {
+            guard let peripheral, let notifying, let characteristic else { return nil }
+            return (peripheral, notifying, characteristic)
+        }
+    }
 
     override init() {
         super.init()
@@ -129,7 +143,9 @@ final class FollowingApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
     func peripheral(_ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?) {
         for found in service.characteristics ?? [] {
             if found.uuid == DelegateProfile.written { characteristic = found }
-            if found.uuid == DelegateProfile.notified { peripheral.setNotifyValue(true, for: found) }
+            guard found.uuid == DelegateProfile.notified else { continue }
+            notifying = found
+            peripheral.setNotifyValue(true, for: found)
         }
     }
 

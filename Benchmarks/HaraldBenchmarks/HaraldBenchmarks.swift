@@ -17,6 +17,7 @@ enum HaraldBenchmarks {
         ("idle", idlePair),
         ("crowd", crowds),
         ("delegates", delegates),
+        ("calls", calls),
         ("streams", streams),
         ("memory", memory),
     ]

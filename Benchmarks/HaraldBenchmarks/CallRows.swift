@@ -1,0 +1,42 @@
+import CoreBluetooth
+import CoreBluetoothExtras
+import Foundation
+import HCITransports
+import Synchronization
+
+/// What tasks have come to.
+private final class Tally: Sendable {
+    let count = Atomic<Int>(0)
+
+    func add() { count.add(1, ordering: .relaxed) }
+    var value: Int { count.load(ordering: .relaxed) }
+}
+
+/// The rows of apps by calls that wait, and by sequences.
+extension HaraldBenchmarks {
+    /// The two systems of ``delegates()``, with a task at each end. Tasks run on threads of their own: with `taskset -c 0` on one core.
+    static func calls() {
+        let pair = DelegatePair(on: NIOEventLoop())
+        guard let sender = pair.notifier.sender, let found = pair.follower.found else {
+            preconditionFailure("the two have found each other")
+        }
+        let (count, value) = (20_000, Data(repeating: 0x55, count: 20))
+        let received = Tally()
+        let listener = Task {
+            for try await _ in found.peripheral.notifications(of: found.notified) { received.add() }
+        }
+        let notified = {
+            let before = received.value
+            Task { for _ in 0..<count { try await sender.manager.update(value, for: sender.characteristic) } }
+            pair.run { received.value - before >= count }
+        }
+        row("notifications of 20 octets, await to await", both(count, Measurement(notified)))
+        listener.cancel()
+        let written = {
+            let before = pair.notifier.written.load(ordering: .relaxed)
+            Task { for _ in 0..<count { try await found.peripheral.writeWithoutResponse(value, for: found.written) } }
+            pair.run { pair.notifier.written.load(ordering: .relaxed) - before >= count }
+        }
+        row("writes without response of 20 octets, await to delegate", both(count, Measurement(written)))
+    }
+}
