@@ -64,11 +64,7 @@ public final class SimulatedDevice: Sendable {
         let state = world.state.value
         let number = UInt64(state.devices.count + 1)
         let random = state.random.split(number)
-        // Locally administered, so that no maker's address is taken.
-        var kind = VirtualControllerConfiguration(
-            publicAddress: .init(0x0248_5244_0000 + (controllerNumber ?? number), kind: .publicDevice)
-        )
-        if !hasExtendedAdvertising { kind.features.remove(.extendedAdvertising) }
+        let kind = Self.controller(controllerNumber ?? number, hasExtendedAdvertising: hasExtendedAdvertising)
         let log = PacketLog(calendarStart: world.calendarStart, write: capture)
         let socket = ControllerSocket(
             "the simulated device \(name)",
@@ -99,6 +95,15 @@ public final class SimulatedDevice: Sendable {
         // The device stays in the world whether or not somebody holds this handle.
         state.devices.append(parts)
         self.parts = LoopBound(parts, loop: loop)
+    }
+
+    private static func controller(_ number: UInt64, hasExtendedAdvertising: Bool) -> VirtualControllerConfiguration {
+        // Locally administered, so that no maker's address is taken.
+        var kind = VirtualControllerConfiguration(
+            publicAddress: .init(0x0248_5244_0000 + number, kind: .publicDevice)
+        )
+        if !hasExtendedAdvertising { kind.features.remove(.extendedAdvertising) }
+        return kind
     }
 
     /// Launches an app on the device. Core Bluetooth objects that `body` makes belong to it, and so do those that are made in
