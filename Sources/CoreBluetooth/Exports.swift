@@ -3,8 +3,8 @@
 @_exported import Dispatch
 @_exported import Foundation
 
-@_exported import typealias CoreFoundation.CFAbsoluteTime
 // Foundation brings these along on Apple's systems. The same ones, so that they are not ambiguous beside `import CoreFoundation`.
+@_exported import typealias CoreFoundation.CFAbsoluteTime
 @_exported import func CoreFoundation.CFAbsoluteTimeGetCurrent
 @_exported import typealias CoreFoundation.CFTimeInterval
 

@@ -6,8 +6,8 @@ import Foundation
 // And `@Observable` needs no import there but Foundation's.
 @_exported import Observation
 
-@_exported import typealias CoreFoundation.CFAbsoluteTime
 // Foundation brings these along on Apple's systems.
+@_exported import typealias CoreFoundation.CFAbsoluteTime
 @_exported import func CoreFoundation.CFAbsoluteTimeGetCurrent
 @_exported import typealias CoreFoundation.CFTimeInterval
 
