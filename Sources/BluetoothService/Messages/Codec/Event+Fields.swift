@@ -95,154 +95,6 @@ extension CentralEvent: MessageKinds {
     }
 }
 
-extension PeerEvent: MessageKinds {
-    /// See ``MessageKinds/kinds``.
-    public static var kinds: [PeerEvent] {
-        [
-            .connected(name: nil, maximumWriteWithoutResponse: 0),
-            .connectionFailed(ServiceError()),
-            .disconnected(nil, isReconnecting: false, timestamp: nil),
-            .servicesDiscovered(.success([])),
-            .includedServicesDiscovered(of: 0, .success([])),
-            .characteristicsDiscovered(of: 0, .success([])),
-            .descriptorsDiscovered(of: 0, .success([])),
-            .valueRead(0, .success([])),
-            .descriptorUpdated(0, .success([])),
-            .valueWritten(0, nil),
-            .descriptorWritten(0, nil),
-            .notifyStateChanged(0, isNotifying: false, nil),
-            .rssiRead(.success(0)),
-            .nameChanged(nil),
-            .servicesModified(invalidated: []),
-            .maximumWriteLengthChanged(0),
-            .writeCreditsReturned(0),
-            .notificationsAuthorized(false),
-            .channelSoundingEnded(nil),
-            .channelOpened(psm: 0, .success(ChannelID(0))),
-            .valueNotified(0, []),
-            .linkInformation(LinkFacts()),
-        ]
-    }
-
-    /// See ``MessageKinds/number``.
-    public var number: UInt8 {
-        switch self {
-        case .connected: 0
-        case .connectionFailed: 1
-        case .disconnected: 2
-        case .servicesDiscovered: 3
-        case .includedServicesDiscovered: 4
-        case .characteristicsDiscovered: 5
-        case .descriptorsDiscovered: 6
-        case .valueRead: 7
-        case .descriptorUpdated: 8
-        case .valueWritten: 9
-        case .descriptorWritten: 10
-        case .notifyStateChanged: 11
-        case .rssiRead: 12
-        case .nameChanged: 13
-        case .servicesModified: 14
-        case .maximumWriteLengthChanged: 15
-        case .writeCreditsReturned: 16
-        case .notificationsAuthorized: 17
-        case .channelSoundingEnded: 18
-        case .channelOpened: 19
-        case .valueNotified: 20
-        case .linkInformation: 21
-        }
-    }
-
-    /// The fields of each kind.
-    public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        switch self {
-        case .connected(var name, var maximum):
-            try coder.optional("name", &name)
-            try coder.number("maximum write without response", &maximum)
-            self = .connected(name: name, maximumWriteWithoutResponse: maximum)
-        case .connectionFailed(var error):
-            try coder.field("error", &error)
-            self = .connectionFailed(error)
-        case .disconnected(var error, var isReconnecting, var timestamp):
-            try coder.optional("error", &error)
-            try coder.field("isReconnecting", &isReconnecting)
-            try coder.optional("timestamp", &timestamp, 0) { coder, value throws(PacketError) in
-                try coder.number("timestamp", &value)
-            }
-            self = .disconnected(error, isReconnecting: isReconnecting, timestamp: timestamp)
-        case .servicesDiscovered(var services):
-            try coder.result("services", &services)
-            self = .servicesDiscovered(services)
-        case .includedServicesDiscovered(var service, var services):
-            try coder.field("service", &service)
-            try coder.result("services", &services)
-            self = .includedServicesDiscovered(of: service, services)
-        case .characteristicsDiscovered(var service, var characteristics):
-            try coder.field("service", &service)
-            try coder.result("characteristics", &characteristics)
-            self = .characteristicsDiscovered(of: service, characteristics)
-        case .descriptorsDiscovered(var characteristic, var descriptors):
-            try coder.field("characteristic", &characteristic)
-            try coder.result("descriptors", &descriptors)
-            self = .descriptorsDiscovered(of: characteristic, descriptors)
-        case .valueRead(var characteristic, var value):
-            try coder.field("characteristic", &characteristic)
-            try coder.result("value", &value)
-            self = .valueRead(characteristic, value)
-        case .valueNotified(var characteristic, var value):
-            try coder.field("characteristic", &characteristic)
-            try coder.octets("value", &value)
-            self = .valueNotified(characteristic, value)
-        case .descriptorUpdated(var descriptor, var value):
-            try coder.field("descriptor", &descriptor)
-            try coder.result("value", &value)
-            self = .descriptorUpdated(descriptor, value)
-        case .valueWritten(var characteristic, var error):
-            try coder.field("characteristic", &characteristic)
-            try coder.optional("error", &error)
-            self = .valueWritten(characteristic, error)
-        case .descriptorWritten(var descriptor, var error):
-            try coder.field("descriptor", &descriptor)
-            try coder.optional("error", &error)
-            self = .descriptorWritten(descriptor, error)
-        case .notifyStateChanged(var characteristic, var isNotifying, var error):
-            try coder.field("characteristic", &characteristic)
-            try coder.field("isNotifying", &isNotifying)
-            try coder.optional("error", &error)
-            self = .notifyStateChanged(characteristic, isNotifying: isNotifying, error)
-        case .rssiRead(var rssi):
-            try coder.result("rssi", &rssi, 0) { coder, value throws(PacketError) in try coder.number("rssi", &value) }
-            self = .rssiRead(rssi)
-        case .nameChanged(var name):
-            try coder.optional("name", &name)
-            self = .nameChanged(name)
-        case .servicesModified(var invalidated):
-            try coder.list("invalidated", &invalidated)
-            self = .servicesModified(invalidated: invalidated)
-        case .maximumWriteLengthChanged(var maximum):
-            try coder.number("maximum", &maximum)
-            self = .maximumWriteLengthChanged(maximum)
-        case .writeCreditsReturned(var count):
-            try coder.number("count", &count)
-            self = .writeCreditsReturned(count)
-        case .channelOpened(var psm, var channel):
-            try coder.field("psm", &psm)
-            try coder.result("channel", &channel, ChannelID(0)) { coder, channel throws(PacketError) in
-                try coder.field("channel", &channel)
-            }
-            self = .channelOpened(psm: psm, channel)
-        case .linkInformation(var facts):
-            try coder.field("facts", &facts)
-            self = .linkInformation(facts)
-        case .notificationsAuthorized(var isAuthorized):
-            try coder.field("isAuthorized", &isAuthorized)
-            self = .notificationsAuthorized(isAuthorized)
-        case .channelSoundingEnded(var error):
-            try coder.optional("error", &error)
-            self = .channelSoundingEnded(error)
-        }
-    }
-}
-
 extension PeripheralEvent: MessageKinds {
     /// See ``MessageKinds/kinds``.
     public static var kinds: [PeripheralEvent] {
@@ -287,22 +139,15 @@ extension PeripheralEvent: MessageKinds {
     /// The fields of each kind.
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
-        case .serviceAdded(var service, var error):
-            try coder.field("service", &service)
-            try coder.optional("error", &error)
-            self = .serviceAdded(service, error)
-        case .advertisingStarted(var error, var number):
-            try coder.optional("error", &error)
-            try coder.field("number", &number)
-            self = .advertisingStarted(error, number: number)
-        case .subscribed(var central, var characteristic):
-            try coder.field("central", &central)
-            try coder.field("characteristic", &characteristic)
-            self = .subscribed(central, characteristic)
-        case .unsubscribed(var central, var characteristic):
-            try coder.field("central", &central)
-            try coder.field("characteristic", &characteristic)
-            self = .unsubscribed(central, characteristic)
+        case .serviceAdded(let service, let error):
+            self = .serviceAdded(try coder.field("service", service), try coder.optional("error", error))
+        case .advertisingStarted(let error, let number):
+            let error = try coder.optional("error", error)
+            self = .advertisingStarted(error, number: try coder.field("number", number))
+        case .subscribed(let by, let to):
+            self = .subscribed(try coder.field("central", by), try coder.field("characteristic", to))
+        case .unsubscribed(let by, let from):
+            self = .unsubscribed(try coder.field("central", by), try coder.field("characteristic", from))
         case .readRequested(var transaction, var central, var characteristic, var offset):
             try coder.field("transaction", &transaction)
             try coder.field("central", &central)
@@ -315,37 +160,25 @@ extension PeripheralEvent: MessageKinds {
             try coder.list("writes", &writes)
             try coder.field("needsResponse", &needsResponse)
             self = .writeRequested(transaction: transaction, central, writes, needsResponse: needsResponse)
-        case .updateCreditsReturned(var count):
-            try coder.number("count", &count)
-            self = .updateCreditsReturned(count)
-        case .centralChanged(var central):
-            try coder.field("central", &central)
-            self = .centralChanged(central)
+        case .updateCreditsReturned(let count): self = .updateCreditsReturned(try coder.number("count", count))
+        case .centralChanged(let central): self = .centralChanged(try coder.field("central", central))
         case .channelPublished(var psm, var error, var number):
             try coder.field("psm", &psm)
             try coder.optional("error", &error)
             try coder.field("number", &number)
             self = .channelPublished(psm: psm, error, number: number)
-        case .channelUnpublished(var psm, var error):
-            try coder.field("psm", &psm)
-            try coder.optional("error", &error)
-            self = .channelUnpublished(psm: psm, error)
+        case .channelUnpublished(let psm, let error):
+            self = .channelUnpublished(psm: try coder.field("psm", psm), try coder.optional("error", error))
         case .channelOpened(var psm, var central, var channel):
             try coder.field("psm", &psm)
             try coder.field("central", &central)
             try coder.field("channel", &channel)
             self = .channelOpened(psm: psm, central, channel)
-        case .centralConnected(var central):
-            try coder.field("central", &central)
-            self = .centralConnected(central)
-        case .centralDisconnected(var central, var error):
-            try coder.uuid("central", &central)
-            try coder.optional("error", &error)
-            self = .centralDisconnected(central, error)
-        case .centralReleased(var central, var error):
-            try coder.uuid("central", &central)
-            try coder.optional("error", &error)
-            self = .centralReleased(central, error)
+        case .centralConnected(let central): self = .centralConnected(try coder.field("central", central))
+        case .centralDisconnected(let central, let error):
+            self = .centralDisconnected(try coder.uuid("central", central), try coder.optional("error", error))
+        case .centralReleased(let central, let error):
+            self = .centralReleased(try coder.uuid("central", central), try coder.optional("error", error))
         }
     }
 }

@@ -1,0 +1,107 @@
+import BluetoothTypes
+import Foundation
+
+// Fields of messages that are made anew: each of these gives what was read, or what it was given.
+extension FieldCoder {
+    mutating func field<T: FixedWidthInteger>(_ name: String, _ value: T) throws(PacketError) -> T {
+        var value = value
+        try field(name, &value)
+        return value
+    }
+
+    mutating func field<T: WireValue>(_ name: String, _ value: T) throws(PacketError) -> T {
+        var value = value
+        try field(name, &value)
+        return value
+    }
+
+    mutating func field<T: PacketFields>(_ name: String, _ value: T) throws(PacketError) -> T {
+        var value = value
+        try field(name, &value)
+        return value
+    }
+
+    mutating func field(_ name: String, _ value: Bool) throws(PacketError) -> Bool {
+        var value = value
+        try field(name, &value)
+        return value
+    }
+
+    mutating func number(_ name: String, _ value: Int) throws(PacketError) -> Int {
+        var value = value
+        try number(name, &value)
+        return value
+    }
+
+    mutating func octets(_ name: String, _ value: PacketBuffer) throws(PacketError) -> PacketBuffer {
+        var value = value
+        try octets(name, &value)
+        return value
+    }
+
+    mutating func uuid(_ name: String, _ value: UUID) throws(PacketError) -> UUID {
+        var value = value
+        try uuid(name, &value)
+        return value
+    }
+
+    mutating func list(_ name: String, _ values: [AttributeHandle]) throws(PacketError) -> [AttributeHandle] {
+        var values = values
+        try list(name, &values)
+        return values
+    }
+
+    mutating func optional<T: PacketFields>(_ name: String, _ value: T?) throws(PacketError) -> T? {
+        var value = value
+        try optional(name, &value)
+        return value
+    }
+
+    mutating func optional(_ name: String, _ value: String?) throws(PacketError) -> String? {
+        var value = value
+        try optional(name, &value)
+        return value
+    }
+
+    mutating func optional(_ name: String, _ value: TimeInterval?) throws(PacketError) -> TimeInterval? {
+        var value = value
+        try optional(name, &value, 0) { coder, value throws(PacketError) in try coder.number(name, &value) }
+        return value
+    }
+
+    mutating func result<T: PacketFields>(
+        _ name: String,
+        _ value: Result<[T], ServiceError>
+    ) throws(PacketError) -> Result<[T], ServiceError> {
+        var value = value
+        try result(name, &value)
+        return value
+    }
+
+    mutating func result(
+        _ name: String,
+        _ value: Result<PacketBuffer, ServiceError>
+    ) throws(PacketError) -> Result<PacketBuffer, ServiceError> {
+        var value = value
+        try result(name, &value)
+        return value
+    }
+
+    mutating func result(
+        _ name: String,
+        _ value: Result<Int, ServiceError>
+    ) throws(PacketError) -> Result<Int, ServiceError> {
+        var value = value
+        try result(name, &value, 0) { coder, value throws(PacketError) in try coder.number(name, &value) }
+        return value
+    }
+
+    mutating func result(
+        _ name: String,
+        _ value: Result<ChannelID, ServiceError>
+    ) throws(PacketError) -> Result<ChannelID, ServiceError> {
+        var value = value
+        try result(name, &value, ChannelID(0)) { coder, value throws(PacketError) in try coder.field(name, &value) }
+        return value
+    }
+}
