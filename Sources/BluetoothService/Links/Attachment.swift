@@ -4,9 +4,9 @@ import Foundation
 /// One manager's use of a link: what it is told of the peer passes through here, until it lets go.
 final class Attachment {
     let key: ManagerKey
-    private let manager: AppManager
-    private let peer: UUID
-    private let loop: any EventLoop
+    fileprivate let manager: AppManager
+    fileprivate let peer: UUID
+    fileprivate let loop: any EventLoop
     /// Whose use of which peer it is, for observers.
     var subject: Observation.Subject { manager.subject.about(peer) }
     /// Whether the manager still counts as connected.
@@ -26,12 +26,6 @@ final class Attachment {
     /// Tells the manager; after the end nothing (behaviour 3.13).
     func emit(_ event: PeerEvent) {
         if isLive { manager.tell(.central(.peer(peer, event)), on: loop) }
-    }
-
-    /// Tells the manager what came of a request; 0 is the number of one that has none.
-    func answer(_ event: PeerEvent, _ number: UInt32) {
-        guard number != 0 else { return emit(event) }
-        if isLive { manager.tell(.central(.answered(peer, number: number, event)), on: loop) }
     }
 
     /// The manager is no longer connected.
@@ -63,5 +57,11 @@ struct Asker {
     /// The app's number of the request; 0 when it has none.
     var number: UInt32 = 0
 
-    func answer(_ event: PeerEvent) { user.answer(event, number) }
+    /// Tells the manager what came of the request; after its end nothing.
+    func answer(_ event: PeerEvent) {
+        guard user.isLive else { return }
+        let (manager, peer) = (user.manager, user.peer)
+        let event: CentralEvent = number == 0 ? .peer(peer, event) : .answered(peer, number: number, event)
+        manager.tell(.central(event), on: user.loop)
+    }
 }

@@ -12,31 +12,30 @@ final class LinkOperations {
 
     /// Starts a procedure, and calls what it is given when that has ended.
     typealias Procedure = (_ done: @escaping () -> Void) -> Void
-    /// The same for one that has something to tell: it hands over how it is told, once its turn has come.
-    typealias TellingProcedure = (_ done: @escaping (_ tell: @escaping () -> Void) -> Void) -> Void
+    /// The same for one that somebody asked for: it hands over what they are to be told, if anything.
+    typealias AskedProcedure = (_ finish: @escaping (PeerEvent?) -> Void) -> Void
 
     private final class Operation {
         /// The attribute that it looks at and changes nothing of; nil for one that stands alone.
         let attribute: AttributeHandle?
-        let procedure: TellingProcedure
+        let asker: Asker?
+        let procedure: AskedProcedure
         var hasEnded = false
         /// What is to be told when all before it has been.
-        var tell: (() -> Void)?
+        var outcome: PeerEvent?
 
-        init(_ attribute: AttributeHandle?, _ procedure: @escaping TellingProcedure) {
+        init(_ attribute: AttributeHandle?, _ asker: Asker?, _ procedure: @escaping AskedProcedure) {
             self.attribute = attribute
+            self.asker = asker
             self.procedure = procedure
-        }
-
-        func tellOnce() {
-            let tell = tell
-            self.tell = nil
-            tell?()
         }
     }
 
     /// How many may go side by side now.
     var width: () -> Int = { 1 }
+    /// Whether nobody is told anything any more: with the attribute protocol all is over, and the disconnection says so
+    /// (behaviour 3.39).
+    var isOver: () -> Bool = { false }
 
     private var waiting = Deque<Operation>()
     /// Those that have begun and were not told of, in the order of asking.
@@ -46,14 +45,14 @@ final class LinkOperations {
 
     /// Adds a procedure that stands alone; false when there is no room, or the link is gone.
     func add(_ procedure: @escaping Procedure) -> Bool {
-        add(lookingAt: nil) { done in procedure { done {} } }
+        add(lookingAt: nil, for: nil) { finish in procedure { finish(nil) } }
     }
 
-    /// Adds a procedure that looks at `attribute` alone, beside which others may go; nil for one that stands alone. False when
-    /// there is no room, or the link is gone.
-    func add(lookingAt attribute: AttributeHandle?, _ procedure: @escaping TellingProcedure) -> Bool {
+    /// Adds a procedure for somebody who is told what comes of it. One that looks at `attribute` alone may have others beside
+    /// it; one without stands alone. False when there is no room, or the link is gone.
+    func add(lookingAt attribute: AttributeHandle?, for asker: Asker?, _ procedure: @escaping AskedProcedure) -> Bool {
         guard !isClosed, waiting.count < Self.maximumWaiting else { return false }
-        waiting.append(Operation(attribute, procedure))
+        waiting.append(Operation(attribute, asker, procedure))
         advance()
         return true
     }
@@ -61,8 +60,10 @@ final class LinkOperations {
     /// Something newer is about to be told of `attribute`, or of all: what has come of it before goes first, whoever else is
     /// still waited for.
     func tellWhatIsKnown(of attribute: AttributeHandle? = nil) {
-        guard begun.count > 1 else { return }
-        for operation in begun where attribute == nil || operation.attribute == attribute { operation.tellOnce() }
+        guard begun.count > 1, !isOver() else { return }
+        for operation in begun where attribute == nil || operation.attribute == attribute {
+            if let outcome = operation.outcome.take() { operation.asker?.answer(outcome) }
+        }
     }
 
     /// Forgets what waits. What is under way ends by itself.
@@ -79,7 +80,7 @@ final class LinkOperations {
         while true {
             if let first = begun.first, first.hasEnded {
                 begun.removeFirst()
-                first.tellOnce()
+                if let outcome = first.outcome.take(), !isOver() { first.asker?.answer(outcome) }
             } else if let next = waiting.first, mayBegin(next) {
                 waiting.removeFirst()
                 begin(next)
@@ -91,10 +92,10 @@ final class LinkOperations {
 
     private func begin(_ operation: Operation) {
         begun.append(operation)
-        operation.procedure { [weak self] tell in
+        operation.procedure { [weak self] outcome in
             guard !operation.hasEnded else { return }
             operation.hasEnded = true
-            operation.tell = tell
+            operation.outcome = outcome
             self?.advance()
         }
     }

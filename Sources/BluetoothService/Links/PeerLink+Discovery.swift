@@ -12,14 +12,11 @@ extension PeerLink {
         lookingAt attribute: AttributeHandle? = nil,
         for asker: Asker,
         orFail failure: (ServiceError) -> PeerEvent,
-        _ procedure: @escaping (PeerLink, _ finish: @escaping (PeerEvent) -> Void) -> Void
+        _ procedure: @escaping (PeerLink, _ finish: @escaping (PeerEvent?) -> Void) -> Void
     ) {
-        let isAccepted = operations.add(lookingAt: attribute) { [weak self] done in
-            guard let self, asker.user.isLive else { return done {} }
-            procedure(self) { [weak self] event in
-                // With the attribute protocol all is over; the disconnection says so (behaviour 3.39).
-                done { if self?.isOver == false { asker.answer(event) } }
-            }
+        let isAccepted = operations.add(lookingAt: attribute, for: asker) { [weak self] finish in
+            guard let self, asker.user.isLive else { return finish(nil) }
+            procedure(self, finish)
         }
         if !isAccepted {
             asker.answer(failure(ServiceError(.outOfSpace, reason: "too many requests wait on this link")))

@@ -121,8 +121,9 @@ extension PeerLink {
             case .write(let isEnabled):
                 writeConfiguration(isEnabled, of: handle)
             case .report(let manager, let isNotifying, let error, let number):
-                let user = users.first { $0.key == manager }
-                user?.answer(.notifyStateChanged(handle, isNotifying: isNotifying, error), number)
+                guard let user = users.first(where: { $0.key == manager }) else { continue }
+                let event = PeerEvent.notifyStateChanged(handle, isNotifying: isNotifying, error)
+                Asker(user: user, number: number).answer(event)
             }
         }
         if subscriptions[handle]?.isIdle == true { subscriptions[handle] = nil }

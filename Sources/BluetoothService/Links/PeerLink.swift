@@ -63,6 +63,7 @@ final class PeerLink {
         bearer.onClose = { [weak self] in self?.bearerClosed($0) }
         link.attributes?.onEnhancedFailure = { [weak self] in self?.bearerClosed($0) }
         operations.width = { [weak client] in client?.bearers.count { $0.closure == nil } ?? 1 }
+        operations.isOver = { [weak self] in self?.isOver ?? true }
         connection.onChange = { [weak self] in self?.informationChanged() }
         bearer.onCommandRoom = { [weak self] in self?.sendCommands() }
         client.onValue = { [weak self] handle, value, _ in self?.valueArrived(value, of: handle) }

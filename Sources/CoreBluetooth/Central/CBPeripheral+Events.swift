@@ -105,9 +105,14 @@ extension CBPeripheral {
     private func receiveValueEvent(_ event: PeerEvent) {
         switch event {
         // One callback for both (behaviour 5.2).
-        case .valueRead(let handle, let result): receiveValue(result, of: characteristic(handle, .read))
+        case .valueRead(let handle, let result):
+            guard let characteristic = characteristic(handle, .read) else { return }
+            if case .success(let value) = result { characteristic.contents.withLock { $0.value = Data(value) } }
+            delegate?.peripheral(self, didUpdateValueFor: characteristic, error: result.apiError)
         case .valueNotified(let handle, let value):
-            receiveValue(.success(value), of: contents.withLock { $0.tree.characteristic(handle) })
+            guard let characteristic = contents.withLock({ $0.tree.characteristic(handle) }) else { return }
+            characteristic.contents.withLock { $0.value = Data(value) }
+            delegate?.peripheral(self, didUpdateValueFor: characteristic, error: nil)
         case .valueWritten(let handle, let error):
             guard let characteristic = characteristic(handle, .write) else { return }
             delegate?.peripheral(self, didWriteValueFor: characteristic, error: error?.apiError)
@@ -133,12 +138,6 @@ extension CBPeripheral {
             .notificationsAuthorized, .channelSoundingEnded, .channelOpened, .linkInformation:
             break
         }
-    }
-
-    private func receiveValue(_ result: Result<PacketBuffer, ServiceError>, of characteristic: CBCharacteristic?) {
-        guard let characteristic else { return }
-        if case .success(let value) = result { characteristic.contents.withLock { $0.value = Data(value) } }
-        delegate?.peripheral(self, didUpdateValueFor: characteristic, error: result.apiError)
     }
 
     private func receiveOpened(_ psm: CBL2CAPPSM, _ result: Result<ChannelID, ServiceError>) {
