@@ -118,7 +118,7 @@ class InNeedOfATest(InADirectory):
         """Rules 1.1 and so on, and one of a chapter that needs no tests."""
         rules = [f"- **1.{number}** Text that is *documented*.\n  More. — GUIDE; *{certainty}*. **Harald:** does.\n"
                  for number, certainty in enumerate(certainties, 1)]
-        citations.BEHAVIOURS.path.write_text("# Rules\n\n" + "".join(rules) + "- **9.1** Text. — GUIDE; *documented*\n")
+        citations.BEHAVIOURS.path.write_text("# Rules\n\n" + "".join(rules) + "- **12.1** Text. — GUIDE; *documented*\n")
         self.give_reasons("")
 
     def give_reasons(self, text: str) -> None:
@@ -139,7 +139,7 @@ class InNeedOfATest(InADirectory):
         self.assertIn("1.2 has neither", complaint)
         self.give_reasons("1.2 | cannot be\n")
         self.assertEqual(citations.unaccounted(), [])
-        for stale in ["1.1..2 | both\n", "1.2 1.3 | both\n", "1.2 9.1 | both\n"]:
+        for stale in ["1.1..2 | both\n", "1.2 1.3 | both\n", "1.2 12.1 | both\n"]:
             self.give_reasons(stale)
             [complaint] = citations.unaccounted()
             self.assertIn("has a test, or needs none", complaint)

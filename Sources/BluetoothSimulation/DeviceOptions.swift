@@ -30,6 +30,9 @@ public struct DeviceOptions: Hashable, Sendable {
     /// How long a link stays up after the last app has cancelled its connection; Apple's systems wait about five seconds (behaviours
     /// 3.11, 15.14).
     public var linger = Duration.zero
+    /// Whether apps may use Bluetooth of which nothing else was said; the person is asked when that is not determined (behaviour
+    /// 1.18).
+    public var permission = AppPermission.allowedAlways
 
     /// A phone of these days, unless told otherwise.
     public init(
@@ -48,6 +51,7 @@ extension SystemConfiguration {
     init(_ options: DeviceOptions) {
         self.init()
         linger = options.linger
+        permission = options.permission
         pairing.ioCapability = options.pairingScreen.ioCapability
         if let lifetime = options.addressLifetime {
             privacyInterval = lifetime

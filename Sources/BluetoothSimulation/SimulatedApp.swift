@@ -9,7 +9,8 @@ public struct SimulatedApp: Sendable {
     public let name: String
     /// The device that it runs on.
     public let device: SimulatedDevice
-    let connection: any ServiceConnection
+    let connection: InProcessConnection
+    let process: LoopBound<SimulatedProcess>
     /// Where ``task(_:)`` runs.
     public let executor: SimulatedExecutor
 
@@ -27,19 +28,7 @@ public struct SimulatedApp: Sendable {
     /// Calls `tick` on `queue` again and again, first after `interval`, in the time of the world: the timer of an app that
     /// wants to be the same in every run.
     public func everyInterval(_ interval: Duration, on queue: DispatchQueue, _ tick: @escaping @Sendable () -> Void) {
-        let loop = device.world.loop
-        loop.submit { Self.arm(interval, loop: loop, queue: AppQueue(queue), tick) }
-    }
-
-    private static func arm(
-        _ interval: Duration,
-        loop: any EventLoop,
-        queue: AppQueue,
-        _ tick: @escaping @Sendable () -> Void
-    ) {
-        loop.schedule(after: interval) {
-            loop.deliver(on: queue, tick)
-            arm(interval, loop: loop, queue: queue, tick)
-        }
+        let (queue, process) = (AppQueue(queue), process)
+        process.loop.submit { process.value.everyInterval(interval, on: queue, tick) }
     }
 }

@@ -86,6 +86,7 @@ public final class SimulatedDevice: Sendable {
         )
         let attention = Attention(at: name, loop: loop)
         system.prompter = attention
+        system.permissionPrompter = attention
         system.observers.add(.notices) { [weak attention] in
             if case .noticed(let notice) = $0.happening { attention?.take(notice.description) }
         }
@@ -109,13 +110,29 @@ public final class SimulatedDevice: Sendable {
     /// Launches an app on the device. Core Bluetooth objects that `body` makes belong to it, and so do those that are made in
     /// their callbacks.
     ///
-    /// - Parameter body: Makes the app's objects; what it returns is for the caller to keep.
-    public func launch<App>(_ name: String, _ body: (SimulatedApp) throws -> App) rethrows -> App {
-        let parts = parts
-        let connection = world.loop.waitFor { parts.value.system.openApp(AppIdentity(name: name)) }
-        let executor = SimulatedExecutor("\(self.name).\(name)", loop: world.loop)
-        let app = SimulatedApp(name: name, device: self, connection: connection, executor: executor)
-        return try ServiceLocator.$current.withValue(connection) { try body(app) }
+    /// - Parameters:
+    ///   - declaration: What the app's `Info.plist` says.
+    ///   - body: Makes the app's objects; what it returns is for the caller to keep.
+    public func launch<App>(
+        _ name: String,
+        declaring declaration: AppDeclaration = AppDeclaration(),
+        _ body: (SimulatedApp) throws -> App
+    ) rethrows -> App {
+        let app = open(name, declaration)
+        return try ServiceLocator.$current.withValue(app.connection) { try body(app) }
+    }
+
+    private func open(_ name: String, _ declaration: AppDeclaration) -> SimulatedApp {
+        let (parts, loop) = (parts, world.loop)
+        let (connection, process) = loop.waitFor {
+            let connection = parts.value.system.openApp(AppIdentity(name: name), declaring: declaration)
+            let process = SimulatedProcess(loop: loop)
+            process.connection = connection
+            connection.runs(in: process)
+            return (connection, LoopBound(process, loop: loop))
+        }
+        let executor = SimulatedExecutor("\(self.name).\(name)", of: process)
+        return SimulatedApp(name: name, device: self, connection: connection, process: process, executor: executor)
     }
 
     /// The user's switch for Bluetooth.
@@ -128,6 +145,12 @@ public final class SimulatedDevice: Sendable {
     public func setPermission(_ permission: AppPermission, forApp name: String) {
         let parts = parts
         world.loop.waitFor { parts.value.system.setPermission(permission, for: name) }
+    }
+
+    /// Forgets what was said of an app: the person is asked when it next makes a manager.
+    public func resetPermission(ofApp name: String) {
+        let parts = parts
+        world.loop.waitFor { parts.value.system.resetPermission(of: name) }
     }
 
     /// Pulls the controller out of the device, or puts it back. Whoever was connected finds out by himself.

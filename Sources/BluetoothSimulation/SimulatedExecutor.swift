@@ -10,17 +10,21 @@ import EventLoops
 public final class SimulatedExecutor: TaskExecutor {
     private let queue: AppQueue
     private let loop: any EventLoop
+    private let process: LoopBound<SimulatedProcess>
 
-    init(_ label: String, loop: any EventLoop) {
+    init(_ label: String, of process: LoopBound<SimulatedProcess>) {
         queue = AppQueue(DispatchQueue(label: label))
-        self.loop = loop
+        loop = process.loop
+        self.process = process
     }
 
     /// Queues a piece of a task.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         loop.submit { [self] in
-            loop.deliver(on: queue) { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+            process.value.run { [self] in
+                loop.deliver(on: queue) { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+            }
         }
     }
 }

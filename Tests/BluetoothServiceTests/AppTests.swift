@@ -46,6 +46,53 @@ import Testing
         #expect(sink.taken.last == .stateChanged(.poweredOff) && pair.central.take().isEmpty)
     }
 
+    @Test("behaviour 9.3: whoever takes the events of an app that sleeps gets them when it runs")
+    func whoeverTakesTheEventsOfASleepingApp() throws {
+        let apps = LivingApps()
+        try apps.subscribe()
+        apps.centralApp.fallAsleep(in: apps.world)
+        let app = apps.centralApp.app.value
+        app.detach()
+        apps.measure([1])
+        let sink = Sink()
+        app.attach(sink, to: apps.central.id)
+        apps.measure([2])
+        #expect(sink.taken.isEmpty)
+        apps.centralApp.happened(.entered)
+        #expect(sink.taken.compactMap(\.value) == [.success([1]), .success([2])] && apps.central.take().isEmpty)
+    }
+
+    /// A queue that nobody works on until it is asked to.
+    private final class LazyQueue: CallbackQueue {
+        private let waiting = Mutex<[@Sendable () -> Void]>([])
+        var isCurrent: Bool { false }
+        var isRunning: Bool { false }
+
+        func async(_ callback: @escaping @Sendable () -> Void) { waiting.withLock { $0.append(callback) } }
+
+        func work() -> Int {
+            let callbacks = waiting.withLock { $0 }
+            for callback in callbacks { callback() }
+            return callbacks.count
+        }
+    }
+
+    @Test("behaviour 9.14: what is on its way to an app whose process ends is for nobody", arguments: [false, true])
+    func whatIsOnItsWayIsForNobody(ends: Bool) {
+        let world = TestWorld()
+        let app = world.device("Phone").app("Collector")
+        let queue = LazyQueue()
+        let told = Atomic(0)
+        _ = app.openManager(.central, options: ManagerOptions(), queue: queue) { _ in told.add(1, ordering: .relaxed) }
+        world.run(.seconds(1))
+        if ends {
+            app.happened(.ended(.crashed))
+            app.cut()
+        }
+        #expect(queue.work() == 1)
+        #expect(told.load(ordering: .relaxed) == (ends ? 0 : 1))
+    }
+
     @Test func aManagerThatIsClosedHasNothingToTell() throws {
         let pair = try Pair()
         let app = pair.central.connection.app.value

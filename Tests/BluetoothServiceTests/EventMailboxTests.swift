@@ -30,6 +30,10 @@ import Testing
     }
 
     private func value(_ number: Int) -> Event {
+        .central(.peer(.blank, .valueNotified(3, PacketBuffer([UInt8(truncatingIfNeeded: number)]))))
+    }
+
+    private func answer(_ number: Int) -> Event {
         .central(.peer(.blank, .valueRead(3, .success(PacketBuffer([UInt8(truncatingIfNeeded: number)])))))
     }
 
@@ -94,5 +98,47 @@ import Testing
         mailbox.detach()
         mailbox.attach(sink, on: loop)
         #expect(sink.taken == [value(1)])
+    }
+
+    @Test("AB-G05, behaviour 15.11: what somebody waits for does not give way to what nobody asked for")
+    func answersDoNotGiveWayToValues() {
+        let (got, lost) = held([answer(1)] + (0..<EventMailbox.capacity).map(value))
+        #expect(got.first == answer(1) && got.dropFirst().first == value(1) && lost == 1)
+    }
+
+    @Test("AB-G05: of answers too there is a bound")
+    func ofAnswersThereIsABound() {
+        var mailbox = EventMailbox(Sink())
+        mailbox.detach()
+        for number in 0..<EventMailbox.maximumWaiting + 2 { mailbox.take(answer(number), on: loop) }
+        #expect(mailbox.waiting.count == EventMailbox.maximumWaiting && mailbox.lost == 2)
+        #expect(mailbox.waiting.first == answer(2))
+    }
+
+    /// Lost credits would let the app wait for ever (behaviours 5.12, 7.43).
+    @Test("behaviours 5.12, 7.43: room that comes back is added up, for each connection apart")
+    func roomIsAddedUp() {
+        let room = Event.central(.peer(.blank, .writeCreditsReturned(2)))
+        let sum = Event.central(.peer(.blank, .writeCreditsReturned(4)))
+        let end = Event.central(.peer(.blank, .disconnected(nil, isReconnecting: false, timestamp: nil)))
+        let updates = Event.peripheral(.updateCreditsReturned(3))
+        let (got, lost) = held([room, value(1), room, updates, updates, end, room])
+        #expect(got == [sum, value(1), .peripheral(.updateCreditsReturned(6)), end, room] && lost == 0)
+    }
+
+    @Test("behaviour 8.13: the octets of a channel wait in one piece, and none is lost")
+    func theOctetsOfAChannelWaitTogether() {
+        let (first, second) = (ChannelID(1), ChannelID(2))
+        let events: [Event] = [
+            .channel(first, .received([1])), .channel(second, .received([7])), .channel(first, .received([2, 3])),
+            .channel(first, .room(5)), .channel(first, .room(6)), .channel(first, .ended(nil)),
+        ]
+        let (got, _) = held(events)
+        #expect(
+            got == [
+                .channel(first, .received([1, 2, 3])), .channel(second, .received([7])), .channel(first, .room(11)),
+                .channel(first, .ended(nil)),
+            ]
+        )
     }
 }

@@ -41,12 +41,13 @@ final class TestController {
     private unowned let air: TestAir
     private var loop: VirtualEventLoop { air.loop }
     private(set) var address = BluetoothAddress.none
-    private var advertisement: PacketBuffer = []
-    private var scanResponse: PacketBuffer = []
-    private var interval: Duration = .milliseconds(20)
+    private(set) var advertisement: PacketBuffer = []
+    private(set) var scanResponse: PacketBuffer = []
+    private(set) var interval: Duration = .milliseconds(20)
     private(set) var isAdvertising = false
     private var nextEvent: ScheduledTask?
     private(set) var isScanning = false
+    private(set) var scanParameters: LESetScanParameters?
     private(set) var initiating: Set<BluetoothAddress>?
     private(set) var lastConnectionRequest: LECreateConnection?
     private(set) var lastConnectionUpdate: LEConnectionUpdate?
@@ -101,7 +102,8 @@ final class TestController {
         let parameters = command.parameters
         switch command.opcode {
         case Reset.opcode: reset()
-        case SetEventMask.opcode, LESetEventMask.opcode, LESetScanParameters.opcode: break
+        case SetEventMask.opcode, LESetEventMask.opcode: break
+        case LESetScanParameters.opcode: scanParameters = try? LESetScanParameters(reading: parameters)
         case LESetRandomAddress.opcode:
             address = (try? LESetRandomAddress(reading: parameters))?.address ?? .none
             address.kind = .randomDevice

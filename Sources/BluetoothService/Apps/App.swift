@@ -22,6 +22,8 @@ protocol ManagerSession: AnyObject {
     var state: ManagerState { get }
     /// The app asks for something.
     func handle(_ request: Request)
+    /// The app may do something else with the radio than before (``BackgroundRules``).
+    func rulesChanged()
     /// The app wants to know something.
     func answer(_ query: Query) -> Result<Reply, ServiceError>
     /// The manager is gone: ends everything it has going on.
@@ -33,34 +35,69 @@ final class AppManager {
     let options: ManagerOptions
     /// Whose it is, for observers.
     let subject: Observation.Subject
+    /// The life of its app.
+    let life: AppLife
+    private let role: ManagerRole
     private let observers: Observers
     private(set) var mailbox: EventMailbox
+    /// Who takes the events; nil while there is nobody.
+    private var sink: (any EventSink)?
+    /// Whether events wait since the app does not run.
+    private var isHeld = false
     /// Its channels, in either role.
     let channels: AppChannels
     /// The state that the app was told last.
     private(set) var state = ManagerState.unknown
 
-    init(_ options: ManagerOptions, _ subject: Observation.Subject, _ sink: any EventSink, of system: BluetoothSystem) {
+    init(
+        _ role: ManagerRole,
+        _ options: ManagerOptions,
+        _ subject: Observation.Subject,
+        _ sink: any EventSink,
+        _ life: AppLife,
+        of system: BluetoothSystem
+    ) {
+        self.role = role
         self.options = options
         self.subject = subject
+        self.sink = sink
+        self.life = life
         observers = system.observers
         mailbox = EventMailbox(sink)
         channels = AppChannels(loop: system.loop)
         channels.tell = { [weak self, loop = system.loop] in self?.tell(.channel($0, $1), on: loop) }
     }
 
+    /// What persons call its app.
+    var appName: String { life.declaration.displayName ?? subject.app?.name ?? "" }
+
     func tell(_ event: Event, on loop: any EventLoop) {
         observers.tell(.messages, .told(event), of: subject.about(event.peer))
         if case .stateChanged(let new) = event { state = new }
         mailbox.take(event, on: loop)
+        life.told(event, role)
     }
 
     fileprivate func detach() {
+        sink = nil
         mailbox.detach()
     }
 
     fileprivate func attach(_ sink: any EventSink, on loop: any EventLoop) -> Int {
-        mailbox.attach(sink, on: loop)
+        self.sink = sink
+        return isHeld ? 0 : mailbox.attach(sink, on: loop)
+    }
+
+    /// The app does not run: what it is told waits.
+    fileprivate func hold() {
+        isHeld = true
+        mailbox.detach()
+    }
+
+    /// The app runs again: it is told what waits.
+    fileprivate func release(on loop: any EventLoop) -> Int {
+        isHeld = false
+        return sink.map { mailbox.attach($0, on: loop) } ?? 0
     }
 }
 
@@ -68,22 +105,26 @@ final class AppManager {
 /// another matter. Lives on the loop.
 final class App {
     let identity: AppIdentity
+    let life: AppLife
     private let system: BluetoothSystem
     private var managers: [ManagerID: (manager: AppManager, session: any ManagerSession)] = [:]
 
-    init(_ identity: AppIdentity, system: BluetoothSystem) {
+    init(_ identity: AppIdentity, _ declaration: AppDeclaration, inBackground: Bool, system: BluetoothSystem) {
         self.identity = identity
         self.system = system
+        life = AppLife(declaration, inBackground: inBackground, system: system)
+        life.onChange = { [weak self] in self?.lifeChanged($0) }
     }
 
     func openManager(_ id: ManagerID, _ role: ManagerRole, _ options: ManagerOptions, _ sink: any EventSink) {
+        guard life.isRunning else { return life.whenRunning { [self] in openManager(id, role, options, sink) } }
         guard managers.count < ServiceLimits.managers else {
             let text = "\(identity.name) has \(ServiceLimits.managers) managers already; this one stays unsupported"
             system.misuse(text, by: subject(of: id))
             return sink.take(.stateChanged(.unsupported), on: system.loop)
         }
         let key = ManagerKey(system.nextManagerNumber())
-        let manager = AppManager(options, subject(of: id), sink, of: system)
+        let manager = AppManager(role, options, subject(of: id), sink, life, of: system)
         let session: any ManagerSession =
             switch role {
             case .central: CentralSession(key, of: manager, system: system)
@@ -93,7 +134,8 @@ final class App {
         system.observers.tell(.managers, .managerOpened(role), of: subject(of: id))
         system.add(session, key, of: identity)
         // Behaviour 1.16.
-        if options.showsPowerAlert, system.state == .poweredOff { system.tell(.poweredOff(app: identity.name)) }
+        if options.showsPowerAlert, system.state == .poweredOff { system.tell(.poweredOff(app: name)) }
+        system.askPermission(for: self)
     }
 
     func closeManager(_ id: ManagerID) {
@@ -109,7 +151,11 @@ final class App {
         for id in ids { closeManager(id) }
     }
 
+    /// What persons call it.
+    var name: String { life.declaration.displayName ?? identity.name }
+
     func handle(_ request: Request, from id: ManagerID) {
+        guard life.isRunning else { return life.whenRunning { [self] in handle(request, from: id) } }
         guard let (manager, session) = managers[id] else { return }
         system.observers.tell(.messages, .requested(request), of: subject(of: id).about(request.peer)) {
             if case .channel(let channel, let request) = request {
@@ -136,6 +182,26 @@ final class App {
     }
 
     private var ids: [ManagerID] { managers.keys.sorted { $0.rawValue < $1.rawValue } }
+}
+
+// MARK: - Its life
+
+extension App {
+    private func lifeChanged(_ action: AppLifecycle.Action?) {
+        switch action {
+        case .suspend: for id in ids { managers[id]?.manager.hold() }
+        case .resume:
+            for id in ids {
+                guard let lost = managers[id]?.manager.release(on: system.loop), lost > 0 else { continue }
+                system.observers.tell(.managers, .eventsLost(lost), of: subject(of: id))
+            }
+        case .end: close()
+        case .startTimer, .endTimer, nil:
+            system.observers.tell(.managers, .appMoved(life.phase), of: Observation.Subject(app: identity))
+            for id in ids { managers[id]?.session.rulesChanged() }
+            system.scansChanged()
+        }
+    }
 }
 
 // MARK: - Whoever takes the events

@@ -60,7 +60,7 @@ package final class InProcessConnection: ServiceConnection {
     /// Calls back in the order of the service's own callbacks where the clock stops for them.
     package func call(_ callback: @escaping @Sendable () -> Void, on queue: any CallbackQueue) {
         guard !canWait else { return queue.async(callback) }
-        app.loop.submit { [loop = app.loop] in loop.deliver(on: queue, callback) }
+        app.loop.submit { [app] in app.value.life.whenRunning { app.loop.deliver(on: queue, callback) } }
     }
 
     /// In real time.
@@ -69,7 +69,7 @@ package final class InProcessConnection: ServiceConnection {
     /// Calls the app.
     package func callBack(_ manager: ManagerID, _ body: @escaping @Sendable () -> Void) {
         guard let outlet = outlets.withLock({ $0[manager] }) else { return }
-        app.loop.submit { [app] in outlet.call(body, on: app.loop) }
+        app.loop.submit { [app] in app.value.life.whenRunning { outlet.call(body, on: app.loop) } }
     }
 
     /// By the clock of the loop.
@@ -80,12 +80,19 @@ package final class InProcessConnection: ServiceConnection {
     ) -> @Sendable () -> Void {
         guard let outlet = outlets.withLock({ $0[manager] }) else { return {} }
         let (loop, timer) = (app.loop, TimerBox())
-        loop.submit {
-            let task = loop.schedule(after: delay) { outlet.call(body, on: loop) }
+        loop.submit { [app] in
+            let task = loop.schedule(after: delay) {
+                app.value.life.whenRunning { outlet.call(body, on: loop) }
+            }
             timer.task.withLock { $0 = task }
         }
         // Submitted behind the start of the timer, which so is known by then.
         return { loop.submit { if let task = timer.task.withLock({ $0 }) { loop.cancel(task) } } }
+    }
+
+    /// The process of the app is gone: nothing comes out any more.
+    package func cut() {
+        for outlet in outlets.withLock({ Array($0.values) }) { outlet.close() }
     }
 
     /// Tells those who observe the system.

@@ -19,6 +19,8 @@ final class CentralSession: ManagerSession {
     private let manager: AppManager
     private unowned let system: BluetoothSystem
     private var scan: ScanSubscription?
+    /// What the last scan knew, for one that does not begin afresh (behaviour 2.17).
+    private var lastScan: ScanSubscription?
     /// Runs until the next device may be lost.
     private var presenceTimer: ScheduledTask?
     private var uses: [UUID: Use] = [:]
@@ -51,6 +53,9 @@ final class CentralSession: ManagerSession {
         manager.tell(.stateChanged(state), on: system.loop)
     }
 
+    /// Nothing of the session's own: what it scans for is asked when it matters.
+    func rulesChanged() {}
+
     func close() {
         dropAll()
         system.scansChanged()
@@ -58,6 +63,7 @@ final class CentralSession: ManagerSession {
 
     private func dropAll() {
         setScan(nil)
+        lastScan = nil
         for peer in uses.keys.sorted(by: { $0.uuidString < $1.uuidString }) { drop(peer) }
     }
 
@@ -130,6 +136,23 @@ final class CentralSession: ManagerSession {
         }
     }
 
+    // MARK: The person
+
+    /// Whether the person is to be told of something of a peer in place of the app.
+    func wants(_ alert: AppAlert, of peer: UUID) -> Bool {
+        guard manager.life.rules.isAlertedFor, let options = options[peer], options.wants(alert) else { return false }
+        switch (uses[peer], alert) {
+        case (.connecting, .connected), (.connected, .disconnected), (.connected, .notified): return true
+        case (.connecting, _), (.connected, _), (.delayed, _), (nil, _): return false
+        }
+    }
+
+    /// What persons call the app.
+    var appName: String { manager.appName }
+
+    /// See ``AppLife/lastInFront``.
+    var lastInFront: UInt64 { manager.life.lastInFront }
+
     func answer(_ query: Query) -> Result<Reply, ServiceError> {
         // Behaviour 1.8.
         let isOn = state == .poweredOn
@@ -149,16 +172,22 @@ final class CentralSession: ManagerSession {
 // MARK: - Scanning
 
 extension CentralSession {
-    var isScanning: Bool { scan != nil }
+    /// Whether a scan of the manager is going on.
+    var scans: Bool { scan.map { manager.life.rules.scans($0.request) } ?? false }
+
+    /// Whether a person may be waiting for what is found.
+    var isWaitedFor: Bool { manager.life.rules.isWaitedFor }
 
     /// The same scan again changes nothing; another one takes the place of the old one (behaviour 2.6).
     private func startScan(_ request: ScanRequest) {
         guard scan?.request != request else { return }
-        setScan(ScanSubscription(request))
+        let old = scan ?? lastScan
+        setScan(ScanSubscription(request, after: manager.life.rules.scansAfresh ? nil : old))
         system.scansChanged()
     }
 
     private func setScan(_ new: ScanSubscription?) {
+        lastScan = scan ?? lastScan
         scan = new
         if let presenceTimer { system.loop.cancel(presenceTimer) }
         presenceTimer = nil
@@ -179,7 +208,9 @@ extension CentralSession {
 
     /// An advertiser was heard.
     func heard(_ sighting: Sighting, from peer: Peer) {
-        let news = scan?.report(sighting, of: peer.identifier, at: system.loop.now)
+        guard scans else { return }
+        let repeats = manager.life.rules.reportsDuplicates
+        let news = scan?.report(sighting, of: peer.identifier, at: system.loop.now, repeats: repeats)
         watchPresence()
         guard var advertisement = news else { return }
         advertisement.timestamp = system.calendarTime
@@ -298,6 +329,10 @@ extension CentralSession {
         guard uses.removeValue(forKey: peer) != nil else { return }
         options[peer] = nil
         system.release(peer)
+        guard !manager.life.rules.scansAfresh else { return }
+        // A connection and its end let it be told of once more (behaviour 2.17).
+        scan?.forget(peer)
+        lastScan?.forget(peer)
     }
 }
 

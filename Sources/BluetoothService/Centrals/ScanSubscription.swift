@@ -20,8 +20,10 @@ struct ScanSubscription {
     private(set) var presence: PresenceWatch?
     private var tally = ScanCounts()
 
-    init(_ request: ScanRequest) {
+    /// - Parameter old: The scan before, when this one is not to tell of what that has told of (behaviour 2.17).
+    init(_ request: ScanRequest, after old: ScanSubscription? = nil) {
         self.request = request
+        if let old { (reported, order) = (old.reported, old.order) }
         presence = request.lostAfter.map { PresenceWatch(milliseconds: $0) }
     }
 
@@ -38,6 +40,11 @@ struct ScanSubscription {
         order = []
     }
 
+    /// Forgets that a device was reported. Its old place in the order stays.
+    mutating func forget(_ peer: UUID) {
+        reported[peer] = nil
+    }
+
     /// The devices that were not heard for too long. When one is heard again, it is reported again.
     mutating func takeLost(at now: Instant) -> [UUID] {
         let lost = presence?.takeLost(at: now) ?? []
@@ -47,11 +54,18 @@ struct ScanSubscription {
     }
 
     /// What to report of a sighting; nil when the filter leaves it out or the manager knows it already.
-    mutating func report(_ sighting: Sighting, of peer: UUID, at now: Instant = .zero) -> Advertisement? {
+    ///
+    /// - Parameter repeats: Whether a device may be reported again and again, if the app asked for that.
+    mutating func report(
+        _ sighting: Sighting,
+        of peer: UUID,
+        at now: Instant = .zero,
+        repeats: Bool = true
+    ) -> Advertisement? {
         guard let advertisement = Advertisement(sighting, for: request) else { return nil }
         presence?.heard(peer, at: now)
         tally.heard += 1
-        guard isNews(sighting, of: peer) else {
+        guard isNews(sighting, of: peer) || (repeats && request.allowsDuplicates) else {
             tally.suppressed += 1
             return nil
         }
@@ -60,7 +74,6 @@ struct ScanSubscription {
     }
 
     private mutating func isNews(_ sighting: Sighting, of peer: UUID) -> Bool {
-        guard !request.allowsDuplicates else { return true }
         let stage: Reported = sighting.hasScanResponse ? .withScanResponse : .advertisement
         switch (reported[peer], stage) {
         case (nil, _):

@@ -11,6 +11,8 @@ final class Attachment {
     var subject: Observation.Subject { manager.subject.about(peer) }
     /// Whether the manager still counts as connected.
     private(set) var isLive = true
+    /// Whether the person may have to be told in place of the app (behaviour 3.15).
+    var isAlertedFor: Bool { manager.life.rules.isAlertedFor }
     /// Whether the manager is told of changes of the link.
     var watchesLink = false
     /// What the manager has found so far: handles of services and of characteristic values (behaviour 4.2).

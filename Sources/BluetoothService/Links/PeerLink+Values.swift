@@ -158,6 +158,9 @@ extension PeerLink {
     func valueArrived(_ value: PacketBuffer, of handle: AttributeHandle) {
         guard let subscribers = subscriptions[handle]?.subscribers else { return }
         operations.tellWhatIsKnown(of: handle)
+        if users.contains(where: { $0.isAlertedFor && subscribers.contains($0.key) }) {
+            system.alert(.notified, of: peer)
+        }
         for user in users where subscribers.contains(user.key) {
             user.emit(.valueNotified(handle, value))
         }

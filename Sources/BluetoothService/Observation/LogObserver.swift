@@ -16,6 +16,7 @@ struct LogObserver {
         case .eventsLost(let count):
             let app = observation.subject.app?.name ?? "an app"
             logger.warning("\(app) was away for too long: it misses \(count) events")
+        case .appMoved(let phase): logger.info("\(observation.subject.app?.name ?? "an app") is \(phase)")
         case .noticed(let notice): logger.notice("\(notice)")
         case .misused(let text, isToldToApp: false): logger.warning("API misuse: \(text)")
         case .trouble(let text, let weight): logger.log(level: weight.level, "\(text)")

@@ -81,6 +81,8 @@ package struct Observation: Sendable {
         case controllerFailed(HCIHostError)
         case managerOpened(ManagerRole)
         case managerClosed
+        /// An app is somewhere else in its life.
+        case appMoved(AppPhase)
         /// An app was away for too long: so many events are lost for it.
         case eventsLost(Int)
         /// An app asked for something.
@@ -108,7 +110,7 @@ extension Observation.Happening {
     package var kind: Observation.Kinds {
         switch self {
         case .stateChanged, .controllerFailed: .state
-        case .managerOpened, .managerClosed, .eventsLost: .managers
+        case .managerOpened, .managerClosed, .appMoved, .eventsLost: .managers
         case .requested, .asked, .told: .messages
         case .linkMade, .linkEnded, .secured: .links
         case .noticed: .notices

@@ -5,9 +5,17 @@ import GAP
 final class AdvertisingArbiter {
     private struct Wish {
         let manager: ManagerKey
-        let content: AdvertisingContent
+        var content: AdvertisingContent
+        var way: BackgroundRules.Advertising
         /// Tells the manager that it has begun; nil once told.
         var onStarted: ((ServiceError?) -> Void)?
+
+        /// What others see of it.
+        var shown: AdvertisingContent {
+            var content = content
+            content.isHidden = way == .hidden
+            return content
+        }
     }
 
     private var wishes: [Wish] = []
@@ -21,12 +29,24 @@ final class AdvertisingArbiter {
 
     /// Adds what a manager wants to advertise. `onStarted` is called once. Data that do not fit beside those of others are refused,
     /// and nothing of it is advertised.
-    func add(_ content: AdvertisingContent, for manager: ManagerKey, onStarted: @escaping (ServiceError?) -> Void) {
+    func add(
+        _ content: AdvertisingContent,
+        for manager: ManagerKey,
+        _ way: BackgroundRules.Advertising = .whole,
+        onStarted: @escaping (ServiceError?) -> Void
+    ) {
         guard AdvertisingPlanner.plan(for: wishes.map(\.content) + [content]).leftOut.isEmpty else {
             let others = wishes.map { AdvertisingContent(data: $0.content.data) }
             return onStarted(ServiceError(content.data, noRoomIn: AdvertisingPlanner.plan(for: others)))
         }
-        wishes.append(Wish(manager: manager, content: content, onStarted: onStarted))
+        wishes.append(Wish(manager: manager, content: content, way: way, onStarted: onStarted))
+        apply()
+    }
+
+    /// The app of a manager is somewhere else in its life (behaviour 7.24).
+    func advertise(_ way: BackgroundRules.Advertising, for manager: ManagerKey) {
+        guard let index = wishes.firstIndex(where: { $0.manager == manager }), wishes[index].way != way else { return }
+        wishes[index].way = way
         apply()
     }
 
@@ -40,7 +60,8 @@ final class AdvertisingArbiter {
 
     /// Asks for what is wanted, for instance of a controller that has come back (behaviour 1.14).
     func apply() {
-        onChange?(wishes.isEmpty ? nil : AdvertisingPlanner.plan(for: wishes.map(\.content)))
+        let shown = wishes.filter { $0.way != .none }
+        onChange?(shown.isEmpty ? nil : AdvertisingPlanner.plan(for: shown.map(\.shown)))
     }
 
     /// What was asked for is on the air.

@@ -72,6 +72,8 @@ final class PeripheralSession: ManagerSession {
         pump()
     }
 
+    func rulesChanged() { system.advertising.advertise(manager.life.rules.advertising, for: key) }
+
     func close() {
         system.advertising.remove(key)
         for request in requests.removeAll() { request.refuse(.unlikelyError) }
@@ -182,7 +184,11 @@ final class PeripheralSession: ManagerSession {
             )
             return emit(.advertisingStarted(error, number: request.number))
         }
-        system.advertising.add(AdvertisingContent(request), for: key) { [weak self] error in
+        let way = manager.life.rules.advertising
+        guard way == .whole || (way == .hidden && system.configuration.startsAdvertisingInBackground) else {
+            return emit(.advertisingStarted(.startedInBackground, number: request.number))
+        }
+        system.advertising.add(AdvertisingContent(request), for: key, way) { [weak self] error in
             self?.emit(.advertisingStarted(error, number: request.number))
         }
     }
@@ -190,10 +196,12 @@ final class PeripheralSession: ManagerSession {
     // MARK: Requests of centrals
 
     func didReceiveRead(_ request: GATTReadRequest, of characteristic: LocalAttributeID, from central: CentralInfo) {
+        guard manager.life.rules.serves else { return request.respond(.failure(.notServed)) }
         take(.read(request, characteristic), from: central)
     }
 
     func didReceiveWrite(_ request: GATTWriteRequest, _ writes: [WriteRequest], from central: CentralInfo) {
+        guard manager.life.rules.serves else { return request.respond(.notServed) }
         guard !request.expectsResponse else { return take(.write(request, writes), from: central) }
         knownCentrals.insert(central.identifier)
         emit(.writeRequested(transaction: requests.nextNumber(), central, writes, needsResponse: false))
@@ -310,6 +318,20 @@ final class PeripheralSession: ManagerSession {
         }
         if sent > 0 { emit(.updateCreditsReturned(sent)) }
     }
+}
+
+extension ATTErrorCode {
+    /// The app that would answer is in the background without the mode for it (behaviour 7.13).
+    fileprivate static let notServed = ATTErrorCode.unlikelyError
+}
+
+extension ServiceError {
+    /// Behaviours 7.24 and 7.25.
+    fileprivate static let startedInBackground = ServiceError(
+        .unknown,
+        reason: "advertising cannot be started in the background; start it in the foreground, and with the mode "
+            + "bluetooth-peripheral it goes on"
+    )
 }
 
 extension AdvertisingContent {

@@ -8,6 +8,8 @@ package struct AdvertisingContent: Hashable, Sendable {
     package var services: [BluetoothUUID]
     /// Manufacturer and service data, which go on the air whole or not at all (behaviour 15.16).
     package var data: [AdvertisingStructure]
+    /// Whether the app is in the background: only the overflow area hints at its services (behaviour 7.24).
+    package var isHidden = false
 
     /// A name, services, data, or some of these.
     package init(
@@ -35,6 +37,8 @@ package struct AdvertisingPlan: Hashable, Sendable {
     package var room = AdvertisingPlanner.advertisementBudget
     /// Octets that are left for apps in the scan response, headers counted.
     package var roomBehind = AdvertisingPlanner.scanResponseBudget
+    /// Whether all that is advertised is of apps in the background (behaviour 7.24).
+    package var isSlow = false
     /// Data that found no room.
     package var leftOut: [AdvertisingStructure] = []
 }
@@ -55,11 +59,17 @@ package enum AdvertisingPlanner {
     /// Plans for all apps together: the services of all, in order, and the first name.
     package static func plan(for contents: [AdvertisingContent]) -> AdvertisingPlan {
         var plan = AdvertisingPlan()
+        let hidden = contents.filter(\.isHidden)
+        let contents = contents.filter { !$0.isHidden }
+        plan.isSlow = contents.isEmpty && !hidden.isEmpty
         plan.advertisement.append(.flags(flags))
         for structure in contents.flatMap(\.data) { place(structure, in: &plan) }
         place(contents.flatMap(\.services), in: &plan)
         if let name = contents.lazy.compactMap(\.localName).first, !name.isEmpty {
             place(name: name, in: &plan)
+        }
+        for service in hidden.flatMap(\.services).map(\.shortest) where !plan.overflow.contains(service) {
+            plan.overflow.append(service)
         }
         if !plan.overflow.isEmpty { plan.scanResponse.append(OverflowArea(plan.overflow).structure) }
         return plan

@@ -33,7 +33,17 @@ package enum RadioTimes {
     }
 }
 
+extension ScanSettings {
+    /// While all apps that scan are in the background: 11.25 ms in 1.28 s, what the specification proposes for it
+    /// (TGAP(scan_slow_interval1) and TGAP(scan_slow_window1) of Core Vol 3 Part C Appendix A; behaviour 9.8).
+    package static let background = ScanSettings(isActive: true, interval: 2_048, window: 18)
+}
+
 extension AdvertisingTempo {
+    /// While all apps that advertise are in the background: one of the intervals that Apple asks of accessories, 417.5 ms
+    /// (behaviours 7.24, 14.2).
+    package static let background = AdvertisingTempo(fast: 668...668)
+
     /// What Apple asks of accessories so that its devices find them: 20 ms, and after 30 s 152.5 ms (behaviours 14.1, 14.2).
     package static let accessory = AdvertisingTempo(fast: 32...32, slow: 244...244)
 }
@@ -43,7 +53,7 @@ extension GAP.Advertisement {
     /// while centrals are connected (behaviours 7.18, 7.28, 14.1).
     package init(_ plan: AdvertisingPlan) {
         self.init(.connectable, data: plan.advertisement, scanResponse: plan.scanResponse)
-        tempo = .accessory
+        tempo = plan.isSlow ? .background : .accessory
         outlastsConnections = true
     }
 }

@@ -30,6 +30,7 @@ extension BluetoothSystem {
         switch result {
         case .success:
             tellWatchers(of: link, .connected)
+            alert(.connected, of: link.peer)
             if link.servesCentral { for session in peripherals { session.centralConnected(link.centralInfo) } }
             for session in centrals { session.linkIsUp(link) }
             // Whoever wanted it may have changed his mind while it was on its way.
@@ -75,6 +76,7 @@ extension BluetoothSystem {
             let told = link.isEnding ? nil : error
             for session in peripherals { session.centralDisconnected(link.peer, told) }
         }
+        if link.isReady { alert(.disconnected, of: link.peer) }
         for user in close(link) {
             let session = manager(user.key) as? CentralSession
             session?.linkIsGone(link, user, error)
@@ -120,10 +122,11 @@ extension BluetoothSystem {
 extension BluetoothSystem {
     /// Somebody scans for the first time, or nobody any more (behaviour 9.11).
     func scansChanged() {
-        guard centrals.contains(where: { $0.isScanning }) else { return attached?.device.endScan(for: self) ?? () }
+        let scanning = centrals.filter(\.scans)
+        guard !scanning.isEmpty else { return attached?.device.endScan(for: self) ?? () }
         do throws(GAPError) {
             try attached?.device.scan(
-                .attentive,
+                scanning.contains(where: \.isWaitedFor) ? .attentive : .background,
                 for: self,
                 onSighting: { [weak self] in self?.heard($0) },
                 onEnd: { [weak self] in if let error = $0 { self?.trouble("the scan has ended: \(error)") } }

@@ -35,6 +35,8 @@ package final class BluetoothSystem {
         get { security.prompter }
         set { security.prompter = newValue }
     }
+    /// Asks the person whether apps may use Bluetooth; without it the question stays open (behaviour 1.18). Not kept alive.
+    package weak var permissionPrompter: (any PermissionPrompter)?
     /// Those who are told what happens. The log is one of them.
     package let observers: Observers
 
@@ -54,13 +56,16 @@ package final class BluetoothSystem {
     /// The attribute tables of peers that are remembered (behaviours 4.9, 4.10).
     var tables = RecencyTable<UUID, KnownTable>(limit: KnownTable.maximumPeers)
     /// Which apps may use Bluetooth, by name, besides what the configuration says.
-    private var permissions: [String: AppPermission] = [:]
+    var permissions: [String: AppPermission] = [:]
+    /// The apps of which the person is being asked.
+    var asking: Set<String> = []
     /// The bonded peers, which are known for as long as they are.
     var bonded: Set<UUID> = []
     /// The peers that somebody holds on to, how often, and the addresses that the scanner keeps for that.
     var held: [UUID: (count: Int, address: BluetoothAddress)] = [:]
     private var managers: [(key: ManagerKey, app: AppIdentity, session: any ManagerSession)] = []
     private var lastManager: UInt64 = 0
+    private var lastInFront: UInt64 = 0
 
     // What comes and goes.
     let controllers: ControllerSource
@@ -165,9 +170,13 @@ package final class BluetoothSystem {
     /// The address that centrals see; nil while nothing is advertised.
     package var advertisedAddress: BluetoothAddress? { attached?.device.advertiser.connectableAddress }
 
-    /// Lets an app in.
-    package func openApp(_ identity: AppIdentity) -> InProcessConnection {
-        InProcessConnection(App(identity, system: self), loop: loop)
+    /// Lets an app in, which was launched by the person, or by the system in the background.
+    package func openApp(
+        _ identity: AppIdentity,
+        declaring declaration: AppDeclaration = .unmanaged,
+        inBackground: Bool = false
+    ) -> InProcessConnection {
+        InProcessConnection(App(identity, declaration, inBackground: inBackground, system: self), loop: loop)
     }
 
     /// The time by the calendar, if there is one, in seconds since the beginning of 2001, UTC.
@@ -202,6 +211,11 @@ extension BluetoothSystem {
         return lastManager
     }
 
+    func nextInFront() -> UInt64 {
+        lastInFront += 1
+        return lastInFront
+    }
+
     /// Adds a manager. It learns the state at once, or when there is one.
     func add(_ session: any ManagerSession, _ key: ManagerKey, of app: AppIdentity) {
         managers.append((key, app, session))
@@ -226,48 +240,9 @@ extension BluetoothSystem {
         tellStates()
     }
 
-    private func tellStates() {
+    func tellStates() {
         for (_, app, session) in managers where session.state != state(for: app) {
             session.stateChanged(to: state(for: app))
         }
-    }
-}
-
-// MARK: - Permission
-
-extension BluetoothSystem {
-    /// Apps of which something else than ``SystemConfiguration/permission`` may be said (AB-G05).
-    static let maximumPermissions = 1_024
-
-    /// Says whether an app may use Bluetooth. Its managers learn of it (behaviour 1.18).
-    package func setPermission(_ permission: AppPermission, for app: String) {
-        guard permissions[app] != nil || permissions.count < Self.maximumPermissions else { return }
-        permissions[app] = permission
-        tellStates()
-    }
-
-    /// Whether an app may use Bluetooth.
-    func permission(of app: AppIdentity) -> AppPermission {
-        permissions[app.name] ?? configuration.permission
-    }
-
-    /// The radio's state as an app sees it: nothing of it unless it may use Bluetooth.
-    func state(for app: AppIdentity) -> ManagerState {
-        switch permission(of: app) {
-        case .allowedAlways: state
-        case .denied, .restricted: .unauthorized
-        case .notDetermined: .unknown
-        }
-    }
-
-    /// What the system can do, for an app.
-    func info(for app: AppIdentity) -> SystemInfo {
-        let controller = attached.flatMap {
-            if case .ready = $0.device.state { $0.device.controllerInformation } else { nil }
-        }
-        return SystemInfo(
-            hasExtendedScanAndConnect: controller?.supportsExtendedAdvertising ?? false,
-            permission: permission(of: app)
-        )
     }
 }

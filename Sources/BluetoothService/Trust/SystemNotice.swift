@@ -18,6 +18,8 @@ package enum SystemNotice: Hashable, Sendable {
     case bondsUnavailable(reason: String)
     /// An app wants Bluetooth, which is switched off (behaviour 1.16).
     case poweredOff(app: String)
+    /// Something has come that an app which does not run wanted the person to know of (behaviour 3.15).
+    case alert(app: String, peer: String, AppAlert)
 }
 
 extension SystemNotice: CustomStringConvertible {
@@ -35,6 +37,22 @@ extension SystemNotice: CustomStringConvertible {
         case .bondNotKept(let reason): "the pairing was given up: \(reason)"
         case .bondsUnavailable(let reason): "paired devices cannot be used: \(reason)"
         case .poweredOff(let app): "Bluetooth is off; \(app.quotedName) needs it to be switched on"
+        case .alert(let app, let peer, let alert): "\(app.quotedName): \(peer) \(alert.description)"
+        }
+    }
+}
+
+/// What the person is told of in place of an app that does not run (behaviour 3.15).
+package enum AppAlert: Hashable, Sendable {
+    case connected
+    case disconnected
+    case notified
+
+    fileprivate var description: String {
+        switch self {
+        case .connected: "is connected; open the app to use it"
+        case .disconnected: "is not connected any more"
+        case .notified: "has something new; open the app to see it"
         }
     }
 }

@@ -1,3 +1,4 @@
+import BluetoothService
 import EventLoops
 import GAP
 import SMP
@@ -19,6 +20,12 @@ final class Attention {
     }
 
     var observers: [(PairingAlert) -> Void] = []
+    /// What the person says to apps that want to use Bluetooth.
+    var permits: (PermissionQuestion) -> PermissionAnswer = { _ in .deny }
+    /// What the person has been asked, the oldest first.
+    private(set) var permissionQuestions: [PermissionQuestion] = []
+    /// Those that are not answered, with how that is done.
+    private var openQuestions: [(question: PermissionQuestion, answer: (Bool) -> Void)] = []
     private(set) var notices: [String] = []
 
     /// Notices that a person remembers.
@@ -133,6 +140,29 @@ extension Attention: PairingPrompter {
 
     func closePrompt(_ peer: PromptedPeer) {
         close(peer.link)
+    }
+}
+
+extension Attention: PermissionPrompter {
+    func askPermission(for app: String, usage: String?, answer: @escaping (Bool) -> Void) {
+        let question = PermissionQuestion(app: app, usageDescription: usage)
+        if permissionQuestions.count >= Self.maximumNotices { permissionQuestions.removeFirst() }
+        permissionQuestions.append(question)
+        openQuestions.append((question, answer))
+        loop.schedule(after: delay) { [weak self] in self?.answerQuestions() }
+    }
+
+    /// The person looks at the questions that are open.
+    func answerQuestions() {
+        let open = openQuestions
+        openQuestions = []
+        for (question, answer) in open {
+            switch permits(question) {
+            case .allow: answer(true)
+            case .deny: answer(false)
+            case .wait: openQuestions.append((question, answer))
+            }
+        }
     }
 }
 

@@ -29,6 +29,20 @@ public final class SimulatedPerson: Sendable {
         attention.with { $0.behaves(habit, after: delay) }
     }
 
+    /// From now on the person says this to apps that want to use Bluetooth; those that were asked about and got no answer are looked
+    /// at again. Called on the loop. At first the person allows nothing.
+    public func permits(_ answer: @escaping @Sendable (PermissionQuestion) -> PermissionAnswer) {
+        attention.with {
+            $0.permits = answer
+            $0.answerQuestions()
+        }
+    }
+
+    /// What the person was asked about apps, the oldest first.
+    public var permissionQuestions: [PermissionQuestion] {
+        attention.with { $0.permissionQuestions }
+    }
+
     /// Tells `observer` of each alert when it appears. Called on the loop.
     public func watchAlerts(_ observer: @escaping @Sendable (PairingAlert) -> Void) {
         attention.with { $0.observers.append(observer) }

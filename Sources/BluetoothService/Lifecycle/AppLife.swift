@@ -1,0 +1,105 @@
+import DequeModule
+import EventLoops
+
+/// Whoever has the process of an app in hand: a simulated device, or this machine. Called on the loop.
+package protocol AppProcess: AnyObject {
+    /// It shall not run, until ``resume()``.
+    func suspend()
+    /// It runs again.
+    func resume()
+    /// It is gone.
+    func end()
+}
+
+/// The life of an app as it goes on: the machine with its timer, and what waits while the app does not run. Lives on the loop.
+final class AppLife {
+    /// Calls from the side of an app that does not run, which wait for it (AB-G05).
+    static let maximumHeld = 4_096
+
+    let declaration: AppDeclaration
+    /// When the app was last in front of the person, as a number that grows with each app that comes there (behaviour 3.15).
+    private(set) var lastInFront: UInt64
+    /// Called after a change of ``rules``, with what is to be done to the app.
+    var onChange: ((AppLifecycle.Action?) -> Void)?
+    var process: (any AppProcess)?
+
+    private var machine: AppLifecycle
+    private var timer: ScheduledTask?
+    private var held = Deque<() -> Void>()
+    private unowned let system: BluetoothSystem
+
+    init(_ declaration: AppDeclaration, inBackground: Bool, system: BluetoothSystem) {
+        self.declaration = declaration
+        self.system = system
+        machine = AppLifecycle(inBackground: inBackground)
+        lastInFront = inBackground ? 0 : system.nextInFront()
+        perform(machine.firstActions)
+    }
+
+    var phase: AppPhase { machine.phase }
+    var isRunning: Bool { phase == .foreground || phase == .background }
+    var rules: BackgroundRules { BackgroundRules(modes: declaration.backgroundModes, phase: phase) }
+
+    func handle(_ event: AppLifecycle.Event) {
+        // One that nobody manages is in front until it is gone.
+        guard declaration.isManaged || event.isEnd else { return }
+        let before = phase
+        let actions = machine.handle(event)
+        if phase == .foreground, before != .foreground { lastInFront = system.nextInFront() }
+        perform(actions)
+        if phase != before { onChange?(nil) }
+    }
+
+    /// A manager is told something; it wakes the app, or gives it time (behaviour 9.7).
+    func told(_ event: Event, _ role: ManagerRole) {
+        guard phase == .suspended || machine.isRenewed, event.isNews, rules.wakes(role) else { return }
+        handle(.told)
+    }
+
+    /// Does something from the app's side, at once or when the app runs.
+    func whenRunning(_ body: @escaping () -> Void) {
+        guard !isRunning else { return body() }
+        guard phase == .suspended, held.count < Self.maximumHeld else { return }
+        held.append(body)
+    }
+
+    private func perform(_ actions: [AppLifecycle.Action]) {
+        for action in actions {
+            switch action {
+            case .startTimer(let time):
+                endTimer()
+                timer = system.loop.schedule(after: time) { [weak self] in
+                    self?.timer = nil
+                    self?.handle(.timeIsUp)
+                }
+            case .endTimer: endTimer()
+            case .suspend:
+                process?.suspend()
+                onChange?(.suspend)
+            case .resume:
+                onChange?(.resume)
+                process?.resume()
+                release()
+            case .end:
+                held.removeAll()
+                onChange?(.end)
+                process?.end()
+            }
+        }
+    }
+
+    private func release() {
+        while isRunning, let body = held.popFirst() { body() }
+    }
+
+    private func endTimer() {
+        if let timer { system.loop.cancel(timer) }
+        timer = nil
+    }
+}
+
+extension AppLifecycle.Event {
+    fileprivate var isEnd: Bool {
+        if case .ended = self { true } else { false }
+    }
+}

@@ -1,0 +1,76 @@
+import GAP
+import HCIHost
+
+/// Asks the person whether an app may use Bluetooth. On the loop.
+package protocol PermissionPrompter: AnyObject {
+    /// Shows the question with what the app says that Bluetooth is for. `answer` is to be called once, from the loop.
+    func askPermission(for app: String, usage: String?, answer: @escaping (Bool) -> Void)
+}
+
+// MARK: - Permission
+
+extension BluetoothSystem {
+    /// Apps of which something else than ``SystemConfiguration/permission`` may be said (AB-G05).
+    static let maximumPermissions = 1_024
+
+    /// Says whether an app may use Bluetooth. Its managers learn of it (behaviour 1.18).
+    package func setPermission(_ permission: AppPermission, for app: String) {
+        guard permissions[app] != nil || permissions.count < Self.maximumPermissions else { return }
+        permissions[app] = permission
+        tellStates()
+    }
+
+    /// Asks the person, once for each app, before it uses Bluetooth for the first time (behaviour 1.18).
+    func askPermission(for app: App) {
+        let name = app.identity.name
+        guard permission(of: app.identity) == .notDetermined, !asking.contains(name) else { return }
+        let declaration = app.life.declaration
+        guard !declaration.isManaged || declaration.usageDescription != nil else { return endUndeclared(app) }
+        guard let permissionPrompter, asking.count < Self.maximumPermissions else { return }
+        asking.insert(name)
+        permissionPrompter.askPermission(for: app.name, usage: declaration.usageDescription) { [weak self] isAllowed in
+            guard let self, asking.remove(name) != nil else { return }
+            setPermission(isAllowed ? .allowedAlways : .denied, for: name)
+        }
+    }
+
+    /// An app that does not say what Bluetooth is for does not survive the question (behaviour 1.19).
+    private func endUndeclared(_ app: App) {
+        misuse(
+            "it has crashed: without NSBluetoothAlwaysUsageDescription in its Info.plist nobody can be asked for permission",
+            by: Observation.Subject(app: app.identity)
+        )
+        app.life.handle(.ended(.crashed))
+    }
+
+    /// Forgets what was decided of an app: the person is asked once more.
+    package func resetPermission(of app: String) {
+        permissions[app] = nil
+        tellStates()
+    }
+
+    /// Whether an app may use Bluetooth.
+    func permission(of app: AppIdentity) -> AppPermission {
+        permissions[app.name] ?? configuration.permission
+    }
+
+    /// The radio's state as an app sees it: nothing of it unless it may use Bluetooth.
+    func state(for app: AppIdentity) -> ManagerState {
+        switch permission(of: app) {
+        case .allowedAlways: state
+        case .denied, .restricted: .unauthorized
+        case .notDetermined: .unknown
+        }
+    }
+
+    /// What the system can do, for an app.
+    func info(for app: AppIdentity) -> SystemInfo {
+        let controller = attached.flatMap {
+            if case .ready = $0.device.state { $0.device.controllerInformation } else { nil }
+        }
+        return SystemInfo(
+            hasExtendedScanAndConnect: controller?.supportsExtendedAdvertising ?? false,
+            permission: permission(of: app)
+        )
+    }
+}

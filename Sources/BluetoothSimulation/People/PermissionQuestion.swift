@@ -1,0 +1,17 @@
+/// The question whether an app may use Bluetooth, as it stands on a device's screen (behaviour 1.18).
+public struct PermissionQuestion: Hashable, Sendable {
+    /// What persons call the app.
+    public let app: String
+    /// What the app says that Bluetooth is for; nil for one that says nothing.
+    public let usageDescription: String?
+}
+
+/// What a person answers to a ``PermissionQuestion``.
+public enum PermissionAnswer: Hashable, Sendable {
+    /// "OK".
+    case allow
+    /// "Don't Allow".
+    case deny
+    /// Nothing, for now or for ever.
+    case wait
+}

@@ -1,0 +1,39 @@
+import Foundation
+import Testing
+
+@testable import BluetoothService
+
+@Suite struct AppDeclarationTests {
+    @Test(
+        "behaviours 1.19, 9.5, 9.6: an app declares itself by a property list as on Apple's systems",
+        arguments: [true, false]
+    )
+    func anAppDeclaresItself(isBinary: Bool) throws {
+        let list: [String: Any] = [
+            "CFBundleDisplayName": "Heart", "NSBluetoothAlwaysUsageDescription": "To read your belt",
+            "UIBackgroundModes": ["audio", "bluetooth-peripheral"],
+        ]
+        let data = try PropertyListSerialization.data(
+            fromPropertyList: list,
+            format: isBinary ? .binary : .xml,
+            options: 0
+        )
+        let read = try PropertyListSerialization.propertyList(from: data, format: nil)
+        let declaration = AppDeclaration(propertyList: try #require(read as? [String: Any]))
+        let expected = AppDeclaration(
+            displayName: "Heart",
+            usageDescription: "To read your belt",
+            backgroundModes: .peripheral
+        )
+        #expect(declaration == expected)
+        #expect(AppDeclaration(propertyList: ["UIBackgroundModes": ["bluetooth-central"]]).backgroundModes == .central)
+    }
+
+    @Test func whatHasAnotherTypeCountsAsMissing() {
+        let list: [String: Any] = [
+            "CFBundleDisplayName": 7, "NSBluetoothAlwaysUsageDescription": ["a"],
+            "UIBackgroundModes": "bluetooth-central",
+        ]
+        #expect(AppDeclaration(propertyList: list) == AppDeclaration())
+    }
+}

@@ -1,0 +1,63 @@
+import Testing
+
+@testable import BluetoothService
+
+/// The machine of an app's life alone.
+@Suite struct AppLifecycleTests {
+    private func life(_ events: [AppLifecycle.Event], inBackground: Bool = false) -> (AppPhase, [AppLifecycle.Action]) {
+        var life = AppLifecycle(inBackground: inBackground)
+        var last: [AppLifecycle.Action] = []
+        for event in events { last = life.handle(event) }
+        return (life.phase, last)
+    }
+
+    @Test("behaviour 9.1: an app that was left runs for 30 s, and three minutes when it asks for that")
+    func anAppThatWasLeftRunsForAWhile() {
+        #expect(life([.left]) == (.background, [.startTimer(.seconds(30))]))
+        #expect(life([.left, .timeIsUp]) == (.suspended, [.suspend]))
+        #expect(life([.left, .asksForTime(true), .timeIsUp]) == (.background, [.startTimer(.seconds(150))]))
+        #expect(life([.left, .asksForTime(true), .timeIsUp, .timeIsUp]) == (.suspended, [.suspend]))
+        // Who has finished in the first time has the rest of it; in the second there is nothing more to do.
+        #expect(life([.left, .asksForTime(true), .asksForTime(false)]) == (.background, []))
+        #expect(life([.left, .asksForTime(true), .asksForTime(false), .timeIsUp]) == (.suspended, [.suspend]))
+        #expect(
+            life([.left, .asksForTime(true), .timeIsUp, .asksForTime(false)]) == (.suspended, [.endTimer, .suspend])
+        )
+    }
+
+    @Test("behaviour 9.7: who is woken has ten seconds, which what comes meanwhile renews")
+    func whoIsWokenHasTenSeconds() {
+        let asleep: [AppLifecycle.Event] = [.left, .timeIsUp]
+        #expect(life(asleep + [.told]) == (.background, [.resume, .startTimer(.seconds(10))]))
+        #expect(life(asleep + [.told, .told]) == (.background, [.startTimer(.seconds(10))]))
+        #expect(life(asleep + [.told, .timeIsUp]) == (.suspended, [.suspend]))
+        #expect(life([.left, .told]) == (.background, []))
+        #expect(life([.told]) == (.foreground, []))
+        #expect(AppLifecycle(inBackground: true).firstActions == [.startTimer(.seconds(10))])
+        #expect(life([.timeIsUp], inBackground: true) == (.suspended, [.suspend]))
+    }
+
+    @Test("behaviour 10.19: the person opens an app wherever it is; one that is gone stays gone")
+    func thePersonOpensAnApp() {
+        #expect(life([.left, .entered]) == (.foreground, [.endTimer]))
+        #expect(life([.left, .timeIsUp, .entered]) == (.foreground, [.resume]))
+        #expect(life([.left, .timeIsUp, .told, .entered]) == (.foreground, [.endTimer]))
+        for end in [AppEnd.crashed, .removedFromMemory, .forceQuit, .deviceRestarted] {
+            #expect(life([.ended(end)]) == (.notRunning(end), [.endTimer, .end]))
+            #expect(life([.left, .timeIsUp, .ended(end)]) == (.notRunning(end), [.endTimer, .end]))
+            for event: AppLifecycle.Event in [.entered, .left, .told, .timeIsUp, .asksForTime(true), .ended(.crashed)] {
+                #expect(life([.ended(end), event]) == (.notRunning(end), []))
+            }
+        }
+    }
+
+    @Test func whatMeansNothingWhereTheAppIsChangesNothing() {
+        for event: AppLifecycle.Event in [.entered, .told, .timeIsUp, .asksForTime(true), .asksForTime(false)] {
+            #expect(life([event]) == (.foreground, []))
+        }
+        for event: AppLifecycle.Event in [.left, .timeIsUp, .asksForTime(true), .asksForTime(false)] {
+            #expect(life([.left, .timeIsUp, event]) == (.suspended, []))
+        }
+        #expect(life([.left, .left]) == (.background, []))
+    }
+}

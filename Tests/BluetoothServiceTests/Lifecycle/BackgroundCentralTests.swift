@@ -1,0 +1,322 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import GAP
+import HCI
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// Apps in the central role that are not in front of the person.
+@Suite struct BackgroundCentralTests {
+    @Test(
+        "behaviours 9.1, 9.3, 9.4: an app without a mode sleeps after 30 s; its link stays, and what comes waits in order"
+    )
+    func anAppWithoutAModeSleeps() throws {
+        let apps = LivingApps()
+        try apps.subscribe()
+        apps.centralApp.happened(.left)
+        apps.world.run(.seconds(29))
+        apps.measure([1])
+        #expect(apps.central.take().compactMap(\.value) == [.success([1])])
+        apps.world.run(.seconds(1))
+        #expect(apps.centralApp.phase == .suspended)
+        for value in 2..<6 { apps.measure([UInt8(value)]) }
+        apps.world.run(.seconds(3_600))
+        #expect(apps.central.take().isEmpty && apps.centralApp.phase == .suspended)
+        #expect(apps.phone.system.links.count == 1)
+        apps.centralApp.happened(.entered)
+        apps.world.run(.zero)
+        #expect(apps.central.take().compactMap(\.value) == (2..<6).map { .success([UInt8($0)]) })
+    }
+
+    @Test("behaviour 9.3: the end of a link is told when the app is back, after what came before")
+    func theEndOfALinkWaits() throws {
+        let apps = LivingApps()
+        try apps.subscribe()
+        apps.centralApp.fallAsleep(in: apps.world)
+        apps.measure([1])
+        apps.strap.controller.loseLinks(.connectionTimeout)
+        apps.world.run(.seconds(1))
+        #expect(apps.central.take().isEmpty)
+        apps.centralApp.happened(.entered)
+        apps.world.run(.zero)
+        let events = apps.central.take()
+        #expect(events.first?.value == .success([1]) && events.last?.disconnection != nil && events.count == 2)
+    }
+
+    @Test("behaviours 9.5, 9.7, 14.19: with bluetooth-central a value wakes the app for ten seconds")
+    func aValueWakesTheApp() throws {
+        let apps = LivingApps(central: .central)
+        try apps.subscribe()
+        apps.centralApp.fallAsleep(in: apps.world)
+        apps.measure([1])
+        #expect(apps.central.take().compactMap(\.value) == [.success([1])])
+        #expect(apps.centralApp.phase == .background)
+        apps.world.run(.seconds(9))
+        #expect(apps.centralApp.phase == .background)
+        apps.world.run(.seconds(1))
+        #expect(apps.centralApp.phase == .suspended)
+    }
+
+    @Test("behaviour 9.7: what keeps coming keeps the app awake")
+    func whatKeepsComingKeepsTheAppAwake() throws {
+        let apps = LivingApps(central: .central)
+        try apps.subscribe()
+        apps.centralApp.fallAsleep(in: apps.world)
+        for _ in 0..<12 {
+            apps.measure([1])
+            apps.world.run(.seconds(9))
+            #expect(apps.centralApp.phase == .background)
+        }
+        apps.world.run(.seconds(10))
+        #expect(apps.centralApp.phase == .suspended)
+    }
+
+    @Test("behaviour 9.5: a connection, its end and the radio's state wake the app")
+    func connectionsAndStatesWakeTheApp() throws {
+        let apps = LivingApps(central: .central)
+        _ = try apps.connect()
+        apps.centralApp.fallAsleep(in: apps.world)
+        apps.strap.controller.loseLinks(.connectionTimeout)
+        apps.world.run(.milliseconds(100))
+        #expect(apps.central.take().contains { $0.disconnection != nil } && apps.centralApp.phase == .background)
+        apps.central.send(.connect(peer: apps.peer, options: ConnectOptions()))
+        apps.strap.controller.isInRange = false
+        apps.world.run(.seconds(60))
+        #expect(apps.centralApp.phase == .suspended)
+        apps.strap.controller.isInRange = true
+        apps.world.run(.seconds(1))
+        #expect(apps.central.take().contains { $0.connection != nil } && apps.centralApp.phase == .background)
+        apps.world.run(.seconds(60))
+        apps.phone.system.setPower(false)
+        apps.world.run(.milliseconds(1))
+        #expect(apps.central.take() == [.stateChanged(.poweredOff)] && apps.centralApp.phase == .background)
+    }
+
+    @Test("AB-G05: what an app asks for that does not run waits until it does")
+    func whatASleepingAppAsksForWaits() throws {
+        let apps = LivingApps()
+        let handle = try #require(try apps.connect()[Example.location])
+        apps.centralApp.fallAsleep(in: apps.world)
+        apps.central.send(.readCharacteristic(peer: apps.peer, characteristic: handle))
+        apps.world.run(.seconds(5))
+        apps.centralApp.happened(.entered)
+        apps.world.run(.zero)
+        #expect(apps.central.take().isEmpty)
+        #expect(try apps.central.expect("value", \.value) == .success([1]))
+    }
+
+    // MARK: Scanning
+
+    private func sightings(_ manager: TestManager) -> Int { manager.take().count { $0.discovery != nil } }
+
+    @Test(
+        "behaviours 2.27, 9.8: in the background a scan that names no services hears nothing",
+        arguments: [false, true]
+    )
+    func aScanThatNamesNoServicesHearsNothing(namesServices: Bool) throws {
+        let apps = LivingApps(central: .central)
+        apps.centralApp.happened(.left)
+        let services: [BluetoothUUID]? = namesServices ? [Example.service] : nil
+        apps.central.send(.startScan(ScanRequest(services: services)))
+        try apps.sensor.publish()
+        apps.world.run(.seconds(1))
+        #expect((sightings(apps.central) > 0) == namesServices)
+        #expect(apps.phone.controller.isScanning == namesServices)
+        apps.centralApp.happened(.entered)
+        apps.world.run(.seconds(1))
+        #expect((sightings(apps.central) > 0) != namesServices)
+    }
+
+    @Test("behaviours 9.3, 9.5, 9.8: asleep an app scans with the mode alone, and is woken", arguments: [false, true])
+    func asleepAnAppScansWithTheModeAlone(hasMode: Bool) throws {
+        let apps = LivingApps(central: hasMode ? .central : [])
+        apps.central.send(.startScan(ScanRequest(services: [Example.service])))
+        apps.centralApp.fallAsleep(in: apps.world)
+        #expect(apps.phone.controller.isScanning == hasMode)
+        try apps.sensor.publish()
+        apps.world.run(.seconds(5))
+        #expect(apps.centralApp.phase == (hasMode ? .background : .suspended))
+        #expect((sightings(apps.central) > 0) == hasMode)
+        apps.centralApp.happened(.entered)
+        apps.world.run(.seconds(5))
+        #expect(apps.phone.controller.isScanning && (sightings(apps.central) > 0) != hasMode)
+    }
+
+    @Test(
+        "behaviours 2.3, 2.27, 9.8, 9.9: duplicates are for the foreground, and what was told there is not told again"
+    )
+    func duplicatesAreForTheForeground() throws {
+        let apps = LivingApps(central: .central)
+        try apps.sensor.publish()
+        apps.central.send(.startScan(ScanRequest(services: [Example.service], allowsDuplicates: true)))
+        apps.world.run(.seconds(1))
+        #expect(sightings(apps.central) > 5)
+        apps.centralApp.happened(.left)
+        apps.world.run(.seconds(20))
+        #expect(sightings(apps.central) == 0)
+        apps.centralApp.happened(.entered)
+        apps.world.run(.seconds(1))
+        #expect(sightings(apps.central) > 5)
+    }
+
+    @Test("behaviour 2.17: in the background stop and start tell of nothing anew; a connection and its end do")
+    func inTheBackgroundStopAndStartTellNothingAnew() throws {
+        let apps = LivingApps(central: .central)
+        _ = try apps.connect()
+        apps.central.send(.cancelConnection(peer: apps.peer))
+        apps.world.run(.seconds(1))
+        let scan = Request.startScan(ScanRequest(services: [Example.service]))
+        func scanAnew() -> Int {
+            apps.central.send(.stopScan)
+            apps.central.take()
+            apps.central.send(scan)
+            apps.world.run(.seconds(1))
+            return sightings(apps.central)
+        }
+        #expect(scanAnew() > 0)
+        apps.centralApp.happened(.left)
+        #expect(scanAnew() == 0 && scanAnew() == 0)
+        try apps.central.connect(apps.peer)
+        apps.central.send(.cancelConnection(peer: apps.peer))
+        #expect(scanAnew() > 0)
+        // The same while no scan is going on.
+        apps.central.send(.stopScan)
+        try apps.central.connect(apps.peer)
+        apps.central.send(.cancelConnection(peer: apps.peer))
+        #expect(scanAnew() > 0)
+        apps.centralApp.happened(.entered)
+        #expect(scanAnew() > 0 && scanAnew() > 0)
+    }
+
+    @Test("behaviour 9.8: when all who scan are in the background the radio listens less")
+    func inTheBackgroundTheRadioListensLess() {
+        let apps = LivingApps(central: .central)
+        let other = apps.phone.app("Other")
+        let second = apps.phone.manager(.central, of: other)
+        let request = Request.startScan(ScanRequest(services: [Example.service]))
+        for manager in [apps.central, second] { manager.send(request) }
+        func window() -> UInt16? {
+            apps.world.run(.seconds(1))
+            return apps.phone.controller.scanParameters?.scanWindow
+        }
+        #expect(window() == ScanSettings.attentive.window)
+        apps.centralApp.happened(.left)
+        #expect(window() == ScanSettings.attentive.window)
+        other.happened(.left)
+        #expect(window() == ScanSettings.background.window)
+        #expect(apps.phone.controller.scanParameters?.scanInterval == ScanSettings.background.interval)
+        other.happened(.entered)
+        #expect(window() == ScanSettings.attentive.window)
+    }
+
+    // MARK: The person
+
+    private func alerts(_ device: TestDevice, during body: () throws -> Void) rethrows -> [SystemNotice] {
+        final class Seen { var notices: [SystemNotice] = [] }
+        let seen = Seen()
+        device.system.observers.add(.notices) {
+            if case .noticed(let notice) = $0.happening { seen.notices.append(notice) }
+        }
+        try body()
+        return seen.notices
+    }
+
+    private static let all: ConnectOptions = {
+        var options = ConnectOptions()
+        (options.notifiesOnConnection, options.notifiesOnDisconnection, options.notifiesOnNotification) = (
+            true, true, true
+        )
+        options.reconnectsAutomatically = true
+        return options
+    }()
+
+    @Test("behaviour 3.15: in place of an app that sleeps the person is told, of each notification too")
+    func inPlaceOfAnAppThePersonIsTold() throws {
+        let apps = LivingApps()
+        try apps.subscribe(Self.all)
+        let seen = alerts(apps.phone) {
+            apps.measure([0])
+            apps.centralApp.fallAsleep(in: apps.world)
+            apps.measure([1])
+            apps.measure([2])
+            apps.strap.controller.loseLinks(.connectionTimeout)
+            apps.world.run(.seconds(5))
+        }
+        let name = "\"Strap\""
+        let expected: [AppAlert] = [.notified, .notified, .disconnected, .connected]
+        #expect(seen == expected.map { .alert(app: "Collector", peer: name, $0) })
+        #expect("\(seen[0])" == "\"Collector\": \"Strap\" has something new; open the app to see it")
+    }
+
+    @Test(
+        "behaviour 3.15: who did not ask, or has bluetooth-central, is woken or waits without a word to the person",
+        arguments: [false, true]
+    )
+    func whoDidNotAskIsNotAlertedFor(hasMode: Bool) throws {
+        let apps = LivingApps(central: hasMode ? .central : [])
+        try apps.subscribe(hasMode ? Self.all : ConnectOptions())
+        let seen = alerts(apps.phone) {
+            apps.centralApp.fallAsleep(in: apps.world)
+            apps.measure([1])
+            apps.strap.controller.loseLinks(.connectionTimeout)
+            apps.world.run(.seconds(5))
+        }
+        #expect(seen.isEmpty)
+    }
+
+    @Test("behaviour 3.15: of several apps the one that was last in front is told of", arguments: [0, 1])
+    func theLastInFrontIsToldOf(last: Int) throws {
+        let apps = LivingApps()
+        try apps.subscribe(Self.all)
+        let other = apps.phone.app("Other")
+        let second = apps.phone.manager(.central, of: other)
+        try second.ask(.connect(peer: apps.peer, options: Self.all), "connected") { $0.connection.map { _ in } }
+        let seen = alerts(apps.phone) {
+            let both = [apps.centralApp, other]
+            for app in [both[1 - last], both[last]] { app.happened(.entered) }
+            for app in both { app.happened(.left) }
+            both[1 - last].happened(.entered)
+            both[last].happened(.entered)
+            for app in both { app.fallAsleep(in: apps.world) }
+            apps.strap.controller.loseLinks(.connectionTimeout)
+            apps.world.run(.milliseconds(10))
+        }
+        #expect(seen == [.alert(app: ["Collector", "Other"][last], peer: "\"Strap\"", .disconnected)])
+    }
+
+    // MARK: The end
+
+    @Test(
+        "behaviour 9.14: with the process of an app its connections, its scan and all that it was to be told are gone",
+        arguments: [AppEnd.crashed, .removedFromMemory, .forceQuit]
+    )
+    func withTheProcessAllIsGone(end: AppEnd) throws {
+        let apps = LivingApps()
+        try apps.subscribe()
+        apps.central.send(.startScan(ScanRequest()))
+        apps.world.run(.seconds(1))
+        apps.centralApp.happened(.ended(end))
+        apps.world.run(.seconds(1))
+        apps.central.take()
+        #expect(apps.phone.system.links.isEmpty && !apps.phone.controller.isScanning)
+        #expect(apps.centralApp.phase == .notRunning(end))
+        apps.central.send(.startScan(ScanRequest()))
+        apps.measure([1])
+        apps.centralApp.happened(.entered)
+        apps.world.run(.seconds(1))
+        #expect(apps.central.take().isEmpty && !apps.phone.controller.isScanning)
+    }
+
+    @Test func anAppThatNobodyManagesIsAlwaysInFront() throws {
+        let pair = try Pair()
+        _ = try pair.connected()
+        pair.central.connection.happened(.left)
+        pair.world.run(.seconds(3_600))
+        #expect(pair.central.connection.phase == .foreground)
+        pair.central.connection.happened(.ended(.crashed))
+        #expect(pair.central.connection.phase == .notRunning(.crashed))
+    }
+}

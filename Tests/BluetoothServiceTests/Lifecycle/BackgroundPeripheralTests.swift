@@ -1,0 +1,153 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import GAP
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// Apps in the peripheral role that are not in front of the person.
+@Suite struct BackgroundPeripheralTests {
+    private func advertised(by device: TestDevice) -> (data: AdvertisingData, response: AdvertisingData)? {
+        guard device.controller.isAdvertising else { return nil }
+        return (
+            AdvertisingData(parsing: device.controller.advertisement),
+            AdvertisingData(parsing: device.controller.scanResponse)
+        )
+    }
+
+    @Test("behaviour 7.24: in the background there is no name, all services are in the overflow area, and it is slower")
+    func inTheBackgroundServicesAreInTheOverflowArea() throws {
+        let apps = LivingApps(sensor: .peripheral)
+        try apps.sensor.publish()
+        let before = try #require(advertised(by: apps.strap))
+        #expect(before.data.serviceUUIDs == [Example.service] && before.data.localName?.text == "Strap")
+        apps.sensorApp.happened(.left)
+        apps.world.run(.seconds(1))
+        for _ in 0..<2 {
+            let hidden = try #require(advertised(by: apps.strap))
+            #expect(
+                hidden.data.serviceUUIDs.isEmpty && hidden.data.localName == nil && hidden.response.localName == nil
+            )
+            #expect(OverflowArea(in: hidden.response) == OverflowArea([Example.service]))
+            #expect(apps.strap.controller.interval == .microseconds(417_500))
+            apps.world.run(.seconds(60))
+            #expect(apps.sensorApp.phase == .suspended)
+        }
+        apps.sensorApp.happened(.entered)
+        apps.world.run(.seconds(1))
+        let after = try #require(advertised(by: apps.strap))
+        #expect(after == before && apps.strap.controller.interval < .milliseconds(200))
+    }
+
+    @Test("behaviour 7.24: without the mode nothing is advertised in the background")
+    func withoutTheModeNothingIsAdvertised() throws {
+        let apps = LivingApps()
+        try apps.sensor.publish()
+        apps.sensorApp.happened(.left)
+        apps.world.run(.seconds(1))
+        #expect(!apps.strap.controller.isAdvertising)
+        apps.sensorApp.happened(.entered)
+        apps.world.run(.seconds(1))
+        #expect(apps.strap.controller.isAdvertising)
+    }
+
+    @Test("behaviours 7.24, 7.30: beside an app in the foreground one in the background is in the overflow area alone")
+    func besideAnAppInTheForeground() throws {
+        let apps = LivingApps(sensor: .peripheral)
+        try apps.sensor.publish()
+        let other = apps.strap.manager(.peripheral, of: apps.strap.app("Other"))
+        try other.publish(LocalService(id: LocalAttributeID(1), uuid: 0x180F, isPrimary: true), name: "Battery")
+        apps.sensorApp.happened(.left)
+        apps.world.run(.seconds(1))
+        let seen = try #require(advertised(by: apps.strap))
+        #expect(seen.data.serviceUUIDs == [0x180F] && seen.data.localName?.text == "Battery")
+        #expect(OverflowArea(in: seen.response) == OverflowArea([Example.service]))
+        #expect(apps.strap.controller.interval < .milliseconds(200))
+    }
+
+    @Test(
+        "behaviour 7.25: nothing new is advertised from the background, unless the system is one of before",
+        arguments: [false, true]
+    )
+    func nothingNewFromTheBackground(isOld: Bool) throws {
+        let apps = LivingApps(sensor: .peripheral) { $0.startsAdvertisingInBackground = isOld }
+        apps.sensorApp.happened(.left)
+        let request = Request.startAdvertising(AdvertisingRequest(localName: "Strap", services: [Example.service]))
+        let error = try apps.sensor.ask(request, "advertisingStarted", \.advertisingStarted)
+        #expect((error == nil) == isOld)
+        apps.world.run(.seconds(1))
+        #expect(apps.strap.controller.isAdvertising == isOld)
+        if isOld { #expect(try #require(advertised(by: apps.strap)).data.serviceUUIDs.isEmpty) }
+    }
+
+    @Test(
+        "behaviours 2.34, 2.36, 7.24: a scan that names the service finds a device in the background, and no other scan does"
+    )
+    func aScanThatNamesTheServiceFindsIt() throws {
+        let apps = LivingApps(central: .central, sensor: .peripheral)
+        try apps.sensor.publish()
+        apps.sensorApp.fallAsleep(in: apps.world)
+        apps.central.send(.startScan(ScanRequest(services: [0x180F])))
+        apps.world.run(.seconds(2))
+        #expect(apps.central.take().allSatisfy { $0.discovery == nil })
+        let found = try apps.central.find()
+        #expect(found.name == nil)
+        try apps.central.connect(found.identifier)
+        #expect(try apps.central.explore(found.identifier).count == 4)
+    }
+
+    @Test(
+        "behaviours 7.13, 9.6: a read of an app in the background is answered by it with the mode, and refused without",
+        arguments: [false, true]
+    )
+    func aReadOfAnAppInTheBackground(hasMode: Bool) throws {
+        let apps = LivingApps(sensor: hasMode ? .peripheral : [])
+        let handles = try apps.connect()
+        let note = try #require(handles[Example.note])
+        apps.sensorApp.fallAsleep(in: apps.world)
+        apps.central.send(.readCharacteristic(peer: apps.peer, characteristic: note))
+        if hasMode {
+            let request = try apps.sensor.expect("read", \.readRequest)
+            #expect(apps.sensorApp.phase == .background)
+            apps.sensor.send(.respond(transaction: request.transaction, status: .success, value: [7]))
+            #expect(try apps.central.expect("value", \.value) == .success([7]))
+            return
+        }
+        #expect(try apps.central.expect("value", \.value).error?.code == .att(ATTStatus(rawValue: 0x0E)))
+        let command = Request.writeCharacteristic(peer: apps.peer, characteristic: note, value: [1])
+        #expect(try apps.central.ask(command, "written", \.writeResult)??.code == .att(ATTStatus(rawValue: 0x0E)))
+        #expect(apps.sensor.take().isEmpty && apps.sensorApp.phase == .suspended)
+        // The service is still there to be found (behaviour 7.13).
+        #expect(try apps.central.explore(apps.peer).count == 4)
+    }
+
+    @Test("behaviour 9.6: a subscription wakes the app")
+    func aSubscriptionWakesTheApp() throws {
+        let apps = LivingApps(sensor: .peripheral)
+        let handle = try #require(try apps.connect()[Example.measurement])
+        apps.sensorApp.fallAsleep(in: apps.world)
+        apps.central.send(.setNotify(peer: apps.peer, characteristic: handle, enabled: true))
+        #expect(try apps.sensor.expect("subscribed", \.subscriber).isSubscribed)
+        #expect(apps.sensorApp.phase == .background)
+        apps.world.run(.seconds(10))
+        #expect(apps.sensorApp.phase == .suspended)
+    }
+
+    @Test("behaviour 9.6: room for updates wakes nobody, and is there when the app is back")
+    func roomWakesNobody() throws {
+        let apps = LivingApps(sensor: .peripheral)
+        try apps.subscribe()
+        for number in UInt8(0)..<3 {
+            apps.sensor.send(.updateValue(characteristic: Example.measurementID, value: [number], centrals: nil))
+        }
+        apps.sensorApp.happened(.left)
+        apps.sensorApp.happened(.timeIsUp)
+        apps.world.run(.seconds(1))
+        #expect(apps.sensorApp.phase == .suspended)
+        apps.sensorApp.happened(.entered)
+        apps.world.run(.zero)
+        #expect(apps.sensor.take().compactMap(\.updateCredits).reduce(0, +) == 3)
+    }
+}

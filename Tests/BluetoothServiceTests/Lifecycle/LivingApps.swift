@@ -1,0 +1,84 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import ServiceMessages
+import Synchronization
+import Testing
+
+@testable import BluetoothService
+
+/// A phone and a strap whose apps have lives as on a phone.
+final class LivingApps {
+    let world = TestWorld()
+    let phone: TestDevice
+    let strap: TestDevice
+    let centralApp: InProcessConnection
+    let sensorApp: InProcessConnection
+    let central: TestManager
+    let sensor: TestManager
+    private(set) var peer = UUID.blank
+
+    init(
+        central centralModes: AppDeclaration.BackgroundModes = [],
+        sensor sensorModes: AppDeclaration.BackgroundModes = [],
+        configure: (inout SystemConfiguration) -> Void = { _ in }
+    ) {
+        phone = world.device("Phone", configure: configure)
+        strap = world.device("Strap", configure: configure)
+        centralApp = phone.app("Collector", centralModes)
+        sensorApp = strap.app("Sensor", sensorModes)
+        central = phone.manager(.central, of: centralApp)
+        sensor = strap.manager(.peripheral, of: sensorApp)
+    }
+
+    /// Goes as far as a phone that is connected and has found everything.
+    func connect(_ options: ConnectOptions = ConnectOptions()) throws -> [BluetoothUUID: AttributeHandle] {
+        try sensor.publish()
+        peer = try central.find().identifier
+        try central.ask(.connect(peer: peer, options: options), "connected") { $0.connection.map { _ in } }
+        let handles = try central.explore(peer)
+        central.take()
+        sensor.take()
+        return handles
+    }
+
+    /// The same, and the phone's app hears of measurements.
+    func subscribe(_ options: ConnectOptions = ConnectOptions()) throws {
+        let handle = try #require(try connect(options)[Example.measurement])
+        let state = try central.ask(
+            .setNotify(peer: peer, characteristic: handle, enabled: true),
+            "subscribed",
+            \.notifyState
+        )
+        #expect(state.isNotifying)
+        world.run(.seconds(1))
+        central.take()
+        sensor.take()
+    }
+
+    /// The strap measures, and a moment passes.
+    func measure(_ octets: PacketBuffer) {
+        sensor.send(.updateValue(characteristic: Example.measurementID, value: octets, centrals: nil))
+        world.run(.milliseconds(200))
+    }
+}
+
+extension TestDevice {
+    /// An app with modes.
+    func app(
+        _ name: String,
+        _ modes: AppDeclaration.BackgroundModes = [],
+        usage: String? = nil
+    ) -> InProcessConnection {
+        let declaration = AppDeclaration(displayName: name, usageDescription: usage, backgroundModes: modes)
+        return system.openApp(AppIdentity(name: "com.example.\(name)"), declaring: declaration)
+    }
+}
+
+extension InProcessConnection {
+    /// The person leaves the app, and it is suspended.
+    func fallAsleep(in world: TestWorld) {
+        happened(.left)
+        world.run(AppLifecycle.grace)
+    }
+}

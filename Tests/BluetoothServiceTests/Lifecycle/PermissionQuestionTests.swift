@@ -1,0 +1,79 @@
+import EventLoops
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// The question whether an app may use Bluetooth.
+@Suite struct PermissionQuestionTests {
+    private final class Person: PermissionPrompter {
+        var asked: [String] = []
+        var answers: [(Bool) -> Void] = []
+
+        func askPermission(for app: String, usage: String?, answer: @escaping (Bool) -> Void) {
+            asked.append("\(app): \(usage ?? "-")")
+            answers.append(answer)
+        }
+    }
+
+    private let world = TestWorld()
+    private let person = Person()
+
+    private func device() -> TestDevice {
+        let phone = world.device("Phone") { $0.permission = .notDetermined }
+        phone.system.permissionPrompter = person
+        return phone
+    }
+
+    @Test(
+        "behaviour 1.18: the first manager of either role makes the system ask, once, and the answer is kept",
+        arguments: [false, true]
+    )
+    func theFirstManagerMakesTheSystemAsk(isAllowed: Bool) throws {
+        let phone = device()
+        let app = phone.app("Heart", usage: "To read your belt")
+        let managers = [phone.manager(.peripheral, of: app), phone.manager(.central, of: app)]
+        #expect(person.asked == ["Heart: To read your belt"])
+        world.run(.seconds(60))
+        #expect(managers.allSatisfy { $0.take().isEmpty })
+        person.answers[0](isAllowed)
+        world.run(.zero)
+        let state: Event = .stateChanged(isAllowed ? .poweredOn : .unauthorized)
+        #expect(managers.allSatisfy { $0.take() == [state] })
+        // A second answer is none, and nobody is asked again, not after a relaunch either.
+        person.answers[0](!isAllowed)
+        let again = phone.manager(.central, of: phone.app("Heart", usage: "To read your belt"))
+        world.run(.zero)
+        #expect(again.take() == [state] && person.asked.count == 1)
+    }
+
+    @Test("behaviour 1.18: whose permission was reset is asked about once more")
+    func whoWasResetIsAskedAboutOnceMore() {
+        let phone = device()
+        let app = phone.app("Heart", usage: "To read your belt")
+        let first = phone.manager(.central, of: app)
+        person.answers[0](false)
+        phone.system.resetPermission(of: "com.example.Heart")
+        let second = phone.manager(.central, of: app)
+        #expect(person.asked.count == 2)
+        person.answers[1](true)
+        world.run(.zero)
+        #expect(first.take().last == .stateChanged(.poweredOn) && second.take() == [.stateChanged(.poweredOn)])
+    }
+
+    @Test("behaviour 1.19: an app that does not say what Bluetooth is for crashes when it begins to use it")
+    func anAppThatDoesNotSayWhatForCrashes() {
+        let phone = device()
+        let app = phone.app("Heart")
+        let manager = phone.manager(.central, of: app)
+        world.run(.seconds(1))
+        #expect(app.phase == .notRunning(.crashed) && person.asked.isEmpty && manager.take().isEmpty)
+    }
+
+    @Test("behaviour 1.18: of a process that declares nothing the person is asked all the same")
+    func ofAProcessThatDeclaresNothing() {
+        let phone = device()
+        _ = phone.manager(.central)
+        #expect(person.asked == ["test: -"])
+    }
+}

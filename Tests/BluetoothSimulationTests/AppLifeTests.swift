@@ -1,0 +1,230 @@
+import BluetoothService
+import BluetoothSimulation
+import CoreBluetooth
+import EventLoops
+import Foundation
+import Synchronization
+import Testing
+
+/// What becomes of whole apps that the person leaves, and of their code.
+@Suite struct AppLifeTests {
+    /// An app that advertises a service, and one that looks for it; each notes what it hears.
+    private final class Beacon: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
+        // Safe: the manager is made once, and what changes has a lock.
+        let reads = Mutex(0)
+        private var manager: CBPeripheralManager!
+
+        override init() {
+            super.init()
+            manager = CBPeripheralManager(delegate: self, queue: DispatchQueue(label: "beacon"))
+        }
+
+        func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
+            guard peripheral.state == .poweredOn else { return }
+            let value = CBMutableCharacteristic(
+                type: AppLifeTests.value,
+                properties: .read,
+                value: nil,
+                permissions: .readable
+            )
+            let service = CBMutableService(type: AppLifeTests.service, primary: true)
+            service.characteristics = [value]
+            peripheral.add(service)
+            peripheral.startAdvertising([
+                CBAdvertisementDataLocalNameKey: "Beacon", CBAdvertisementDataServiceUUIDsKey: [AppLifeTests.service],
+            ])
+        }
+
+        func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
+            reads.withLock { $0 += 1 }
+            request.value = Data([42])
+            peripheral.respond(to: request, withResult: .success)
+        }
+    }
+
+    private final class Seeker: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
+        // Safe: all but what has a lock is touched on the queue alone.
+        let heard = Mutex<[String]>([])
+        private let wanted: CBUUID
+        private var manager: CBCentralManager!
+        private var found: CBPeripheral?
+
+        init(_ wanted: CBUUID = AppLifeTests.service) {
+            self.wanted = wanted
+            super.init()
+            manager = CBCentralManager(delegate: self, queue: DispatchQueue(label: "seeker"))
+        }
+
+        private func note(_ text: String) { heard.withLock { $0.append(text) } }
+
+        func centralManagerDidUpdateState(_ central: CBCentralManager) {
+            note("state \(central.state.rawValue)")
+            central.scanForPeripherals(withServices: [wanted])
+        }
+
+        func centralManager(
+            _ central: CBCentralManager,
+            didDiscover peripheral: CBPeripheral,
+            advertisementData: [String: Any],
+            rssi RSSI: NSNumber
+        ) {
+            guard found == nil else { return }
+            let overflow = advertisementData[CBAdvertisementDataOverflowServiceUUIDsKey] as? [CBUUID] ?? []
+            note(
+                "\(advertisementData[CBAdvertisementDataLocalNameKey] as? String ?? "nameless") \(overflow.map(\.uuidString))"
+            )
+            found = peripheral
+            peripheral.delegate = self
+            central.stopScan()
+            central.connect(peripheral)
+        }
+
+        func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+            peripheral.discoverServices([AppLifeTests.service])
+        }
+
+        func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+            for service in peripheral.services ?? [] { peripheral.discoverCharacteristics(nil, for: service) }
+        }
+
+        func peripheral(
+            _ peripheral: CBPeripheral,
+            didDiscoverCharacteristicsFor service: CBService,
+            error: (any Error)?
+        ) {
+            for value in service.characteristics ?? [] { peripheral.readValue(for: value) }
+        }
+
+        func peripheral(
+            _ peripheral: CBPeripheral,
+            didUpdateValueFor characteristic: CBCharacteristic,
+            error: (any Error)?
+        ) {
+            note(
+                "value \(characteristic.value.map { "\($0[0])" } ?? "-") \(error.map { "\(($0 as NSError).code)" } ?? "")"
+            )
+        }
+    }
+
+    private static let service = CBUUID(string: "2F234454-CF6D-4A0F-ADF2-F4911BA9FFA6")
+    private static let value = CBUUID(string: "2F234455-CF6D-4A0F-ADF2-F4911BA9FFA6")
+
+    private let world = SimulatedWorld(seed: 9)
+
+    @Test(
+        "behaviours 2.34, 2.36, 7.24: two devices of ours find each other through the overflow area, in front or not, and nobody else's filter is fooled",
+        arguments: [false, true],
+        [false, true]
+    )
+    func twoDevicesFindEachOther(advertiserSleeps: Bool, seekerSleeps: Bool) {
+        let (one, other) = (world.addDevice(named: "One"), world.addDevice(named: "Other"))
+        let both = AppDeclaration(backgroundModes: [.central, .peripheral])
+        let (beacon, beaconApp) = one.launch("beacon", declaring: both) { (Beacon(), $0) }
+        world.run(for: .seconds(1))
+        if advertiserSleeps { beaconApp.leave() }
+        let (seeker, seekerApp) = other.launch("seeker", declaring: both) { (Seeker(), $0) }
+        let stranger = other.launch("stranger", declaring: both) { _ in Seeker(CBUUID(string: "180F")) }
+        if seekerSleeps { seekerApp.leave() }
+        world.run(for: .seconds(120))
+        let name = advertiserSleeps ? "nameless [\"\(Self.service.uuidString)\"]" : "Beacon []"
+        #expect(seeker.heard.withLock { $0 } == ["state 5", name, "value 42 "])
+        #expect(beacon.reads.withLock { $0 } == 1)
+        #expect(stranger.heard.withLock { $0 } == ["state 5"])
+        #expect(beaconApp.phase == (advertiserSleeps ? .suspended : .foreground))
+    }
+
+    @Test("behaviours 9.1, 9.7: timers and tasks of an app stand still while it is suspended, and end with its process")
+    func timersAndTasksStandStill() async {
+        let world = world
+        let ticks = Mutex(0)
+        let naps = Mutex(0)
+        let app = world.addDevice(named: "Phone").launch("clock") { $0 }
+        app.everyInterval(.seconds(1), on: DispatchQueue(label: "ticks")) { ticks.withLock { $0 += 1 } }
+        let sleeper = app.task {
+            while !Task.isCancelled {
+                try await Task.sleep(for: .seconds(1), clock: world.clock)
+                naps.withLock { $0 += 1 }
+            }
+        }
+        defer { sleeper.cancel() }
+        func counts() -> [Int] { [ticks.withLock { $0 }, naps.withLock { $0 }] }
+        world.run(for: .milliseconds(10_500))
+        #expect(counts() == [10, 10])
+        app.leave()
+        world.run(for: .seconds(30))
+        #expect(app.phase == .suspended && counts() == [40, 40])
+        world.run(for: .seconds(1_000))
+        #expect(counts() == [40, 40])
+        app.enter()
+        world.run(for: .milliseconds(10_500))
+        let after = counts()
+        #expect(after.allSatisfy { (50...52).contains($0) }, "\(after)")
+        app.crash()
+        world.run(for: .seconds(100))
+        #expect(counts() == after && app.phase == .notRunning(.crashed))
+    }
+
+    @Test("behaviour 9.1: an app that asks for time has three minutes")
+    func anAppThatAsksForTime() {
+        let app = world.addDevice(named: "Phone").launch("worker") { $0 }
+        app.leave()
+        app.beginBackgroundTask()
+        world.run(for: .seconds(179))
+        #expect(app.phase == .background)
+        world.run(for: .seconds(1))
+        #expect(app.phase == .suspended)
+        app.enter()
+        app.leave()
+        app.beginBackgroundTask()
+        world.run(for: .seconds(60))
+        app.endBackgroundTask()
+        #expect(app.phase == .suspended)
+    }
+
+    @Test(
+        "behaviour 9.14: of an app whose process is gone nothing is left, and it can be launched anew",
+        arguments: [true, false]
+    )
+    func ofAnAppThatIsGoneNothingIsLeft(isForced: Bool) {
+        let (one, other) = (world.addDevice(named: "One"), world.addDevice(named: "Other"))
+        let (beacon, app) = one.launch("beacon") { (Beacon(), $0) }
+        world.run(for: .seconds(1))
+        #expect(one.advertisedAddress != nil)
+        isForced ? app.forceQuit() : app.removeFromMemory()
+        world.run(for: .seconds(1))
+        #expect(one.advertisedAddress == nil && app.phase == .notRunning(isForced ? .forceQuit : .removedFromMemory))
+        let seeker = other.launch("seeker") { _ in Seeker() }
+        world.run(for: .seconds(5))
+        #expect(seeker.heard.withLock { $0 } == ["state 5"])
+        let again = one.launch("beacon") { _ in Beacon() }
+        world.run(for: .seconds(5))
+        #expect(seeker.heard.withLock { $0 }.last == "value 42 ")
+        #expect(again.reads.withLock { $0 } == 1 && beacon.reads.withLock { $0 } == 0)
+    }
+
+    @Test(
+        "behaviours 1.18, 1.19: the person is asked with the app's own words, and says yes, no, or nothing for a while"
+    )
+    func thePersonIsAsked() {
+        var options = DeviceOptions()
+        options.permission = .notDetermined
+        let phone = world.addDevice(named: "Phone", options: options)
+        let declaration = AppDeclaration(displayName: "Heart", usageDescription: "To read your belt")
+        phone.person.permits { $0.app == "Heart" ? .wait : .deny }
+        let heart = phone.launch("com.example.heart", declaring: declaration) { _ in Seeker() }
+        let other = phone.launch("other", declaring: AppDeclaration(usageDescription: "To spy")) { _ in Seeker() }
+        let silent = phone.launch("silent") {
+            _ = Seeker(); return $0
+        }
+        world.run(for: .seconds(1))
+        #expect(silent.phase == .notRunning(.crashed))
+        #expect(heart.heard.withLock { $0 }.isEmpty && other.heard.withLock { $0 } == ["state 3"])
+        let asked = phone.person.permissionQuestions
+        #expect(
+            asked.map(\.app) == ["Heart", "other"] && asked.map(\.usageDescription) == ["To read your belt", "To spy"]
+        )
+        phone.person.permits { _ in .allow }
+        world.run(for: .seconds(1))
+        #expect(heart.heard.withLock { $0 } == ["state 5"] && phone.person.permissionQuestions.count == 2)
+    }
+}
