@@ -125,7 +125,7 @@ LISTS = [BEHAVIOURS, ABUSE]
 
 # Chapters of Behaviours.md whose rules need a test if they are known this well: objects to channels, coming back, threads and
 # numbers. The others are about apps that do not run, good practice and complaints.
-PROVABLE = [*range(0, 10), 11, 13, 14]
+PROVABLE = [*range(0, 12), 13, 14]
 # How certain a rule is stands after its sources.
 CERTAINTY = re.compile(r"(?:;|—) \*([^*]+)\*")
 WELL_KNOWN = re.compile(r"\b(?:documented|widely reported)\b")

@@ -36,12 +36,20 @@ public final class SimulatedDevice: Sendable {
         let system: BluetoothSystem
         let log: PacketLog
         let attention: Attention
+        let apps: InstalledApps
 
-        init(socket: ControllerSocket, system: BluetoothSystem, log: PacketLog, attention: Attention) {
+        init(
+            socket: ControllerSocket,
+            system: BluetoothSystem,
+            log: PacketLog,
+            attention: Attention,
+            apps: InstalledApps
+        ) {
             self.socket = socket
             self.system = system
             self.log = log
             self.attention = attention
+            self.apps = apps
         }
     }
 
@@ -90,12 +98,26 @@ public final class SimulatedDevice: Sendable {
         system.observers.add(.notices) { [weak attention] in
             if case .noticed(let notice) = $0.happening { attention?.take(notice.description) }
         }
+        let apps = InstalledApps()
+        system.launcher = apps
         system.start()
-        let parts = Parts(socket: socket, system: system, log: log, attention: attention)
+        let parts = Parts(socket: socket, system: system, log: log, attention: attention, apps: apps)
         person = SimulatedPerson(attention, loop: loop)
         // The device stays in the world whether or not somebody holds this handle.
         state.devices.append(parts)
         self.parts = LoopBound(parts, loop: loop)
+        apps.device = { [weak world, weak parts, person] in
+            guard let world, let parts else { return nil }
+            return SimulatedDevice(named: name, in: world, of: person, parts)
+        }
+    }
+
+    /// Another handle. On the loop.
+    private init(named name: String, in world: SimulatedWorld, of person: SimulatedPerson, _ parts: Parts) {
+        self.name = name
+        self.world = world
+        self.person = person
+        self.parts = LoopBound(parts, loop: world.loop)
     }
 
     private static func controller(_ number: UInt64, hasExtendedAdvertising: Bool) -> VirtualControllerConfiguration {
@@ -118,21 +140,25 @@ public final class SimulatedDevice: Sendable {
         declaring declaration: AppDeclaration = AppDeclaration(),
         _ body: (SimulatedApp) throws -> App
     ) rethrows -> App {
-        let app = open(name, declaration)
+        let app = openFromOutside(name, declaration)
         return try ServiceLocator.$current.withValue(app.connection) { try body(app) }
     }
 
-    private func open(_ name: String, _ declaration: AppDeclaration) -> SimulatedApp {
-        let (parts, loop) = (parts, world.loop)
-        let (connection, process) = loop.waitFor {
-            let connection = parts.value.system.openApp(AppIdentity(name: name), declaring: declaration)
-            let process = SimulatedProcess(loop: loop)
-            process.connection = connection
-            connection.runs(in: process)
-            return (connection, LoopBound(process, loop: loop))
-        }
-        let executor = SimulatedExecutor("\(self.name).\(name)", of: process)
-        return SimulatedApp(name: name, device: self, connection: connection, process: process, executor: executor)
+    private func openFromOutside(_ name: String, _ declaration: AppDeclaration) -> SimulatedApp {
+        world.loop.waitFor { [self] in openOnLoop(name, declaration, inBackground: false) }
+    }
+
+    /// A new process of an app. On the loop.
+    func openOnLoop(_ name: String, _ declaration: AppDeclaration, inBackground: Bool) -> SimulatedApp {
+        let (system, loop) = (parts.value.system, world.loop)
+        let connection = system.openApp(AppIdentity(name: name), declaring: declaration, inBackground: inBackground)
+        let process = SimulatedProcess(loop: loop)
+        process.connection = connection
+        connection.runs(in: process)
+        let bound = LoopBound(process, loop: loop)
+        let executor = SimulatedExecutor("\(self.name).\(name)", of: bound)
+        let launched = SimulatedApp.Process(connection: connection, inner: bound, executor: executor)
+        return SimulatedApp(name: name, device: self, process: launched)
     }
 
     /// The user's switch for Bluetooth.

@@ -1,6 +1,8 @@
 import BluetoothService
 import CoreBluetooth
+import Dispatch
 import EventLoops
+import Synchronization
 
 /// What a simulated app has of a process: its timers and tasks stand still while it is suspended, and end with it. On the loop.
 final class SimulatedProcess: AppProcess {
@@ -15,6 +17,13 @@ final class SimulatedProcess: AppProcess {
     private var state = State.running
     /// The line to the service, which is cut with the end of the process.
     weak var connection: InProcessConnection?
+    /// What the code of an installed app has made, and where that code runs.
+    private let contents = Contents()
+    private var main: AppQueue?
+
+    private final class Contents: Sendable {
+        let kept = Mutex<(any Sendable)?>(nil)
+    }
 
     init(loop: any EventLoop) {
         self.loop = loop
@@ -39,6 +48,16 @@ final class SimulatedProcess: AppProcess {
         }
     }
 
+    /// Runs the code that makes the app's objects.
+    func begin(on queue: DispatchQueue, _ body: @escaping @Sendable () -> any Sendable) {
+        let queue = AppQueue(queue)
+        main = queue
+        loop.deliver(on: queue) { [contents] in
+            let made = body()
+            contents.kept.withLock { $0 = made }
+        }
+    }
+
     func suspend() {
         if case .running = state { state = .suspended([]) }
     }
@@ -52,5 +71,14 @@ final class SimulatedProcess: AppProcess {
     func end() {
         state = .ended
         connection?.cut()
+        guard let main else { return }
+        // The app's objects go where its code ran.
+        loop.deliver(on: main) { [contents] in
+            let kept = contents.kept.withLock { kept in
+                defer { kept = nil }
+                return kept
+            }
+            withExtendedLifetime(kept) {}
+        }
     }
 }

@@ -108,7 +108,7 @@ import Testing
 
     /// The numbers that daemons and apps of one version agree on. Who changes them changes the version.
     @Test func theNumbersStayWhatTheyAre() throws {
-        #expect(Hello.version == 3)
+        #expect(Hello.version == 4)
         let counts = [AppMessage.kinds.count, ServiceMessage.kinds.count, LinkRequest.kinds.count]
         #expect(counts == [5, 4, 18] as [Int])
         let peer = UUID(uuidString: "00010203-0405-4607-8809-0A0B0C0D0E0F") ?? .blank
@@ -119,7 +119,7 @@ import Testing
         let event = ServiceMessage.event(ManagerID(1), .stateChanged(.poweredOn)).encoded().bytes
         #expect(event == [1, 1, 0, 0, 0, 0, 5] as [UInt8])
         let hello = AppMessage.hello(Hello(AppIdentity(name: "a"))).encoded().bytes
-        #expect(hello == [0, 3, 0, 1, 0, 0x61] as [UInt8])
+        #expect(hello == [0, 4, 0, 1, 0, 0x61] as [UInt8])
         let octets = AppMessage.request(ManagerID(1), .channel(ChannelID(0x0102), .send([9, 8]))).encoded().bytes
         #expect(octets == [3, 1, 0, 0, 0, 2, 2, 1, 0, 0, 1, 2, 0, 9, 8] as [UInt8])
     }

@@ -77,8 +77,13 @@ final class TestDevice {
     }
 
     /// A manager of an app of its own, or of `app`.
-    func manager(_ role: ManagerRole, of app: InProcessConnection? = nil) -> TestManager {
-        TestManager(role, connection: app ?? system.openApp(AppIdentity(name: "test")), world: world)
+    func manager(_ role: ManagerRole, of app: InProcessConnection? = nil, restoring: String? = nil) -> TestManager {
+        TestManager(
+            role,
+            connection: app ?? system.openApp(AppIdentity(name: "test")),
+            world: world,
+            restoring: restoring
+        )
     }
 }
 
@@ -93,12 +98,17 @@ final class TestManager {
     private let record = Record()
     private let world: TestWorld
 
-    fileprivate init(_ role: ManagerRole, connection: InProcessConnection, world: TestWorld) {
+    fileprivate init(
+        _ role: ManagerRole,
+        connection: InProcessConnection,
+        world: TestWorld,
+        restoring identifier: String? = nil
+    ) {
         self.connection = connection
         self.world = world
         id = connection.openManager(
             role,
-            options: ManagerOptions(),
+            options: ManagerOptions(showsPowerAlert: true, restoreIdentifier: identifier),
             queue: SerialQueue("manager")
         ) { [record] event in
             record.events.withLock { $0.append(event) }

@@ -24,6 +24,8 @@ protocol ManagerSession: AnyObject {
     func handle(_ request: Request)
     /// The app may do something else with the radio than before (``BackgroundRules``).
     func rulesChanged()
+    /// The process of the app is gone, and the manager goes on: forgets what the process waited for, and says how things stand.
+    func preserve() -> Event
     /// The app wants to know something.
     func answer(_ query: Query) -> Result<Reply, ServiceError>
     /// The manager is gone: ends everything it has going on.
@@ -34,10 +36,10 @@ protocol ManagerSession: AnyObject {
 final class AppManager {
     let options: ManagerOptions
     /// Whose it is, for observers.
-    let subject: Observation.Subject
+    private(set) var subject: Observation.Subject
     /// The life of its app.
-    let life: AppLife
-    private let role: ManagerRole
+    private(set) var life: AppLife
+    let role: ManagerRole
     private let observers: Observers
     private(set) var mailbox: EventMailbox
     /// Who takes the events; nil while there is nobody.
@@ -78,9 +80,22 @@ final class AppManager {
         life.told(event, role)
     }
 
-    fileprivate func detach() {
+    func detach() {
         sink = nil
         mailbox.detach()
+    }
+
+    /// It is another process's from now on, or nobody's.
+    func move(to life: AppLife, _ subject: Observation.Subject) {
+        self.life = life
+        self.subject = subject
+    }
+
+    /// Begins anew, with nothing that waits.
+    func begin(_ sink: any EventSink) {
+        self.sink = sink
+        isHeld = false
+        mailbox = EventMailbox(sink)
     }
 
     fileprivate func attach(_ sink: any EventSink, on loop: any EventLoop) -> Int {
@@ -114,6 +129,7 @@ final class App {
         self.system = system
         life = AppLife(declaration, inBackground: inBackground, system: system)
         life.onChange = { [weak self] in self?.lifeChanged($0) }
+        system.preserved[identity]?.appIsLaunched()
     }
 
     func openManager(_ id: ManagerID, _ role: ManagerRole, _ options: ManagerOptions, _ sink: any EventSink) {
@@ -122,6 +138,9 @@ final class App {
             let text = "\(identity.name) has \(ServiceLimits.managers) managers already; this one stays unsupported"
             system.misuse(text, by: subject(of: id))
             return sink.take(.stateChanged(.unsupported), on: system.loop)
+        }
+        if let identifier = options.restoreIdentifier, let kept = system.preserved[identity]?.take(role, identifier) {
+            return adopt(kept, as: id, sink)
         }
         let key = ManagerKey(system.nextManagerNumber())
         let manager = AppManager(role, options, subject(of: id), sink, life, of: system)
@@ -136,6 +155,39 @@ final class App {
         // Behaviour 1.16.
         if options.showsPowerAlert, system.state == .poweredOff { system.tell(.poweredOff(app: name)) }
         system.askPermission(for: self)
+    }
+
+    private func adopt(_ kept: PreservedApp.Kept, as id: ManagerID, _ sink: any EventSink) {
+        managers[id] = (kept.manager, kept.session)
+        system.observers.tell(.managers, .managerOpened(kept.role), of: subject(of: id))
+        let lost = kept.manager.adopt(kept, sink, as: subject(of: id), in: life)
+        if lost > 0 { system.observers.tell(.managers, .eventsLost(lost), of: subject(of: id)) }
+        kept.session.rulesChanged()
+        system.scansChanged()
+    }
+
+    /// The process is gone. What opted in goes on (behaviours 10.1, 10.4); the rest ends with it (behaviour 9.14).
+    private func processEnded(_ end: AppEnd) {
+        let opted = end.preserves ? ids.filter { managers[$0]?.manager.options.restoreIdentifier != nil } : []
+        for id in opted {
+            guard let (manager, session) = managers.removeValue(forKey: id) else { continue }
+            let app = system.preserved(identity, after: life)
+            let identifier = manager.options.restoreIdentifier ?? ""
+            manager.preserve(in: app.life)
+            let kept = PreservedApp.Kept(
+                identifier: identifier,
+                role: manager.role,
+                manager: manager,
+                session: session,
+                state: session.preserve(),
+                radio: manager.state
+            )
+            app.add(kept)
+            session.rulesChanged()
+        }
+        close()
+        if !end.preserves { system.discardPreserved(of: identity) }
+        system.scansChanged()
     }
 
     func closeManager(_ id: ManagerID) {
@@ -195,7 +247,7 @@ extension App {
                 guard let lost = managers[id]?.manager.release(on: system.loop), lost > 0 else { continue }
                 system.observers.tell(.managers, .eventsLost(lost), of: subject(of: id))
             }
-        case .end: close()
+        case .end: if case .notRunning(let end) = life.phase { processEnded(end) }
         case .startTimer, .endTimer, nil:
             system.observers.tell(.managers, .appMoved(life.phase), of: Observation.Subject(app: identity))
             for id in ids { managers[id]?.session.rulesChanged() }

@@ -17,7 +17,7 @@ final class CentralSession: ManagerSession {
 
     let key: ManagerKey
     private let manager: AppManager
-    private unowned let system: BluetoothSystem
+    unowned let system: BluetoothSystem
     private var scan: ScanSubscription?
     /// What the last scan knew, for one that does not begin afresh (behaviour 2.17).
     private var lastScan: ScanSubscription?
@@ -64,7 +64,7 @@ final class CentralSession: ManagerSession {
     private func dropAll() {
         setScan(nil)
         lastScan = nil
-        for peer in uses.keys.sorted(by: { $0.uuidString < $1.uuidString }) { drop(peer) }
+        for peer in peersInUse { drop(peer) }
     }
 
     // MARK: Requests
@@ -334,6 +334,27 @@ extension CentralSession {
         scan?.forget(peer)
         lastScan?.forget(peer)
     }
+}
+
+// MARK: - Its process
+
+extension CentralSession {
+    /// What the manager scans for.
+    var scanRequest: ScanRequest? { scan?.request }
+
+    /// The peripherals that the manager is connected to, or waits for, always in the same order.
+    var peersInUse: [UUID] { uses.keys.sorted { $0.uuidString < $1.uuidString } }
+
+    /// Another process uses the connection to `peer` from now on; nil while there is none.
+    func renewUse(of peer: UUID) -> (link: PeerLink, user: Attachment)? {
+        guard case .connected(let link, let user) = uses[peer] else { return nil }
+        let new = link.renew(user)
+        uses[peer] = .connected(link, new)
+        return (link, new)
+    }
+
+    /// Nobody wants to know of connections by anyone any more.
+    func forgetWatch() { watch = nil }
 }
 
 extension ServiceError {

@@ -36,7 +36,17 @@ final class AppLife {
         perform(machine.firstActions)
     }
 
+    /// The life of what is kept of an app, once its own is over.
+    init(preservedFrom old: AppLife) {
+        declaration = old.declaration
+        lastInFront = old.lastInFront
+        system = old.system
+        machine = .preserved
+    }
+
+    var loop: any EventLoop { system.loop }
     var phase: AppPhase { machine.phase }
+    var hasProcess: Bool { isRunning || phase == .suspended }
     var isRunning: Bool { phase == .foreground || phase == .background }
     var rules: BackgroundRules { BackgroundRules(modes: declaration.backgroundModes, phase: phase) }
 

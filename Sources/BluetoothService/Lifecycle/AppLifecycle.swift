@@ -71,6 +71,13 @@ package struct AppLifecycle {
         state = inBackground ? .woken : .foreground
     }
 
+    private init(_ state: State) {
+        self.state = state
+    }
+
+    /// What is kept of an app whose process is gone lives on as if it slept: to wake it is to launch the app (behaviour 10.4).
+    static let preserved = AppLifecycle(.suspended)
+
     var phase: AppPhase {
         switch state {
         case .foreground: .foreground

@@ -12,6 +12,13 @@ extension InProcessConnection {
         app.with { $0.life.handle(event) }
     }
 
+    /// The person opens the app. False when its process is gone. On the loop only.
+    package func enter() -> Bool {
+        guard app.value.life.hasProcess else { return false }
+        app.value.life.handle(.entered)
+        return true
+    }
+
     /// Says who suspends the app's process and lets it run. On the loop only.
     package func runs(in process: any AppProcess) {
         app.value.life.process = process

@@ -25,6 +25,17 @@ final class Attachment {
         self.loop = loop
     }
 
+    /// The same use for another process of the app, which hears nothing of what this one asked for.
+    func renewed() -> Attachment {
+        let new = Attachment(key, manager, of: peer, loop: loop)
+        new.known = known
+        end()
+        return new
+    }
+
+    /// Whether the manager has found what is at `handle`.
+    func knows(_ handle: AttributeHandle) -> Bool { known.contains(handle) }
+
     /// Tells the manager; after the end nothing (behaviour 3.13).
     func emit(_ event: PeerEvent) {
         if isLive { manager.tell(.central(.peer(peer, event)), on: loop) }

@@ -164,7 +164,7 @@ extension GATT.RemoteService {
 }
 
 extension RemoteCharacteristic {
-    fileprivate init(_ characteristic: GATT.RemoteCharacteristic, value: PacketBuffer?) {
+    init(_ characteristic: GATT.RemoteCharacteristic, value: PacketBuffer?) {
         self.init(
             handle: characteristic.value,
             uuid: characteristic.uuid,
@@ -175,7 +175,7 @@ extension RemoteCharacteristic {
 }
 
 extension [RemoteService] {
-    fileprivate var visible: [RemoteService] { filter { !HiddenServices.contains($0.uuid) } }
+    var visible: [RemoteService] { filter { !HiddenServices.contains($0.uuid) } }
 }
 
 extension [BluetoothUUID]? {

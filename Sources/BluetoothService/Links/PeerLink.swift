@@ -141,6 +141,11 @@ extension PeerLink {
         beginExchange()
     }
 
+    /// Another use takes the place of `user`.
+    func replace(_ user: Attachment, by new: Attachment) {
+        if let index = users.firstIndex(where: { $0 === user }) { users[index] = new }
+    }
+
     /// A manager lets go. After the last one the link ends, if it was made by this side (behaviours 3.10, 3.11).
     func detach(_ user: Attachment) {
         user.end()

@@ -3,7 +3,7 @@ import Foundation
 
 /// What the service tells an app's manager. See ``Request``.
 public enum Event: Hashable, Sendable {
-    /// The state of the radio for this manager. Always the first event.
+    /// The state of the radio for this manager. Always the first event, but for what is restored.
     case stateChanged(ManagerState)
     /// To a central manager.
     case central(CentralEvent)
@@ -25,6 +25,8 @@ public enum CentralEvent: Hashable, Sendable {
     case connectionChanged(PeerInfo, isConnected: Bool)
     /// A peer was not heard for as long as the scan says (behaviour 15.3).
     case lost(PeerInfo)
+    /// The manager takes the place of one with its restore identifier. Before all else, the state too (behaviour 10.7).
+    case willRestore(RestoredCentral)
 }
 
 /// What a central manager is told about one peripheral.
@@ -106,4 +108,6 @@ public enum PeripheralEvent: Hashable, Sendable {
     case centralDisconnected(UUID, ServiceError?)
     /// The link to a central is over, or cannot be ended: the answer to ``PeripheralRequest/disconnectCentral(_:)``.
     case centralReleased(UUID, ServiceError?)
+    /// The manager takes the place of one with its restore identifier. Before all else, the state too (behaviour 10.7).
+    case willRestore(RestoredPeripheral)
 }

@@ -29,7 +29,7 @@ public enum ServiceMessage: Hashable, Sendable {
 /// How an app begins.
 public struct Hello: Hashable, Sendable {
     /// The version that this code speaks. Another one is refused: both sides come from one release.
-    public static let version: UInt16 = 3
+    public static let version: UInt16 = 4
 
     /// The version that the app's side speaks.
     public var version = Hello.version

@@ -17,6 +17,7 @@ struct LogObserver {
             let app = observation.subject.app?.name ?? "an app"
             logger.warning("\(app) was away for too long: it misses \(count) events")
         case .appMoved(let phase): logger.info("\(observation.subject.app?.name ?? "an app") is \(phase)")
+        case .appLaunched: logger.info("\(observation.subject.app?.name ?? "an app") is launched to hear of something")
         case .noticed(let notice): logger.notice("\(notice)")
         case .misused(let text, isToldToApp: false): logger.warning("API misuse: \(text)")
         case .trouble(let text, let weight): logger.log(level: weight.level, "\(text)")

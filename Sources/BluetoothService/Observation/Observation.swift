@@ -83,6 +83,8 @@ package struct Observation: Sendable {
         case managerClosed
         /// An app is somewhere else in its life.
         case appMoved(AppPhase)
+        /// An app that does not run has to hear of something.
+        case appLaunched(RestoreIdentifiers)
         /// An app was away for too long: so many events are lost for it.
         case eventsLost(Int)
         /// An app asked for something.
@@ -110,7 +112,7 @@ extension Observation.Happening {
     package var kind: Observation.Kinds {
         switch self {
         case .stateChanged, .controllerFailed: .state
-        case .managerOpened, .managerClosed, .appMoved, .eventsLost: .managers
+        case .managerOpened, .managerClosed, .appMoved, .appLaunched, .eventsLost: .managers
         case .requested, .asked, .told: .messages
         case .linkMade, .linkEnded, .secured: .links
         case .noticed: .notices

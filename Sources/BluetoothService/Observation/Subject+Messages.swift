@@ -40,7 +40,9 @@ extension PeripheralEvent {
             .centralConnected(let central):
             central.identifier
         case .centralDisconnected(let central, _), .centralReleased(let central, _): central
-        case .serviceAdded, .advertisingStarted, .updateCreditsReturned, .channelPublished, .channelUnpublished: nil
+        case .serviceAdded, .advertisingStarted, .updateCreditsReturned, .channelPublished, .channelUnpublished,
+            .willRestore:
+            nil
         }
     }
 }

@@ -74,6 +74,15 @@ struct CentralRequests {
         open.removeValue(forKey: id)
     }
 
+    /// The app that was asked is gone: what it did not answer is to be asked once more, in the same order.
+    mutating func askAgain(_ central: (GATTServerSession) -> CentralInfo?) {
+        let asked = open.sorted { $0.key < $1.key }.map(\.value)
+        open = [:]
+        for content in asked.reversed() {
+            if let central = central(content.session) { waiting.prepend((content, central)) }
+        }
+    }
+
     /// Forgets the requests of centrals that are gone.
     mutating func removeClosed() {
         open = open.filter { !$0.value.session.isClosed }

@@ -80,7 +80,15 @@ final class LocalAttributes {
         centrals.compactMap { sessions[$0] }
     }
 
-    private func central(_ session: GATTServerSession) -> CentralInfo? {
+    /// Who has subscribed to the value at `handle`.
+    func subscribers(of handle: UInt16) -> [CentralInfo] {
+        sessions.values.filter { $0.configurations[handle]?.isEmpty == false }.compactMap(central).sorted {
+            $0.identifier.uuidString < $1.identifier.uuidString
+        }
+    }
+
+    /// The central behind a session.
+    func central(_ session: GATTServerSession) -> CentralInfo? {
         centrals[ObjectIdentifier(session)].map {
             CentralInfo(identifier: $0, maximumUpdateLength: session.bearer.mtu - 3)
         }

@@ -28,6 +28,8 @@ final class PeripheralSession: ManagerSession {
     private var handles: [LocalAttributeID: UInt16] = [:]
     private var requests = CentralRequests()
     private var updates = Deque<Update>()
+    /// What the app advertises.
+    private(set) var advertisedRequest: AdvertisingRequest?
     private let channels: PublishedChannels
     /// Centrals that the app has heard of.
     private var knownCentrals: Set<UUID> = []
@@ -64,7 +66,7 @@ final class PeripheralSession: ManagerSession {
         }
         if state.rawValue < ManagerState.poweredOff.rawValue {
             // The table is cleared and advertising is over (behaviour 1.13).
-            system.advertising.remove(key)
+            stopAdvertising()
             removeAllServices()
             channels.unpublishAll()
         }
@@ -75,7 +77,7 @@ final class PeripheralSession: ManagerSession {
     func rulesChanged() { system.advertising.advertise(manager.life.rules.advertising, for: key) }
 
     func close() {
-        system.advertising.remove(key)
+        stopAdvertising()
         for request in requests.removeAll() { request.refuse(.unlikelyError) }
         updates.removeAll()
         removeAllServices()
@@ -97,7 +99,7 @@ final class PeripheralSession: ManagerSession {
         case .removeService(let id): remove(id)
         case .removeAllServices: removeAllServices()
         case .startAdvertising(let request): startAdvertising(request)
-        case .stopAdvertising: system.advertising.remove(key)
+        case .stopAdvertising: stopAdvertising()
         case .respond(let transaction, let status, let value): respond(transaction, status, value)
         case .updateValue(let characteristic, let value, let centrals): update(characteristic, value, centrals)
         case .setDesiredConnectionLatency(let central, let latency):
@@ -189,8 +191,14 @@ final class PeripheralSession: ManagerSession {
             return emit(.advertisingStarted(.startedInBackground, number: request.number))
         }
         system.advertising.add(AdvertisingContent(request), for: key, way) { [weak self] error in
+            if error == nil { self?.advertisedRequest = request }
             self?.emit(.advertisingStarted(error, number: request.number))
         }
+    }
+
+    private func stopAdvertising() {
+        advertisedRequest = nil
+        system.advertising.remove(key)
     }
 
     // MARK: Requests of centrals
@@ -278,6 +286,26 @@ final class PeripheralSession: ManagerSession {
         }
         releasing.insert(central)
         link.disconnect()
+    }
+
+    // MARK: Its process
+
+    /// What is published, in the order of publishing.
+    var publishedServices: [LocalService] { services.map(\.local) }
+
+    /// Who has subscribed to a characteristic.
+    func subscribers(of characteristic: LocalAttributeID) -> [CentralInfo] {
+        handles[characteristic].map(system.attributes.subscribers) ?? []
+    }
+
+    /// The process is gone, with what it had queued; what it was asked the next one is asked.
+    func forgetProcess() {
+        updates.removeAll()
+        releasing.removeAll()
+        watchesCentrals = false
+        channels.unpublishAll()
+        requests.askAgain(system.attributes.central)
+        askApp()
     }
 
     // MARK: Subscribers

@@ -37,6 +37,8 @@ package final class BluetoothSystem {
     }
     /// Asks the person whether apps may use Bluetooth; without it the question stays open (behaviour 1.18). Not kept alive.
     package weak var permissionPrompter: (any PermissionPrompter)?
+    /// Launches apps that are to hear of something (behaviour 10.4). Not kept alive.
+    package weak var launcher: (any AppLauncher)?
     /// Those who are told what happens. The log is one of them.
     package let observers: Observers
 
@@ -57,6 +59,8 @@ package final class BluetoothSystem {
     var tables = RecencyTable<UUID, KnownTable>(limit: KnownTable.maximumPeers)
     /// Which apps may use Bluetooth, by name, besides what the configuration says.
     var permissions: [String: AppPermission] = [:]
+    /// What is kept of apps whose process is gone.
+    var preserved: [AppIdentity: PreservedApp] = [:]
     /// The apps of which the person is being asked.
     var asking: Set<String> = []
     /// The bonded peers, which are known for as long as they are.
@@ -162,8 +166,9 @@ package final class BluetoothSystem {
         closeBonds()
     }
 
-    /// The user's switch for Bluetooth (behaviours 1.9 to 1.14).
+    /// The user's switch for Bluetooth in the settings (behaviours 1.9 to 1.14, 10.16).
     package func setPower(_ isOn: Bool) {
+        if !isOn { discardPreserved() }
         handle(.switched(isOn: isOn))
     }
 

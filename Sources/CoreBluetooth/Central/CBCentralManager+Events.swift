@@ -23,6 +23,7 @@ extension CBCentralManager {
         case .central(.lost(let info)):
             guard isScanning, let link else { return }
             happenings.tell(.lost(registry.peripheral(for: info, link: link)))
+        case .central(.willRestore(let state)): restore(state)
         case .peripheral, .channel: break
         }
     }
@@ -116,6 +117,7 @@ extension CBCentralManager {
 
     private func receiveState(_ state: ManagerState) {
         let state = setState(state)
+        registry.isRestoring.store(false, ordering: .releasing)
         var lost: [CBPeripheral] = []
         if state.rawValue < CBManagerState.poweredOn.rawValue {
             for peripheral in registry.all {

@@ -15,7 +15,7 @@ extension CBPeripheral {
         completion: @escaping @Sendable (Result<PeerEvent, any Error>) -> Void
     ) {
         let number: Result<UInt32, ServiceError> = contents.withLock {
-            guard $0.connection.state == .connected else {
+            guard $0.connection.state == .connected, !registry.isRestoring.load(ordering: .acquiring) else {
                 return .failure(ServiceError(.notConnected, reason: "the peripheral is not connected"))
             }
             // Behaviour 4.16.
@@ -47,7 +47,7 @@ extension CBPeripheral {
 
     /// Asks something that nothing answers; nothing happens when it is not connected.
     package func tell(_ request: LinkRequest) {
-        if state == .connected { link.send(request, of: identifier) }
+        if state == .connected, !registry.isRestoring.load(ordering: .acquiring) { link.send(request, of: identifier) }
     }
 
     /// What the service says to a question; nil when it cannot be asked.
@@ -70,7 +70,7 @@ extension CBPeripheral {
             return .failed(ServiceError(.operationNotSupported, reason: reason).apiError)
         }
         let outcome: CommandOutcome = contents.withLock {
-            guard $0.connection.state == .connected else {
+            guard $0.connection.state == .connected, !registry.isRestoring.load(ordering: .acquiring) else {
                 return .failed(ServiceError(.notConnected, reason: "the peripheral is not connected").apiError)
             }
             guard $0.tree.contains(characteristic) else {

@@ -30,7 +30,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     /// For other modules of this package.
     package let annex = Annex()
     let link: ManagerLink
-    private let registry: PeripheralRegistry
+    let registry: PeripheralRegistry
     private let number: UInt64
 
     init(identifier: UUID, number: UInt64, registry: PeripheralRegistry, link: ManagerLink) {
@@ -251,8 +251,12 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     /// Whether it is connected. If not the log says so, and the command is to be ignored (behaviour 1.7); in strict mode the
     /// delegate hears of it too.
     private func canCommand(_ tell: @escaping Refusal = { _, _, _ in }, _ command: String = #function) -> Bool {
-        if state == .connected { return true }
-        let text = "\(self) can only accept commands while in the connected state: \(command)"
+        let isRestoring = registry.isRestoring.load(ordering: .acquiring)
+        if state == .connected, !isRestoring { return true }
+        let text =
+            isRestoring
+            ? "\(self) can only accept commands once its manager is in the powered on state: \(command)"
+            : "\(self) can only accept commands while in the connected state: \(command)"
         Misuse.report(text)
         guard Misuse.isStrict else { return false }
         link.callBack { [weak self] in

@@ -16,6 +16,14 @@ struct ConnectionProgress {
     /// Requests that no event has settled yet: a cancellation, a connect, and so on.
     private var underWay = 0
 
+    /// No connection, and none asked for.
+    init() {}
+
+    /// A connection, or one that was asked for.
+    init(isConnected: Bool) {
+        known = isConnected ? .connected : .connecting
+    }
+
     /// The state that the app sees.
     var state: CBPeripheralState {
         guard underWay == 0 else { return underWay.isMultiple(of: 2) ? .connecting : .disconnecting }

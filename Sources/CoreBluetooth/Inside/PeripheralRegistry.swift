@@ -19,6 +19,8 @@ final class PeripheralRegistry: Sendable {
     }
 
     private let table = Mutex(Table())
+    /// Between what is restored and the first state nothing is taken, although peripherals are connected (behaviour 10.11).
+    let isRestoring = Atomic(false)
 
     /// The object for a device, made when there is none.
     func peripheral(for info: PeerInfo, link: ManagerLink) -> CBPeripheral {

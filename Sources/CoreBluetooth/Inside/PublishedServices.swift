@@ -65,6 +65,24 @@ struct PublishedServices {
         return characteristic.published(as: id)
     }
 
+    /// Makes an object for a service that is published already, under its numbers.
+    mutating func adopt(_ published: LocalService) -> CBMutableService {
+        let service = CBMutableService(type: CBUUID(published.uuid), primary: published.isPrimary)
+        service.characteristics = published.characteristics.map { published in
+            let characteristic = CBMutableCharacteristic(published)
+            ids[ObjectIdentifier(characteristic)] = published.id
+            characteristics[published.id] = characteristic
+            characteristic.removeSubscribers()
+            return characteristic
+        }
+        let included = published.includedServices.compactMap { services[$0]?.service }
+        if !included.isEmpty { service.includedServices = included }
+        ids[ObjectIdentifier(service)] = published.id
+        services[published.id] = Publication(service: service, characteristics: published.characteristics.map(\.id))
+        publicationCounts[published.uuid, default: 0] &+= 1
+        return service
+    }
+
     /// The service that the report on an addition is about, once, even if it was taken out meanwhile (behaviour 7.1).
     mutating func takeAwaited(_ id: LocalAttributeID) -> CBMutableService? {
         awaited.removeValue(forKey: id)
@@ -120,6 +138,18 @@ struct PublishedServices {
 }
 
 extension CBMutableCharacteristic {
+    /// The object for a characteristic that is published.
+    fileprivate convenience init(_ published: LocalCharacteristic) {
+        self.init(
+            type: CBUUID(published.uuid),
+            properties: CBCharacteristicProperties(rawValue: UInt(published.properties)),
+            value: published.value.map { Data($0) },
+            permissions: CBAttributePermissions(rawValue: UInt(published.permissions))
+        )
+        let known = published.descriptors.compactMap { CBMutableDescriptor($0) }
+        if !known.isEmpty { descriptors = known }
+    }
+
     /// The characteristic as it is now, for the service.
     ///
     /// - Precondition: With a value it is read-only (behaviours 7.3, 7.4).
@@ -147,6 +177,18 @@ extension CBMutableCharacteristic {
             value: value.map { PacketBuffer(copying: $0) },
             descriptors: (descriptors ?? []).map(\.published)
         )
+    }
+}
+
+extension CBMutableDescriptor {
+    /// The object for a descriptor that is published: a text, or a format; there are no others (behaviour 7.8).
+    fileprivate convenience init?(_ published: LocalDescriptor) {
+        let octets = Data(published.value)
+        switch published.uuid {
+        case 0x2901: self.init(type: CBUUID(published.uuid), value: String(decoding: octets, as: UTF8.self))
+        case 0x2904: self.init(type: CBUUID(published.uuid), value: octets)
+        default: return nil
+        }
     }
 }
 

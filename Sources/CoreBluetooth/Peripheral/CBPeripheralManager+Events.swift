@@ -43,6 +43,7 @@ extension CBPeripheralManager {
         case .centralConnected(let info): tell(.centralConnected(central(info)))
         case .centralDisconnected(let identifier, let error): tell(.centralDisconnected(identifier, error?.apiError))
         case .centralReleased(let identifier, let error): tell(.centralReleased(identifier, error?.apiError))
+        case .willRestore(let state): restore(state)
         }
     }
 
@@ -59,7 +60,8 @@ extension CBPeripheralManager {
             delegate?.peripheralManager(self, didOpen: channel, error: nil)
             tell(.channelOpened(channel))
         case .serviceAdded, .advertisingStarted, .subscribed, .unsubscribed, .readRequested, .writeRequested,
-            .updateCreditsReturned, .centralChanged, .centralConnected, .centralDisconnected, .centralReleased:
+            .updateCreditsReturned, .centralChanged, .centralConnected, .centralDisconnected, .centralReleased,
+            .willRestore:
             break
         }
     }
@@ -174,7 +176,7 @@ extension CBPeripheralManager {
     }
 
     /// The object for a central, the same one as long as somebody keeps it, brought up to date.
-    private func central(_ info: CentralInfo) -> CBCentral {
+    func central(_ info: CentralInfo) -> CBCentral {
         let central = contents.withLock {
             if let central = $0.centrals[info.identifier]?.central { return central }
             $0.centrals = $0.centrals.filter { $0.value.central != nil }

@@ -12,23 +12,40 @@ final class LivingApps {
     let world = TestWorld()
     let phone: TestDevice
     let strap: TestDevice
-    let centralApp: InProcessConnection
-    let sensorApp: InProcessConnection
-    let central: TestManager
-    let sensor: TestManager
+    private(set) var centralApp: InProcessConnection
+    private(set) var sensorApp: InProcessConnection
+    private(set) var central: TestManager
+    private(set) var sensor: TestManager
     private(set) var peer = UUID.blank
 
     init(
         central centralModes: AppDeclaration.BackgroundModes = [],
         sensor sensorModes: AppDeclaration.BackgroundModes = [],
+        restores: Bool = false,
         configure: (inout SystemConfiguration) -> Void = { _ in }
     ) {
         phone = world.device("Phone", configure: configure)
         strap = world.device("Strap", configure: configure)
         centralApp = phone.app("Collector", centralModes)
         sensorApp = strap.app("Sensor", sensorModes)
-        central = phone.manager(.central, of: centralApp)
-        sensor = strap.manager(.peripheral, of: sensorApp)
+        central = phone.manager(.central, of: centralApp, restoring: restores ? "collector" : nil)
+        sensor = strap.manager(.peripheral, of: sensorApp, restoring: restores ? "sensor" : nil)
+        (self.centralModes, self.sensorModes) = (centralModes, sensorModes)
+    }
+
+    private let centralModes: AppDeclaration.BackgroundModes
+    private let sensorModes: AppDeclaration.BackgroundModes
+
+    /// The phone's app is launched anew, and makes its manager.
+    func launchCentral() {
+        centralApp = phone.app("Collector", centralModes)
+        central = phone.manager(.central, of: centralApp, restoring: "collector")
+    }
+
+    /// The strap's app is launched anew, and makes its manager.
+    func launchSensor() {
+        sensorApp = strap.app("Sensor", sensorModes)
+        sensor = strap.manager(.peripheral, of: sensorApp, restoring: "sensor")
     }
 
     /// Goes as far as a phone that is connected and has found everything.

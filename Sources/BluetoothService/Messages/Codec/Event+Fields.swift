@@ -53,6 +53,7 @@ extension CentralEvent: MessageKinds {
             .connectionChanged(PeerInfo(), isConnected: false),
             .answered(.blank, number: 1, .nameChanged(nil)),
             .lost(PeerInfo()),
+            .willRestore(RestoredCentral()),
         ]
     }
 
@@ -64,6 +65,7 @@ extension CentralEvent: MessageKinds {
         case .connectionChanged: 2
         case .answered: 3
         case .lost: 4
+        case .willRestore: 5
         }
     }
 
@@ -87,6 +89,9 @@ extension CentralEvent: MessageKinds {
         case .lost(var peer):
             try coder.field("peer", &peer)
             self = .lost(peer)
+        case .willRestore(var state):
+            try coder.field("state", &state)
+            self = .willRestore(state)
         case .connectionChanged(var peer, var isConnected):
             try coder.field("peer", &peer)
             try coder.field("isConnected", &isConnected)
@@ -113,6 +118,7 @@ extension PeripheralEvent: MessageKinds {
             .centralConnected(CentralInfo()),
             .centralDisconnected(.blank, nil),
             .centralReleased(.blank, nil),
+            .willRestore(RestoredPeripheral()),
         ]
     }
 
@@ -133,6 +139,7 @@ extension PeripheralEvent: MessageKinds {
         case .centralConnected: 11
         case .centralDisconnected: 12
         case .centralReleased: 13
+        case .willRestore: 14
         }
     }
 
@@ -179,6 +186,7 @@ extension PeripheralEvent: MessageKinds {
             self = .centralDisconnected(try coder.uuid("central", central), try coder.optional("error", error))
         case .centralReleased(let central, let error):
             self = .centralReleased(try coder.uuid("central", central), try coder.optional("error", error))
+        case .willRestore(let state): self = .willRestore(try coder.field("state", state))
         }
     }
 }

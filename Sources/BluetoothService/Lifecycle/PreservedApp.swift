@@ -1,0 +1,120 @@
+import EventLoops
+
+/// The restore identifiers of the managers that an app is launched for (behaviour 10.6).
+public struct RestoreIdentifiers: Hashable, Sendable {
+    /// Of central managers.
+    public var centrals: [String]
+    /// Of peripheral managers.
+    public var peripherals: [String]
+
+    /// Identifiers by role.
+    public init(centrals: [String] = [], peripherals: [String] = []) {
+        self.centrals = centrals
+        self.peripherals = peripherals
+    }
+}
+
+/// Launches apps that have to hear of something. On the loop.
+package protocol AppLauncher: AnyObject {
+    /// Launches an app in the background. It is to make its managers at once (behaviour 10.6).
+    func launch(_ app: AppIdentity, restoring managers: RestoreIdentifiers)
+}
+
+/// What is kept of an app whose process is gone: its managers with a restore identifier go on, and what they have to tell waits.
+/// Something that would wake the app launches it (behaviours 10.3 to 10.7). Lives on the loop.
+final class PreservedApp {
+    /// A manager that goes on without its app.
+    struct Kept {
+        let identifier: String
+        let role: ManagerRole
+        let manager: AppManager
+        let session: any ManagerSession
+        /// What it was when its app ended.
+        let state: Event
+        /// What it had been told of the radio.
+        let radio: ManagerState
+    }
+
+    /// How long what was kept waits for its manager, once the app runs (behaviour 10.6).
+    static let patience = Duration.seconds(10)
+
+    let identity: AppIdentity
+    let life: AppLife
+    /// Called once nothing is kept any more.
+    var onEnd: (() -> Void)?
+    private(set) var managers: [Kept] = []
+    private var timer: ScheduledTask?
+    private unowned let system: BluetoothSystem
+
+    init(_ identity: AppIdentity, after life: AppLife, system: BluetoothSystem) {
+        self.identity = identity
+        self.system = system
+        self.life = AppLife(preservedFrom: life)
+        self.life.onChange = { [weak self] in self?.lifeChanged($0) }
+    }
+
+    /// Which managers an app has to make.
+    var identifiers: RestoreIdentifiers {
+        RestoreIdentifiers(
+            centrals: managers.filter { $0.role == .central }.map(\.identifier),
+            peripherals: managers.filter { $0.role == .peripheral }.map(\.identifier)
+        )
+    }
+
+    /// Keeps a manager.
+    func add(_ kept: Kept) {
+        managers.append(kept)
+    }
+
+    /// Gives a manager to the app that has made it anew. Of two with one identifier it is the older one (behaviour 10.1).
+    func take(_ role: ManagerRole, _ identifier: String) -> Kept? {
+        guard let index = managers.firstIndex(where: { $0.role == role && $0.identifier == identifier }) else {
+            return nil
+        }
+        defer { endIfEmpty() }
+        return managers.remove(at: index)
+    }
+
+    /// The app runs: what it does not take over in time is given up.
+    func appIsLaunched() {
+        guard timer == nil else { return }
+        timer = system.loop.schedule(after: Self.patience) { [weak self] in
+            self?.timer = nil
+            self?.discard()
+        }
+    }
+
+    /// Gives up all that is kept.
+    func discard() {
+        let given = managers
+        managers = []
+        for kept in given {
+            system.remove(kept.session)
+            kept.session.close()
+            kept.manager.channels.closeAll()
+        }
+        system.scansChanged()
+        endIfEmpty()
+    }
+
+    private func endIfEmpty() {
+        guard managers.isEmpty else { return }
+        if let timer { system.loop.cancel(timer) }
+        timer = nil
+        life.handle(.ended(.removedFromMemory))
+        onEnd?()
+    }
+
+    private func lifeChanged(_ action: AppLifecycle.Action?) {
+        guard action == .resume else { return }
+        // What woke it is still being told.
+        system.loop.schedule(after: .zero) { [weak self] in self?.launch() }
+    }
+
+    private func launch() {
+        guard !managers.isEmpty, timer == nil else { return }
+        appIsLaunched()
+        system.observers.tell(.managers, .appLaunched(identifiers), of: Observation.Subject(app: identity))
+        system.launcher?.launch(identity, restoring: identifiers)
+    }
+}

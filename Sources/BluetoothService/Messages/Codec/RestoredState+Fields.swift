@@ -1,0 +1,59 @@
+import BluetoothTypes
+
+// The wire format of what is restored.
+
+extension RestoredCentral: PacketFields {
+    /// The fields in wire order.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.optional("scan", &scan)
+        try coder.list("peers", &peers)
+    }
+}
+
+extension RestoredPeer: PacketFields {
+    /// The fields in wire order; a peer that is not connected takes no octets at a time.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("peer", &info)
+        var isConnected = maximumWriteWithoutResponse != nil
+        var length = maximumWriteWithoutResponse ?? 0
+        try coder.field("is connected", &isConnected)
+        try coder.number("maximum write", &length)
+        maximumWriteWithoutResponse = isConnected ? length : nil
+        try coder.list("services", &services)
+    }
+}
+
+extension RestoredService: PacketFields {
+    /// The fields in wire order.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("service", &service)
+        try coder.list("included services", &includedServices)
+        try coder.list("characteristics", &characteristics)
+    }
+}
+
+extension RestoredCharacteristic: PacketFields {
+    /// The fields in wire order.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("characteristic", &characteristic)
+        try coder.field("is notifying", &isNotifying)
+        try coder.list("descriptors", &descriptors)
+    }
+}
+
+extension RestoredPeripheral: PacketFields {
+    /// The fields in wire order.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.list("services", &services)
+        try coder.list("subscriptions", &subscriptions)
+        try coder.optional("advertising", &advertising)
+    }
+}
+
+extension RestoredSubscription: PacketFields {
+    /// The fields in wire order.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("central", &central)
+        try coder.field("characteristic", &characteristic)
+    }
+}

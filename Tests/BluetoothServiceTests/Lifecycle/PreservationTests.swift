@@ -1,0 +1,217 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import HCI
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// What of an app's managers outlives its process, as the service sees it.
+@Suite struct PreservationTests {
+    private final class Launcher: AppLauncher {
+        var launches: [(app: String, managers: RestoreIdentifiers)] = []
+
+        func launch(_ app: AppIdentity, restoring managers: RestoreIdentifiers) {
+            launches.append((app.name, managers))
+        }
+    }
+
+    private func restored(_ events: [Event]) -> RestoredCentral? {
+        events.lazy.compactMap { if case .central(.willRestore(let state)) = $0 { state } else { nil } }.first
+    }
+
+    @Test("behaviours 10.3, 10.9: a manager finds its scan, its peripherals, and all that it had found of them")
+    func aManagerFindsAllThatItHad() throws {
+        let apps = LivingApps(central: .central, restores: true)
+        let handles = try apps.connect()
+        let note = try #require(handles[Example.note])
+        let location = try #require(handles[Example.location])
+        let request = Request.readCharacteristic(peer: apps.peer, characteristic: location)
+        _ = try apps.central.ask(request, "value", \.value)
+        apps.central.send(.discoverDescriptors(peer: apps.peer, characteristic: location))
+        let stranger = UUID.blank
+        apps.central.send(.connect(peer: stranger, options: ConnectOptions()))
+        let scan = ScanRequest(services: [0x180F], allowsDuplicates: true)
+        apps.central.send(.startScan(scan))
+        apps.world.run(.seconds(1))
+        apps.centralApp.happened(.ended(.crashed))
+        apps.launchCentral()
+        apps.world.run(.seconds(1))
+        let events = apps.central.take()
+        let state = try #require(restored(events))
+        #expect(
+            state.scan == scan && events.first.flatMap { restored([$0]) } != nil
+                && events[1] == .stateChanged(.poweredOn)
+        )
+        let peer = try #require(state.peers.first)
+        #expect(state.peers.count == 1 && peer.info.identifier == apps.peer && peer.maximumWriteWithoutResponse == 182)
+        #expect(peer.services.map(\.service.uuid) == [Example.service])
+        let characteristics = try #require(peer.services.first?.characteristics)
+        #expect(Set(characteristics.map(\.characteristic.handle)) == Set(handles.values))
+        let found = try #require(characteristics.first { $0.characteristic.handle == location })
+        #expect(found.characteristic.value == [1] && found.descriptors.map(\.uuid) == [0x2901] && !found.isNotifying)
+        // It goes on from there, without a discovery.
+        let command = Request.writeCharacteristic(peer: apps.peer, characteristic: note, value: [9])
+        apps.central.send(command)
+        #expect(try apps.sensor.expect("write", \.writeRequest).writes.first?.value == [9])
+    }
+
+    @Test("behaviours 10.3, 10.7: what the process had asked for is told to nobody after it")
+    func whatTheProcessHadAskedForIsToldToNobody() throws {
+        let apps = LivingApps(central: .central, restores: true)
+        let handles = try apps.connect()
+        let (note, location) = (try #require(handles[Example.note]), try #require(handles[Example.location]))
+        apps.central.send(.readCharacteristic(peer: apps.peer, characteristic: note))
+        apps.central.send(.readCharacteristic(peer: apps.peer, characteristic: location))
+        apps.central.send(.watchConnections(ConnectionWatch(peers: [apps.peer])))
+        let transaction = try apps.sensor.expect("read", \.readRequest).transaction
+        apps.centralApp.happened(.ended(.crashed))
+        apps.launchCentral()
+        apps.world.run(.zero)
+        apps.central.take()
+        apps.sensor.send(.respond(transaction: transaction, status: .success, value: [3]))
+        apps.world.run(.seconds(1))
+        #expect(apps.central.take().isEmpty)
+        apps.strap.controller.loseLinks(.connectionTimeout)
+        apps.world.run(.seconds(1))
+        let events = apps.central.take()
+        #expect(events.count == 1 && events.first?.disconnection != nil)
+    }
+
+    @Test(
+        "behaviours 5.14, 10.3: a new process has all the room for writes without response, and what the old one queued is not counted"
+    )
+    func aNewProcessHasAllTheRoom() throws {
+        let apps = LivingApps(central: .central, restores: true)
+        let note = try #require(try apps.connect()[Example.controlPoint])
+        func write() {
+            apps.central.send(.writeWithoutResponse(peer: apps.peer, characteristic: note, value: [1]))
+        }
+        for _ in 0..<ServiceLimits.writesWithoutResponse { write() }
+        apps.centralApp.happened(.ended(.crashed))
+        apps.launchCentral()
+        apps.world.run(.zero)
+        apps.central.take()
+        for _ in 0..<ServiceLimits.writesWithoutResponse { write() }
+        apps.world.run(.seconds(2))
+        let room = apps.central.take().compactMap(\.writeCredits).reduce(0, +)
+        #expect(room == ServiceLimits.writesWithoutResponse)
+    }
+
+    @Test("behaviour 10.4: what a central asked a process that is gone, the next one is asked, in the same order")
+    func whatACentralAskedTheNextOneIsAsked() throws {
+        let apps = LivingApps(sensor: .peripheral, restores: true)
+        let note = try #require(try apps.connect()[Example.note])
+        apps.central.send(.readCharacteristic(peer: apps.peer, characteristic: note))
+        _ = try apps.sensor.expect("read", \.readRequest)
+        apps.sensorApp.happened(.ended(.crashed))
+        apps.world.run(.seconds(5))
+        apps.launchSensor()
+        let request = try apps.sensor.expect("read", \.readRequest)
+        apps.sensor.send(.respond(transaction: request.transaction, status: .success, value: [8]))
+        #expect(try apps.central.expect("value", \.value) == .success([8]))
+    }
+
+    @Test("behaviours 10.4, 10.6: one launch for all that happens, by which the app learns which managers to make")
+    func oneLaunchForAllThatHappens() throws {
+        let apps = LivingApps(central: .central, restores: true)
+        try apps.subscribe()
+        _ = apps.phone.manager(.peripheral, of: apps.centralApp, restoring: "other")
+        let launcher = Launcher()
+        apps.phone.system.launcher = launcher
+        apps.centralApp.happened(.ended(.removedFromMemory))
+        apps.world.run(.seconds(60))
+        #expect(launcher.launches.isEmpty)
+        for value in 1..<4 { apps.measure([UInt8(value)]) }
+        #expect(launcher.launches.map(\.app) == ["com.example.Collector"])
+        #expect(
+            launcher.launches.first?.managers == RestoreIdentifiers(centrals: ["collector"], peripherals: ["other"])
+        )
+        apps.launchCentral()
+        apps.world.run(.zero)
+        #expect(apps.central.take().compactMap(\.value) == [.success([1]), .success([2]), .success([3])])
+        // The other one was not made: it is given up, and nothing launches the app any more.
+        apps.world.run(.seconds(20))
+        #expect(apps.phone.system.preserved.isEmpty && launcher.launches.count == 1)
+    }
+
+    @Test("behaviour 10.6: an app that runs already, and has not made its managers yet, is not launched")
+    func anAppThatRunsIsNotLaunched() throws {
+        let apps = LivingApps(central: .central, restores: true)
+        try apps.subscribe()
+        let launcher = Launcher()
+        apps.phone.system.launcher = launcher
+        apps.centralApp.happened(.ended(.crashed))
+        let opened = apps.phone.app("Collector", .central)
+        apps.measure([1])
+        #expect(launcher.launches.isEmpty)
+        let manager = apps.phone.manager(.central, of: opened, restoring: "collector")
+        apps.world.run(.zero)
+        #expect(manager.take().compactMap(\.value) == [.success([1])])
+    }
+
+    @Test("behaviours 1.9, 1.10, 10.7: what happened to the radio meanwhile is told in its place")
+    func whatHappenedToTheRadioIsToldInItsPlace() throws {
+        let apps = LivingApps(central: .central, restores: true)
+        try apps.subscribe()
+        apps.centralApp.happened(.ended(.crashed))
+        apps.measure([1])
+        apps.phone.system.setPermission(.denied, for: "com.example.Collector")
+        apps.world.run(.seconds(1))
+        #expect(apps.phone.system.links.isEmpty)
+        apps.launchCentral()
+        apps.world.run(.zero)
+        let events = apps.central.take()
+        #expect(restored(events)?.peers.first?.maximumWriteWithoutResponse != nil)
+        #expect(events[1] == .stateChanged(.poweredOn) && events[2].value == .success([1]))
+        #expect(events.dropFirst(3) == [.stateChanged(.unauthorized)])
+        apps.phone.system.setPermission(.allowedAlways, for: "com.example.Collector")
+        apps.world.run(.zero)
+        #expect(apps.central.take() == [.stateChanged(.poweredOn)])
+    }
+
+    @Test("behaviour 10.1: of two managers with one identifier the older one is found first, a role at a time")
+    func twoWithOneIdentifier() throws {
+        let apps = LivingApps(central: .central, restores: true)
+        let second = apps.phone.manager(.central, of: apps.centralApp, restoring: "collector")
+        apps.central.send(.startScan(ScanRequest(services: [0x1801])))
+        second.send(.startScan(ScanRequest(services: [0x1802])))
+        apps.world.run(.zero)
+        apps.centralApp.happened(.ended(.crashed))
+        let peripheral = apps.phone.manager(.peripheral, of: apps.phone.app("Collector"), restoring: "collector")
+        apps.launchCentral()
+        let later = apps.phone.manager(.central, of: apps.centralApp, restoring: "collector")
+        apps.world.run(.zero)
+        #expect(peripheral.take() == [.stateChanged(.poweredOn)])
+        #expect(restored(apps.central.take())?.scan?.services == [0x1801])
+        #expect(restored(later.take())?.scan?.services == [0x1802])
+    }
+
+    @Test("AB-G05: of apps that do not run a bounded number is kept, those that were last in front")
+    func aBoundedNumberIsKept() {
+        let apps = LivingApps()
+        let phone = apps.phone
+        let names = (0...BluetoothSystem.maximumPreserved).map { "App\($0)" }
+        for name in names {
+            let app = phone.app(name)
+            _ = phone.manager(.central, of: app, restoring: "one")
+            app.happened(.ended(.crashed))
+        }
+        let kept = phone.system.preserved.keys.map(\.name)
+        #expect(Set(kept) == Set(names.dropFirst().map { "com.example.\($0)" }))
+        #expect(phone.system.centrals.count == BluetoothSystem.maximumPreserved + 1)
+    }
+
+    @Test("AB-G05, behaviour 10.4: values that come while nobody is there are bounded, and the newest are told")
+    func valuesThatComeMeanwhileAreBounded() throws {
+        let apps = LivingApps(restores: true)
+        try apps.subscribe()
+        apps.centralApp.happened(.ended(.crashed))
+        for value in 0..<300 { apps.measure([UInt8(value % 256), UInt8(value / 256)]) }
+        apps.launchCentral()
+        apps.world.run(.zero)
+        let values = apps.central.take().compactMap(\.value)
+        #expect(values.count == EventMailbox.capacity && values.last == .success([43, 1]))
+    }
+}

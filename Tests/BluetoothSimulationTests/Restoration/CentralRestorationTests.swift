@@ -1,0 +1,231 @@
+import BluetoothService
+import BluetoothSimulation
+import CoreBluetooth
+import EventLoops
+import Foundation
+import Radio
+import Testing
+
+/// Central managers that outlive the process of their app.
+@Suite struct CentralRestorationTests {
+    enum Death: CaseIterable { case crash, memory }
+
+    private func kill(_ app: SimulatedApp, by death: Death = .crash) {
+        switch death {
+        case .crash: app.crash()
+        case .memory: app.removeFromMemory()
+        }
+    }
+
+    @Test(
+        "behaviours 10.1, 10.3 to 10.9, 10.11, 10.19, 13.9: a value launches an app that is gone, which is told what stood, the state, and the value",
+        arguments: Death.allCases
+    )
+    func aValueLaunchesTheApp(death: Death) {
+        let world = RestorationWorld()
+        world.collect()
+        kill(world.collector, by: death)
+        world.world.run(for: .seconds(600))
+        #expect(world.collected.take().isEmpty && world.sensed.take().isEmpty)
+        world.measure(61)
+        let expected = [
+            "launched for [\"central collector\"]", "restores in state 0",
+            "restored Belt, state 2, notifying true, writable true", "state 5",
+            "value [0, 61]",
+        ]
+        #expect(world.collected.take() == expected)
+        #expect(world.collector.phase == .background)
+        world.measure(62)
+        #expect(world.collected.take() == ["value [0, 62]"])
+        world.world.run(for: .seconds(20))
+        #expect(world.collector.phase == .suspended)
+        // A suspended app is resumed, and nothing is restored (behaviour 10.19).
+        world.measure(63)
+        #expect(world.collected.take() == ["value [0, 63]"])
+    }
+
+    @Test("behaviours 10.1, 9.14: without an identifier nothing is kept, and nobody is launched")
+    func withoutAnIdentifierNothingIsKept() {
+        let world = RestorationWorld(collector: nil)
+        world.collect()
+        world.collector.crash()
+        world.world.run(for: .seconds(1))
+        #expect(world.sensed.take() == ["unsubscribed from 2A37"])
+        world.measure(61)
+        world.world.run(for: .seconds(60))
+        #expect(world.collected.take().isEmpty)
+        world.phone.open("collector")
+        world.world.run(for: .seconds(5))
+        #expect(
+            world.collected.take() == ["launched by the person, with []", "state 5", "connected", "notifying true"]
+        )
+    }
+
+    @Test("behaviour 10.16: an app that the person has ended is not launched, and finds nothing again")
+    func anAppThatThePersonHasEnded() {
+        let world = RestorationWorld()
+        world.collect()
+        world.collector.forceQuit()
+        world.measure(61)
+        world.world.run(for: .seconds(60))
+        #expect(world.collected.take().isEmpty)
+        world.phone.open("collector")
+        world.world.run(for: .seconds(5))
+        #expect(world.collected.take().prefix(2) == ["launched by the person, with []", "state 5"])
+    }
+
+    @Test(
+        "behaviour 10.16: what was kept is gone when the app is ended by the person in the end, or Bluetooth switched off",
+        arguments: [true, false]
+    )
+    func whatWasKeptGoes(byForce: Bool) {
+        let world = RestorationWorld()
+        world.collect()
+        world.collector.crash()
+        if byForce {
+            world.phone.open("collector")
+            world.world.run(for: .seconds(1))
+            _ = world.collected.take()
+            world.collector.forceQuit()
+        } else {
+            world.phone.setPower(false)
+            world.phone.setPower(true)
+        }
+        world.measure(61)
+        world.world.run(for: .seconds(60))
+        #expect(world.collected.take().isEmpty)
+    }
+
+    @Test(
+        "behaviours 10.5, 10.10, 10.13, 10.14: a connection that was asked for, and comes about, launches the app, which hears of it"
+    )
+    func aConnectionThatComesAbout() {
+        let world = RestorationWorld()
+        world.belt.move(to: .init(x: 5_000))
+        world.phone.open("collector")
+        world.world.run(for: .seconds(5))
+        #expect(world.collected.take() == ["launched by the person, with []", "state 5"])
+        // It scans. Killed so, the scan goes on for the mode, and finds.
+        world.collector.removeFromMemory()
+        world.belt.move(to: .init(x: 1))
+        world.world.run(for: .seconds(10))
+        let lines = world.collected.take()
+        #expect(
+            lines.prefix(3) == [
+                "launched for [\"central collector\"]", "restores in state 0, scan for [Heart Rate] true", "state 5",
+            ]
+        )
+        #expect(lines.suffix(2) == ["connected", "notifying true"])
+    }
+
+    @Test(
+        "behaviours 10.4, 10.7, 10.10: the end of a connection launches the app; one that is made meanwhile is told after the state"
+    )
+    func theEndOfAConnection() {
+        let world = RestorationWorld()
+        world.collect()
+        world.collector.crash()
+        world.belt.move(to: .init(x: 5_000))
+        world.world.run(for: .seconds(10))
+        let first = world.collected.take()
+        #expect(
+            first == [
+                "launched for [\"central collector\"]", "restores in state 0",
+                "restored Belt, state 2, notifying true, writable true",
+                "state 5", "disconnected",
+            ]
+        )
+        // It has asked for the connection again, and is killed once more while it waits.
+        world.collector.crash()
+        world.world.run(for: .seconds(600))
+        #expect(world.collected.take().isEmpty)
+        world.belt.move(to: .init(x: 1))
+        world.world.run(for: .seconds(10))
+        #expect(
+            world.collected.take() == [
+                "launched for [\"central collector\"]", "restores in state 0", "restored Belt, state 1", "state 5",
+                "connected",
+                "notifying true",
+            ]
+        )
+    }
+
+    @Test("behaviour 10.6: the person may open the app before anything happens; it goes on as it was")
+    func thePersonOpensTheAppFirst() {
+        let world = RestorationWorld()
+        world.collect()
+        world.collector.crash()
+        world.phone.open("collector")
+        world.world.run(for: .seconds(1))
+        #expect(
+            world.collected.take() == [
+                "launched by the person, with [\"central collector\"]", "restores in state 0",
+                "restored Belt, state 2, notifying true, writable true", "state 5",
+            ]
+        )
+        world.measure(61)
+        #expect(world.collected.take() == ["value [0, 61]"] && world.collector.phase == .foreground)
+        world.world.run(for: .seconds(60))
+        #expect(world.collector.phase == .foreground)
+    }
+
+    @Test("behaviour 10.6: what no manager takes over in time is given up")
+    func whatNobodyTakesOverIsGivenUp() {
+        let world = RestorationWorld()
+        world.collect()
+        world.collector.crash()
+        let collected = world.collected
+        world.phone.install("collector", declaring: AppDeclaration(backgroundModes: .central)) { _, launch in
+            collected.note(launch.line)
+            return 0
+        }
+        world.measure(61)
+        #expect(collected.take() == ["launched for [\"central collector\"]"])
+        world.world.run(for: .seconds(8))
+        _ = world.sensed.take()
+        world.world.run(for: .seconds(2))
+        #expect(world.sensed.take() == ["unsubscribed from \(Belt.rate)"])
+        world.measure(62)
+        world.world.run(for: .seconds(60))
+        #expect(collected.take().isEmpty)
+    }
+
+    @Test(
+        "behaviours 9.5, 10.4: an app without bluetooth-central is not launched; when the person opens it, it finds what was kept"
+    )
+    func withoutTheModeNobodyIsLaunched() {
+        let world = RestorationWorld(modes: [])
+        world.collect()
+        world.collector.crash()
+        world.measure(61)
+        world.world.run(for: .seconds(60))
+        #expect(world.collected.take().isEmpty)
+        world.phone.open("collector")
+        world.world.run(for: .seconds(1))
+        #expect(
+            world.collected.take() == [
+                "launched by the person, with [\"central collector\"]", "restores in state 0",
+                "restored Belt, state 2, notifying true, writable true", "state 5", "value [0, 61]",
+            ]
+        )
+    }
+
+    @Test(
+        "behaviours 9.3, 10.4: what an app that is gone had asked for is for nobody, and it may ask as much as a new one"
+    )
+    func whatAnAppThatIsGoneHadAskedFor() {
+        let world = RestorationWorld()
+        world.collect()
+        for value in UInt8(1)..<30 {
+            world.collector.crash()
+            world.measure(value)
+            #expect(
+                world.collected.take() == [
+                    "launched for [\"central collector\"]", "restores in state 0",
+                    "restored Belt, state 2, notifying true, writable true",
+                    "state 5", "value [0, \(value)]",
+                ]
+            )
+        }
+    }
+}

@@ -1,0 +1,181 @@
+import BluetoothService
+import BluetoothSimulation
+import CoreBluetooth
+import EventLoops
+import Foundation
+import Synchronization
+import Testing
+
+/// Peripheral managers that outlive the process of their app.
+@Suite struct PeripheralRestorationTests {
+    /// A central that reads the note of a belt whenever it is told to.
+    private final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
+        // Safe: everything is touched on the queue alone, but for the manager, which is made once.
+        let journal = Journal()
+        private let queue = DispatchQueue(label: "reader")
+        private var manager: CBCentralManager!
+        private var belt: CBPeripheral?
+        private var note: CBCharacteristic?
+
+        override init() {
+            super.init()
+            manager = CBCentralManager(delegate: self, queue: queue)
+        }
+
+        func read() { queue.sync { if let belt, let note { belt.readValue(for: note) } } }
+
+        func centralManagerDidUpdateState(_ central: CBCentralManager) {
+            central.scanForPeripherals(withServices: [Belt.service])
+        }
+
+        func centralManager(
+            _ central: CBCentralManager,
+            didDiscover peripheral: CBPeripheral,
+            advertisementData: [String: Any],
+            rssi RSSI: NSNumber
+        ) {
+            guard belt == nil else { return }
+            belt = peripheral
+            peripheral.delegate = self
+            central.stopScan()
+            central.connect(peripheral)
+        }
+
+        func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+            peripheral.discoverServices([Belt.service])
+        }
+
+        func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+            for service in peripheral.services ?? [] { peripheral.discoverCharacteristics(nil, for: service) }
+        }
+
+        func peripheral(
+            _ peripheral: CBPeripheral,
+            didDiscoverCharacteristicsFor service: CBService,
+            error: (any Error)?
+        ) {
+            note = service.characteristics?.first { $0.uuid == Belt.note }
+            journal.note("ready")
+        }
+
+        func peripheral(
+            _ peripheral: CBPeripheral,
+            didUpdateValueFor characteristic: CBCharacteristic,
+            error: (any Error)?
+        ) {
+            journal.note(
+                error.map { "error \(($0 as NSError).code)" } ?? "value \(Array(characteristic.value ?? Data()))"
+            )
+        }
+    }
+
+    private static let restored = [
+        "launched for [\"peripheral sensor\"]", "restores in state 0, advertises Belt [Heart Rate]",
+        "restored 2A37, 0 subscribed", "restored 2A39, 0 subscribed",
+        "state 5, advertising true",
+    ]
+
+    @Test("behaviours 10.3 to 10.7, 10.12: a read launches an app that is gone, and is answered by it")
+    func aReadLaunchesTheApp() {
+        let world = RestorationWorld()
+        let reader = world.phone.launch("reader") { _ in Reader() }
+        world.world.run(for: .seconds(5))
+        #expect(reader.journal.take() == ["ready"])
+        _ = world.sensed.take()
+        world.sensorApp.crash()
+        world.forgetSensor()
+        world.world.run(for: .seconds(600))
+        #expect(world.sensed.take().isEmpty && world.belt.advertisedAddress != nil)
+        reader.read()
+        world.world.run(for: .seconds(2))
+        #expect(world.sensed.take() == Self.restored + ["read of 2A39"])
+        #expect(reader.journal.take() == ["value [7]"])
+        #expect(world.sensorApp.phase == .background)
+    }
+
+    @Test("behaviours 10.4, 10.12: a central that has subscribed stays so, and the new process sends to it")
+    func aSubscriberStays() {
+        let world = RestorationWorld()
+        world.collect()
+        world.sensorApp.removeFromMemory()
+        world.forgetSensor()
+        world.world.run(for: .seconds(60))
+        #expect(world.collected.take().isEmpty && world.sensed.take().isEmpty)
+        world.belt.open("sensor")
+        world.world.run(for: .seconds(1))
+        #expect(
+            world.sensed.take() == [
+                "launched by the person, with [\"peripheral sensor\"]",
+                "restores in state 0, advertises Belt [Heart Rate]",
+                "restored 2A37, 1 subscribed", "restored 2A39, 0 subscribed",
+                "state 5, advertising true",
+            ]
+        )
+        for value in UInt8(60)..<90 { world.measure(value) }
+        #expect(world.collected.take() == (60..<90).map { "value [0, \($0)]" })
+    }
+
+    @Test("behaviours 10.4, 10.7: while the app is gone somebody finds, connects and subscribes, which launches it")
+    func somebodySubscribesMeanwhile() {
+        let world = RestorationWorld()
+        _ = world.sensed.take()
+        world.sensorApp.crash()
+        world.forgetSensor()
+        world.collect(keepingSensed: true)
+        #expect(world.sensed.take() == Self.restored + ["subscribed to 2A37"])
+        world.measure(61)
+        #expect(world.collected.take() == ["value [0, 61]"])
+    }
+
+    @Test("behaviour 10.4: a read that the process did not answer before it ended is put to the next one")
+    func aReadThatWasNotAnswered() {
+        let world = RestorationWorld()
+        let reader = world.phone.launch("reader") { _ in Reader() }
+        world.world.run(for: .seconds(5))
+        _ = (reader.journal.take(), world.sensed.take())
+        // The app sleeps when the question comes, wakes for it, and dies before it says anything.
+        world.sensorApp.leave()
+        world.world.run(for: .seconds(31))
+        let app = world.sensorApp
+        reader.read()
+        world.world.run(for: .milliseconds(1))
+        app.crash()
+        world.forgetSensor()
+        world.world.run(for: .seconds(2))
+        #expect(reader.journal.take() == ["value [7]"])
+        #expect(world.sensed.take().last == "read of 2A39")
+    }
+
+    @Test(
+        "behaviours 9.14, 10.6, 10.16: what is not kept, or given up, is gone from the air and the table",
+        arguments: [0, 1, 2]
+    )
+    func whatIsGivenUpIsGone(how: Int) {
+        let world = RestorationWorld(sensor: how == 0 ? nil : Sensor.identifier)
+        let reader = world.phone.launch("reader") { _ in Reader() }
+        world.world.run(for: .seconds(5))
+        _ = (reader.journal.take(), world.sensed.take())
+        switch how {
+        case 0: world.sensorApp.crash()
+        case 1: world.sensorApp.forceQuit()
+        default:
+            let sensed = world.sensed
+            world.sensorApp.crash()
+            world.belt.install("sensor", declaring: AppDeclaration(backgroundModes: .peripheral)) { _, launch in
+                sensed.note(launch.line)
+                return 0
+            }
+            reader.read()
+            world.world.run(for: .seconds(2))
+            #expect(sensed.take() == ["launched for [\"peripheral sensor\"]"])
+            world.world.run(for: .seconds(10))
+            #expect(reader.journal.take() == ["error 14"])
+        }
+        world.forgetSensor()
+        world.world.run(for: .seconds(1))
+        #expect(world.belt.advertisedAddress == nil)
+        reader.read()
+        world.world.run(for: .seconds(5))
+        #expect(reader.journal.take().allSatisfy { $0.hasPrefix("error") } && world.sensed.take().isEmpty)
+    }
+}

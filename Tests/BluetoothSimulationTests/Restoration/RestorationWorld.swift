@@ -1,0 +1,282 @@
+import BluetoothService
+import BluetoothSimulation
+import CoreBluetooth
+import EventLoops
+import Foundation
+import Synchronization
+
+/// What the apps of a device have heard, over all their launches.
+final class Journal: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    func note(_ line: String) { lines.withLock { $0.append(line) } }
+
+    /// Takes what was noted so far.
+    func take() -> [String] {
+        lines.withLock { lines in
+            defer { lines = [] }
+            return lines
+        }
+    }
+}
+
+extension AppLaunch {
+    var line: String {
+        let managers = restoring.centrals.map { "central \($0)" } + restoring.peripherals.map { "peripheral \($0)" }
+        return "launched " + (isInBackground ? "for" : "by the person, with") + " \(managers)"
+    }
+}
+
+enum Belt {
+    static let service = CBUUID(string: "180D")
+    static let rate = CBUUID(string: "2A37")
+    static let note = CBUUID(string: "2A39")
+}
+
+/// An app in the central role as Apple tells to write it (behaviour 10.13): it looks for a belt, connects and subscribes, and goes on
+/// where it was.
+final class Collector: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
+    // Safe: everything is touched on the queue alone, but for the manager, which is made once.
+    private let journal: Journal
+    private var manager: CBCentralManager!
+    private var belt: CBPeripheral?
+    static let identifier = "collector"
+
+    init(_ journal: Journal, identifier: String? = Collector.identifier, connectOptions: [String: Any]? = nil) {
+        self.journal = journal
+        self.connectOptions = connectOptions
+        super.init()
+        let options = identifier.map { [CBCentralManagerOptionRestoreIdentifierKey: $0] }
+        manager = CBCentralManager(delegate: self, queue: DispatchQueue(label: "collector"), options: options)
+    }
+
+    private let connectOptions: [String: Any]?
+
+    func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
+        let peripherals = dict[CBCentralManagerRestoredStatePeripheralsKey] as? [CBPeripheral] ?? []
+        let services = dict[CBCentralManagerRestoredStateScanServicesKey] as? [CBUUID]
+        journal.note(
+            "restores in state \(central.state.rawValue)"
+                + (services.map { ", scan for \($0) \(central.isScanning)" } ?? "")
+        )
+        for peripheral in peripherals {
+            let rate = peripheral.services?.first?.characteristics?.first { $0.uuid == Belt.rate }
+            journal.note(
+                "restored \(peripheral.name ?? "-"), state \(peripheral.state.rawValue)"
+                    + (rate.map { ", notifying \($0.isNotifying), writable \(peripheral.canSendWriteWithoutResponse)" }
+                        ?? "")
+            )
+            peripheral.delegate = self
+            belt = peripheral
+            // Not yet a time for commands (behaviour 10.11).
+            peripheral.readRSSI()
+        }
+    }
+
+    func centralManagerDidUpdateState(_ central: CBCentralManager) {
+        journal.note("state \(central.state.rawValue)")
+        guard central.state == .poweredOn else { return }
+        guard let belt else { return central.scanForPeripherals(withServices: [Belt.service]) }
+        if belt.state == .disconnected { central.connect(belt) }
+    }
+
+    func centralManager(
+        _ central: CBCentralManager,
+        didDiscover peripheral: CBPeripheral,
+        advertisementData: [String: Any],
+        rssi RSSI: NSNumber
+    ) {
+        guard belt == nil else { return }
+        belt = peripheral
+        peripheral.delegate = self
+        central.stopScan()
+        central.connect(peripheral, options: connectOptions)
+    }
+
+    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+        journal.note("connected")
+        peripheral.discoverServices([Belt.service])
+    }
+
+    func centralManager(
+        _ central: CBCentralManager,
+        didDisconnectPeripheral peripheral: CBPeripheral,
+        error: (any Error)?
+    ) {
+        journal.note("disconnected")
+        central.connect(peripheral)
+    }
+
+    func peripheral(_ peripheral: CBPeripheral, didReadRSSI RSSI: NSNumber, error: (any Error)?) {
+        journal.note("RSSI")
+    }
+
+    func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+        for service in peripheral.services ?? [] { peripheral.discoverCharacteristics(nil, for: service) }
+    }
+
+    func peripheral(_ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?) {
+        for value in service.characteristics ?? [] where value.properties.contains(.notify) {
+            peripheral.setNotifyValue(true, for: value)
+        }
+    }
+
+    func peripheral(
+        _ peripheral: CBPeripheral,
+        didUpdateNotificationStateFor characteristic: CBCharacteristic,
+        error: (any Error)?
+    ) {
+        journal.note("notifying \(characteristic.isNotifying)")
+    }
+
+    func peripheral(_ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?)
+    {
+        journal.note("value \(characteristic.value.map { "\(Array($0))" } ?? "-")")
+    }
+}
+
+/// An app in the peripheral role: a belt that measures when it is told to, and keeps a note.
+final class Sensor: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
+    // Safe: everything is touched on the queue alone, but for the manager, which is made once.
+    private let journal: Journal
+    private let queue = DispatchQueue(label: "sensor")
+    private var manager: CBPeripheralManager!
+    private var rate: CBMutableCharacteristic?
+    private var isRestored = false
+    static let identifier = "sensor"
+
+    init(_ journal: Journal, identifier: String? = Sensor.identifier) {
+        self.journal = journal
+        super.init()
+        let options = identifier.map { [CBPeripheralManagerOptionRestoreIdentifierKey: $0] }
+        manager = CBPeripheralManager(delegate: self, queue: queue, options: options)
+    }
+
+    /// Sends a measurement to whoever has subscribed; says whether there was room.
+    @discardableResult
+    func measure(_ value: UInt8) -> Bool {
+        queue.sync {
+            guard let rate else { return false }
+            return manager.updateValue(Data([0, value]), for: rate, onSubscribedCentrals: nil)
+        }
+    }
+
+    func peripheralManager(_ peripheral: CBPeripheralManager, willRestoreState dict: [String: Any]) {
+        isRestored = true
+        let services = dict[CBPeripheralManagerRestoredStateServicesKey] as? [CBMutableService] ?? []
+        let advertised = dict[CBPeripheralManagerRestoredStateAdvertisementDataKey] as? [String: Any]
+        let name = advertised?[CBAdvertisementDataLocalNameKey] as? String ?? "-"
+        let uuids = advertised?[CBAdvertisementDataServiceUUIDsKey] as? [CBUUID] ?? []
+        journal.note("restores in state \(peripheral.state.rawValue), advertises \(name) \(uuids)")
+        for characteristic in services.flatMap({ $0.characteristics ?? [] }).compactMap({
+            $0 as? CBMutableCharacteristic
+        }) {
+            let count = characteristic.subscribedCentrals?.count ?? -1
+            journal.note("restored \(characteristic.uuid), \(count) subscribed")
+            if characteristic.uuid == Belt.rate { rate = characteristic }
+        }
+    }
+
+    func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
+        journal.note("state \(peripheral.state.rawValue), advertising \(peripheral.isAdvertising)")
+        guard peripheral.state == .poweredOn, !isRestored else { return }
+        let rate = CBMutableCharacteristic(type: Belt.rate, properties: .notify, value: nil, permissions: .readable)
+        let note = CBMutableCharacteristic(
+            type: Belt.note,
+            properties: [.read, .write],
+            value: nil,
+            permissions: [.readable, .writeable]
+        )
+        let service = CBMutableService(type: Belt.service, primary: true)
+        service.characteristics = [rate, note]
+        self.rate = rate
+        peripheral.add(service)
+        peripheral.startAdvertising([
+            CBAdvertisementDataLocalNameKey: "Belt", CBAdvertisementDataServiceUUIDsKey: [Belt.service],
+        ])
+    }
+
+    func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        central: CBCentral,
+        didSubscribeTo characteristic: CBCharacteristic
+    ) {
+        journal.note("subscribed to \(characteristic.uuid)")
+    }
+
+    func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        central: CBCentral,
+        didUnsubscribeFrom characteristic: CBCharacteristic
+    ) {
+        journal.note("unsubscribed from \(characteristic.uuid)")
+    }
+
+    func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
+        journal.note("read of \(request.characteristic.uuid)")
+        request.value = Data([7])
+        peripheral.respond(to: request, withResult: .success)
+    }
+}
+
+/// A phone that collects what a belt measures; both apps are installed, and can be launched by the system.
+final class RestorationWorld {
+    let world = SimulatedWorld(seed: 77)
+    let phone: SimulatedDevice
+    let belt: SimulatedDevice
+    let collected = Journal()
+    let sensed = Journal()
+    private final class Running: Sendable {
+        let sensor = Mutex<Sensor?>(nil)
+    }
+
+    /// The belt's app as it runs now.
+    private let running = Running()
+
+    init(
+        collector: String? = Collector.identifier,
+        modes: AppDeclaration.BackgroundModes = .central,
+        connectOptions: @escaping @Sendable () -> [String: Any]? = { nil },
+        sensor identifier: String? = Sensor.identifier
+    ) {
+        phone = world.addDevice(named: "Phone")
+        belt = world.addDevice(named: "Belt")
+        let (collected, sensed, running) = (collected, sensed, running)
+        phone.install("collector", declaring: AppDeclaration(backgroundModes: modes)) { _, launch in
+            collected.note(launch.line)
+            return Collector(collected, identifier: collector, connectOptions: connectOptions())
+        }
+        belt.install("sensor", declaring: AppDeclaration(backgroundModes: .peripheral)) { _, launch in
+            sensed.note(launch.line)
+            let sensor = Sensor(sensed, identifier: identifier)
+            running.sensor.withLock { $0 = sensor }
+            return sensor
+        }
+        belt.open("sensor")
+        world.run(for: .seconds(1))
+    }
+
+    var collector: SimulatedApp { app("collector", of: phone) }
+    var sensorApp: SimulatedApp { app("sensor", of: belt) }
+
+    private func app(_ name: String, of device: SimulatedDevice) -> SimulatedApp {
+        guard let app = device.app(name) else { preconditionFailure("\(name) has not been opened") }
+        return app
+    }
+
+    /// Goes as far as a phone that hears of each measurement.
+    func collect(keepingSensed: Bool = false) {
+        phone.open("collector")
+        world.run(for: .seconds(5))
+        _ = collected.take()
+        if !keepingSensed { _ = sensed.take() }
+    }
+
+    func measure(_ value: UInt8) {
+        running.sensor.withLock { $0 }?.measure(value)
+        world.run(for: .seconds(1))
+    }
+
+    /// The test lets go of the belt's app, whose process is gone.
+    func forgetSensor() { running.sensor.withLock { $0 = nil } }
+}
