@@ -161,6 +161,16 @@ public final class SimulatedDevice: Sendable {
         return SimulatedApp(name: name, device: self, process: launched)
     }
 
+    /// Tells `observer` each time that an app is somewhere else in its life. Called on the loop.
+    public func watchApps(_ observer: @escaping @Sendable (_ app: String, AppPhase) -> Void) {
+        parts.with {
+            $0.system.observers.add(.managers) { observation in
+                guard case .appMoved(let phase) = observation.happening else { return }
+                observer(observation.subject.app?.name ?? "", phase)
+            }
+        }
+    }
+
     /// The user's switch for Bluetooth.
     public func setPower(_ isOn: Bool) {
         let parts = parts

@@ -95,6 +95,8 @@ package struct AppLifecycle {
 
     mutating func handle(_ event: Event) -> [Action] {
         switch (state, event) {
+        // The person takes back what is kept of an app that ended otherwise (behaviour 10.16).
+        case (.ended(let end), .ended(.forceQuit)) where end != .forceQuit: return move(to: .ended(.forceQuit), [.end])
         case (.ended, _): return []
         case (_, .ended(let end)): return move(to: .ended(end), [.endTimer, .end])
         case (.foreground, .left):

@@ -51,6 +51,12 @@ import Testing
         }
     }
 
+    @Test("behaviour 10.16: the person may end an app that has ended already, and takes back what is kept of it")
+    func thePersonMayEndAnAppThatHasEnded() {
+        #expect(life([.ended(.crashed), .ended(.forceQuit)]) == (.notRunning(.forceQuit), [.end]))
+        #expect(life([.ended(.forceQuit), .ended(.forceQuit)]) == (.notRunning(.forceQuit), []))
+    }
+
     @Test func whatMeansNothingWhereTheAppIsChangesNothing() {
         for event: AppLifecycle.Event in [.entered, .told, .timeIsUp, .asksForTime(true), .asksForTime(false)] {
             #expect(life([event]) == (.foreground, []))

@@ -150,6 +150,20 @@ import Testing
         )
     }
 
+    @Test("behaviour 10.16: the person ends an app that is gone already, and what was kept of it is gone too")
+    func thePersonEndsAnAppThatIsGone() {
+        let world = RestorationWorld()
+        world.collect()
+        world.collector.removeFromMemory()
+        world.collector.forceQuit()
+        world.measure(61)
+        world.world.run(for: .seconds(60))
+        #expect(world.collected.take().isEmpty)
+        world.phone.open("collector")
+        world.world.run(for: .seconds(5))
+        #expect(world.collected.take().prefix(2) == ["launched by the person, with []", "state 5"])
+    }
+
     @Test("behaviour 10.6: the person may open the app before anything happens; it goes on as it was")
     func thePersonOpensTheAppFirst() {
         let world = RestorationWorld()

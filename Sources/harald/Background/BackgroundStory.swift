@@ -1,0 +1,116 @@
+import BluetoothService
+import BluetoothSimulation
+import CoreBluetooth
+import EventLoops
+import Foundation
+import Synchronization
+
+/// Two phones whose apps leave the foreground, sleep, end and come back (behaviours 7.24, 9.1 to 9.7, 10.3 to 10.7, 10.16).
+final class BackgroundStory {
+    private let world: SimulatedWorld
+    private let ann: SimulatedDevice
+    private let ben: SimulatedDevice
+    private let line: @Sendable (String) -> Void
+    private let bens: NoteApp
+
+    init(
+        _ world: SimulatedWorld,
+        captures: (ann: (@Sendable ([UInt8]) -> Void)?, ben: (@Sendable ([UInt8]) -> Void)?) = (nil, nil),
+        line: @escaping @Sendable (String) -> Void
+    ) {
+        self.world = world
+        self.line = line
+        ann = world.addDevice(named: "Ann's phone", capture: captures.ann)
+        ben = world.addDevice(named: "Ben's phone", capture: captures.ben)
+        let (sayAnn, sayBen) = (Self.speaker("Ann", world, line), Self.speaker("Ben", world, line))
+        ann.watchApps { _, phase in sayAnn("( her app is \(phase.text) )") }
+        ben.watchApps { _, phase in sayBen("( his app is \(phase.text) )") }
+        ann.install("reader", declaring: AppDeclaration(backgroundModes: .central)) { _, launch in
+            sayAnn(
+                "her app is launched by \(launch.isInBackground ? "the system" : "her"), to restore \(launch.restoring.centrals)"
+            )
+            return NoteReader(say: sayAnn)
+        }
+        bens = ben.launch("notes", declaring: AppDeclaration(backgroundModes: .peripheral)) { NoteApp($0, say: sayBen) }
+    }
+
+    private static func speaker(
+        _ who: String,
+        _ world: SimulatedWorld,
+        _ line: @escaping @Sendable (String) -> Void
+    ) -> @Sendable (String) -> Void {
+        { text in
+            let now = world.now.nanoseconds / 1_000_000
+            line(String(format: "%2d:%06.3f  %@  %@", now / 60_000, Double(now % 60_000) / 1_000, who, text))
+        }
+    }
+
+    private func chapter(_ title: String) {
+        line("")
+        line(title)
+    }
+
+    /// Tells it from beginning to end.
+    func tell() {
+        meetAsleep()
+        hearWhileAsleep()
+        comeBack()
+        stayAway()
+    }
+
+    private func meetAsleep() {
+        chapter("Ben's app advertises a note, and Ben puts his phone away.")
+        world.run(for: .seconds(1))
+        bens.app.leave()
+        world.run(for: .seconds(40))
+        chapter("Ann opens her app. It names the service, and so the overflow area tells it that Ben's app is there.")
+        ann.open("reader")
+        world.run(for: .seconds(10))
+    }
+
+    private func hearWhileAsleep() {
+        chapter("Ann too puts her phone away. What Ben writes wakes her app, for ten seconds each time.")
+        ann.app("reader")?.leave()
+        world.run(for: .seconds(60))
+        write("Gone shopping")
+    }
+
+    private func comeBack() {
+        chapter("Ann's phone needs the memory: the app is gone, the connection and the subscription stay.")
+        ann.app("reader")?.removeFromMemory()
+        world.run(for: .seconds(300))
+        write("Back at eight")
+    }
+
+    /// Ben takes his phone out, writes, and puts it away.
+    private func write(_ text: String) {
+        bens.app.enter()
+        bens.write(text)
+        world.run(for: .seconds(1))
+        bens.app.leave()
+        world.run(for: .seconds(40))
+    }
+
+    private func stayAway() {
+        chapter("Ann ends the app herself: nothing is kept, and nobody launches it.")
+        ann.app("reader")?.forceQuit()
+        write("Are you there?")
+        chapter("She opens it once more, and it begins from the beginning.")
+        ann.open("reader")
+        world.run(for: .seconds(10))
+    }
+}
+
+extension AppPhase {
+    fileprivate var text: String {
+        switch self {
+        case .foreground: "in front"
+        case .background: "in the background, and runs"
+        case .suspended: "suspended"
+        case .notRunning(.removedFromMemory): "removed from memory"
+        case .notRunning(.forceQuit): "ended by the person"
+        case .notRunning(.crashed): "ended by a fault"
+        case .notRunning(.deviceRestarted): "ended with the device"
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import BluetoothSimulation
+import CoreBluetooth
+import Foundation
+import Synchronization
+
+enum Notes {
+    static let service = CBUUID(string: "8E5A0001-5B1C-4C8B-9A60-2F6D1A3C7E10")
+    static let note = CBUUID(string: "8E5A0002-5B1C-4C8B-9A60-2F6D1A3C7E10")
+}
+
+/// An app with a note that others may read and follow, as anyone would write it for Apple's systems.
+final class NoteApp: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
+    // Safe: what changes has a lock, and the manager is made once.
+    let app: SimulatedApp
+    private let say: @Sendable (String) -> Void
+    private let text = Mutex("Hello")
+    private let note = CBMutableCharacteristic(
+        type: Notes.note,
+        properties: [.read, .notify],
+        value: nil,
+        permissions: .readable
+    )
+    private var manager: CBPeripheralManager!
+
+    init(_ app: SimulatedApp, say: @escaping @Sendable (String) -> Void) {
+        self.app = app
+        self.say = say
+        super.init()
+        manager = CBPeripheralManager(delegate: self, queue: DispatchQueue(label: "notes"))
+    }
+
+    /// Ben writes something: whoever has subscribed hears of it.
+    func write(_ text: String) {
+        self.text.withLock { $0 = text }
+        say("writes \"\(text)\"")
+        manager.updateValue(Data(text.utf8), for: note, onSubscribedCentrals: nil)
+    }
+
+    func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
+        guard peripheral.state == .poweredOn else { return }
+        let service = CBMutableService(type: Notes.service, primary: true)
+        service.characteristics = [note]
+        peripheral.add(service)
+        peripheral.startAdvertising([
+            CBAdvertisementDataLocalNameKey: "Ben", CBAdvertisementDataServiceUUIDsKey: [Notes.service],
+        ])
+    }
+
+    func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {
+        say("his app advertises \"Ben\" and its service")
+    }
+
+    func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
+        say("his app is asked for the note")
+        request.value = Data(text.withLock { $0 }.utf8.dropFirst(request.offset))
+        peripheral.respond(to: request, withResult: .success)
+    }
+
+    func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        central: CBCentral,
+        didSubscribeTo characteristic: CBCharacteristic
+    ) {
+        say("his app has a subscriber")
+    }
+}

@@ -1,0 +1,71 @@
+import CoreBluetooth
+import Foundation
+
+/// An app that follows somebody's note, and goes on where it was after it was ended by the system.
+final class NoteReader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
+    // Safe: everything is touched on the manager's queue alone, and the manager is made once.
+    private let say: @Sendable (String) -> Void
+    private var manager: CBCentralManager!
+    private var writer: CBPeripheral?
+
+    init(say: @escaping @Sendable (String) -> Void) {
+        self.say = say
+        super.init()
+        let options = [CBCentralManagerOptionRestoreIdentifierKey: "reader"]
+        manager = CBCentralManager(delegate: self, queue: DispatchQueue(label: "reader"), options: options)
+    }
+
+    func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
+        let known = dict[CBCentralManagerRestoredStatePeripheralsKey] as? [CBPeripheral] ?? []
+        writer = known.first
+        writer?.delegate = self
+        let note = writer?.services?.first?.characteristics?.first
+        say("willRestoreState: \(known.count) peripheral, its note notifies: \(note?.isNotifying == true)")
+    }
+
+    func centralManagerDidUpdateState(_ central: CBCentralManager) {
+        guard central.state == .poweredOn else { return }
+        say("poweredOn")
+        if writer == nil { central.scanForPeripherals(withServices: [Notes.service]) }
+    }
+
+    func centralManager(
+        _ central: CBCentralManager,
+        didDiscover peripheral: CBPeripheral,
+        advertisementData: [String: Any],
+        rssi RSSI: NSNumber
+    ) {
+        guard writer == nil else { return }
+        let name = advertisementData[CBAdvertisementDataLocalNameKey] as? String
+        let overflow = advertisementData[CBAdvertisementDataOverflowServiceUUIDsKey] as? [CBUUID]
+        say(
+            "finds \(name ?? "a device without a name")" + (overflow == nil ? "" : ", its service in the overflow area")
+        )
+        writer = peripheral
+        peripheral.delegate = self
+        central.stopScan()
+        central.connect(peripheral)
+    }
+
+    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+        say("is connected")
+        peripheral.discoverServices([Notes.service])
+    }
+
+    func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+        for service in peripheral.services ?? [] { peripheral.discoverCharacteristics([Notes.note], for: service) }
+    }
+
+    func peripheral(_ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?) {
+        for note in service.characteristics ?? [] {
+            peripheral.readValue(for: note)
+            peripheral.setNotifyValue(true, for: note)
+        }
+    }
+
+    func peripheral(_ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?)
+    {
+        let text = characteristic.value.map { String(decoding: $0, as: UTF8.self) } ?? "nothing"
+        say("reads \"\(text)\"")
+    }
+}

@@ -1,0 +1,45 @@
+import ArgumentParser
+import BluetoothSimulation
+import Foundation
+import HCI
+
+struct DemoBackgroundCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "background",
+        abstract: "What becomes of Bluetooth when apps leave the foreground, sleep, end and come back.",
+        discussion: "Two phones in virtual time: the ten minutes of the story take no time."
+    )
+
+    @Option(help: "What all randomness of the world follows from.")
+    var seed: UInt64 = 1
+
+    @Option(help: "Write Ann's HCI packets to this btsnoop file, and Ben's next to it (NAME.ben.EXT).")
+    var capture: String?
+
+    @Option(help: "Write everything that is on the air to this pcap file.")
+    var air: String?
+
+    func run() throws {
+        do throws(ToolError) {
+            let world = SimulatedWorld(seed: seed)
+            if let air { world.captureAir(to: try writer(air)) }
+            let anns = try capture.map { path throws(ToolError) in try writer(path) }
+            let bens = try capture.map { path throws(ToolError) in
+                try writer(CaptureFile.sibling(of: path, named: "ben"))
+            }
+            let story = BackgroundStory(world, captures: (anns, bens)) { Console.line($0) }
+            story.tell()
+            if let capture {
+                Console.line("packets in \(capture) and \(CaptureFile.sibling(of: capture, named: "ben"))")
+            }
+            if let air { Console.line("the air in \(air)") }
+        } catch {
+            throw error.report()
+        }
+    }
+
+    private func writer(_ path: String) throws(ToolError) -> @Sendable ([UInt8]) -> Void {
+        let file = try CaptureFile.named(path)
+        return { file.write($0) }
+    }
+}
