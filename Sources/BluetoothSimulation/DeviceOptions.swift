@@ -33,6 +33,8 @@ public struct DeviceOptions: Hashable, Sendable {
     /// Whether apps may use Bluetooth of which nothing else was said; the person is asked when that is not determined (behaviour
     /// 1.18).
     public var permission = AppPermission.allowedAlways
+    /// Which version of iOS it behaves like, where rules differ.
+    public var version = SystemVersion.newest
 
     /// A phone of these days, unless told otherwise.
     public init(
@@ -52,6 +54,7 @@ extension SystemConfiguration {
         self.init()
         linger = options.linger
         permission = options.permission
+        version = options.version
         pairing.ioCapability = options.pairingScreen.ioCapability
         if let lifetime = options.addressLifetime {
             privacyInterval = lifetime

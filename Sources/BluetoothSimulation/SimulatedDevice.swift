@@ -172,9 +172,9 @@ public final class SimulatedDevice: Sendable {
     }
 
     /// The user's switch for Bluetooth.
-    public func setPower(_ isOn: Bool) {
+    public func setPower(_ isOn: Bool, by powerSwitch: PowerSwitch = .settings) {
         let parts = parts
-        world.loop.waitFor { parts.value.system.setPower(isOn) }
+        world.loop.waitFor { parts.value.system.setPower(isOn, by: powerSwitch) }
     }
 
     /// The user's say on whether an app may use Bluetooth; all may until then. `CBManager.authorization` tells the app.

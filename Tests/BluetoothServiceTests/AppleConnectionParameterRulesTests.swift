@@ -72,6 +72,29 @@ struct ParameterCase: CustomTestStringConvertible, Sendable {
         #expect(AppleConnectionParameterRules().accept(testCase.parameters) == testCase.isAccepted)
     }
 
+    @Test(
+        "behaviour 3.28: each rule of older editions has its edge",
+        arguments: [
+            (.first, [16, 32, 0, 600], [15, 31, 0, 600]), (.first, [24, 40, 0, 600], [24, 39, 0, 600]),
+            (.first, [24, 40, 4, 600], [24, 40, 5, 600]), (.first, [24, 40, 0, 600], [24, 40, 0, 601]),
+            (.first, [25, 41, 0, 100], [25, 41, 0, 15]), (.first, [300, 320, 4, 601 - 1], [300, 321, 4, 600]),
+            (.second, [24, 36, 0, 200], [24, 36, 0, 199]), (.second, [24, 36, 0, 600], [24, 36, 0, 601]),
+            (.second, [24, 36, 30, 600], [24, 36, 31, 600]), (.second, [24, 36, 0, 600], [25, 37, 0, 600]),
+            (.second, [12, 12, 0, 600], [24, 24, 0, 600]), (.second, [300, 320, 3, 600], [300, 321, 4, 600]),
+        ] as [(AppleConnectionParameterRules.Edition, [UInt16], [UInt16])]
+    )
+    func olderEditionsHaveTheirEdges(
+        edition: AppleConnectionParameterRules.Edition,
+        taken: [UInt16],
+        refused: [UInt16]
+    ) {
+        let rules = AppleConnectionParameterRules(edition)
+        let values = [taken, refused].map {
+            ConnectionParameters(intervalMinimum: $0[0], intervalMaximum: $0[1], latency: $0[2], timeout: $0[3])
+        }
+        #expect(rules.accept(values[0]) == (taken[1] != 320 || taken[2] != 4) && !rules.accept(values[1]))
+    }
+
     /// Each rule alone: the last value that it takes, and the first that it does not.
     @Test(
         "behaviour 3.27: each of Apple's rules for parameters has its edge",

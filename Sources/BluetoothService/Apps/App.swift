@@ -26,6 +26,10 @@ protocol ManagerSession: AnyObject {
     func rulesChanged()
     /// The process of the app is gone, and the manager goes on: forgets what the process waited for, and says how things stand.
     func preserve() -> Event
+    /// What has to be asked for once more when the radio comes back, for a manager that its app cannot ask (behaviour 10.15).
+    var wishes: [Request] { get }
+    /// Asks for it once more.
+    func resume(_ wishes: [Request])
     /// The app wants to know something.
     func answer(_ query: Query) -> Result<Reply, ServiceError>
     /// The manager is gone: ends everything it has going on.
@@ -41,7 +45,7 @@ final class AppManager {
     private(set) var life: AppLife
     let role: ManagerRole
     private let observers: Observers
-    private(set) var mailbox: EventMailbox
+    var mailbox: EventMailbox
     /// Who takes the events; nil while there is nobody.
     private var sink: (any EventSink)?
     /// Whether events wait since the app does not run.
@@ -166,9 +170,19 @@ final class App {
         system.scansChanged()
     }
 
+    /// Whether managers that opted in go on (behaviours 10.15 to 10.18).
+    private func keepsAfter(_ end: AppEnd) -> Bool {
+        let version = system.configuration.version
+        return switch end {
+        case .crashed, .removedFromMemory: true
+        case .deviceRestarted: version.preservesAcrossSwitches
+        case .forceQuit: life.declaration.usesAccessorySetup && version.preservesSetUpAccessories
+        }
+    }
+
     /// The process is gone. What opted in goes on (behaviours 10.1, 10.4); the rest ends with it (behaviour 9.14).
     private func processEnded(_ end: AppEnd) {
-        let opted = end.preserves ? ids.filter { managers[$0]?.manager.options.restoreIdentifier != nil } : []
+        let opted = keepsAfter(end) ? ids.filter { managers[$0]?.manager.options.restoreIdentifier != nil } : []
         for id in opted {
             guard let (manager, session) = managers.removeValue(forKey: id) else { continue }
             let app = system.preserved(identity, after: life)
@@ -180,13 +194,14 @@ final class App {
                 manager: manager,
                 session: session,
                 state: session.preserve(),
-                radio: manager.state
+                radio: manager.state,
+                wishes: session.wishes
             )
             app.add(kept)
             session.rulesChanged()
         }
         close()
-        if !end.preserves { system.discardPreserved(of: identity) }
+        if !keepsAfter(end) { system.discardPreserved(of: identity) }
         system.scansChanged()
     }
 

@@ -3,6 +3,18 @@ import Foundation
 // MARK: - Restoration
 
 extension CentralSession {
+    /// See ``ManagerSession/wishes``. A subscription ends with its connection and is no wish (behaviour 10.21).
+    var wishes: [Request] {
+        let scan = scanRequest.map { Request.central(.startScan($0)) }
+        return [scan].compactMap { $0 }
+            + peersInUse.map { .central(.peer($0, .connect(connectOptions(of: $0)))) }
+    }
+
+    /// See ``ManagerSession/resume(_:)``.
+    func resume(_ wishes: [Request]) {
+        for wish in wishes { handle(wish) }
+    }
+
     /// See ``ManagerSession/preserve()``.
     func preserve() -> Event {
         forgetWatch()

@@ -155,7 +155,7 @@ final class CentralSession: ManagerSession {
 
     func answer(_ query: Query) -> Result<Reply, ServiceError> {
         // Behaviour 1.8.
-        let isOn = state == .poweredOn
+        let isOn = state == .poweredOn || system.configuration.version.retrievesWithoutPower
         switch query {
         case .peripherals(let identifiers):
             return .success(.peripherals(isOn ? identifiers.compactMap { system.peers.recall($0)?.info } : []))
@@ -344,6 +344,9 @@ extension CentralSession {
 
     /// The peripherals that the manager is connected to, or waits for, always in the same order.
     var peersInUse: [UUID] { uses.keys.sorted { $0.uuidString < $1.uuidString } }
+
+    /// How the manager wants to be connected to `peer`.
+    func connectOptions(of peer: UUID) -> ConnectOptions { options[peer] ?? ConnectOptions() }
 
     /// Another process uses the connection to `peer` from now on; nil while there is none.
     func renewUse(of peer: UUID) -> (link: PeerLink, user: Attachment)? {

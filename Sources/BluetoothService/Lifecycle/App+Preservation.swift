@@ -1,3 +1,5 @@
+import EventLoops
+
 // MARK: - What outlives its process
 
 extension BluetoothSystem {
@@ -31,22 +33,18 @@ extension BluetoothSystem {
     }
 }
 
-extension AppEnd {
-    /// Whether managers that opted in go on (behaviours 10.15, 10.16).
-    var preserves: Bool {
-        switch self {
-        case .crashed, .removedFromMemory, .deviceRestarted: true
-        case .forceQuit: false
-        }
-    }
-}
-
 extension AppManager {
     /// The process is gone: what is told waits for the next one, and nobody waits for the answers to what was asked.
     func preserve(in life: AppLife) {
         channels.closeAll()
         move(to: life, subject)
         detach()
+    }
+
+    /// Forgets what was to be told.
+    func forgetWaiting() {
+        mailbox = EventMailbox(Nobody())
+        mailbox.detach()
     }
 
     /// A manager of a new process takes the place of the one that was: it hears how things stood, the state, and what has happened
@@ -64,4 +62,9 @@ extension AppManager {
         for event in waiting { tell(event, on: life.loop) }
         return lost
     }
+}
+
+/// Takes events that nobody is to have.
+private final class Nobody: EventSink {
+    func take(_ event: Event, on loop: any EventLoop) {}
 }

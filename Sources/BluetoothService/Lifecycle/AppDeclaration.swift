@@ -22,6 +22,8 @@ public struct AppDeclaration: Hashable, Sendable {
     public var usageDescription: String?
     /// What of `UIBackgroundModes` is about Bluetooth.
     public var backgroundModes: BackgroundModes
+    /// `NSAccessorySetupKitSupports` names Bluetooth: its accessories were set up by AccessorySetupKit (behaviour 10.17).
+    public var usesAccessorySetup = false
     /// Whether its life is as on a phone; else it is always in the foreground, as on a Mac.
     public var isManaged: Bool
 
@@ -49,6 +51,8 @@ public struct AppDeclaration: Hashable, Sendable {
             usageDescription: propertyList["NSBluetoothAlwaysUsageDescription"] as? String,
             isManaged: isManaged
         )
+        let kinds = propertyList["NSAccessorySetupKitSupports"] as? [String] ?? []
+        usesAccessorySetup = kinds.contains("Bluetooth")
         if modes.contains("bluetooth-central") { backgroundModes.insert(.central) }
         if modes.contains("bluetooth-peripheral") { backgroundModes.insert(.peripheral) }
     }

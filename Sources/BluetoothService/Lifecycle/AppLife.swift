@@ -23,6 +23,8 @@ final class AppLife {
     var onChange: ((AppLifecycle.Action?) -> Void)?
     var process: (any AppProcess)?
 
+    /// Whether it is that of what is kept of an app, and not that of a process.
+    private let isPreserved: Bool
     private var machine: AppLifecycle
     private var timer: ScheduledTask?
     private var held = Deque<() -> Void>()
@@ -31,6 +33,7 @@ final class AppLife {
     init(_ declaration: AppDeclaration, inBackground: Bool, system: BluetoothSystem) {
         self.declaration = declaration
         self.system = system
+        isPreserved = false
         machine = AppLifecycle(inBackground: inBackground)
         lastInFront = inBackground ? 0 : system.nextInFront()
         perform(machine.firstActions)
@@ -41,6 +44,7 @@ final class AppLife {
         declaration = old.declaration
         lastInFront = old.lastInFront
         system = old.system
+        isPreserved = true
         machine = .preserved
     }
 
@@ -62,7 +66,8 @@ final class AppLife {
 
     /// A manager is told something; it wakes the app, or gives it time (behaviour 9.7).
     func told(_ event: Event, _ role: ManagerRole) {
-        guard phase == .suspended || machine.isRenewed, event.isNews, rules.wakes(role) else { return }
+        guard phase == .suspended || machine.isRenewed, rules.wakes(role) else { return }
+        guard isPreserved ? event.launches : event.isNews else { return }
         handle(.told)
     }
 

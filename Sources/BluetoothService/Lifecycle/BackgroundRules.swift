@@ -73,4 +73,18 @@ extension Event {
         case .stateChanged, .central, .peripheral, .channel: true
         }
     }
+
+    /// Whether an app that is gone is launched to hear of it: only what came about of something that was asked for (behaviours 10.4,
+    /// 10.5).
+    var launches: Bool {
+        switch self {
+        case .central(.discovered), .central(.peer(_, .connected)), .central(.peer(_, .connectionFailed)),
+            .central(.peer(_, .disconnected)), .central(.peer(_, .valueNotified)):
+            true
+        case .peripheral(.readRequested), .peripheral(.writeRequested), .peripheral(.subscribed),
+            .peripheral(.unsubscribed), .peripheral(.channelOpened):
+            true
+        case .stateChanged, .central, .peripheral, .channel: false
+        }
+    }
 }

@@ -29,10 +29,12 @@ final class PreservedApp {
         let role: ManagerRole
         let manager: AppManager
         let session: any ManagerSession
-        /// What it was when its app ended.
-        let state: Event
+        /// What it was when its app ended, or the radio came back.
+        var state: Event
         /// What it had been told of the radio.
-        let radio: ManagerState
+        var radio: ManagerState
+        /// What has to be asked for when the radio comes back.
+        let wishes: [Request]
     }
 
     /// How long what was kept waits for its manager, once the app runs (behaviour 10.6).
@@ -81,6 +83,17 @@ final class PreservedApp {
         timer = system.loop.schedule(after: Self.patience) { [weak self] in
             self?.timer = nil
             self?.discard()
+        }
+    }
+
+    /// The radio is on again: what the managers were about begins anew, and an app finds them so (behaviour 10.15).
+    func radioIsBack() {
+        for index in managers.indices where managers[index].session.state == .poweredOn {
+            let kept = managers[index]
+            kept.session.resume(kept.wishes)
+            managers[index].state = kept.session.preserve()
+            managers[index].radio = .poweredOn
+            kept.manager.forgetWaiting()
         }
     }
 

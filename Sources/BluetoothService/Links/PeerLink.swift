@@ -72,7 +72,9 @@ final class PeerLink {
         if connection.role == .central {
             link.parameterPolicy = { [weak self] in
                 let isInputDevice = self?.services.contains(HiddenServices.humanInterfaceDevice) ?? false
-                return AppleConnectionParameterRules(allowsHumanInterfaceDevice: isInputDevice).accept($0)
+                let edition = self?.system.configuration.version.parameterEdition ?? .current
+                let rules = AppleConnectionParameterRules(edition, allowsHumanInterfaceDevice: isInputDevice)
+                return rules.accept($0)
             }
         }
         link.l2cap.onDiscard = { [weak self] in

@@ -4,6 +4,20 @@ import Foundation
 // MARK: - Restoration
 
 extension PeripheralSession {
+    /// See ``ManagerSession/wishes``.
+    var wishes: [Request] {
+        publishedServices.map { .peripheral(.addService($0)) }
+            + [advertisedRequest].compactMap { $0 }.map { .peripheral(.startAdvertising($0)) }
+    }
+
+    /// See ``ManagerSession/resume(_:)``. What is published still, or advertised, goes on by itself (behaviour 1.13).
+    func resume(_ wishes: [Request]) {
+        guard publishedServices.isEmpty else { return }
+        isResuming = true
+        for wish in wishes { handle(wish) }
+        isResuming = false
+    }
+
     /// See ``ManagerSession/preserve()``. Centrals that wait for an answer wait for the next process (behaviour 10.4).
     func preserve() -> Event {
         forgetProcess()

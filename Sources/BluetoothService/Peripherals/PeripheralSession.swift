@@ -28,6 +28,8 @@ final class PeripheralSession: ManagerSession {
     private var handles: [LocalAttributeID: UInt16] = [:]
     private var requests = CentralRequests()
     private var updates = Deque<Update>()
+    /// Whether what was asked for in the foreground is asked for once more (behaviour 7.25).
+    var isResuming = false
     /// What the app advertises.
     private(set) var advertisedRequest: AdvertisingRequest?
     private let channels: PublishedChannels
@@ -187,11 +189,12 @@ final class PeripheralSession: ManagerSession {
             return emit(.advertisingStarted(error, number: request.number))
         }
         let way = manager.life.rules.advertising
-        guard way == .whole || (way == .hidden && system.configuration.startsAdvertisingInBackground) else {
+        guard way == .whole || isResuming || (way == .hidden && system.configuration.version.startsAdvertisingInBackground) else {
             return emit(.advertisingStarted(.startedInBackground, number: request.number))
         }
+        advertisedRequest = request
         system.advertising.add(AdvertisingContent(request), for: key, way) { [weak self] error in
-            if error == nil { self?.advertisedRequest = request }
+            if error != nil { self?.advertisedRequest = nil }
             self?.emit(.advertisingStarted(error, number: request.number))
         }
     }

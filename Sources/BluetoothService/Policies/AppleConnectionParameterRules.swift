@@ -1,35 +1,62 @@
 import L2CAP
 
-/// Which requests for connection parameters Apple's systems follow as central (behaviours 3.27 and 3.29).
+/// Which requests for connection parameters Apple's systems follow as central (behaviours 3.27 to 3.29).
 package struct AppleConnectionParameterRules: Hashable, Sendable {
+    /// The rules changed over the years.
+    package enum Edition: Hashable, Sendable {
+        /// Before iOS 11.
+        case first
+        /// Before about 2022.
+        case second
+        /// Since then.
+        case current
+    }
+
+    /// Which rules.
+    package var edition: Edition
     /// Whether a Human Interface Device service is connected, for which 11.25 ms is allowed.
     package var allowsHumanInterfaceDevice: Bool
 
     /// The rules, with or without the exception for input devices.
-    package init(allowsHumanInterfaceDevice: Bool = false) {
+    package init(_ edition: Edition = .current, allowsHumanInterfaceDevice: Bool = false) {
+        self.edition = edition
         self.allowsHumanInterfaceDevice = allowsHumanInterfaceDevice
     }
 
-    private static let fifteenMilliseconds = 12
     private static let elevenMilliseconds = 9
+    private static let fifteenMilliseconds = 12
+    private static let twentyMilliseconds = 16
     private static let twoSeconds = 1600
     private static let sixSeconds = 4800
 
     /// Whether the rules accept `parameters`. Illegal ones they never do.
     package func accept(_ parameters: ConnectionParameters) -> Bool {
-        let minimum = Int(parameters.intervalMinimum)
-        let maximum = Int(parameters.intervalMaximum)
-        let effective = maximum * (Int(parameters.latency) + 1)
-        let isInputDevice = allowsHumanInterfaceDevice && minimum == Self.elevenMilliseconds
-        let isShortest = minimum == Self.fifteenMilliseconds || isInputDevice
+        let effective = Int(parameters.intervalMaximum) * (Int(parameters.latency) + 1)
         return parameters.isLegal
-            && parameters.latency <= 30
-            && (600...1800).contains(parameters.timeout)
-            && (isInputDevice || minimum >= Self.fifteenMilliseconds && minimum % Self.fifteenMilliseconds == 0)
-            && minimum <= Self.twoSeconds
-            && (maximum >= minimum + Self.fifteenMilliseconds || minimum == maximum && isShortest)
-            && effective <= Self.sixSeconds
+            && parameters.latency <= (edition == .first ? 4 : 30)
+            && timeouts.contains(parameters.timeout)
+            && acceptInterval(Int(parameters.intervalMinimum), Int(parameters.intervalMaximum))
+            && effective <= (edition == .current ? Self.sixSeconds : Self.twoSeconds)
             // Units of 10 ms against units of 1.25 ms.
             && Int(parameters.timeout) * 8 > effective * 3
+    }
+
+    private var timeouts: ClosedRange<UInt16> {
+        switch edition {
+        case .first: 10...600
+        case .second: 200...600
+        case .current: 600...1800
+        }
+    }
+
+    private func acceptInterval(_ minimum: Int, _ maximum: Int) -> Bool {
+        guard edition != .first else {
+            return minimum >= Self.twentyMilliseconds && maximum >= minimum + Self.twentyMilliseconds
+        }
+        let isInputDevice = allowsHumanInterfaceDevice && minimum == Self.elevenMilliseconds
+        let isShortest = minimum == Self.fifteenMilliseconds || isInputDevice
+        return (isInputDevice || minimum >= Self.fifteenMilliseconds && minimum % Self.fifteenMilliseconds == 0)
+            && minimum <= Self.twoSeconds
+            && (maximum >= minimum + Self.fifteenMilliseconds || minimum == maximum && isShortest)
     }
 }

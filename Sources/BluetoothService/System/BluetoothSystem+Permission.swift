@@ -51,7 +51,8 @@ extension BluetoothSystem {
 
     /// Whether an app may use Bluetooth.
     func permission(of app: AppIdentity) -> AppPermission {
-        permissions[app.name] ?? configuration.permission
+        let permission = permissions[app.name] ?? configuration.permission
+        return permission == .notDetermined && !configuration.version.asksForPermission ? .allowedAlways : permission
     }
 
     /// The radio's state as an app sees it: nothing of it unless it may use Bluetooth.

@@ -166,9 +166,10 @@ package final class BluetoothSystem {
         closeBonds()
     }
 
-    /// The user's switch for Bluetooth in the settings (behaviours 1.9 to 1.14, 10.16).
-    package func setPower(_ isOn: Bool) {
-        if !isOn { discardPreserved() }
+    /// The user's switch for Bluetooth (behaviours 1.9 to 1.14, 10.15, 10.16).
+    package func setPower(_ isOn: Bool, by powerSwitch: PowerSwitch = .settings) {
+        let isKept = powerSwitch == .controlCentre && configuration.version.preservesAcrossSwitches
+        if !isOn, !isKept { discardPreserved() }
         handle(.switched(isOn: isOn))
     }
 
@@ -243,6 +244,7 @@ extension BluetoothSystem {
         if new == .poweredOff { tables.removeAll() }
         observers.tell(.state, .stateChanged(new))
         tellStates()
+        if new == .poweredOn { for app in preserved.values { app.radioIsBack() } }
     }
 
     func tellStates() {

@@ -37,8 +37,8 @@ package struct SystemConfiguration: Sendable {
     package var demandsAuthenticatedCentrals = true
     /// Whether peers that ask for this system's notifications may have them (behaviour 3.19). The system publishes none itself.
     package var sharesNotifications = false
-    /// Whether apps may start advertising in the background, as they might before iOS 14 (behaviour 7.25).
-    package var startsAdvertisingInBackground = false
+    /// Which version's rules hold where they differ.
+    package var version = SystemVersion.newest
     /// Whether apps may use Bluetooth of which nothing else was said (behaviour 1.18).
     package var permission = AppPermission.allowedAlways
     /// Where bonds are kept.

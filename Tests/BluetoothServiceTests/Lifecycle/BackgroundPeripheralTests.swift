@@ -72,7 +72,7 @@ import Testing
         arguments: [false, true]
     )
     func nothingNewFromTheBackground(isOld: Bool) throws {
-        let apps = LivingApps(sensor: .peripheral) { $0.startsAdvertisingInBackground = isOld }
+        let apps = LivingApps(sensor: .peripheral) { $0.version = isOld ? 13 : 14 }
         apps.sensorApp.happened(.left)
         let request = Request.startAdvertising(AdvertisingRequest(localName: "Strap", services: [Example.service]))
         let error = try apps.sensor.ask(request, "advertisingStarted", \.advertisingStarted)

@@ -164,6 +164,47 @@ import Testing
         #expect(world.collected.take().prefix(2) == ["launched by the person, with []", "state 5"])
     }
 
+    @Test(
+        "behaviours 1.17, 10.15, 10.18: what was kept outlives the switch in Control Centre, but not before iOS 11",
+        arguments: [10, 11, 26]
+    )
+    func whatWasKeptOutlivesControlCentre(version: Int) {
+        let world = RestorationWorld(version: SystemVersion(integerLiteral: version))
+        world.collect()
+        world.collector.crash()
+        world.phone.setPower(false, by: .controlCentre)
+        world.world.run(for: .seconds(60))
+        #expect(world.collected.take().isEmpty && world.sensed.take() == ["unsubscribed from 2A37"])
+        world.phone.setPower(true, by: .controlCentre)
+        world.world.run(for: .seconds(10))
+        guard version > 10 else {
+            #expect(world.collected.take().isEmpty)
+            return
+        }
+        #expect(
+            world.collected.take() == [
+                "launched for [\"central collector\"]", "restores in state 0", "restored Belt, state 1", "state 5",
+                "connected",
+                "notifying true",
+            ]
+        )
+    }
+
+    @Test(
+        "behaviours 1.11, 1.17: apps that run see the radio off, whichever switch it was",
+        arguments: [PowerSwitch.settings, .controlCentre]
+    )
+    func appsThatRunSeeTheRadioOff(powerSwitch: PowerSwitch) {
+        let world = RestorationWorld()
+        world.collect()
+        world.phone.setPower(false, by: powerSwitch)
+        world.world.run(for: .seconds(1))
+        #expect(world.collected.take() == ["state 4"])
+        world.phone.setPower(true, by: powerSwitch)
+        world.world.run(for: .seconds(5))
+        #expect(world.collected.take() == ["state 5", "connected", "notifying true"])
+    }
+
     @Test("behaviour 10.6: the person may open the app before anything happens; it goes on as it was")
     func thePersonOpensTheAppFirst() {
         let world = RestorationWorld()

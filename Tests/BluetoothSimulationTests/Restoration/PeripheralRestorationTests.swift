@@ -147,6 +147,30 @@ import Testing
     }
 
     @Test(
+        "behaviours 1.5, 10.4, 10.15: the table and the advertisement of an app that is gone outlive the controller",
+        arguments: [true, false]
+    )
+    func theTableOutlivesTheController(isUnplugged: Bool) {
+        let world = RestorationWorld()
+        _ = world.sensed.take()
+        world.sensorApp.crash()
+        world.forgetSensor()
+        if isUnplugged {
+            world.belt.setController(isPluggedIn: false)
+            world.world.run(for: .seconds(10))
+            world.belt.setController(isPluggedIn: true)
+        } else {
+            world.belt.setPower(false, by: .controlCentre)
+            world.world.run(for: .seconds(10))
+            world.belt.setPower(true, by: .controlCentre)
+        }
+        world.world.run(for: .seconds(10))
+        #expect(world.sensed.take().isEmpty && world.belt.advertisedAddress != nil)
+        world.collect(keepingSensed: true)
+        #expect(world.sensed.take() == Self.restored + ["subscribed to 2A37"])
+    }
+
+    @Test(
         "behaviours 9.14, 10.6, 10.16: what is not kept, or given up, is gone from the air and the table",
         arguments: [0, 1, 2]
     )

@@ -237,9 +237,12 @@ final class RestorationWorld {
         collector: String? = Collector.identifier,
         modes: AppDeclaration.BackgroundModes = .central,
         connectOptions: @escaping @Sendable () -> [String: Any]? = { nil },
-        sensor identifier: String? = Sensor.identifier
+        sensor identifier: String? = Sensor.identifier,
+        version: SystemVersion = .newest
     ) {
-        phone = world.addDevice(named: "Phone")
+        var options = DeviceOptions()
+        options.version = version
+        phone = world.addDevice(named: "Phone", options: options)
         belt = world.addDevice(named: "Belt")
         let (collected, sensed, running) = (collected, sensed, running)
         phone.install("collector", declaring: AppDeclaration(backgroundModes: modes)) { _, launch in

@@ -1,0 +1,65 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import GAP
+import L2CAP
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// What changed from one version of iOS to another.
+@Suite struct SystemVersionTests {
+    @Test("behaviour 1.8: before iOS 13 known peripherals were found in every state", arguments: [12, 13, 26])
+    func knownPeripheralsWithoutPower(version: Int) throws {
+        let pair = try Pair { $0.version = SystemVersion(integerLiteral: version) }
+        pair.phone.system.setPower(false)
+        pair.world.run(.seconds(1))
+        #expect(pair.central.ask(.peripherals(identifiers: [pair.peer])).isEmpty == (version >= 13))
+    }
+
+    @Test("behaviour 1.18: before iOS 13 nobody was asked", arguments: [12, 13, 26])
+    func permissionWasNotNeeded(version: Int) {
+        let world = TestWorld()
+        let phone = world.device("Phone") {
+            $0.version = SystemVersion(integerLiteral: version)
+            $0.permission = .notDetermined
+        }
+        let app = phone.app("Heart", usage: "To read your belt")
+        let manager = phone.manager(.central, of: app)
+        world.run(.seconds(1))
+        #expect(manager.take() == (version < 13 ? [.stateChanged(.poweredOn)] : []))
+        #expect(app.phase == .foreground)
+    }
+
+    @Test("behaviours 3.27, 3.28: a peripheral may ask for what the version takes", arguments: [10, 15, 16, 26])
+    func aPeripheralMayAskForWhatTheVersionTakes(version: Int) throws {
+        let pair = try Pair { $0.version = SystemVersion(integerLiteral: version) }
+        _ = try pair.connected()
+        let link = try #require(pair.phone.system.links.first)
+        func takes(_ minimum: UInt16, _ maximum: UInt16, _ timeout: UInt16) -> Bool {
+            link.link.parameterPolicy(
+                ConnectionParameters(intervalMinimum: minimum, intervalMaximum: maximum, latency: 0, timeout: timeout)
+            )
+        }
+        #expect(takes(12, 24, 600) == (version >= 11))
+        #expect(takes(24, 40, 601) == (version >= 16))
+        #expect(takes(24, 40, 200) == (version < 16))
+    }
+
+    @Test(
+        "behaviour 10.17: from iOS 26 on an app with AccessorySetupKit outlives that the person ends it",
+        arguments: [25, 26],
+        [false, true]
+    )
+    func anAppWithAccessorySetup(version: Int, isSetUp: Bool) {
+        let world = TestWorld()
+        let phone = world.device("Phone") { $0.version = SystemVersion(integerLiteral: version) }
+        var declaration = AppDeclaration(backgroundModes: .central)
+        declaration.usesAccessorySetup = isSetUp
+        let app = phone.system.openApp(AppIdentity(name: "app"), declaring: declaration)
+        _ = phone.manager(.central, of: app, restoring: "one")
+        app.happened(.ended(.forceQuit))
+        #expect(phone.system.preserved.isEmpty == !(version >= 26 && isSetUp))
+    }
+}
