@@ -189,7 +189,8 @@ final class PeripheralSession: ManagerSession {
             return emit(.advertisingStarted(error, number: request.number))
         }
         let way = manager.life.rules.advertising
-        guard way == .whole || isResuming || (way == .hidden && system.configuration.version.startsAdvertisingInBackground) else {
+        let mayStart = isResuming || system.configuration.version.startsAdvertisingInBackground
+        guard way == .whole || way == .hidden && mayStart else {
             return emit(.advertisingStarted(.startedInBackground, number: request.number))
         }
         advertisedRequest = request
