@@ -1,0 +1,298 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import HCI
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// A phone and a belt whose apps are left, opened, killed and launched at random, and react to what they are told as real ones would.
+final class LifecycleWorld: AppLauncher {
+    enum Step: CaseIterable {
+        case wait, sleep, measure, leaveCentral, enterCentral, leaveSensor, enterSensor, crashCentral, crashSensor,
+            quitCentral,
+            quitSensor, loseLinks, settings, controlCentre, restartCentral
+    }
+
+    let world = TestWorld()
+    let phone: TestDevice
+    let belt: TestDevice
+    private let random: RandomSource
+    private let modes: AppDeclaration.BackgroundModes
+    private(set) var collector: Collector
+    private(set) var sensor: Sensor
+    /// What does not hold, in words.
+    private(set) var faults: [String] = []
+    private(set) var steps: [Step] = []
+    private var launches: [(name: String, managers: RestoreIdentifiers)] = []
+    private var lastMeasured: UInt16 = 0
+    private var lastHeard: UInt16 = 0
+
+    /// An app in the central role: connects to the belt, subscribes, reads.
+    final class Collector {
+        let app: InProcessConnection
+        let manager: TestManager
+        var isOn = false
+        var uses = false
+        var rate: AttributeHandle?
+        var isNotifying = false
+        var first: Event?
+
+        init(_ device: TestDevice, _ modes: AppDeclaration.BackgroundModes) {
+            app = device.app("Collector", modes)
+            manager = device.manager(.central, of: app, restoring: "collector")
+        }
+    }
+
+    /// An app in the peripheral role, which counts the room that it has.
+    final class Sensor {
+        let app: InProcessConnection
+        let manager: TestManager
+        var isOn = false
+        /// Nil before it was asked for, false until there was an answer.
+        var isPublished: Bool?
+        var isAdvertising: Bool?
+        var room = ServiceLimits.valueUpdates
+        var first: Event?
+
+        init(_ device: TestDevice, _ modes: AppDeclaration.BackgroundModes) {
+            app = device.app("Sensor", modes)
+            manager = device.manager(.peripheral, of: app, restoring: "sensor")
+        }
+    }
+
+    init(seed: UInt64) {
+        random = RandomSource(seed: seed)
+        modes = [[], [.central], [.peripheral], [.central, .peripheral]][Int(random.below(4))]
+        phone = world.device("Phone")
+        belt = world.device("Belt")
+        collector = Collector(phone, modes)
+        sensor = Sensor(belt, modes)
+        phone.system.launcher = self
+        belt.system.launcher = self
+        settle()
+    }
+
+    func launch(_ app: AppIdentity, restoring managers: RestoreIdentifiers) { launches.append((app.name, managers)) }
+
+    /// Launches what the system wants launched, off its loop.
+    private func launchWanted() {
+        let wanted = launches
+        launches = []
+        for (name, managers) in wanted {
+            if managers == RestoreIdentifiers() { faults.append("launched for nothing") }
+            if name.hasSuffix("Collector") {
+                if collector.app.phase.isOver { launchCollector() }
+            } else if sensor.app.phase.isOver {
+                launchSensor()
+            }
+        }
+    }
+
+    private func launchCollector() { collector = Collector(phone, modes) }
+
+    private func launchSensor() { sensor = Sensor(belt, modes) }
+
+    // MARK: Steps
+
+    func step() {
+        let step = Step.allCases[Int(random.below(UInt64(Step.allCases.count)))]
+        steps.append(step)
+        switch step {
+        case .wait: world.run(.milliseconds(Int64(random.below(2_000))))
+        case .sleep: world.run(.seconds(Int64(random.below(60))))
+        case .measure: measure()
+        case .leaveCentral: collector.app.happened(.left)
+        case .enterCentral: enterCollector()
+        case .leaveSensor: sensor.app.happened(.left)
+        case .enterSensor: enterSensor()
+        case .crashCentral: collector.app.happened(.ended(.crashed))
+        case .restartCentral:
+            collector.app.happened(.ended(.removedFromMemory))
+            enterCollector()
+        case .crashSensor: sensor.app.happened(.ended(.crashed))
+        case .quitCentral: collector.app.happened(.ended(.forceQuit))
+        case .quitSensor: sensor.app.happened(.ended(.forceQuit))
+        case .loseLinks: belt.controller.loseLinks(.connectionTimeout)
+        case .settings: toggle(.settings)
+        case .controlCentre: toggle(.controlCentre)
+        }
+        settle()
+    }
+
+    private func toggle(_ powerSwitch: PowerSwitch) {
+        let device = random.below(2) == 0 ? phone : belt
+        device.system.setPower(false, by: powerSwitch)
+        world.run(.milliseconds(Int64(random.below(500))))
+        device.system.setPower(true, by: powerSwitch)
+    }
+
+    private func enterCollector() {
+        if collector.app.phase.isOver { launchCollector() } else { collector.app.happened(.entered) }
+    }
+
+    private func enterSensor() {
+        if sensor.app.phase.isOver { launchSensor() } else { sensor.app.happened(.entered) }
+    }
+
+    /// Only an app that runs measures, and only with room.
+    private func measure() {
+        guard sensor.isOn, sensor.isPublished == true, sensor.room > 0,
+            [.foreground, .background].contains(sensor.app.phase)
+        else { return }
+        lastMeasured += 1
+        sensor.room -= 1
+        let value: PacketBuffer = [UInt8(truncatingIfNeeded: lastMeasured), UInt8(lastMeasured >> 8)]
+        sensor.manager.send(.updateValue(characteristic: Example.measurementID, value: value, centrals: nil))
+    }
+
+    /// Everything comes to rest: both apps in front, with power, and time enough.
+    func comeToRest() {
+        enterCollector()
+        enterSensor()
+        for _ in 0..<40 {
+            world.run(.seconds(1))
+            settle()
+        }
+    }
+
+    // MARK: What apps do
+
+    /// Lets the apps react until there is nothing more to react to.
+    func settle() {
+        for _ in 0..<20 {
+            world.run(.milliseconds(100))
+            launchWanted()
+            let (events, requests) = (collector.manager.take(), sensor.manager.take())
+            if events.isEmpty, requests.isEmpty { break }
+            for event in events { react(collector, event) }
+            for event in requests { react(sensor, event) }
+        }
+        let canAdvertise = sensor.isOn && sensor.isPublished == true && sensor.app.phase == .foreground
+        if canAdvertise, sensor.isAdvertising == nil { advertise() }
+    }
+
+    private func advertise() {
+        sensor.isAdvertising = false
+        sensor.manager.send(.startAdvertising(AdvertisingRequest(localName: "Belt", services: [Example.service])))
+    }
+
+    private func react(_ app: Collector, _ event: Event) {
+        if app.first == nil { app.first = event }
+        switch event {
+        case .stateChanged(let state):
+            app.isOn = state == .poweredOn
+            if !app.isOn { (app.uses, app.rate, app.isNotifying) = (false, nil, false) }
+            if app.isOn, !app.uses { app.manager.send(.startScan(ScanRequest(services: [Example.service]))) }
+        case .central(.willRestore(let state)): restore(app, state)
+        case .central(.discovered(let peer, _, _)):
+            guard app.isOn, !app.uses else { return }
+            app.uses = true
+            app.manager.send(.stopScan)
+            app.manager.send(.connect(peer: peer.identifier, options: ConnectOptions()))
+        case .central(.peer(let peer, let event)): react(app, event, of: peer)
+        case .central, .peripheral, .channel: break
+        }
+    }
+
+    private func restore(_ app: Collector, _ state: RestoredCentral) {
+        app.uses = !state.peers.isEmpty
+        let found = state.peers.first?.services.flatMap(\.characteristics) ?? []
+        let rate = found.first { $0.characteristic.uuid == Example.measurement }
+        (app.rate, app.isNotifying) = (rate?.characteristic.handle, rate?.isNotifying ?? false)
+    }
+
+    private func react(_ app: Collector, _ event: PeerEvent, of peer: UUID) {
+        switch event {
+        case .connected: app.manager.send(.discoverServices(peer: peer, uuids: [Example.service]))
+        case .servicesModified:
+            (app.rate, app.isNotifying) = (nil, false)
+            app.manager.send(.discoverServices(peer: peer, uuids: [Example.service]))
+        case .servicesDiscovered(.success(let services)):
+            for service in services {
+                app.manager.send(.discoverCharacteristics(peer: peer, service: service.handle, uuids: nil))
+            }
+        case .characteristicsDiscovered(_, .success(let found)):
+            app.rate = found.first { $0.uuid == Example.measurement }?.handle
+            if let rate = app.rate { app.manager.send(.setNotify(peer: peer, characteristic: rate, enabled: true)) }
+        case .notifyStateChanged(_, let isNotifying, _): app.isNotifying = isNotifying
+        case .valueNotified(_, let value): heard(UInt16(value[0]) | UInt16(value[1]) << 8)
+        case .disconnected, .connectionFailed:
+            (app.rate, app.isNotifying) = (nil, false)
+            if app.isOn { app.manager.send(.connect(peer: peer, options: ConnectOptions())) }
+        default: break
+        }
+    }
+
+    private func heard(_ number: UInt16) {
+        if number <= lastHeard { faults.append("value \(number) after \(lastHeard)") }
+        if number > lastMeasured { faults.append("value \(number) that was not measured") }
+        lastHeard = number
+    }
+
+    private func react(_ app: Sensor, _ event: Event) {
+        if app.first == nil { app.first = event }
+        switch event {
+        case .stateChanged(let state):
+            app.isOn = state == .poweredOn
+            if state != .poweredOn {
+                app.room = ServiceLimits.valueUpdates
+                // What was not answered by then is lost (behaviour 1.6).
+                if app.isPublished == false { app.isPublished = nil }
+                if app.isAdvertising == false { app.isAdvertising = nil }
+            }
+            guard app.isOn, app.isPublished == nil else { return }
+            app.isPublished = false
+            app.manager.send(.addService(Example.heartRate))
+        case .peripheral(.willRestore(let state)):
+            app.isPublished = state.services.isEmpty ? nil : true
+            app.isAdvertising = state.advertising == nil ? nil : true
+        case .peripheral(.serviceAdded(_, let error)): app.isPublished = error == nil ? true : nil
+        case .peripheral(.advertisingStarted(let error, _)): app.isAdvertising = error == nil ? true : nil
+        case .peripheral(.updateCreditsReturned(let count)): app.room += count
+        case .peripheral, .central, .channel: break
+        }
+    }
+
+    // MARK: What has to hold
+
+    /// What must be so once everything has come to rest.
+    func check() {
+        func demand(_ holds: Bool, _ text: String) { if !holds { faults.append(text) } }
+        demand(
+            phone.system.preserved.isEmpty && belt.system.preserved.isEmpty,
+            "something is kept although the apps run"
+        )
+        demand(collector.isOn && sensor.isOn, "an app does not see the radio on")
+        demand(sensor.room == ServiceLimits.valueUpdates, "the sensor has room for \(sensor.room)")
+        demand(collector.isNotifying, "the collector is not subscribed")
+        demand(collector.first.isBeginning && sensor.first.isBeginning, "a manager began with something else")
+        let before = lastHeard
+        measure()
+        world.run(.seconds(1))
+        settle()
+        demand(lastHeard == lastMeasured && lastHeard > before, "the last value was not heard")
+        collector.app.happened(.ended(.forceQuit))
+        sensor.app.happened(.ended(.forceQuit))
+        world.run(.seconds(2))
+        demand(phone.system.links.isEmpty && belt.system.links.isEmpty, "a link is left")
+        demand(phone.system.held.isEmpty && belt.system.held.isEmpty, "a peer is held")
+        demand(phone.system.centrals.isEmpty && belt.system.peripherals.isEmpty, "a manager is left")
+        demand(!phone.controller.isScanning && !belt.controller.isAdvertising, "the radio is in use")
+    }
+}
+
+extension AppPhase {
+    fileprivate var isOver: Bool { if case .notRunning = self { true } else { false } }
+}
+
+extension Event? {
+    /// Whether a manager may be told this first (behaviour 10.7).
+    fileprivate var isBeginning: Bool {
+        switch self {
+        case .stateChanged, .central(.willRestore), .peripheral(.willRestore): true
+        case .central, .peripheral, .channel, nil: false
+        }
+    }
+}
