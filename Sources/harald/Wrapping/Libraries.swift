@@ -25,8 +25,8 @@ struct Libraries {
         for standIn in standIns.sorted(by: { $0.rawValue < $1.rawValue }) {
             compiler += ["-I", "\(scratch.modules)/\(standIn)"]
         }
-        if standIns.contains(.globals) {
-            compiler += ["-Xfrontend", "-import-module", "-Xfrontend", "HaraldCompatibility"]
+        for module in standIns.compactMap(\.imported).sorted() {
+            compiler += ["-Xfrontend", "-import-module", "-Xfrontend", module]
         }
         let linker = ["\(products)/libHaraldCompatibility.so", "-rpath", products]
         return compiler.flatMap { ["-Xswiftc", $0] } + linker.flatMap { ["-Xlinker", $0] }
