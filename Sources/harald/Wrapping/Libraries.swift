@@ -9,8 +9,11 @@ struct Libraries {
     /// Builds what is not up to date.
     init(home: HaraldPackage, scratch: ScratchDirectory) throws(ToolError) {
         Console.problem("harald: building Core Bluetooth and the stand-ins, unless they are up to date")
+        // SwiftPM puts the other names of modules on the command line in the order of a dictionary, which is another one each
+        // time, and compiles anew what has another command line.
         let build = [
-            "swift", "build", "--package-path", home.standIns, "--scratch-path", scratch.libraries,
+            "SWIFT_DETERMINISTIC_HASHING=1", "swift", "build", "--package-path", home.standIns, "--scratch-path",
+            scratch.libraries,
             "--build-system", "native", "--disable-index-store", "--product", Self.name,
         ]
         _ = try Command.output(of: build)
