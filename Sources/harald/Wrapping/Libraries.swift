@@ -9,12 +9,12 @@ struct Libraries {
     /// Builds what is not up to date.
     init(home: HaraldPackage, scratch: ScratchDirectory) throws(ToolError) {
         Console.problem("harald: building Core Bluetooth and the stand-ins, unless they are up to date")
-        // SwiftPM puts the other names of modules on the command line in the order of a dictionary, which is another one each
-        // time, and compiles anew what has another command line.
+        // A plan that SwiftPM has kept is used though a package of it has another manifest now. A new one has the other names of
+        // modules in the order of a dictionary, and what has another command line is compiled anew.
         let build = [
-            "SWIFT_DETERMINISTIC_HASHING=1", "swift", "build", "--package-path", home.standIns, "--scratch-path",
-            scratch.libraries,
-            "--build-system", "native", "--disable-index-store", "--product", Self.name,
+            "SWIFT_DETERMINISTIC_HASHING=1", "swift", "build", "--package-path", home.standIns,
+            "--scratch-path", scratch.libraries, "--build-system", "native", "--disable-index-store",
+            "--disable-build-manifest-caching", "--product", Self.name,
         ]
         _ = try Command.output(of: build)
         products = String(decoding: try Command.output(of: build + ["--show-bin-path"]), as: UTF8.self)
