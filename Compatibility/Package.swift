@@ -19,7 +19,11 @@ let home = String(Context.packageDirectory.split(separator: "/").dropLast().last
 let package = Package(
     name: "harald-compatibility",
     products: [
-        .library(name: "HaraldCompatibility", type: .dynamic, targets: ["HaraldCompatibility", "CryptoKit"])
+        .library(
+            name: "HaraldCompatibility",
+            type: .dynamic,
+            targets: ["HaraldCompatibility", "FoundationCombine", "CryptoKit"]
+        )
     ],
     dependencies: [
         .package(path: ".."),
@@ -34,6 +38,7 @@ let package = Package(
                 .product(name: "StandIns", package: "StandIns"),
             ]
         ),
+        .target(name: "FoundationCombine", dependencies: [.product(name: "StandIns", package: "StandIns")]),
         .target(
             name: "CryptoKit",
             dependencies: [.product(name: "Crypto", package: "swift-crypto")]

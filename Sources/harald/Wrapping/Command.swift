@@ -2,8 +2,10 @@ import Foundation
 
 /// Programs that this one starts.
 enum Command {
-    /// Runs a program to its end and gives what it printed; what it says of errors goes on to the terminal.
+    /// Runs a program to its end and gives what it printed; what it says of errors goes on to the terminal. Before its name
+    /// there may be variables of its environment.
     static func output(of arguments: [String]) throws(ToolError) -> Data {
+        let name = arguments.drop { $0.contains("=") }.prefix(2).joined(separator: " ")
         let process = Process()
         let pipe = Pipe()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -14,15 +16,13 @@ enum Command {
             try process.run()
             data = try pipe.fileHandleForReading.readToEnd() ?? Data()
         } catch {
-            throw .wrapping("\(arguments[0]) cannot be started: \(error.localizedDescription)")
+            throw .wrapping("\(name) cannot be started: \(error.localizedDescription)")
         }
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
             let said = String(decoding: data, as: UTF8.self).split(separator: "\n").suffix(30).joined(separator: "\n")
             for line in said.split(separator: "\n") { Console.problem(String(line)) }
-            throw .wrapping(
-                "\(arguments.prefix(2).joined(separator: " ")) failed with status \(process.terminationStatus)"
-            )
+            throw .wrapping("\(name) failed with status \(process.terminationStatus)")
         }
         return data
     }

@@ -11,7 +11,7 @@ struct ScratchDirectory {
     /// Where Core Bluetooth and the stand-ins are built.
     var libraries: String { path }
 
-    /// Where the modules lie that packages see, in a directory for each stand-in.
+    /// Where the modules lie that packages see, in a directory for each state of the libraries.
     var modules: String { path + "/modules" }
 
     /// Where a package is built; those of one name lie apart.

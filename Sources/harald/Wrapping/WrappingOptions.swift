@@ -85,10 +85,22 @@ enum StandIn: String, CaseIterable {
     var modules: [String] {
         switch self {
         case .combine:
-            ["Combine", "OpenCombine", "OpenCombineDispatch", "OpenCombineFoundation", "COpenCombineHelpers"]
+            [
+                "Combine", "FoundationCombine", "OpenCombine", "OpenCombineDispatch", "OpenCombineFoundation",
+                "COpenCombineHelpers",
+            ]
         case .os: ["os", "OSLog"]
         case .cryptokit: ["CryptoKit"]
         case .globals: ["HaraldCompatibility"]
+        }
+    }
+
+    /// What every file imports without saying so.
+    var imported: String? {
+        switch self {
+        case .combine: "FoundationCombine"
+        case .globals: "HaraldCompatibility"
+        case .os, .cryptokit: nil
         }
     }
 

@@ -16,6 +16,8 @@ public final class HeartRateMonitor: NSObject, ObservableObject {
     }
 
     @Published public private(set) var state = State.idle
+    public let sensors = SensorList()
+    public let pace = Pace()
     public let rates = PassthroughSubject<Int, Never>()
     public let failures = PassthroughSubject<Error, Never>()
 
@@ -52,6 +54,7 @@ public final class HeartRateMonitor: NSObject, ObservableObject {
             let milliseconds = UInt64(nanoseconds) / NSEC_PER_MSEC
             os_log("%d bpm after %{public}@ ms", log: log, type: .info, measurement.beatsPerMinute, "\(milliseconds)")
         }
+        pace.note()
         autoreleasepool { rates.send(measurement.beatsPerMinute) }
         feedback()
     }
@@ -80,6 +83,7 @@ extension HeartRateMonitor: CBCentralManagerDelegate {
         logger.notice(
             "found \(peripheral) at \(RSSI, privacy: .public) dBm, \(pseudonym(of: peripheral.identifier), privacy: .public)"
         )
+        sensors.add(peripheral)
         sensor = peripheral
         peripheral.delegate = self
         central.stopScan()

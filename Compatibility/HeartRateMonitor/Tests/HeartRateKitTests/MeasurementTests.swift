@@ -27,4 +27,34 @@ final class MeasurementTests: XCTestCase {
         monitor.received(Data([0, 62]))
         XCTAssertEqual(rates, [60, 61])
     }
+
+    func testAListTellsOfEachChange() {
+        let list = SensorList()
+        var changes = 0
+        var names: [[String]] = []
+        let subscriptions = [
+            list.objectWillChange.sink { changes += 1 }, list.$names.sink { names.append($0.values.sorted()) },
+        ]
+        list.add("Belt", for: UUID())
+        list.add("Watch", for: UUID())
+        XCTAssertEqual(changes, 2)
+        XCTAssertEqual(names, [[], ["Belt"], ["Belt", "Watch"]])
+        subscriptions.forEach { $0.cancel() }
+    }
+
+    func testAPaceTellsThatItHasChanged() {
+        let pace = Pace()
+        var changes = 0
+        pace.note(at: 10)
+        withObservationTracking {
+            XCTAssertNil(pace.interval)
+        } onChange: {
+            changes += 1
+        }
+        pace.note(at: 10.5)
+        XCTAssertEqual(pace.interval, 0.5)
+        XCTAssertEqual(changes, 1)
+        pace.note()
+        XCTAssertEqual(pace.interval ?? 0, CFAbsoluteTimeGetCurrent() - 10.5, accuracy: 60)
+    }
 }

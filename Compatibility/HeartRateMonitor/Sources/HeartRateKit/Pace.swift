@@ -1,0 +1,20 @@
+import CoreBluetooth
+import CoreFoundation
+import Foundation
+import os
+
+/// How far apart values come, for a view that shows it.
+@Observable public final class Pace {
+    public private(set) var interval: CFTimeInterval?
+    @ObservationIgnored private let last = OSAllocatedUnfairLock<CFAbsoluteTime?>(initialState: nil)
+
+    public init() {}
+
+    func note(at time: CFAbsoluteTime = CFAbsoluteTimeGetCurrent()) {
+        let before = last.withLock { last in
+            defer { last = time }
+            return last
+        }
+        interval = before.map { time - $0 }
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+@testable import harald
+
+/// A wrapped package is compiled again when the directory of the modules has another name, and only then.
+@Suite struct ModuleDirectoriesTests {
+    @Test func modulesOfTheSameLibraryAreWhereTheyWere() throws {
+        let built = try BuiltLibrary()
+        let place = try built.make()
+        try built.write("layout", to: "harald/.build/products/Modules/CoreBluetooth.swiftmodule")
+        #expect(try built.make() == place)
+        #expect(try built.text("CoreBluetooth.swiftmodule", in: place) == "layout")
+        #expect(try built.text("CCoreBluetooth/CCoreBluetooth.h", in: place) == "header")
+    }
+
+    @Test(
+        arguments: [
+            "harald/.build/products/libHaraldCompatibility.so",
+            "harald/.build/products/Modules/CoreBluetooth.swiftmodule",
+            "harald/Sources/CCoreBluetooth/include/CCoreBluetooth.h",
+        ]
+    )
+    func modulesOfAnotherLibraryAreElsewhereAndTheOldOnesGone(_ changed: String) throws {
+        let built = try BuiltLibrary()
+        let old = try built.make()
+        try built.write("another", to: changed)
+        let new = try built.make()
+        #expect(new != old)
+        #expect(try built.directories() == [URL(fileURLWithPath: new).lastPathComponent])
+    }
+
+    @Test func modulesThatAnEndedProcessLeftUnfinishedAreMadeAnew() throws {
+        let built = try BuiltLibrary()
+        let place = try built.make()
+        try FileManager.default.moveItem(atPath: place, toPath: place + "-unfinished")
+        #expect(try built.make() == place)
+        #expect(try built.directories() == [URL(fileURLWithPath: place).lastPathComponent])
+    }
+}
+
+/// What a build of the libraries leaves, as far as it is looked at, in a directory that goes with this object.
+private final class BuiltLibrary {
+    private let above = FileManager.default.temporaryDirectory.appendingPathComponent("wrapping-\(UUID().uuidString)")
+
+    init() throws {
+        try write("// a manifest", to: "harald/Compatibility/Package.swift")
+        try write("code", to: "harald/.build/products/libHaraldCompatibility.so")
+        try write("layout", to: "harald/.build/products/Modules/CoreBluetooth.swiftmodule")
+        try write("module CCoreBluetooth {}", to: "harald/Sources/CCoreBluetooth/include/module.modulemap")
+        try write("header", to: "harald/Sources/CCoreBluetooth/include/CCoreBluetooth.h")
+        try FileManager.default.createDirectory(
+            atPath: path("harald/.build/checkouts"),
+            withIntermediateDirectories: true
+        )
+    }
+
+    deinit { try? FileManager.default.removeItem(at: above) }
+
+    private func path(_ name: String) -> String { above.appendingPathComponent(name).path }
+
+    func write(_ text: String, to name: String) throws {
+        let folder = URL(fileURLWithPath: path(name)).deletingLastPathComponent().path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try TextFile.write(text, to: path(name))
+    }
+
+    /// What a package finds that is compiled with these modules.
+    func text(_ name: String, in place: String) throws -> String { try TextFile.read("\(place)/corebluetooth/\(name)") }
+
+    func make() throws -> String {
+        try ModuleDirectories(
+            home: try HaraldPackage(named: path("harald")),
+            scratch: ScratchDirectory(path: path("harald/.build")),
+            products: path("harald/.build/products")
+        ).make()
+    }
+
+    func directories() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: path("harald/.build/modules"))
+    }
+}
