@@ -16,11 +16,12 @@ import Testing
     private struct Attempt {
         let peer: RawPeer
         let psm: UInt16
+        let name: UUID
 
         init(on psm: UInt16 = 0x80) throws {
             peer = RawPeer(.central)
             self.psm = psm
-            let name = try peer.connectToPeer()
+            name = try peer.connectToPeer()
             peer.app.take()
             _ = peer.takeSignals()
             peer.app.send(.central(.peer(name, .link(.openChannel(psm: psm)))))
@@ -87,6 +88,23 @@ import Testing
             Issue.record("\(results)")
             return
         }
+    }
+
+    @Test(
+        "behaviour 8.8: an app that cancels its connection has its channels closed, though another one stays on the link"
+    )
+    func anAppThatCancelsHasItsChannelsClosed() throws {
+        let attempt = try Attempt()
+        let request = try attempt.request(0x14)
+        attempt.peer.signal(0x15, request[1], le(0x41) + le(100) + le(100) + le(10) + le(0))
+        let opened = try attempt.opened().map { try $0.get() }
+        #expect(opened.count == 1)
+        let other = attempt.peer.air.world.manager(.central, on: attempt.peer.system)
+        try other.connect(attempt.name)
+        attempt.peer.app.send(.cancelConnection(peer: attempt.name))
+        attempt.peer.air.world.run(.seconds(1))
+        #expect(attempt.peer.takeSignals().map(\.first) == [0x06])
+        #expect(attempt.peer.link?.isOpen == true)
     }
 
     @Test(
