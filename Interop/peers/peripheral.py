@@ -9,7 +9,7 @@ import asyncio
 import itertools
 import struct
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,6 +43,7 @@ class Peripheral:
         self.cut_at, self.swallow_at = cut_at, swallow_at
         self.database = Database()
         self.events: list[Event] = []
+        self.on_request: Callable[[att.Bearer, att.ATT_PDU], None] = lambda bearer, pdu: None
         self._changed = asyncio.Event()
         self._beats = itertools.cycle(BEATS)
         self._ticks, self._alarms = itertools.count(1), itertools.count(1)
@@ -79,8 +80,9 @@ class Peripheral:
         answer = server.on_gatt_pdu
         server.on_gatt_pdu = lambda bearer, pdu: self._on_request(bearer, pdu) and answer(bearer, pdu)
 
-    def _on_request(self, connection: Connection, pdu: att.ATT_PDU) -> bool:
+    def _on_request(self, connection: att.Bearer, pdu: att.ATT_PDU) -> bool:
         """Whether it is to be answered: faults begin at the request they are told to begin at."""
+        self.on_request(connection, pdu)
         if pdu.op_code == self.cut_at:
             self.note("request", fault="cut", opcode=int(pdu.op_code))
             asyncio.ensure_future(connection.disconnect(POWER_OFF))
@@ -173,12 +175,16 @@ async def peripheral(
     swallow_at: int | None = None,
     capture: Path | None = None,
     pairing: Pairing | None = None,
+    settings: dict[str, Any] | None = None,
+    on_request: Callable[[att.Bearer, att.ATT_PDU], None] = lambda bearer, pdu: None,
 ) -> AsyncIterator[Peripheral]:
     """Advertises for the length of an `async with`. `cut_at` and `swallow_at` are ATT opcodes: the first such request
-    ends the link, or gets no answer."""
-    async with powered_device(transport, name, address, capture, pairing) as device:
+    ends the link, or gets no answer. `settings` are more of Bumble's configuration; `on_request` sees each request, with
+    the bearer that it came on."""
+    async with powered_device(transport, name, address, capture, pairing, settings=settings) as device:
         device.gatt_server.max_mtu = mtu
         sensor = Peripheral(device, name, beat, cut_at, swallow_at)
+        sensor.on_request = on_request
         await sensor.advertise(name_in_scan_response)
         life = asyncio.create_task(sensor.live())
         try:

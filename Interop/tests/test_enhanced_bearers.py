@@ -1,7 +1,8 @@
-"""Enhanced bearers of the attribute protocol: our sensor asked on several of them by a foreign client."""
+"""Enhanced bearers of the attribute protocol: our sensor asked on several of them by a foreign client, and a foreign one by us."""
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from conftest import Start
 from peers.central import Central, central
 from peers.database import BODY_SENSOR_LOCATION, HEART_RATE_MEASUREMENT
 from peers.pairing import Pairing
-from test_pairing import AIRS, EMAIL, EMAIL_VALUE, SERVED, air
+from peers.peripheral import peripheral
+from test_pairing import AIRS, EMAIL, EMAIL_VALUE, SERVED, air, exploring
 
 BEARERS = 3
 SPEC = LeCreditBasedChannelSpec(psm=att.EATT_PSM, mtu=517, mps=247, max_credits=16)
@@ -62,3 +64,30 @@ async def test_a_foreign_client_uses_several_bearers(harald: Start, tmp_path: Pa
                 assert await read(opened[2], email) == EMAIL_VALUE
                 await client.disconnect()
             assert await process.stop(signal.SIGTERM) == 0
+
+
+@pytest.mark.parametrize("air_name", AIRS)
+@pytest.mark.parametrize("enabled", [True, False])
+async def test_our_client_uses_several_bearers(harald: Start, tmp_path: Path, air_name: str, enabled: bool) -> None:
+    """Of a foreign server that says that it takes them, and of none that does not; all values are what they were on one."""
+    asked: dict[int, int] = {}
+
+    def note(bearer: att.Bearer, pdu: att.ATT_PDU) -> None:
+        if att.is_enhanced_bearer(bearer):
+            asked[bearer.source_cid] = asked.get(bearer.source_cid, 0) + 1
+
+    async with air(air_name, harald) as (controller, transport):
+        command = exploring(controller, tmp_path / "bonds", "--answer", "yes", "--io-capability", "none", "--enhanced")
+        settings = {"eatt_enabled": enabled}
+        async with peripheral(transport, pairing=Pairing(), settings=settings, on_request=note) as sensor:
+            async with harald(*command) as process:
+                assert await process.status() == 0
+    if not enabled:
+        assert "it does not say that it takes enhanced bearers" in process.output
+        assert not asked
+        return
+    again = re.search(r"read again over (\d+) bearers at once: (\d+) of (\d+) values are the same", process.output)
+    assert again and int(again[1]) == BEARERS + 1
+    assert int(again[2]) == int(again[3]) > BEARERS
+    assert len(asked) == BEARERS and min(asked.values()) > 0
+    assert sensor.seen("connection")

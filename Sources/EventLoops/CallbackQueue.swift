@@ -7,7 +7,8 @@ public protocol CallbackQueue: Sendable {
     /// Whether callbacks come to be run. Nobody waits for one on a queue that stands still.
     var isRunning: Bool { get }
 
-    /// Runs `callback` after those before it, and does not wait for that. From any thread.
+    /// Runs `callback` after those before it, and does not wait for that. From any thread. A queue that will not run it any more
+    /// lets go of it, which tells whoever waits for it.
     func async(_ callback: @escaping @Sendable () -> Void)
 }
 

@@ -13,7 +13,6 @@ public final class VirtualEventLoop: EventLoop {
     private struct Shared {
         var submitted = Deque<@Sendable () -> Void>()
         var someoneWaits = false
-        var callbackReturned = false
     }
 
     /// A struct and no tuple: a closure in a tuple in a collection is wrapped, at the cost of an allocation.
@@ -38,6 +37,11 @@ public final class VirtualEventLoop: EventLoop {
     // Whether there may be something in the inbox, to look there only then.
     private let hasMail = Atomic<Bool>(false)
     private let wake = DispatchSemaphore(value: 0)
+
+    /// While a callback takes long, how often the loop looks whether there is still somebody to call it.
+    private static let lookInterval = DispatchTimeInterval.milliseconds(10)
+    /// How many looks in a row find nobody before it waits no longer: an app may leave its run loop for a moment, and go on.
+    private static let looksInVain = 5
 
     /// A loop at instant zero.
     public init() {}
@@ -176,21 +180,32 @@ public final class VirtualEventLoop: EventLoop {
             return
         }
         guard queue.isRunning else { return queue.async(callback) }
-        shared.withLock { $0.callbackReturned = false }
-        queue.async { [self] in
-            callback()
-            shared.withLock { $0.callbackReturned = true }
-            wake.signal()
-        }
+        let progress = post(callback, on: queue)
+        var looksInVain = 0
         while true {
-            wake.wait()
-            let (returned, someoneWaits) = shared.withLock { shared in
+            let isWoken = wake.wait(timeout: .now() + Self.lookInterval) == .success
+            let isOver = progress.isOver
+            let someoneWaits = shared.withLock { shared in
                 defer { shared.someoneWaits = false }
-                return (shared.callbackReturned, shared.someoneWaits)
+                return shared.someoneWaits
             }
             if someoneWaits { drain() }
-            if returned { return }
+            if isOver { return }
+            guard !isWoken else { continue }
+            looksInVain = queue.isRunning ? 0 : looksInVain + 1
+            // Its thread has left the run loop before the callback came.
+            if looksInVain == Self.looksInVain { progress.abandon() }
         }
+    }
+
+    /// Gives a callback to its queue, and keeps nothing of it.
+    private func post(
+        _ callback: @escaping @Sendable () -> Void,
+        on queue: any CallbackQueue
+    ) -> AwaitedCallback.Progress {
+        let awaited = AwaitedCallback(callback, wake: wake)
+        queue.async { awaited.run() }
+        return awaited.progress
     }
 
     /// Makes this thread the loop's for the time of `body`.

@@ -65,7 +65,11 @@ import Testing
         bench.accessory.advertise(packets: .extended(packets))
         let found = try bench.central.ask(.startScan(ScanRequest()), "discovered", \.discovery)
         #expect(found.advertisement.isConnectable && found.advertisement.secondaryPHY == 2)
+        var phys: Set<RadioPHY> = []
+        bench.air.radio.onSend = { if $0.channel < 37, $0.accessAddress != 0x8E89_BED6 { phys.insert($0.phy) } }
         try bench.central.connect(found.peer.identifier)
+        bench.world.run(.milliseconds(500))
+        #expect(phys == [.le2M], "the link is on the PHY of the advertisement")
         #expect(try bench.central.explore(found.peer.identifier, Accessory.service).count == 1)
     }
 

@@ -15,6 +15,28 @@ import Testing
         }
     }
 
+    @Test(
+        "behaviour 3.22: of a link that never came to be used, since the peer has lost its keys, nobody is told anything"
+    )
+    func aLinkThatNeverCameToBeUsed() throws {
+        let bench = try EnhancedBearerBench()
+        try bench.open()
+        try bench.encrypt()
+        _ = try bench.app.ask(.cancelConnection(peer: bench.peer), "disconnected", \.disconnection)
+        bench.world.run(.seconds(1))
+        try bench.sensor.forget(try #require(bench.sensor.bondedPeers.first?.identifier))
+        let watcher = bench.world.manager(.central, on: bench.phone)
+        watcher.take()
+        watcher.send(.central(.watchConnections(ConnectionWatch(services: [], peers: [bench.peer]))))
+        bench.app.take()
+        bench.app.send(.connect(peer: bench.peer, options: ConnectOptions()))
+        bench.world.run(.seconds(5))
+        let failed = bench.app.take().contains { event in
+            if case .central(.peer(_, .connectionFailed)) = event { true } else { false }
+        }
+        #expect(failed && changes(watcher) == [])
+    }
+
     @Test("behaviour 3.22: connections by other apps are told by identifier or by service, once each")
     func connectionsByOthersAreTold() throws {
         let pair = try Pair()

@@ -56,6 +56,31 @@ import Testing
         #expect(try services.get().map(\.uuid) == both)
     }
 
+    @Test(
+        "behaviour 15.6: a table that an app has forgotten is found anew, on this connection or the next, and stays so",
+        arguments: [false, true]
+    )
+    func whatIsForgottenOnRequest(isCut: Bool) throws {
+        let bench = try Bench(tellsOfChanges: false)
+        #expect(try bench.visit() == [Accessory.service])
+        try bench.accessory.publish(0xFFF0)
+        let both: [BluetoothUUID] = [Accessory.service, 0xFFF0]
+        #expect(try bench.visit() == [Accessory.service])
+        bench.accessory.advertise()
+        try bench.central.connect(bench.peer)
+        bench.air.world.run(.seconds(2))
+        let refresh = Request.central(.peer(bench.peer, .link(.refreshServices)))
+        if isCut {
+            bench.central.send(refresh)
+        } else {
+            #expect(try bench.central.ask(refresh, "services", \.services).get().map(\.uuid) == both)
+        }
+        _ = try bench.central.ask(.cancelConnection(peer: bench.peer), "disconnected", \.disconnection)
+        bench.air.world.run(.seconds(1))
+        bench.central.take()
+        for _ in 1...2 { #expect(try bench.visit() == both) }
+    }
+
     @Test("behaviour 4.12: what is cached of a stranger is gone when Bluetooth is switched off")
     func switchingOffForgetsTheTables() throws {
         let bench = try Bench(tellsOfChanges: false)

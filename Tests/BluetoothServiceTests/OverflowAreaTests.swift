@@ -37,6 +37,9 @@ import Testing
         #expect(area.mayContain(0xC007) && area.mayContain(0xC008))
         #expect(!area.mayContain(0x180D))
         #expect(area.mask.reduce(0) { $0 + $1.nonzeroBitCount } == 2)
+        // Bits 60 and 62, which lie in one octet.
+        let near = OverflowArea([0xC008, 0x1001])
+        #expect(near.mayContain(0xC008) && near.mayContain(0x1001) && near.mask[7] == 0x0A)
     }
 
     @Test("behaviour 2.35: services that share a bit of the overflow area are taken for each other")
@@ -51,5 +54,13 @@ import Testing
         #expect(OverflowArea(in: beacon) == nil)
         #expect(OverflowArea(in: AdvertisingData([.manufacturerData(.apple, [0x01])])) == nil)
         #expect(OverflowArea(in: AdvertisingData()) == nil)
+        // As long as an area, of another kind; and one behind other data of Apple's.
+        let other = AdvertisingStructure.manufacturerData(
+            .apple,
+            PacketBuffer([0x10] + [UInt8](repeating: 0xFF, count: 16))
+        )
+        #expect(OverflowArea(in: AdvertisingData([other])) == nil)
+        let area = OverflowArea([0xC007])
+        #expect(OverflowArea(in: AdvertisingData([other, area.structure])) == area)
     }
 }

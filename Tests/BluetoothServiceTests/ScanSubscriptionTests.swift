@@ -120,6 +120,23 @@ import Testing
             .manufacturerData(.apple, PacketBuffer([0x02, 0x15] + [UInt8](repeating: 3, count: 21)))
         ])
         #expect(scan.report(beacon, of: Self.peer)?.manufacturerData == nil)
+        // As long as an overflow area, and as long as a beacon, with other types; and a beacon's octets from another company.
+        for octets in [[0x10] + [UInt8](repeating: 3, count: 16), [0x02, 0x14] + [UInt8](repeating: 3, count: 21)] {
+            let other = sighting([.manufacturerData(.apple, PacketBuffer(octets))])
+            #expect(scan.report(other, of: UUID())?.manufacturerData == PacketBuffer([0x4C, 0x00] + octets))
+        }
+        let company = CompanyIdentifier(rawValue: 0x014C)
+        let others = sighting([.manufacturerData(company, [0x02, 0x15, 9])])
+        #expect(scan.report(others, of: UUID())?.manufacturerData == [0x4C, 0x01, 0x02, 0x15, 9])
+    }
+
+    @Test("behaviour 2.34: a service that is named and hinted at counts as named")
+    func aServiceThatIsNamedAndHintedAt() throws {
+        let both = sighting([services(0x1001), OverflowArea([0x1001]).structure])
+        var asking = ScanSubscription(ScanRequest(services: [0x1001, 0x3333]))
+        let asked = asking.report(both, of: Self.peer)
+        let answer = try #require(asked)
+        #expect(answer.serviceUUIDs == [0x1001] && answer.overflowServiceUUIDs == [0x3333])
     }
 
     @Test("AB-G02: what a scan has reported is remembered within a bound")

@@ -116,6 +116,47 @@ import Testing
         #expect(try packets(short + long) < packets(mixed))
     }
 
+    @Test("AB-G05: what a central has asked that is gone holds nothing of it, and the app's answer is for nobody")
+    func aCentralThatIsGoneLeavesNothing() throws {
+        let pair = try Pair()
+        let note = try #require(try pair.connected()[Example.note])
+        weak let session = pair.strap.system.links.first?.served
+        #expect(session != nil)
+        pair.central.send(.readCharacteristic(peer: pair.peer, characteristic: note))
+        let request = try pair.sensor.expect("readRequested", \.readRequest)
+        _ = try pair.central.ask(.cancelConnection(peer: pair.peer), "disconnected", \.disconnection)
+        pair.world.run(.seconds(1))
+        #expect(session == nil)
+        pair.sensor.send(.respond(transaction: request.transaction, status: .success, value: [1]))
+        _ = try pair.connected()
+    }
+
+    @Test("a wish to end a central's link goes with the power: a later link that ends is not what was asked for")
+    func aWishToEndALinkGoesWithThePower() throws {
+        let pair = try Pair()
+        _ = try pair.connected()
+        let central = try #require(pair.strap.system.links.first?.peer)
+        // The controller does not end it, and so it ends with the power.
+        pair.strap.controller.refuses[Disconnect.opcode] = .commandDisallowed
+        pair.sensor.send(.peripheral(.disconnectCentral(central)))
+        pair.world.run(.seconds(1))
+        #expect(pair.strap.system.links.count == 1)
+        pair.strap.controller.refuses = [:]
+        pair.strap.system.setPower(false)
+        pair.world.run(.seconds(1))
+        pair.strap.system.setPower(true)
+        pair.world.run(.seconds(1))
+        pair.central.take()
+        pair.sensor.take()
+        _ = try pair.connected()
+        _ = try pair.central.ask(.cancelConnection(peer: pair.peer), "disconnected", \.disconnection)
+        pair.world.run(.seconds(1))
+        let released = pair.sensor.take().contains { event in
+            if case .peripheral(.centralReleased) = event { true } else { false }
+        }
+        #expect(!released)
+    }
+
     @Test("behaviour 14.2: after half a minute the interval of an advertisement is one that Apple recommends")
     func theSlowInterval() throws {
         let pair = try Pair()

@@ -69,6 +69,16 @@ import Testing
         #expect(arbiter.isIdle && arbiter.handle(.written(.success(()))) == [])
     }
 
+    @Test("who leaves before his turn has come wanted nothing, and hears nothing")
+    func whoLeavesBeforeHisTurn() {
+        var arbiter = Arbiter()
+        #expect(arbiter.handle(.request(1, enabled: true)) == [.write(enabled: true)])
+        #expect(arbiter.handle(.request(2, enabled: true)) == [])
+        #expect(arbiter.handle(.leave(2)) == [])
+        #expect(arbiter.handle(.written(.success(()))) == [.report(1, isNotifying: true, nil)])
+        #expect(arbiter.subscribers == [1])
+    }
+
     @Test("AB-G05: the changes of one subscription that wait are bounded")
     func wishesAreBounded() {
         var arbiter = Arbiter()

@@ -187,10 +187,13 @@ import Testing
     func modifiedServices() throws {
         let app = CentralApp()
         let characteristic = app.explore()
+        app.service.deliver(.notifyStateChanged(peer: app.peer, characteristic: 3, isNotifying: true, nil))
         app.service.deliver(.servicesDiscovered(peer: app.peer, .success([.battery])))
         let services = try #require(app.peripheral.services)
         app.take()
+        #expect(characteristic.isNotifying)
         app.service.deliver(.servicesModified(peer: app.peer, invalidated: [1, 99]))
+        #expect(!characteristic.isNotifying)
         #expect(app.take().calls == ["didModifyServices"])
         #expect(app.invalidated == [services[0]])
         #expect(app.peripheral.services == [services[1]])

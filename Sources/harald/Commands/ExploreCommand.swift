@@ -28,6 +28,9 @@ struct ExploreCommand: ParsableCommand {
     @Flag(help: "Have the link encrypted before anything else: by the bond, or by pairing.")
     var pair = false
 
+    @Flag(help: "Open enhanced bearers where both can, and read all values again over all of them at once.")
+    var enhanced = false
+
     @Option(help: "How many values to follow; 0 for none.")
     var notifications = 3
 
@@ -69,6 +72,7 @@ struct ExploreCommand: ParsableCommand {
                 sharesOutOfBand: trust.shareOob,
                 prepared: trust.answer
             ),
+            wantsBearers: enhanced,
             visit: Visit.Plan(
                 follow: follow,
                 notifications: notifications,

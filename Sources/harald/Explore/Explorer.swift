@@ -23,6 +23,8 @@ final class Explorer {
         var controller: String
         var timeout: Double
         var trust = Trust()
+        /// Whether enhanced bearers are wanted, over which all values are read again.
+        var wantsBearers = false
         var visit = Visit.Plan()
     }
 
@@ -85,6 +87,8 @@ final class Explorer {
     /// Why the link did not get more secure when that was asked for last.
     var lastRefusal: String?
     private var walk: TableWalk?
+    private var bearers: EnhancedBearerListener?
+    private var atOnce: BearersAtOnce?
     private var visit: Visit?
 
     init(
@@ -234,7 +238,9 @@ final class Explorer {
         Console.line("connected")
         link.parameterPolicy = { AppleConnectionParameterRules().accept($0) }
         link.onEnd = { [weak self] in self?.disconnected($0) }
-        let attributes = link.openAttributes(mtu: 517)
+        // Both ends may open bearers.
+        bearers = plan.wantsBearers ? try? EnhancedBearerListener(servers: device.channels) : nil
+        let attributes = link.openAttributes(mtu: 517, enhanced: bearers)
         attributes.bearer.onClose = { [weak self] closure in
             guard closure != .linkLost else { return }
             self?.vanished(inWords(closure))
@@ -282,6 +288,14 @@ final class Explorer {
         guard case .exploring = stage else { return }
         for line in table.lines { Console.line(line) }
         stage = .visiting
+        guard plan.wantsBearers, let attributes = link?.attributes else { return use(table, client) }
+        let atOnce = BearersAtOnce(attributes, table: table) { [weak self] in self?.use(table, client) }
+        self.atOnce = atOnce
+        atOnce.begin()
+    }
+
+    private func use(_ table: AttributeTable, _ client: GATTClient) {
+        guard case .visiting = stage else { return }
         let visit = Visit(client, plan.visit, table: table) { [weak self] in self?.visited($0) }
         self.visit = visit
         visit.begin()

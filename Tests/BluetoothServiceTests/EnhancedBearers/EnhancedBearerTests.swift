@@ -38,6 +38,35 @@ import Testing
         #expect(try bench.nextValue() == .init(Bench.books[3], [3]))
     }
 
+    @Test("a peer that does not say that it takes enhanced bearers is not asked for any, though it would take them")
+    func whoDoesNotSayThatItTakesThemIsNotAsked() throws {
+        let bench = try Bench(sensorHas: false)
+        let server = try bench.sensor.channels.listen(
+            on: .enhancedAttribute,
+            parameters: EnhancedBearers.parameters,
+            requirement: .none
+        )
+        server.isEnhancedOnly = true
+        var opened = 0
+        server.onOpen = { _ in opened += 1 }
+        try bench.open()
+        try bench.encrypt()
+        bench.world.run(.seconds(5))
+        #expect(opened == 0 && bench.bearers == [1, 1])
+    }
+
+    @Test("AB-G05: an app that takes back the number of the attribute protocol takes nothing back")
+    func anAppDoesNotEndTheListeningForBearers() throws {
+        let bench = try Bench()
+        let refusal = try bench.librarian.ask(.peripheral(.unpublishChannel(psm: 0x27)), "unpublished") { event in
+            if case .peripheral(.channelUnpublished(psm: 0x27, let error)) = event { error } else { nil }
+        }
+        #expect(refusal.code == .core(.invalidParameters))
+        try bench.open()
+        try bench.encrypt()
+        #expect(bench.bearers == [4, 4])
+    }
+
     @Test("a bonded peer's link has enhanced bearers again, without anybody's doing")
     func aBondedLinkHasThemAgain() throws {
         let bench = try Bench()
@@ -61,6 +90,34 @@ import Testing
         #expect(bench.bearers == [1, 1])
         for book in Bench.books { bench.read(book) }
         for (index, book) in Bench.books.enumerated() { #expect(try bench.nextValue() == .init(book, [UInt8(index)])) }
+    }
+
+    @Test(
+        "with the link its enhanced bearers are over at once: nothing is asked anew for their sake, and no more are opened"
+    )
+    func theEndOfTheLinkIsTheEndOfItsBearers() throws {
+        let bench = try Bench()
+        try bench.open()
+        try bench.encrypt()
+        let link = try #require(bench.phone.links.first?.link)
+        let enhanced = try #require(link.attributes?.enhanced)
+        // It is told when a bearer goes and the link stays.
+        var lost = 0
+        let original = enhanced.onClose
+        enhanced.onClose = {
+            lost += 1
+            original?($0, $1)
+        }
+        bench.read(Bench.desk)
+        bench.read(Bench.bell)
+        bench.world.run(.seconds(1))
+        bench.app.send(.cancelConnection(peer: bench.peer))
+        _ = try bench.app.expect("disconnected", \.disconnection)
+        bench.world.run(.seconds(1))
+        #expect(!link.isOpen && lost == 0 && enhanced.bearers.isEmpty)
+        var outcomes: [ChannelOpenError?] = []
+        enhanced.open(1) { outcomes.append($0) }
+        #expect(outcomes == [.closed])
     }
 
     @Test("L2CAP/TIM/BV-03: two systems that open enhanced bearers at once have one set of them")

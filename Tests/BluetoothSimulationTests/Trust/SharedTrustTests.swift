@@ -81,6 +81,21 @@ import Testing
         return (trust, storage, identifier)
     }
 
+    @Test("behaviour 15.7: a name from before the system began has no age, until it is read again")
+    func aNameFromBeforeHasNoAge() throws {
+        let (trust, storage, identifier) = try bonded()
+        #expect(trust.phone.withSystem { $0.names(of: identifier).deviceAge } != nil)
+        let phone = restart(trust, storage, number: 1)
+        func names() -> KnownNames { phone.withSystem { $0.names(of: identifier) } }
+        #expect(names().device == "Sensor" && names().deviceAge == nil && names().advertised == nil)
+        let app = try trust.app(on: phone)
+        try app.connect(known: identifier)
+        try app.expect("connected")
+        trust.world.run(for: .seconds(3))
+        #expect(names().device == "Sensor")
+        #expect(try (0...3_000).contains(#require(names().deviceAge)))
+    }
+
     @Test func aSystemThatBeginsAnewKnowsItsPeersByTheSameIdentifiers() throws {
         let (trust, storage, identifier) = try bonded()
         let phone = restart(trust, storage, number: 1)

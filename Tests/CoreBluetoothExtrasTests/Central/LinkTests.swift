@@ -75,6 +75,38 @@ struct LinkTests {
         }
     }
 
+    @Test("behaviour 15.4: a sequence begins anew with the next connection, and goes on when another one has ended")
+    func outlasting() throws {
+        let world = AsyncWorld()
+        try world.connected { central, peripheral, _ in
+            try await world.sleep(.seconds(1))
+            let told = Notes<LinkInformation>()
+            let listening = world.task { for try await change in peripheral.linkChanges { told.add(change) } }
+            let another = world.task { for try await _ in peripheral.linkChanges {} }
+            try await world.sleep(.seconds(1))
+            another.cancel()
+            try await another.value
+            peripheral.prefer(LinkWish(interval: .milliseconds(100)...(.milliseconds(125))))
+            try await world.sleep(.seconds(5))
+            #expect(told.all.count == 2 && told.all.last?.interval != told.all.first?.interval)
+            await central.disconnect(peripheral)
+            try await central.connect(peripheral)
+            try await world.sleep(.seconds(2))
+            #expect(told.all.count > 3 && told.all.last?.interval == .milliseconds(30))
+            await central.disconnect(peripheral)
+            // Two links of which nothing is known but how they begin.
+            let count = told.all.count
+            for _ in 0..<2 {
+                try await central.connect(peripheral)
+                try await world.sleep(.milliseconds(1))
+                await central.disconnect(peripheral)
+            }
+            #expect(told.all.count == count + 2 && told.all.suffix(2).first == told.all.last)
+            listening.cancel()
+            try await listening.value
+        }
+    }
+
     @Test("behaviour 15.4: nothing is told to a manager that did not ask, and nothing when the sequence has ended")
     func nobodyElse() throws {
         let world = AsyncWorld()

@@ -44,6 +44,29 @@ struct PresenceTests {
         #expect(times.count == 2 && (38...41).contains(times[0]) && (98...101).contains(times[1]), "\(times)")
     }
 
+    @Test(
+        "behaviour 15.3: the time goes to the service in milliseconds, up to a day",
+        arguments: [
+            (.milliseconds(500), 500), (.milliseconds(1_250), 1_250), (.microseconds(1_999), 1), (.seconds(90), 90_000),
+            (.seconds(-1), 0), (.seconds(86_399), 86_399_000), (.seconds(100_000), 86_400_000),
+        ] as [(Duration, Int)]
+    )
+    func patience(_ patience: Duration, milliseconds: Int) throws {
+        let world = AsyncWorld()
+        let asked = Notes<Int>()
+        _ = world.phone.withSystem { system in
+            system.observers.add(.messages) {
+                guard case .requested(.central(.startScan(let request))) = $0.happening else { return }
+                if let time = request.lostAfter { asked.add(time) }
+            }
+        }
+        try world.run { central in
+            try await central.poweredOn()
+            for try await _ in central.presence(services: [Station.service], lostAfter: patience) { break }
+        }
+        #expect(asked.all == [milliseconds])
+    }
+
     @Test("AB-G02: of more devices than there is room for the oldest are not watched")
     func bounded() {
         var watch = PresenceWatch(milliseconds: 1_000)

@@ -22,7 +22,10 @@ import Testing
 
     @Test("behaviour 15.18: the times that are documented are those of the air")
     func times() {
-        #expect(RadioTiming.scanWindow / RadioTiming.scanInterval == 0.5)
+        #expect(RadioTiming.scanInterval == .milliseconds(60) && RadioTiming.scanWindow == .milliseconds(30))
+        #expect(RadioTiming.advertisingInterval == .milliseconds(20))
+        #expect(RadioTiming.laterAdvertisingInterval == .microseconds(152_500))
+        #expect(RadioTiming.connectionInterval == .milliseconds(30))
         let world = PeripheralWorld()
         world.publish()
         // On three channels each, so that a scan sees about one in each interval and lot.

@@ -23,6 +23,11 @@ import Testing
         #expect(throws: PublishingFault.cachedValueNotReadOnly) {
             try characteristic(.read, Data([1]), [.readable, .writeEncryptionRequired])
         }
+        for permission in [CBAttributePermissions.writeable, .writeEncryptionRequired] {
+            #expect(throws: PublishingFault.cachedValueNotReadOnly) {
+                try characteristic(.read, Data([1]), [.readable, permission])
+            }
+        }
         #expect(throws: PublishingFault.valueTooLong(octets: 513)) {
             try characteristic(.read, Data(count: 513), .readable)
         }
@@ -49,6 +54,9 @@ import Testing
         #expect(throws: PublishingFault.descriptorNotAllowed) {
             try CBMutableDescriptor.validated(type: CBUUID(string: "2902"), value: Data([1, 0]))
         }
+        let longest = String(repeating: "a", count: 512)
+        let text = try CBMutableDescriptor.validated(type: CBUUID(string: "2901"), value: longest)
+        #expect(text.value as? String == longest)
         for (type, value) in [("2901", format as Any?), ("2904", "text"), ("2904", Data([1])), ("2901", nil)] {
             #expect(throws: PublishingFault.descriptorValue) {
                 try CBMutableDescriptor.validated(type: CBUUID(string: type), value: value)
@@ -73,5 +81,28 @@ import Testing
         #expect(throws: Never.self) { try service.validate() }
         characteristic.properties = [.read, .extendedProperties]
         #expect(throws: PublishingFault.propertiesNotAllowed) { try service.validate() }
+        characteristic.properties = .read
+        let text = CBMutableDescriptor(type: CBUUID(string: "2901"), value: String(repeating: "a", count: 512))
+        characteristic.descriptors = [text]
+        #expect(throws: Never.self) { try service.validate() }
+        let long = CBMutableDescriptor(type: CBUUID(string: "2901"), value: String(repeating: "a", count: 513))
+        characteristic.descriptors = [text, long]
+        #expect(throws: PublishingFault.valueTooLong(octets: 513)) { try service.validate() }
+        // Another app's, as a central has found it.
+        let (foreignDescriptor, foreign) = try Self.foreign()
+        characteristic.descriptors = [text, foreignDescriptor]
+        #expect(throws: PublishingFault.notMutable) { try characteristic.validate() }
+        characteristic.descriptors = nil
+        service.characteristics = [characteristic, foreign]
+        #expect(throws: PublishingFault.notMutable) { try service.validate() }
+    }
+
+    /// What a central has found, which cannot be published.
+    private static func foreign() throws -> (CBDescriptor, CBCharacteristic) {
+        let world = AsyncWorld()
+        return try world.connected { _, peripheral, characteristic in
+            let found = try await peripheral.discoverDescriptors(for: characteristic)
+            return (try #require(found.first), characteristic)
+        }
     }
 }

@@ -1,0 +1,62 @@
+import ATT
+import BluetoothTypes
+import GAP
+import GATT
+
+/// Opens enhanced bearers, if the peer has them, and reads every value of its table again, all at once over all bearers. Lives on
+/// the loop.
+final class BearersAtOnce {
+    private let attributes: LinkAttributes
+    private let table: AttributeTable
+    private let completion: () -> Void
+    private var waiting = 0
+    private var same = 0
+
+    init(_ attributes: LinkAttributes, table: AttributeTable, completion: @escaping () -> Void) {
+        self.attributes = attributes
+        self.table = table
+        self.completion = completion
+    }
+
+    func begin() {
+        attributes.client.announceEnhancedBearers { [weak self] bothCan in
+            guard let self else { return }
+            guard bothCan, let enhanced = attributes.enhanced else {
+                return end("it does not say that it takes enhanced bearers")
+            }
+            enhanced.open(LinkAttributes.enhancedBearers) { [weak self] error in
+                guard let self else { return }
+                if let error { return end("no enhanced bearers: \(error)") }
+                read()
+            }
+        }
+    }
+
+    private func read() {
+        let values = table.services.flatMap(\.characteristics).compactMap { entry -> (UInt16, PacketBuffer)? in
+            // Where this client has just said that it takes bearers.
+            guard entry.characteristic.uuid != GATTUUID.clientSupportedFeatures else { return nil }
+            guard case .known(let value) = entry.value else { return nil }
+            return (entry.characteristic.value, value)
+        }
+        guard !values.isEmpty else { return end("there is nothing to read") }
+        waiting = values.count
+        for (handle, value) in values {
+            attributes.client.read(handle) { [weak self] in self?.took($0, insteadOf: value, of: values.count) }
+        }
+    }
+
+    private func took(_ result: Result<PacketBuffer, GATTError>, insteadOf value: PacketBuffer, of count: Int) {
+        if case .success(value) = result { same += 1 }
+        waiting -= 1
+        guard waiting == 0 else { return }
+        end(
+            "read again over \(attributes.client.bearers.count) bearers at once: \(same) of \(count) values are the same"
+        )
+    }
+
+    private func end(_ text: String) {
+        Console.line(text)
+        completion()
+    }
+}

@@ -1,0 +1,39 @@
+import Bonds
+import EventLoops
+import GATT
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// What a bond keeps of a peer's attribute table.
+@Suite struct BondedTableTests {
+    @Test(
+        "behaviours 4.10, 15.6: what a bond keeps of services is forgotten on request at once, and kept anew with its hash"
+    )
+    func whatABondKeepsIsForgottenOnRequest() throws {
+        let bench = try EnhancedBearerBench()
+        /// Whether the bond has a table of services, and the hash that it is known by.
+        func kept() -> [Bool] {
+            let cache = bench.phone.keeper.store?.bonds.first?.cache
+            return [cache?.services != nil, cache?.hash != nil]
+        }
+        func leave() throws {
+            _ = try bench.app.ask(.cancelConnection(peer: bench.peer), "disconnected", \.disconnection)
+            bench.world.run(.seconds(1))
+        }
+        try bench.open()
+        try bench.encrypt()
+        for _ in 1...2 {
+            try leave()
+            try bench.connect()
+            bench.world.run(.seconds(1))
+        }
+        #expect(kept() == [true, true])
+        let refresh = Request.central(.peer(bench.peer, .link(.refreshServices)))
+        let services = try bench.app.ask(refresh, "services", \.services).get().map(\.uuid)
+        #expect(services == [EnhancedBearerBench.shelf, EnhancedBearerBench.tower] && kept() == [false, false])
+        try leave()
+        #expect(kept() == [true, true])
+    }
+}

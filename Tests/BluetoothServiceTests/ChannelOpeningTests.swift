@@ -1,0 +1,124 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import GAP
+import L2CAP
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// How an app's channel comes to be at peers that know one mode of channels alone, or are not asked at all.
+@Suite struct ChannelOpeningTests {
+    private typealias Opened = Result<ChannelID, ServiceError>
+
+    /// A peer, and an app that has asked it for a channel.
+    private struct Attempt {
+        let peer: RawPeer
+        let psm: UInt16
+        let name: UUID
+
+        init(on psm: UInt16 = 0x80) throws {
+            peer = RawPeer(.central)
+            self.psm = psm
+            name = try peer.connectToPeer()
+            peer.app.take()
+            _ = peer.takeSignals()
+            peer.app.send(.central(.peer(name, .link(.openChannel(psm: psm)))))
+            peer.air.world.run(.seconds(1))
+        }
+
+        /// The request that the peer has got.
+        func request(_ code: UInt8) throws -> [UInt8] {
+            try #require(peer.takeSignals().first { $0.first == code })
+        }
+
+        /// What the app was told since.
+        func opened() -> [Opened] {
+            peer.app.take().compactMap { event in
+                if case .central(.peer(_, .channelOpened(psm, let result))) = event { result } else { nil }
+            }
+        }
+
+        /// The peer does not know a request (Core Vol 3 Part A 4.1), and what it gets then.
+        func reject(_ request: [UInt8]) -> [[UInt8]] { peer.signal(0x01, request[1], le(0)) }
+    }
+
+    @Test("behaviour 8.4: a peer that knows enhanced channels alone is asked for one, and octets go both ways")
+    func aPeerThatKnowsEnhancedChannelsAlone() throws {
+        let attempt = try Attempt()
+        let again = try #require(attempt.reject(try attempt.request(0x14)).first)
+        #expect(again.first == 0x17 && Array(again[4..<6]) == le(0x80))
+        let own = UInt16(again[12]) | UInt16(again[13]) << 8
+        attempt.peer.signal(0x18, again[1], le(100) + le(100) + le(10) + le(0) + le(0x41))
+        let id = try #require(try attempt.opened().first?.get())
+        attempt.peer.app.send(.channel(id, .grant(ServiceLimits.channelWindow)))
+        attempt.peer.send(le(2) + [8, 9], on: own)
+        #expect(attempt.peer.told(id) == [.received([8, 9])])
+        attempt.peer.app.send(.channel(id, .send([1, 2, 3])))
+        #expect(attempt.peer.told(id) == [.room(3)])
+        #expect(attempt.peer.takeData() == [le(3) + [1, 2, 3]])
+    }
+
+    @Test(
+        "behaviour 8.12: a peer that knows no channels in either mode is asked once for each, and the app hears so once"
+    )
+    func aPeerThatKnowsNoChannels() throws {
+        let attempt = try Attempt()
+        let again = try #require(attempt.reject(try attempt.request(0x14)).first)
+        #expect(attempt.reject(again) == [])
+        let results = attempt.opened()
+        #expect(results.count == 1)
+        guard case .failure(let error) = results.first else {
+            Issue.record("\(results)")
+            return
+        }
+        #expect(error.code == .core(.operationNotSupported))
+        attempt.peer.air.world.run(.seconds(60))
+        #expect(attempt.opened().isEmpty && attempt.peer.takeSignals().isEmpty && attempt.peer.link?.isOpen == true)
+    }
+
+    @Test("behaviour 8.12: what a peer refuses in one mode is not asked for in the other", arguments: [2, 4, 9])
+    func whatIsRefusedIsNotAskedForAgain(result: Int) throws {
+        let attempt = try Attempt()
+        let request = try attempt.request(0x14)
+        #expect(attempt.peer.signal(0x15, request[1], le(0) + le(0) + le(0) + le(0) + le(result)) == [])
+        let results = attempt.opened()
+        guard results.count == 1, case .failure = results.first else {
+            Issue.record("\(results)")
+            return
+        }
+    }
+
+    @Test(
+        "behaviour 8.8: an app that cancels its connection has its channels closed, though another one stays on the link"
+    )
+    func anAppThatCancelsHasItsChannelsClosed() throws {
+        let attempt = try Attempt()
+        let request = try attempt.request(0x14)
+        attempt.peer.signal(0x15, request[1], le(0x41) + le(100) + le(100) + le(10) + le(0))
+        let opened = try attempt.opened().map { try $0.get() }
+        #expect(opened.count == 1)
+        let other = attempt.peer.air.world.manager(.central, on: attempt.peer.system)
+        try other.connect(attempt.name)
+        attempt.peer.app.send(.cancelConnection(peer: attempt.name))
+        attempt.peer.air.world.run(.seconds(1))
+        #expect(attempt.peer.takeSignals().map(\.first) == [0x06])
+        #expect(attempt.peer.link?.isOpen == true)
+    }
+
+    @Test(
+        "AB-C06: an app that asks for the number of the attribute protocol has nobody asked, and hears that nobody is there"
+    )
+    func theNumberOfTheAttributeProtocolIsNoApps() throws {
+        let attempt = try Attempt(on: 0x27)
+        #expect(attempt.peer.takeSignals().isEmpty)
+        let results = attempt.opened()
+        guard results.count == 1, case .failure(let error) = results.first else {
+            Issue.record("\(results)")
+            return
+        }
+        #expect(error.code == .core(.connectionFailed))
+        #expect(attempt.peer.system.links.first?.link.l2cap.creditBasedChannels.isEmpty == true)
+    }
+}

@@ -1,0 +1,153 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import GAP
+import HCI
+import HCIHost
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// What a manager is told of its link, number by number.
+@Suite struct LinkFactsTests {
+    private func facts(_ events: [Event]) -> [LinkFacts] {
+        events.compactMap { event in
+            switch event {
+            case .central(.peer(_, .linkInformation(let facts))): facts
+            case .central(.answered(_, number: 9, .linkInformation(let facts))): facts
+            default: nil
+            }
+        }
+    }
+
+    private func watch(_ isWatched: Bool, _ pair: Pair) -> Request {
+        .central(.peer(pair.peer, .link(.watchLink(isWatched))))
+    }
+
+    @Test(
+        "behaviour 15.4: what the controller says of a link is told in microseconds, milliseconds and octets, each way"
+    )
+    func numbers() throws {
+        let pair = try Pair()
+        _ = try pair.connected()
+        pair.world.run(.seconds(2))
+        pair.central.take()
+        pair.central.send(watch(true, pair))
+        let handle = try #require(pair.phone.system.links.first?.connection.handle)
+        func tell(_ event: some HCIEvent) { pair.phone.controller.transport.send(HCIPacket(event)) }
+        pair.world.run(.milliseconds(1))
+        tell(LEDataLengthChange(handle: handle, maxTxOctets: 200, maxTxTime: 1_712, maxRxOctets: 100, maxRxTime: 912))
+        pair.world.run(.milliseconds(1))
+        tell(LEPHYUpdateComplete(handle: handle, txPHY: .le2M, rxPHY: .coded))
+        pair.world.run(.milliseconds(1))
+        // The same once more is no change.
+        tell(LEPHYUpdateComplete(handle: handle, txPHY: .le2M, rxPHY: .coded))
+        pair.world.run(.milliseconds(1))
+        var update = LEConnectionUpdateComplete()
+        (update.handle, update.interval, update.latency, update.supervisionTimeout) = (handle, 40, 3, 500)
+        tell(update)
+        pair.world.run(.milliseconds(1))
+        var expected = LinkFacts()
+        (expected.interval, expected.latency, expected.supervisionTimeout) = (30_000, 0, 720)
+        (expected.txPHY, expected.rxPHY) = (1, 1)
+        (expected.maxTxOctets, expected.maxRxOctets) = (27, 27)
+        expected.mtu = pair.phone.system.configuration.preferredMTU
+        var all = [expected]
+        (expected.maxTxOctets, expected.maxRxOctets) = (200, 100)
+        all.append(expected)
+        (expected.txPHY, expected.rxPHY) = (2, 3)
+        all.append(expected)
+        (expected.interval, expected.latency, expected.supervisionTimeout) = (50_000, 3, 5_000)
+        all.append(expected)
+        #expect(facts(pair.central.take()) == all)
+        pair.central.send(watch(false, pair))
+        tell(LEPHYUpdateComplete(handle: handle, txPHY: .le1M, rxPHY: .le1M))
+        pair.world.run(.milliseconds(1))
+        #expect(facts(pair.central.take()).isEmpty)
+    }
+
+    @Test(
+        "behaviour 15.4: each step of a link to security is told: encrypted, then bonded, and authenticated only if it is"
+    )
+    func security() throws {
+        let bench = try EnhancedBearerBench()
+        try bench.open()
+        bench.world.run(.seconds(1))
+        var seen: [LinkFacts] = []
+        let watch = Request.central(.peer(bench.peer, .link(.watchLink(true))))
+        bench.app.send(watch)
+        bench.world.run(.milliseconds(1))
+        seen += facts(bench.app.take())
+        bench.read(EnhancedBearerBench.secret)
+        bench.world.run(.seconds(10))
+        seen += facts(bench.app.take())
+        let steps = seen.map { [$0.isEncrypted, $0.isBonded, $0.isAuthenticated] }
+        #expect(steps == [[false, false, false], [true, false, false], [true, true, false]])
+        #expect(seen.map(\.keySize) == [0, 16, 16])
+    }
+
+    @Test(
+        "behaviour 15.4: a wish for an interval becomes parameters of the link, one end of it standing for both",
+        arguments: [
+            (30_000, 60_000, 24, 48), (30_000, nil, 24, 24), (nil, 60_000, 48, 48), (60_000, 30_000, 48, 48),
+        ] as [(Int?, Int?, UInt16, UInt16)]
+    )
+    func wishes(shortest: Int?, longest: Int?, least: UInt16, most: UInt16) throws {
+        let pair = try Pair()
+        _ = try pair.connected()
+        var wish = LinkPreference()
+        (wish.minimumInterval, wish.maximumInterval) = (shortest, longest)
+        (wish.latency, wish.supervisionTimeout) = (2, 4_000)
+        pair.central.send(.central(.peer(pair.peer, .link(.preferLink(wish)))))
+        pair.world.run(.milliseconds(10))
+        let asked = try #require(pair.phone.controller.lastConnectionUpdate)
+        #expect(asked.intervalMin == least && asked.intervalMax == most)
+        #expect(asked.maxLatency == 2 && asked.supervisionTimeout == 400)
+    }
+
+    @Test("behaviour 15.4: a wish for a PHY alone asks for no other parameters")
+    func aWishForAPHY() throws {
+        let pair = try Pair()
+        _ = try pair.connected()
+        var wish = LinkPreference()
+        wish.phy = 2
+        pair.central.send(.central(.peer(pair.peer, .link(.preferLink(wish)))))
+        pair.world.run(.milliseconds(10))
+        #expect(pair.phone.controller.commands.last == "LE Set PHY")
+        #expect(pair.phone.controller.lastConnectionUpdate == nil)
+    }
+
+    @Test("behaviour 15.18: the documented times of the radio are what the controller is asked for")
+    func radioTimes() throws {
+        #expect(RadioTimes.scan.interval == .milliseconds(60) && RadioTimes.scan.window == .milliseconds(30))
+        #expect(RadioTimes.advertising.first == .milliseconds(20))
+        #expect(RadioTimes.advertising.later == .microseconds(152_500))
+        #expect(RadioTimes.fastAdvertising == .seconds(30) && RadioTimes.connectionInterval == .milliseconds(30))
+        let pair = try Pair()
+        let sent = Sent(pair.phone.controller)
+        pair.central.send(.startScan(ScanRequest()))
+        pair.world.run(.milliseconds(10))
+        let scan = try #require(sent.last(LESetScanParameters.self))
+        #expect(scan.scanInterval == 96 && scan.scanWindow == 48)
+        _ = try pair.connected()
+        #expect(pair.phone.system.links.first?.connection.interval == 24)
+    }
+
+    /// The commands that a controller is given.
+    private final class Sent {
+        private var packets: [CommandPacket] = []
+
+        init(_ controller: TestController) {
+            let original = controller.transport.onReceive
+            controller.transport.onReceive = { [weak self] packet in
+                if let command = try? CommandPacket(reading: packet.bytes) { self?.packets.append(command) }
+                original?(packet)
+            }
+        }
+
+        func last<Command: HCICommand>(_ type: Command.Type) -> Command? {
+            packets.last { $0.opcode == Command.opcode }.flatMap { try? Command(reading: $0.parameters) }
+        }
+    }
+}
