@@ -79,11 +79,6 @@ final class DelegatePair {
         )
     }
 
-    /// Runs what is due, until it has come to something.
-    func run(until isThere: () -> Bool) {
-        while !isThere() { pass(loop is VirtualEventLoop ? .zero : .microseconds(50)) }
-    }
-
     /// An app of its own.
     func app<App>(on system: any KeyPath<Parts, BluetoothSystem> & Sendable, _ make: () -> App) -> App {
         let connection = parts.with { $0[keyPath: system].openApp(AppIdentity(name: "app")) }

@@ -4,7 +4,6 @@ import EventLoops
 import Foundation
 import HCI
 import HCITransports
-import Synchronization
 
 /// The rows of apps: from delegate to delegate, from stream to stream, and what they keep.
 extension HaraldBenchmarks {
@@ -15,15 +14,15 @@ extension HaraldBenchmarks {
         let pair = DelegatePair(on: NIOEventLoop())
         let count = 50_000
         let notified = {
-            let before = pair.follower.notified.load(ordering: .relaxed)
+            let before = pair.follower.notified.value
             pair.notifier.notify(value, times: count)
-            pair.run { pair.follower.notified.load(ordering: .relaxed) - before >= count }
+            pair.follower.notified.wait(for: before + count)
         }
         row("notifications of 20 octets, delegate to delegate", both(count, Measurement(notified)))
         let written = {
-            let before = pair.notifier.written.load(ordering: .relaxed)
+            let before = pair.notifier.written.value
             pair.follower.write(value, times: count)
-            pair.run { pair.notifier.written.load(ordering: .relaxed) - before >= count }
+            pair.notifier.written.wait(for: before + count)
         }
         row("writes without response of 20 octets, delegate to delegate", both(count, Measurement(written)))
         callbacks(pair)
@@ -33,14 +32,14 @@ extension HaraldBenchmarks {
     private static func callbacks(_ pair: DelegatePair) {
         let (count, portion) = (50_000, 100)
         let measurement = Measurement {
-            var before = pair.follower.notified.load(ordering: .relaxed)
+            var before = pair.follower.notified.value
             for _ in 0..<count / portion {
                 pair.parts.with { parts in
                     guard let packet = parts.lines[0].lastNotification else { preconditionFailure("one has come") }
                     for _ in 0..<portion { parts.lines[0].receive(packet) }
                 }
                 before += portion
-                pair.run { pair.follower.notified.load(ordering: .relaxed) >= before }
+                pair.follower.notified.wait(for: before)
             }
         }
         row("callbacks, HCI to delegate", both(count, measurement))
