@@ -31,7 +31,7 @@ import Testing
 
     @Test func whatGathersIsCalledInOrderAndThenOthersHaveTheirTurn() {
         let seen = Mutex<[Int]>([])
-        let burst = AppQueue.longestBurst
+        let burst = 64
         let done = DispatchSemaphore(value: 0)
         _ = gathering { callbacks, queue in
             for number in 0...burst {
@@ -42,7 +42,7 @@ import Testing
             }
             queue.async { seen.withLock { $0.append(-1) } }
         }
-        done.wait()
+        #expect(done.wait(timeout: .now() + 60) == .success)
         #expect(seen.withLock { $0 } == Array(0..<burst) + [-1, burst])
     }
 
@@ -57,7 +57,7 @@ import Testing
             }
             seen.withLock { $0.append(1) }
         }
-        done.wait()
+        #expect(done.wait(timeout: .now() + 60) == .success)
         #expect(seen.withLock { $0 } == [1, 2])
     }
 
@@ -69,7 +69,7 @@ import Testing
             gone = callbacks
             callbacks.async { done.signal() }
         }
-        done.wait()
+        #expect(done.wait(timeout: .now() + 60) == .success)
         queue.sync {}
         #expect(gone == nil)
     }
@@ -84,7 +84,7 @@ import Testing
                 if number == 999 { done.signal() }
             }
         }
-        done.wait()
+        #expect(done.wait(timeout: .now() + 60) == .success)
         #expect(seen.withLock { $0 } == Array(0..<1_000))
     }
 }
