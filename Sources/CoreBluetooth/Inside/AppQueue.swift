@@ -37,7 +37,13 @@ package final class AppQueue: CallbackQueue {
         self.queue = queue
         queue.setSpecific(key: key, value: true)
         source = DispatchSource.makeUserDataAddSource(queue: queue)
-        source.setEventHandler { [unowned self] in callWaiting() }
+        source.setEventHandler { [unowned self] in
+            for _ in 0..<Self.longestBurst {
+                guard let next = next() else { return }
+                next.run()
+            }
+            source.add(data: 1)
+        }
         source.activate()
     }
 
@@ -57,15 +63,11 @@ package final class AppQueue: CallbackQueue {
         if isIdle { source.add(data: 1) }
     }
 
-    private func callWaiting() {
-        for _ in 0..<Self.longestBurst {
-            let next = state.withLock {
-                if $0.waiting.isEmpty { $0.isCalling = nil }
-                return $0.waiting.popFirst()
-            }
-            guard let next else { return }
-            next.run()
+    /// The next callback. After the last one nothing holds this queue any more but whoever made it.
+    private func next() -> Callback? {
+        state.withLock {
+            if $0.waiting.isEmpty { $0.isCalling = nil }
+            return $0.waiting.popFirst()
         }
-        source.add(data: 1)
     }
 }
