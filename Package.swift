@@ -166,6 +166,7 @@ let package = Package(
             "CoreBluetooth",
             [
                 "CCoreBluetooth", "BluetoothTypes", "BluetoothService", "EventLoops",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .target(name: "EmbeddedService", condition: .when(traits: ["Controllers"])),
                 .product(name: "Logging", package: "swift-log"),
             ]

@@ -2,15 +2,6 @@ import CoreBluetooth
 import CoreBluetoothExtras
 import Foundation
 import HCITransports
-import Synchronization
-
-/// What tasks have come to.
-private final class Tally: Sendable {
-    let count = Atomic<Int>(0)
-
-    func add() { count.add(1, ordering: .relaxed) }
-    var value: Int { count.load(ordering: .relaxed) }
-}
 
 /// The rows of apps by calls that wait, and by sequences.
 extension HaraldBenchmarks {
@@ -28,14 +19,14 @@ extension HaraldBenchmarks {
         let notified = {
             let before = received.value
             Task { for _ in 0..<count { try await sender.manager.update(value, for: sender.characteristic) } }
-            pair.run { received.value - before >= count }
+            received.wait(for: before + count)
         }
         row("notifications of 20 octets, await to await", both(count, Measurement(notified)))
         listener.cancel()
         let written = {
-            let before = pair.notifier.written.load(ordering: .relaxed)
+            let before = pair.notifier.written.value
             Task { for _ in 0..<count { try await found.peripheral.writeWithoutResponse(value, for: found.written) } }
-            pair.run { pair.notifier.written.load(ordering: .relaxed) - before >= count }
+            pair.notifier.written.wait(for: before + count)
         }
         row("writes without response of 20 octets, await to delegate", both(count, Measurement(written)))
     }

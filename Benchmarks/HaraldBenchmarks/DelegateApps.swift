@@ -13,7 +13,7 @@ enum DelegateProfile {
 /// An app in the peripheral role: notifies as much as it can, and counts what is written.
 final class NotifyingApp: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
     // Safe: touched on the manager's queue only, but for the counter, which is atomic.
-    let written = Atomic<Int>(0)
+    let written = Tally()
     private let queue = DispatchQueue(label: "notifier")
     private var manager: CBPeripheralManager!
     private var characteristic: CBMutableCharacteristic!
@@ -66,14 +66,14 @@ final class NotifyingApp: NSObject, CBPeripheralManagerDelegate, @unchecked Send
     }
 
     func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
-        written.add(requests.count, ordering: .relaxed)
+        written.add(requests.count)
     }
 }
 
 /// An app in the central role: counts what is notified, and writes as much as it can.
 final class FollowingApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
     // Safe: touched on the manager's queue only, but for the counters, which are atomic.
-    let notified = Atomic<Int>(0)
+    let notified = Tally()
     let isReady = Atomic<Bool>(false)
     private let queue = DispatchQueue(label: "follower")
     private var manager: CBCentralManager!
@@ -159,7 +159,7 @@ final class FollowingApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
 
     func peripheral(_ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?)
     {
-        notified.add(1, ordering: .relaxed)
+        notified.add()
     }
 }
 

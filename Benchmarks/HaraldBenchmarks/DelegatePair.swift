@@ -59,13 +59,16 @@ final class DelegatePair {
     private(set) var follower: FollowingApp!
     private let loop: any EventLoop
     private var connections: [any ServiceConnection] = []
+    /// The line of the app that follows.
+    private(set) var line: TappedConnection!
 
     init(on loop: any EventLoop) {
         self.loop = loop
         parts = loop.make { Parts(on: loop) }
         pass(.seconds(1))
         notifier = app(on: \.sensor) { NotifyingApp() }
-        follower = app(on: \.phone) { FollowingApp() }
+        line = TappedConnection(open(on: \.phone))
+        follower = app(through: line) { FollowingApp() }
         for _ in 0..<60 where !follower.isReady.load(ordering: .acquiring) { pass(.milliseconds(500)) }
         precondition(follower.isReady.load(ordering: .acquiring), "the two find each other")
         parts.with { ($0.lines[0].other, $0.lines[1].other) = ($0.lines[1], $0.lines[0]) }
@@ -79,15 +82,17 @@ final class DelegatePair {
         )
     }
 
-    /// Runs what is due, until it has come to something.
-    func run(until isThere: () -> Bool) {
-        while !isThere() { pass(loop is VirtualEventLoop ? .zero : .microseconds(50)) }
-    }
-
     /// An app of its own.
     func app<App>(on system: any KeyPath<Parts, BluetoothSystem> & Sendable, _ make: () -> App) -> App {
-        let connection = parts.with { $0[keyPath: system].openApp(AppIdentity(name: "app")) }
+        app(through: open(on: system), make)
+    }
+
+    private func app<App>(through connection: any ServiceConnection, _ make: () -> App) -> App {
         connections.append(connection)
         return ServiceLocator.$current.withValue(connection, operation: make)
+    }
+
+    private func open(on system: any KeyPath<Parts, BluetoothSystem> & Sendable) -> any ServiceConnection {
+        parts.with { $0[keyPath: system].openApp(AppIdentity(name: "app")) }
     }
 }

@@ -15,35 +15,49 @@ extension HaraldBenchmarks {
         let pair = DelegatePair(on: NIOEventLoop())
         let count = 50_000
         let notified = {
-            let before = pair.follower.notified.load(ordering: .relaxed)
+            let before = pair.follower.notified.value
             pair.notifier.notify(value, times: count)
-            pair.run { pair.follower.notified.load(ordering: .relaxed) - before >= count }
+            pair.follower.notified.wait(for: before + count)
         }
         row("notifications of 20 octets, delegate to delegate", both(count, Measurement(notified)))
         let written = {
-            let before = pair.notifier.written.load(ordering: .relaxed)
+            let before = pair.notifier.written.value
             pair.follower.write(value, times: count)
-            pair.run { pair.notifier.written.load(ordering: .relaxed) - before >= count }
+            pair.notifier.written.wait(for: before + count)
         }
         row("writes without response of 20 octets, delegate to delegate", both(count, Measurement(written)))
         callbacks(pair)
     }
 
-    /// From HCI to the delegate, one callback for each packet.
+    /// From HCI to the delegate, one callback for each packet; and the same way up to the app's queue, without the API.
     private static func callbacks(_ pair: DelegatePair) {
-        let (count, portion) = (50_000, 100)
-        let measurement = Measurement {
-            var before = pair.follower.notified.load(ordering: .relaxed)
-            for _ in 0..<count / portion {
-                pair.parts.with { parts in
-                    guard let packet = parts.lines[0].lastNotification else { preconditionFailure("one has come") }
-                    for _ in 0..<portion { parts.lines[0].receive(packet) }
-                }
-                before += portion
-                pair.run { pair.follower.notified.load(ordering: .relaxed) >= before }
+        let count = 50_000
+        let whole = Measurement { receive(count, on: pair, until: pair.follower.notified) }
+        row("callbacks, HCI to delegate", both(count, whole))
+        pair.line.isTapped.store(true, ordering: .relaxed)
+        let below = Measurement { receive(count, on: pair, until: pair.line.notified) }
+        row("the same up to the app's queue, HCI to event", both(count, below))
+        row(
+            "what the API adds to it",
+            String(
+                format: "%.0f ns, %.0f %%, %.1f allocations",
+                (whole.seconds - below.seconds) * 1e9 / Double(count),
+                100 * (whole.seconds / below.seconds - 1),
+                (Double(whole.allocations) - Double(below.allocations)) / Double(count)
+            )
+        )
+    }
+
+    private static func receive(_ count: Int, on pair: DelegatePair, until tally: Tally) {
+        let portion = 100
+        for _ in 0..<count / portion {
+            let before = tally.value
+            pair.parts.with { parts in
+                guard let packet = parts.lines[0].lastNotification else { preconditionFailure("one has come") }
+                for _ in 0..<portion { parts.lines[0].receive(packet) }
             }
+            tally.wait(for: before + portion)
         }
-        row("callbacks, HCI to delegate", both(count, measurement))
     }
 
     /// A channel on the simulated radio: what comes out of the stream in simulated time, and how fast that time goes.

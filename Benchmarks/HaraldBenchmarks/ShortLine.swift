@@ -6,7 +6,7 @@ import HCI
 /// host at the other end of the connection at once, as if there were no controllers and no air.
 final class ShortLine: HCITransport {
     var onReceive: ((HCIPacket) -> Void)? {
-        didSet { line.onReceive = { [unowned self] in arrived($0) } }
+        didSet { line.onReceive = { [unowned self] in arrive($0) } }
     }
     var onClose: ((HCITransportError) -> Void)?
     /// The host at the other end; nil as long as the line has its whole length.
@@ -20,6 +20,10 @@ final class ShortLine: HCITransport {
     private let loop: any EventLoop
     private var handle = ConnectionHandle(rawValue: 0)
     private var arriving: [HCIPacket] = []
+    private var arrived: [HCIPacket] = []
+    /// Packets that the host has not got the buffers back of.
+    private var completed = 0
+    private var isArriving = false
 
     init(_ line: InMemoryTransport, loop: any EventLoop) {
         self.line = line
@@ -38,14 +42,16 @@ final class ShortLine: HCITransport {
         let packet = HCIPacket(.acl, bytes)
         // The opcode comes after the headers of HCI and L2CAP.
         if bytes.count > 8, bytes[8] == 0x1B { other.lastNotification = packet }
-        other.add(packet)
-        add(HCIPacket(NumberOfCompletedPackets(entries: [.init(handle: handle, count: 1)])))
+        other.arriving.append(packet)
+        other.arrive()
+        completed += 1
+        arrive()
     }
 
     /// Hands a packet to the host as if it had come from the controller.
     func receive(_ packet: HCIPacket) { onReceive?(packet) }
 
-    private func arrived(_ packet: HCIPacket) {
+    private func arrive(_ packet: HCIPacket) {
         if packet.kind == .acl {
             handle = ConnectionHandle(rawValue: UInt16(packet.bytes[0]) | UInt16(packet.bytes[1] & 0x0F) << 8)
             last = packet
@@ -53,14 +59,20 @@ final class ShortLine: HCITransport {
         onReceive?(packet)
     }
 
-    private func add(_ packet: HCIPacket) {
-        arriving.append(packet)
-        guard arriving.count == 1 else { return }
+    /// Hands over what has come, and gives the host all its buffers back.
+    private func arrive() {
+        guard !isArriving else { return }
+        isArriving = true
         loop.execute { [weak self] in
             guard let self else { return }
-            let packets = arriving
-            arriving = []
-            for packet in packets { onReceive?(packet) }
+            isArriving = false
+            swap(&arriving, &arrived)
+            for packet in arrived { onReceive?(packet) }
+            arrived.removeAll(keepingCapacity: true)
+            guard completed > 0 else { return }
+            let entry = CompletedPackets(handle: handle, count: UInt16(completed))
+            completed = 0
+            onReceive?(HCIPacket(NumberOfCompletedPackets(entries: [entry])))
         }
     }
 }

@@ -21,10 +21,9 @@ open class CBManager: NSObject, @unchecked Sendable {
                 role,
                 options: options,
                 queue: queue ?? .main,
-                connection: ServiceLocator.connect(otherwise: ProcessService.connection)
-            ) { [weak self] event in
-                self?.receive(event)
-            }
+                connection: ServiceLocator.connect(otherwise: ProcessService.connection),
+                of: self
+            )
         }
     }
 

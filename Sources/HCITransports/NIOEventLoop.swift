@@ -1,13 +1,31 @@
 import EventLoops
 import NIOCore
 import NIOPosix
+import Synchronization
 
 /// A loop in real time: one thread of swift-nio, which also waits on the sockets of its transports.
 package final class NIOEventLoop: EventLoops.EventLoop {
     /// The loop and the thread of swift-nio.
     package let nio: any NIOCore.EventLoop
 
-    // Safe: `pacing` and `alarm` are touched on the thread of `nio` only; every access goes through `onLoop()`.
+    /// A struct and no tuple: a closure in a collection is wrapped otherwise, at the cost of an allocation.
+    private struct Submission {
+        let run: @Sendable () -> Void
+    }
+
+    private struct Delivery {
+        let queue: any CallbackQueue
+        let callback: @Sendable () -> Void
+    }
+
+    /// How much room lists keep from one burst to the next.
+    private static let keptCapacity = 1_024
+
+    // What other threads have submitted and the loop has not begun with.
+    private let inbox = Mutex<[Submission]>([])
+    // Safe: these are touched on the thread of `nio` only; every access goes through `onLoop()`.
+    nonisolated(unsafe) private var taken: [Submission] = []
+    nonisolated(unsafe) private var deliveries: [Delivery] = []
     nonisolated(unsafe) private var pacing = Pacing()
     nonisolated(unsafe) private var alarm: (deadline: Instant, scheduled: Scheduled<Void>)?
     nonisolated(unsafe) private var isRunning = false
@@ -53,9 +71,21 @@ package final class NIOEventLoop: EventLoops.EventLoop {
         withExtendedLifetime(dropped) {}
     }
 
-    /// Runs `task` on the loop's thread, after all that is due by then.
+    /// Runs `task` on the loop's thread, after all that is due by then. What comes before the thread has got there is one arrival
+    /// with it: the thread is woken once for many.
     package func submit(_ task: @escaping @Sendable () -> Void) {
-        nio.execute { [self] in arrive(task) }
+        let isFirst = inbox.withLock {
+            $0.append(Submission(run: task))
+            return $0.count == 1
+        }
+        if isFirst { nio.execute { [self] in takeIn() } }
+    }
+
+    private func takeIn() {
+        onLoop()
+        inbox.withLock { swap(&$0, &taken) }
+        arrive { for submission in taken { submission.run() } }
+        taken.removeAll(keepingCapacity: taken.count <= Self.keptCapacity)
     }
 
     /// Runs `task` on the loop's thread and waits for it; at once when this is the loop's thread. On a loop that has been
@@ -66,9 +96,19 @@ package final class NIOEventLoop: EventLoops.EventLoop {
         try? nio.submit { [self] in arrive(task) }.wait()
     }
 
-    /// Calls an app back on its queue.
+    /// Calls an app back on its queue when all that is due now has run, as in virtual time: its thread is woken once for all that
+    /// this comes to.
     package func deliver(on queue: any CallbackQueue, _ callback: @escaping @Sendable () -> Void) {
-        queue.async(callback)
+        onLoop()
+        deliveries.append(Delivery(queue: queue, callback: callback))
+        // Outside of a task nothing is due that would come first.
+        if !isRunning { handOver() }
+    }
+
+    private func handOver() {
+        guard !deliveries.isEmpty else { return }
+        for delivery in deliveries { delivery.queue.async(delivery.callback) }
+        deliveries.removeAll(keepingCapacity: deliveries.count <= Self.keptCapacity)
     }
 
     /// Runs something that has come in from outside: first what was due before it, then itself, then what it made due.
@@ -91,6 +131,7 @@ package final class NIOEventLoop: EventLoops.EventLoop {
             switch pacing.step(wall: wall) {
             case .run(let task): task()
             case .sleep(let deadline):
+                handOver()
                 if let deadline { setAlarm(for: deadline) }
                 return
             }

@@ -143,7 +143,10 @@ import Testing
             )
         }
         pair.world.run(.seconds(2))
-        #expect(pair.central.take().compactMap(\.writeCredits).reduce(0, +) == count)
+        let credits = pair.central.take().compactMap(\.writeCredits)
+        #expect(credits.reduce(0, +) == count)
+        // What the link takes at once is one event.
+        #expect(credits.count < count / 2)
         let writes = pair.sensor.take().compactMap(\.writeRequest)
         #expect(writes.flatMap(\.writes).map(\.value) == (0..<count).map { [UInt8($0)] })
         #expect(writes.allSatisfy { !$0.needsResponse })

@@ -404,7 +404,10 @@ import Testing
             )
         }
         pair.world.run(.seconds(5))
-        #expect(pair.sensor.take().compactMap(\.updateCredits).reduce(0, +) == count)
+        let credits = pair.sensor.take().compactMap(\.updateCredits)
+        #expect(credits.reduce(0, +) == count)
+        // What the link takes at once is one event.
+        #expect(credits.count < count / 2)
         #expect(pair.central.take().compactMap(\.value) == (0..<count).map { .success([UInt8($0)]) })
     }
 

@@ -80,6 +80,19 @@ import Testing
         #expect(pair.sensor.take().compactMap(\.updateCredits) == [1])
     }
 
+    @Test("behaviour 7.43: credits for values come before the news that the power is gone")
+    func creditsComeBeforeTheLossOfPower() throws {
+        let pair = try Pair()
+        let system = LoopBound(pair.strap.system, loop: pair.world.loop)
+        pair.sensor.send(.updateValue(characteristic: Example.measurementID, value: [1], centrals: nil))
+        pair.world.loop.submit { system.value.setPower(false) }
+        pair.world.run(.seconds(1))
+        let told = pair.sensor.take()
+        let credits = try #require(told.firstIndex { $0.updateCredits == 1 })
+        let off = try #require(told.firstIndex { $0.state == .poweredOff })
+        #expect(credits < off)
+    }
+
     @Test(
         "behaviours 4.11, 3.24: a system tells of changes, and a central that connects asks to be told, and for the name"
     )

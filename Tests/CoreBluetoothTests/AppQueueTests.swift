@@ -1,5 +1,6 @@
 import CoreBluetooth
 import Dispatch
+import Synchronization
 import Testing
 
 @Suite struct AppQueueTests {
@@ -17,5 +18,73 @@ import Testing
         let main = AppQueue(.main)
         let isThere = DispatchQueue(label: "other").sync { main.isCurrent }
         #expect(!isThere)
+    }
+
+    /// A queue that stands still, so that callbacks gather.
+    private func gathering(_ body: (AppQueue, DispatchQueue) -> Void) -> DispatchQueue {
+        let queue = DispatchQueue(label: "app")
+        queue.suspend()
+        body(AppQueue(queue), queue)
+        queue.resume()
+        return queue
+    }
+
+    @Test func whatGathersIsCalledInOrderAndThenOthersHaveTheirTurn() {
+        let seen = Mutex<[Int]>([])
+        let burst = 64
+        let done = DispatchSemaphore(value: 0)
+        _ = gathering { callbacks, queue in
+            for number in 0...burst {
+                callbacks.async {
+                    seen.withLock { $0.append(number) }
+                    if number == burst { done.signal() }
+                }
+            }
+            queue.async { seen.withLock { $0.append(-1) } }
+        }
+        #expect(done.wait(timeout: .now() + 60) == .success)
+        #expect(seen.withLock { $0 } == Array(0..<burst) + [-1, burst])
+    }
+
+    @Test func whatACallbackAddsIsCalledAfterIt() {
+        let seen = Mutex<[Int]>([])
+        let done = DispatchSemaphore(value: 0)
+        let callbacks = AppQueue(DispatchQueue(label: "app"))
+        callbacks.async {
+            callbacks.async {
+                seen.withLock { $0.append(2) }
+                done.signal()
+            }
+            seen.withLock { $0.append(1) }
+        }
+        #expect(done.wait(timeout: .now() + 60) == .success)
+        #expect(seen.withLock { $0 } == [1, 2])
+    }
+
+    /// The service lets go of its end while something is on its way.
+    @Test func whatWaitsIsCalledWhoeverHasLetGoOfTheQueue() {
+        let done = DispatchSemaphore(value: 0)
+        weak var gone: AppQueue?
+        let queue = gathering { callbacks, _ in
+            gone = callbacks
+            callbacks.async { done.signal() }
+        }
+        #expect(done.wait(timeout: .now() + 60) == .success)
+        queue.sync {}
+        #expect(gone == nil)
+    }
+
+    @Test func aConcurrentQueueCallsOneAfterTheOther() {
+        let seen = Mutex<[Int]>([])
+        let done = DispatchSemaphore(value: 0)
+        let callbacks = AppQueue(DispatchQueue(label: "app", attributes: .concurrent))
+        for number in 0..<1_000 {
+            callbacks.async {
+                seen.withLock { $0.append(number) }
+                if number == 999 { done.signal() }
+            }
+        }
+        #expect(done.wait(timeout: .now() + 60) == .success)
+        #expect(seen.withLock { $0 } == Array(0..<1_000))
     }
 }

@@ -11,6 +11,8 @@ final class Attachment {
     var subject: Observation.Subject { manager.subject.about(peer) }
     /// Whether the manager still counts as connected.
     private(set) var isLive = true
+    /// Credits for writes without response that the app gets back when all that is due now has run: one event for many writes.
+    private var creditsDue = 0
     /// Whether the person may have to be told in place of the app (behaviour 3.15).
     var isAlertedFor: Bool { manager.life.rules.isAlertedFor }
     /// Whether the manager is told of changes of the link.
@@ -39,6 +41,17 @@ final class Attachment {
     /// Tells the manager; after the end nothing (behaviour 3.13).
     func emit(_ event: PeerEvent) {
         if isLive { manager.tell(.central(.peer(peer, event)), on: loop) }
+    }
+
+    /// The service is done with a write without response.
+    func returnWriteCredit() {
+        if creditsDue == 0 {
+            loop.execute { [self] in
+                emit(.writeCreditsReturned(creditsDue))
+                creditsDue = 0
+            }
+        }
+        creditsDue += 1
     }
 
     /// The manager is no longer connected.

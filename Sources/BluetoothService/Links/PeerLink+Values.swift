@@ -63,7 +63,7 @@ extension PeerLink {
                 "a write without response to an attribute that does not take it was dropped",
                 by: user.subject
             )
-            return user.emit(.writeCreditsReturned(1))
+            return user.returnWriteCredit()
         }
         let waiting = commands.reduce(0) { $0 + ($1.user === user ? 1 : 0) }
         guard waiting < ServiceLimits.writesWithoutResponse else {
@@ -75,16 +75,10 @@ extension PeerLink {
 
     /// Sends what waits, in order, as long as the link takes it.
     func sendCommands() {
-        var sent: [(user: Attachment, count: Int)] = []
         while let command = commands.first, client.write(command.value, withoutResponseTo: command.handle) {
             commands.removeFirst()
-            if let index = sent.firstIndex(where: { $0.user === command.user }) {
-                sent[index].count += 1
-            } else {
-                sent.append((command.user, 1))
-            }
+            command.user.returnWriteCredit()
         }
-        for (user, count) in sent { user.emit(.writeCreditsReturned(count)) }
     }
 
     /// Reads the signal strength, which is no attribute and waits for none.

@@ -1,6 +1,7 @@
 import ATT
 import BluetoothTypes
 import DequeModule
+import EventLoops
 import Foundation
 import GAP
 import GATT
@@ -32,6 +33,8 @@ final class PeripheralSession: ManagerSession {
     var isResuming = false
     /// What the app advertises.
     private(set) var advertisedRequest: AdvertisingRequest?
+    /// Credits for updates that the app gets back when all that is due now has run: one event for many updates.
+    private var creditsDue = 0
     private let channels: PublishedChannels
     /// Centrals that the app has heard of.
     private var knownCentrals: Set<UUID> = []
@@ -72,6 +75,8 @@ final class PeripheralSession: ManagerSession {
             removeAllServices()
             channels.unpublishAll()
         }
+        // The app counts anew from there.
+        tellCredits()
         manager.tell(.stateChanged(state), on: system.loop)
         pump()
     }
@@ -82,6 +87,7 @@ final class PeripheralSession: ManagerSession {
         stopAdvertising()
         for request in requests.removeAll() { request.refuse(.unlikelyError) }
         updates.removeAll()
+        creditsDue = 0
         removeAllServices()
         channels.unpublishAll()
     }
@@ -93,7 +99,7 @@ final class PeripheralSession: ManagerSession {
         guard state == .poweredOn else {
             system.misuse("\(request) can only be asked for while the manager is powered on", by: manager.subject)
             // The app sent it when there was power, and the credit is its own (behaviour 7.43).
-            if case .updateValue = request { emit(.updateCreditsReturned(1)) }
+            if case .updateValue = request { returnCredits(1) }
             return
         }
         switch request {
@@ -305,6 +311,7 @@ final class PeripheralSession: ManagerSession {
     /// The process is gone, with what it had queued; what it was asked the next one is asked.
     func forgetProcess() {
         updates.removeAll()
+        creditsDue = 0
         releasing.removeAll()
         watchesCentrals = false
         channels.unpublishAll()
@@ -333,7 +340,7 @@ final class PeripheralSession: ManagerSession {
         }
         guard let handle = handles[characteristic] else {
             system.misuse("an update was sent for a characteristic that is not published", by: manager.subject)
-            return emit(.updateCreditsReturned(1))
+            return returnCredits(1)
         }
         updates.append(Update(handle: handle, value: value, centrals: centrals))
         pump()
@@ -348,7 +355,19 @@ final class PeripheralSession: ManagerSession {
             updates.removeFirst()
             sent += 1
         }
-        if sent > 0 { emit(.updateCreditsReturned(sent)) }
+        if sent > 0 { returnCredits(sent) }
+    }
+
+    private func returnCredits(_ count: Int) {
+        if creditsDue == 0 { system.loop.execute { [weak self] in self?.tellCredits() } }
+        creditsDue += count
+    }
+
+    private func tellCredits() {
+        guard creditsDue > 0 else { return }
+        let count = creditsDue
+        creditsDue = 0
+        emit(.updateCreditsReturned(count))
     }
 }
 

@@ -12,19 +12,19 @@ final class ManagerLink: Sendable {
     /// The manager's channels.
     let channels = ChannelRegistry()
 
-    /// Registers a manager. `receive` is called on `queue`, with this app's connection as the current one, so that managers
+    /// Registers a manager. It receives its events on `queue`, with this app's connection as the current one, so that managers
     /// made in there belong to the same app.
     init(
         _ role: ManagerRole,
         options: ManagerOptions,
         queue: DispatchQueue,
         connection: any ServiceConnection,
-        receive: @escaping @Sendable (Event) -> Void
+        of manager: CBManager
     ) {
         self.connection = connection
-        id = connection.openManager(role, options: options, queue: AppQueue(queue)) { [channels] event in
+        id = connection.openManager(role, options: options, queue: AppQueue(queue)) { [channels, weak manager] event in
             if case .channel(let channel, let event) = event { return channels.take(event, of: channel) }
-            ServiceLocator.$current.withValue(connection) { receive(event) }
+            ServiceLocator.$current.withValue(connection) { manager?.receive(event) }
         }
     }
 

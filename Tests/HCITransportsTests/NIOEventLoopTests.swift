@@ -1,0 +1,77 @@
+import Dispatch
+import EventLoops
+import HCITransports
+import Synchronization
+import Testing
+
+@Suite struct NIOEventLoopTests {
+    /// What happened, in order, from whatever thread.
+    private final class Record: Sendable {
+        private let state = Mutex<[String]>([])
+
+        func note(_ what: String) { state.withLock { $0.append(what) } }
+        var notes: [String] { state.withLock { $0 } }
+    }
+
+    /// Where callbacks come: at once, so that their place among the tasks shows.
+    private struct Here: CallbackQueue {
+        var isCurrent: Bool { false }
+        func async(_ callback: @escaping @Sendable () -> Void) { callback() }
+    }
+
+    /// A loop that stands still until it is let go.
+    private func held(_ body: (NIOEventLoop) -> Void) -> NIOEventLoop {
+        let (loop, go) = (NIOEventLoop(), DispatchSemaphore(value: 0))
+        loop.submit { go.wait() }
+        body(loop)
+        go.signal()
+        return loop
+    }
+
+    @Test func whatComesTogetherIsOneArrival() {
+        let record = Record()
+        let times = Mutex<Set<Instant>>([])
+        let loop = held { loop in
+            for number in 0..<3 {
+                loop.submit {
+                    record.note("task \(number)")
+                    times.withLock { _ = $0.insert(loop.now) }
+                    loop.deliver(on: Here()) { record.note("callback \(number)") }
+                    loop.execute { record.note("due \(number)") }
+                }
+            }
+        }
+        loop.submitAndWait { record.note("waited for") }
+        #expect(
+            record.notes == [
+                "task 0", "task 1", "task 2", "due 0", "due 1", "due 2", "callback 0", "callback 1", "callback 2",
+                "waited for",
+            ]
+        )
+        #expect(times.withLock { $0.count } == 1)
+        loop.shutDown()
+    }
+
+    @Test func whatIsWaitedForComesBehindWhatWasSubmitted() {
+        let (record, count) = (Record(), 10_000)
+        let loop = NIOEventLoop()
+        for number in 0..<count {
+            loop.submit { record.note("\(number)") }
+            if number % 1_000 == 999 { loop.submitAndWait { #expect(record.notes.count == number + 1) } }
+        }
+        #expect(record.notes == (0..<count).map { "\($0)" })
+        loop.shutDown()
+    }
+
+    @Test func whatATaskSubmitsComesInATurnOfItsOwn() {
+        let record = Record()
+        let loop = NIOEventLoop()
+        loop.submitAndWait {
+            loop.submit { record.note("submitted") }
+            loop.execute { record.note("due") }
+        }
+        loop.submitAndWait {}
+        #expect(record.notes == ["due", "submitted"])
+        loop.shutDown()
+    }
+}
