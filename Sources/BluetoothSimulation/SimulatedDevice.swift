@@ -82,22 +82,15 @@ public final class SimulatedDevice: Sendable {
             configuration: kind,
             log: log
         )
-        var logger = Logger(label: "harald.\(name)")
-        logger.logLevel = .warning
         let system = BluetoothSystem(
             controllers: socket.source,
             loop: loop,
             random: random.split(2),
             configuration: configuration,
             bonds: bonds,
-            logger: logger
+            logger: Self.logger(of: name)
         )
-        let attention = Attention(at: name, loop: loop)
-        system.prompter = attention
-        system.permissionPrompter = attention
-        system.observers.add(.notices) { [weak attention] in
-            if case .noticed(let notice) = $0.happening { attention?.take(notice.description) }
-        }
+        let attention = Attention(at: name, of: system)
         let apps = InstalledApps()
         system.launcher = apps
         system.start()
@@ -118,6 +111,12 @@ public final class SimulatedDevice: Sendable {
         self.world = world
         self.person = person
         self.parts = LoopBound(parts, loop: world.loop)
+    }
+
+    private static func logger(of name: String) -> Logger {
+        var logger = Logger(label: "harald.\(name)")
+        logger.logLevel = .warning
+        return logger
     }
 
     private static func controller(_ number: UInt64, hasExtendedAdvertising: Bool) -> VirtualControllerConfiguration {

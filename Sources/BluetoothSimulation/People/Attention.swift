@@ -41,9 +41,15 @@ final class Attention {
     /// Those who look at this screen and wait for something to appear.
     private var onlookers: [() -> Void] = []
 
-    init(at name: String, loop: any EventLoop) {
+    /// Whom a system asks and tells.
+    init(at name: String, of system: BluetoothSystem) {
         self.name = name
-        self.loop = loop
+        loop = system.loop
+        system.prompter = self
+        system.permissionPrompter = self
+        system.observers.add(.notices) { [weak self] in
+            if case .noticed(let notice) = $0.happening { self?.take(notice.description) }
+        }
     }
 
     var alerts: [PairingAlert] { shown.filter { !$0.isAnswered }.map(\.alert) }
