@@ -37,6 +37,8 @@ final class LifecycleWorld: AppLauncher {
         var uses = false
         var rate: AttributeHandle?
         var isNotifying = false
+        /// The belt that was connected when the process before this one ended.
+        var restored: UUID?
         var first: Event?
 
         init(_ device: TestDevice, _ modes: AppDeclaration.BackgroundModes) {
@@ -184,6 +186,7 @@ final class LifecycleWorld: AppLauncher {
         case .stateChanged(let state):
             app.isOn = state == .poweredOn
             if !app.isOn { (app.uses, app.rate, app.isNotifying) = (false, nil, false) }
+            goOn(app)
             if app.isOn, !app.uses { app.manager.send(.startScan(ScanRequest(services: [Example.service]))) }
         case .central(.willRestore(let state)): restore(app, state)
         case .central(.discovered(let peer, _, _)):
@@ -196,8 +199,16 @@ final class LifecycleWorld: AppLauncher {
         }
     }
 
+    /// What it had come to when it ended, and what is left to do (behaviour 10.13).
+    private func goOn(_ app: Collector) {
+        guard app.isOn, let peer = app.restored else { return }
+        app.restored = nil
+        if !app.isNotifying { app.manager.send(.discoverServices(peer: peer, uuids: [Example.service])) }
+    }
+
     private func restore(_ app: Collector, _ state: RestoredCentral) {
         app.uses = !state.peers.isEmpty
+        app.restored = state.peers.first { $0.maximumWriteWithoutResponse != nil }?.info.identifier
         let found = state.peers.first?.services.flatMap(\.characteristics) ?? []
         let rate = found.first { $0.characteristic.uuid == Example.measurement }
         (app.rate, app.isNotifying) = (rate?.characteristic.handle, rate?.isNotifying ?? false)
