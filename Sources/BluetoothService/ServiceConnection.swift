@@ -97,6 +97,8 @@ public struct ManagerOptions: Hashable, Sendable {
     public var showsPowerAlert: Bool
     /// Opts in to preservation and restoration (behaviour 10.1).
     public var restoreIdentifier: String?
+    /// The same process had this manager with a service that has ended: it was told so, and nothing is restored to it.
+    public var isReopened = false
 
     /// Options.
     public init(showsPowerAlert: Bool, restoreIdentifier: String? = nil) {

@@ -89,6 +89,7 @@ import Testing
 
     @Test func everyMessageComesBackAndIsWholeOrNothing() throws {
         let random = RandomSource(seed: 1)
+        try check(Opening.self, random)
         try check(AppMessage.self, random)
         try check(ServiceMessage.self, random)
         try check(Request.self, random)
@@ -108,20 +109,23 @@ import Testing
 
     /// The numbers that daemons and apps of one version agree on. Who changes them changes the version.
     @Test func theNumbersStayWhatTheyAre() throws {
-        #expect(Hello.version == 4)
+        #expect(Hello.version == 5)
         let counts = [AppMessage.kinds.count, ServiceMessage.kinds.count, LinkRequest.kinds.count]
         #expect(counts == [5, 4, 18] as [Int])
+        #expect(Opening.kinds.count == 2)
         let peer = UUID(uuidString: "00010203-0405-4607-8809-0A0B0C0D0E0F") ?? .blank
         let read = AppMessage.request(ManagerID(7), .central(.peer(peer, .link(.readCharacteristic(0x002A)))))
         let name: [UInt8] = [0, 1, 2, 3, 4, 5, 0x46, 7, 0x88, 9, 10, 11, 12, 13, 14, 15]
-        let expected: [UInt8] = [3, 7, 0, 0, 0, 0, 2] + name + [3, 4, 0x2A, 0]
+        let expected: [UInt8] = [2, 7, 0, 0, 0, 0, 2] + name + [3, 4, 0x2A, 0]
         #expect(read.encoded().bytes == expected)
         let event = ServiceMessage.event(ManagerID(1), .stateChanged(.poweredOn)).encoded().bytes
         #expect(event == [1, 1, 0, 0, 0, 0, 5] as [UInt8])
-        let hello = AppMessage.hello(Hello(AppIdentity(name: "a"))).encoded().bytes
-        #expect(hello == [0, 4, 0, 1, 0, 0x61] as [UInt8])
+        let hello = Opening.app(Hello(AppIdentity(name: "a"))).encoded()
+        #expect(hello.bytes == [0, 5, 0, 1, 0, 0x61, 0, 0, 0, 0, 0, 0, 0] as [UInt8])
+        #expect(Opening.version(in: hello) == 5 && Opening.version(in: [1, 99, 0, 7]) == 99)
+        #expect(Opening.version(in: [0, 5]) == nil && Opening.version(in: [2, 5, 0]) == nil)
         let octets = AppMessage.request(ManagerID(1), .channel(ChannelID(0x0102), .send([9, 8]))).encoded().bytes
-        #expect(octets == [3, 1, 0, 0, 0, 2, 2, 1, 0, 0, 1, 2, 0, 9, 8] as [UInt8])
+        #expect(octets == [2, 1, 0, 0, 0, 2, 2, 1, 0, 0, 1, 2, 0, 9, 8] as [UInt8])
     }
 
     /// Memory grows with the octets that are there, and a bound is told from a length that goes beyond it (AB-G05).
@@ -132,11 +136,11 @@ import Testing
         // A name of 4,097 octets.
         let name = [UInt8](repeating: 0x61, count: MessageLimits.text + 1)
         let long = PacketBuffer([0, 1, 0, 0x01, 0x10] + name)
-        #expect(throws: PacketError(.length(4_097), at: "app length")) { try AppMessage(reading: long) }
+        #expect(throws: PacketError(.length(4_097), at: "app length")) { try Opening(reading: long) }
         let longest = Hello(AppIdentity(name: String(repeating: "a", count: MessageLimits.text)))
-        #expect(throws: Never.self) { try AppMessage(reading: AppMessage.hello(longest).encoded()) }
+        #expect(throws: Never.self) { try Opening(reading: Opening.app(longest).encoded()) }
         // A text that is none.
-        #expect(throws: PacketError.self) { try AppMessage(reading: [0, 1, 0, 1, 0, 0xFF]) }
+        #expect(throws: PacketError.self) { try Opening(reading: [0, 1, 0, 1, 0, 0xFF]) }
     }
 
     /// What is in a log is fields, one after the other, and no octets of a socket.

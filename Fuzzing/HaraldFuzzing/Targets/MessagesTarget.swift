@@ -6,9 +6,10 @@ extension FuzzTarget {
     static let messages = FuzzTarget(
         "messages",
         maximumLength: 2_000,
-        seeds: seeds(of: AppMessage.self) + seeds(of: ServiceMessage.self)
+        seeds: seeds(of: Opening.self) + seeds(of: AppMessage.self) + seeds(of: ServiceMessage.self)
     ) {
         input in
+        check(Opening.self, input)
         check(AppMessage.self, input)
         check(ServiceMessage.self, input)
     }

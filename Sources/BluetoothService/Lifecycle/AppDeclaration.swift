@@ -24,6 +24,9 @@ public struct AppDeclaration: Hashable, Sendable {
     public var backgroundModes: BackgroundModes
     /// `NSAccessorySetupKitSupports` names Bluetooth: its accessories were set up by AccessorySetupKit (behaviour 10.17).
     public var usesAccessorySetup = false
+    /// `HaraldLaunch`: the program that is started to launch it, by its whole path, and what it is given; empty for one that nobody
+    /// can launch.
+    public var launchCommand: [String] = []
     /// Whether its life is as on a phone; else it is always in the foreground, as on a Mac.
     public var isManaged: Bool
 
@@ -51,6 +54,7 @@ public struct AppDeclaration: Hashable, Sendable {
             usageDescription: propertyList["NSBluetoothAlwaysUsageDescription"] as? String,
             isManaged: isManaged
         )
+        launchCommand = propertyList["HaraldLaunch"] as? [String] ?? []
         let kinds = propertyList["NSAccessorySetupKitSupports"] as? [String] ?? []
         usesAccessorySetup = kinds.contains("Bluetooth")
         if modes.contains("bluetooth-central") { backgroundModes.insert(.central) }

@@ -1,9 +1,15 @@
 import BluetoothTypes
 
+/// What a process says to the service first of all, and once: who it is. What both sides say after it follows from that.
+public enum Opening: Hashable, Sendable {
+    /// An app, which goes on with ``AppMessage``, and hears ``ServiceMessage``.
+    case app(Hello)
+    /// A tool of the person's, with the version that it speaks.
+    case tool(version: UInt16)
+}
+
 /// What the process of an app says to the service.
 public enum AppMessage: Hashable, Sendable {
-    /// First of all, and once.
-    case hello(Hello)
     /// A manager is made; the app chooses its number.
     case openManager(ManagerID, ManagerRole, ManagerOptions)
     /// A manager is gone.
@@ -12,11 +18,13 @@ public enum AppMessage: Hashable, Sendable {
     case request(ManagerID, Request)
     /// A manager waits for an answer, which has the same number.
     case query(ManagerID, number: UInt32, Query)
+    /// The app did something that has no effect, and why; its own log has it already (behaviour 1.26).
+    case misuse(String)
 }
 
 /// What the service says to the process of an app.
 public enum ServiceMessage: Hashable, Sendable {
-    /// The answer to ``AppMessage/hello(_:)``.
+    /// The answer to ``Opening``.
     case welcome(Welcome)
     /// A manager is told something.
     case event(ManagerID, Event)
@@ -29,16 +37,19 @@ public enum ServiceMessage: Hashable, Sendable {
 /// How an app begins.
 public struct Hello: Hashable, Sendable {
     /// The version that this code speaks. Another one is refused: both sides come from one release.
-    public static let version: UInt16 = 4
+    public static let version: UInt16 = 5
 
     /// The version that the app's side speaks.
     public var version = Hello.version
     /// Who the app is.
     public var app: AppIdentity
+    /// What it says of itself.
+    public var declaration: AppDeclaration
 
     /// The beginning of an app of this version.
-    public init(_ app: AppIdentity) {
+    public init(_ app: AppIdentity, declaring declaration: AppDeclaration = .unmanaged) {
         self.app = app
+        self.declaration = declaration
     }
 }
 

@@ -2,35 +2,72 @@ import BluetoothTypes
 
 // The wire format of the conversation between an app and the service.
 
+extension Opening: MessageKinds {
+    /// See ``MessageKinds/kinds``.
+    public static var kinds: [Opening] { [.app(Hello()), .tool(version: 0)] }
+
+    /// See ``MessageKinds/number``.
+    public var number: UInt8 {
+        switch self {
+        case .app: 0
+        case .tool: 1
+        }
+    }
+
+    /// The fields of each kind. The version comes first in all versions.
+    public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        switch self {
+        case .app(var hello):
+            try coder.field("hello", &hello)
+            self = .app(hello)
+        case .tool(var version):
+            try coder.field("version", &version)
+            self = .tool(version: version)
+        }
+    }
+}
+
+extension Opening {
+    /// The version that an opening of whatever version is of; nil for octets that are none.
+    package static func version(in octets: PacketBuffer) -> UInt16? {
+        var reader = FieldReader(octets)
+        var (kind, version): (UInt8, UInt16) = (0, 0)
+        do throws(PacketError) {
+            try reader.field("kind", &kind)
+            try reader.field("version", &version)
+        } catch {
+            return nil
+        }
+        return Int(kind) < kinds.count ? version : nil
+    }
+}
+
 extension AppMessage: MessageKinds {
     /// See ``MessageKinds/kinds``.
     public static var kinds: [AppMessage] {
         [
-            .hello(Hello()),
             .openManager(ManagerID(0), .central, ManagerOptions()),
             .closeManager(ManagerID(0)),
             .request(ManagerID(0), Request()),
             .query(ManagerID(0), number: 0, Query()),
+            .misuse(""),
         ]
     }
 
     /// See ``MessageKinds/number``.
     public var number: UInt8 {
         switch self {
-        case .hello: 0
-        case .openManager: 1
-        case .closeManager: 2
-        case .request: 3
-        case .query: 4
+        case .openManager: 0
+        case .closeManager: 1
+        case .request: 2
+        case .query: 3
+        case .misuse: 4
         }
     }
 
     /// The fields of each kind.
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
-        case .hello(var hello):
-            try coder.field("hello", &hello)
-            self = .hello(hello)
         case .openManager(var manager, var role, var options):
             try coder.field("manager", &manager)
             try coder.field("role", &role)
@@ -48,6 +85,9 @@ extension AppMessage: MessageKinds {
             try coder.field("number", &number)
             try coder.field("query", &query)
             self = .query(manager, number: number, query)
+        case .misuse(var text):
+            try coder.text("text", &text)
+            self = .misuse(text)
         }
     }
 }
@@ -104,6 +144,26 @@ extension Hello: PacketFields {
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("version", &version)
         try coder.text("app", &app.name)
+        try coder.field("declaration", &declaration)
+    }
+}
+
+extension AppDeclaration: PacketFields {
+    /// An app of which nothing else is declared.
+    public init() { self.init(displayName: nil) }
+
+    /// The fields in wire order.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.optional("display name", &displayName)
+        try coder.optional("usage description", &usageDescription)
+        var modes = backgroundModes.rawValue
+        try coder.field("background modes", &modes)
+        backgroundModes = BackgroundModes(rawValue: modes)
+        try coder.field("uses accessory setup", &usesAccessorySetup)
+        try coder.list("launch command", &launchCommand, "") { coder, value throws(PacketError) in
+            try coder.text("argument", &value)
+        }
+        try coder.field("is managed", &isManaged)
     }
 }
 
@@ -150,6 +210,7 @@ extension ManagerOptions: PacketFields {
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("shows power alert", &showsPowerAlert)
         try coder.optional("restore identifier", &restoreIdentifier)
+        try coder.field("is reopened", &isReopened)
     }
 }
 
