@@ -155,9 +155,18 @@ let package = Package(
             ]
         ),
         room(
+            "ServiceSocket",
+            [
+                "BluetoothTypes", "BluetoothService", "EventLoops", "HCITransports",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        room(
             "EmbeddedService",
             [
-                "BluetoothService", "EventLoops", "GAP", "HCI", "HCITransports",
+                "BluetoothService", "EventLoops", "GAP", "HCI", "HCITransports", "ServiceSocket",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -190,7 +199,8 @@ let package = Package(
                 "HCITransports",
                 "LinkLayer", "L2CAP", "ATT",
                 "GATT",
-                "Cryptography", "SMP", "Bonds", "GAP", "BluetoothService", "CoreBluetooth", "BluetoothSimulation",
+                "Cryptography", "SMP", "Bonds", "GAP", "BluetoothService", "ServiceSocket", "CoreBluetooth",
+                "BluetoothSimulation",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),

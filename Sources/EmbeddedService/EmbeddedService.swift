@@ -16,13 +16,11 @@ package enum EmbeddedService {
     /// all links are in it.
     package static let captureVariable = "HARALD_CAPTURE"
 
-    /// The connection of this process, on the controller that the environment names. Made when it is first asked for. Without a
-    /// controller its managers are unsupported, and a line in the log says how to get one.
-    package static let connection: any ServiceConnection = make(
-        controller: ProcessInfo.processInfo.environment[controllerVariable],
-        capture: ProcessInfo.processInfo.environment[captureVariable],
-        logger: Logger(label: "harald.service")
-    )
+    /// A connection to a service of its own, on the controller that the environment names. Without one its managers are unsupported,
+    /// and a line in the log says how to get one.
+    static func make(environment: [String: String], logger: Logger) -> any ServiceConnection {
+        make(controller: environment[controllerVariable], capture: environment[captureVariable], logger: logger)
+    }
 
     /// A connection to a service of its own on a controller named as in the environment, with a capture as it is named there.
     static func make(
@@ -33,8 +31,8 @@ package enum EmbeddedService {
         guard let text, !text.isEmpty else {
             logger.error(
                 """
-                Bluetooth is unsupported: there is no controller. Set \(controllerVariable)=tcp:HOST:PORT to use one that \
-                speaks H4 over TCP.
+                Bluetooth is unsupported: there is neither a service nor a controller. Start `harald service`, or set \
+                \(controllerVariable)=tcp:HOST:PORT to use a controller that speaks H4 over TCP.
                 """
             )
             return UnsupportedConnection()
@@ -95,7 +93,7 @@ package enum EmbeddedService {
             )
             system.start()
             let connection = system.openApp(
-                AppIdentity(name: Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName, owner: getuid())
+                AppIdentity(name: ServiceFinder.appName, owner: getuid())
             )
             made.withLock { $0 = connection }
         }

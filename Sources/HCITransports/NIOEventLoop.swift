@@ -112,7 +112,7 @@ package final class NIOEventLoop: EventLoops.EventLoop {
     }
 
     /// Runs something that has come in from outside: first what was due before it, then itself, then what it made due.
-    func arrive(_ task: () -> Void) {
+    package func arrive(_ task: () -> Void) {
         onLoop()
         // Inside a running task this is no arrival: its time is the running task's.
         if isRunning { return task() }

@@ -122,8 +122,8 @@ final class AppManager {
 
 /// One app with its managers. It lasts as long as the service wants it to; whether there is a process that takes its events is
 /// another matter. Lives on the loop.
-final class App {
-    let identity: AppIdentity
+package final class App {
+    package let identity: AppIdentity
     let life: AppLife
     private let system: BluetoothSystem
     private var managers: [ManagerID: (manager: AppManager, session: any ManagerSession)] = [:]
@@ -136,7 +136,8 @@ final class App {
         system.preserved[identity]?.appIsLaunched()
     }
 
-    func openManager(_ id: ManagerID, _ role: ManagerRole, _ options: ManagerOptions, _ sink: any EventSink) {
+    /// The app makes a manager, which it names; its events go to `sink`.
+    package func openManager(_ id: ManagerID, _ role: ManagerRole, _ options: ManagerOptions, _ sink: any EventSink) {
         guard life.isRunning else { return life.whenRunning { [self] in openManager(id, role, options, sink) } }
         guard managers.count < ServiceLimits.managers else {
             let text = "\(identity.name) has \(ServiceLimits.managers) managers already; this one stays unsupported"
@@ -205,7 +206,8 @@ final class App {
         system.scansChanged()
     }
 
-    func closeManager(_ id: ManagerID) {
+    /// A manager is gone: ends everything that it has going on.
+    package func closeManager(_ id: ManagerID) {
         guard let (manager, session) = managers.removeValue(forKey: id) else { return }
         system.remove(session)
         system.observers.tell(.managers, .managerClosed, of: subject(of: id)) {
@@ -221,7 +223,8 @@ final class App {
     /// What persons call it.
     var name: String { life.declaration.displayName ?? identity.name }
 
-    func handle(_ request: Request, from id: ManagerID) {
+    /// A manager asks for something.
+    package func handle(_ request: Request, from id: ManagerID) {
         guard life.isRunning else { return life.whenRunning { [self] in handle(request, from: id) } }
         guard let (manager, session) = managers[id] else { return }
         system.observers.tell(.messages, .requested(request), of: subject(of: id).about(request.peer)) {
@@ -233,14 +236,15 @@ final class App {
         }
     }
 
-    func answer(_ query: Query, from id: ManagerID) -> Result<Reply, ServiceError> {
+    /// A manager asks, and waits.
+    package func answer(_ query: Query, from id: ManagerID) -> Result<Reply, ServiceError> {
         if case .system = query { return .success(.system(system.info(for: identity))) }
         guard let session = managers[id]?.session else { return .failure(.noManager) }
         return system.observers.tell(.messages, .asked(query), of: subject(of: id)) { session.answer(query) }
     }
 
     /// What the app's side has told its developer of (behaviour 1.26).
-    func noteMisuse(_ text: String) {
+    package func noteMisuse(_ text: String) {
         system.observers.tell(.misuse, .misused(text, isToldToApp: true), of: Observation.Subject(app: identity))
     }
 
@@ -275,12 +279,12 @@ extension App {
 
 extension App {
     /// Nobody takes events any more; the managers go on, and what they have to tell waits.
-    func detach() {
+    package func detach() {
         for id in ids { managers[id]?.manager.detach() }
     }
 
     /// Somebody takes the events of a manager, beginning with those that wait.
-    func attach(_ sink: any EventSink, to id: ManagerID) {
+    package func attach(_ sink: any EventSink, to id: ManagerID) {
         guard let lost = managers[id]?.manager.attach(sink, on: system.loop), lost > 0 else { return }
         system.observers.tell(.managers, .eventsLost(lost), of: subject(of: id))
     }

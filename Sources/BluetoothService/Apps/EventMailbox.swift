@@ -4,7 +4,7 @@ import EventLoops
 import Foundation
 
 /// Takes the events of a manager to its app.
-protocol EventSink: AnyObject, Sendable {
+package protocol EventSink: AnyObject, Sendable {
     /// Takes an event, in order. On the loop only.
     func take(_ event: Event, on loop: any EventLoop)
 }

@@ -2,17 +2,19 @@ import EventLoops
 import Synchronization
 
 /// Where the events of one manager come out, in the app's process.
-final class EventOutlet: EventSink {
+package final class EventOutlet: EventSink {
     private let queue: any CallbackQueue
     private let handler: @Sendable (Event) -> Void
     private let isOpen = Atomic(true)
 
-    init(queue: any CallbackQueue, handler: @escaping @Sendable (Event) -> Void) {
+    /// Events that `handler` takes, on `queue`.
+    package init(queue: any CallbackQueue, handler: @escaping @Sendable (Event) -> Void) {
         self.queue = queue
         self.handler = handler
     }
 
-    func take(_ event: Event, on loop: any EventLoop) {
+    /// Takes an event. On the loop only.
+    package func take(_ event: Event, on loop: any EventLoop) {
         guard isOpen.load(ordering: .relaxed) else { return }
         // Streams have run loops of their own.
         if case .channel = event { return handler(event) }
@@ -23,26 +25,26 @@ final class EventOutlet: EventSink {
     }
 
     /// Sends an event where there is no loop. From any thread.
-    func send(_ event: Event) {
+    package func send(_ event: Event) {
         call { [handler] in handler(event) }
     }
 
     /// Calls the app where there is no loop. From any thread.
-    func call(_ body: @escaping @Sendable () -> Void) {
+    package func call(_ body: @escaping @Sendable () -> Void) {
         queue.async { [self] in
             if isOpen.load(ordering: .acquiring) { body() }
         }
     }
 
     /// Calls the app, in order with its events. On the loop only.
-    func call(_ body: @escaping @Sendable () -> Void, on loop: any EventLoop) {
+    package func call(_ body: @escaping @Sendable () -> Void, on loop: any EventLoop) {
         loop.deliver(on: queue) { [self] in
             if isOpen.load(ordering: .acquiring) { body() }
         }
     }
 
     /// Nothing comes out any more. From any thread.
-    func close() {
+    package func close() {
         isOpen.store(false, ordering: .releasing)
     }
 }

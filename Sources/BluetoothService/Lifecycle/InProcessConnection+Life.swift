@@ -4,23 +4,19 @@ import EventLoops
 extension InProcessConnection {
     /// Where the app is in its life.
     package var phase: AppPhase {
-        app.with { $0.life.phase }
+        app.with { $0.phase }
     }
 
     /// Something has happened to the app.
     package func happened(_ event: AppLifecycle.Event) {
-        app.with { $0.life.handle(event) }
+        app.with { $0.happened(event) }
     }
 
     /// The person opens the app. False when its process is gone. On the loop only.
-    package func enter() -> Bool {
-        guard app.value.life.hasProcess else { return false }
-        app.value.life.handle(.entered)
-        return true
-    }
+    package func enter() -> Bool { app.value.enter() }
 
     /// Says who suspends the app's process and lets it run. On the loop only.
     package func runs(in process: any AppProcess) {
-        app.value.life.process = process
+        app.value.runs(in: process)
     }
 }

@@ -182,7 +182,16 @@ package final class BluetoothSystem {
         declaring declaration: AppDeclaration = .unmanaged,
         inBackground: Bool = false
     ) -> InProcessConnection {
-        InProcessConnection(App(identity, declaration, inBackground: inBackground, system: self), loop: loop)
+        InProcessConnection(makeApp(identity, declaring: declaration, inBackground: inBackground), loop: loop)
+    }
+
+    /// Lets in an app whose process is elsewhere. It stays until its life is told that the process has ended.
+    package func makeApp(
+        _ identity: AppIdentity,
+        declaring declaration: AppDeclaration,
+        inBackground: Bool = false
+    ) -> App {
+        App(identity, declaration, inBackground: inBackground, system: self)
     }
 
     /// The time by the calendar, if there is one, in seconds since the beginning of 2001, UTC.

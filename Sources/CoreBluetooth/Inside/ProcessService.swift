@@ -8,8 +8,8 @@ import Logging
 /// The service for managers that are made outside of simulations.
 enum ProcessService {
     #if Controllers
-        /// On the controller that the environment names.
-        static var connection: any ServiceConnection { EmbeddedService.connection }
+        /// The one that this process finds, or one of its own.
+        static var connection: any ServiceConnection { ServiceFinder.connection }
     #else
         /// None: who only simulates leaves out the package's trait `Controllers`, and builds neither sockets nor their loop.
         static let connection: any ServiceConnection = {

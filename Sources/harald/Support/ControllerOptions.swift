@@ -53,15 +53,26 @@ struct ControllerOptions: ParsableArguments {
         capture: CaptureFile?,
         outcome: Outcome
     ) -> LoopBound<BluetoothSystem> {
+        var configuration = SystemConfiguration()
+        configuration.deviceName = name
+        if let trust {
+            configuration.pairing = trust.configuration
+            if let store = trust.store { configuration.store = .directory(store) }
+        }
+        return startSystem(configuration, loop: loop, capture: capture, outcome: outcome)
+    }
+
+    /// A whole Bluetooth system on the controller. When it fails, that is the outcome, unless the system `waits` for one that works.
+    func startSystem(
+        _ configuration: SystemConfiguration,
+        waits: Bool = false,
+        loop: NIOEventLoop,
+        capture: CaptureFile?,
+        outcome: Outcome
+    ) -> LoopBound<BluetoothSystem> {
         let options = self
         let address = controller
         return loop.make {
-            var configuration = SystemConfiguration()
-            configuration.deviceName = name
-            if let trust {
-                configuration.pairing = trust.configuration
-                if let store = trust.store { configuration.store = .directory(store) }
-            }
             let system = BluetoothSystem(
                 controllers: ControllerSource { options.open(address, loop: loop, capture: capture) },
                 loop: loop,
@@ -71,7 +82,7 @@ struct ControllerOptions: ParsableArguments {
             )
             system.onFailure = { [weak system] error in
                 let failure = ToolError(error, controller: "\(address)")
-                guard system?.hasWorked == true else { return outcome.finish(.failure(failure)) }
+                guard waits || system?.hasWorked == true else { return outcome.finish(.failure(failure)) }
                 Console.problem("harald: \(failure.description); waiting for the controller to come back")
             }
             system.start()

@@ -15,6 +15,7 @@ enum ToolError: Error, CustomStringConvertible {
     case capture(CaptureError)
     case incomplete(String)
     case wrapping(String)
+    case service(String)
 
     /// A controller at `address` that could not be brought up, or failed later.
     init(_ error: HCIHostError, controller address: String) {
@@ -32,7 +33,7 @@ enum ToolError: Error, CustomStringConvertible {
         case .noSuchDevice: 5
         case .peerVanished: 6
         case .notSecured: 7
-        case .capture, .incomplete, .bonds, .wrapping: 1
+        case .capture, .incomplete, .bonds, .wrapping, .service: 1
         }
     }
 
@@ -58,7 +59,7 @@ enum ToolError: Error, CustomStringConvertible {
             "\(error)"
         case .capture(let error):
             "\(error)"
-        case .incomplete(let what), .wrapping(let what):
+        case .incomplete(let what), .wrapping(let what), .service(let what):
             what
         }
     }

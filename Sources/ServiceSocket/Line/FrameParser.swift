@@ -1,0 +1,45 @@
+import BluetoothService
+import BluetoothTypes
+
+/// Cuts the octets of a socket into messages: each stands behind its length, four octets, least significant first.
+struct FrameParser {
+    /// Octets of a length.
+    static let headerSize = 4
+
+    /// What is not a message. Nothing can be made of what follows.
+    struct TooLong: Error, Hashable {
+        let length: Int
+    }
+
+    private var kept = PacketBuffer(headroom: 0)
+
+    /// The messages that are whole now, without a copy where one lies within `octets`.
+    mutating func take(_ octets: PacketBuffer) throws(TooLong) -> [PacketBuffer] {
+        var rest = octets
+        if !kept.isEmpty {
+            kept.append(contentsOf: octets)
+            rest = kept
+        }
+        var messages: [PacketBuffer] = []
+        while rest.count >= Self.headerSize {
+            let length = Self.length(of: rest)
+            guard length <= ServiceLimits.message else { throw TooLong(length: length) }
+            guard rest.count - Self.headerSize >= length else { break }
+            messages.append(rest.slice(Self.headerSize..<Self.headerSize + length))
+            rest = rest.suffix(after: Self.headerSize + length)
+        }
+        kept = rest.isEmpty ? PacketBuffer(headroom: 0) : PacketBuffer(copying: rest, headroom: 0)
+        return messages
+    }
+
+    /// A message with its length in front.
+    static func frame(_ message: PacketBuffer) -> PacketBuffer {
+        var frame = message
+        frame.prepend(integer: UInt32(clamping: message.count))
+        return frame
+    }
+
+    private static func length(of octets: PacketBuffer) -> Int {
+        (0..<headerSize).reduce(0) { $0 | Int(octets[$1]) << (8 * $1) }
+    }
+}

@@ -1,0 +1,158 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import HCITransports
+import NIOCore
+import NIOPosix
+
+/// One end of a connected socket that takes messages to the other end, and brings what comes from there. What is sent within one
+/// task of the loop goes out in one piece.
+///
+/// Lives on its loop.
+final class SocketLine {
+    /// Octets that may wait for an end that does not read before ``onRoom`` says that there is no room.
+    static let highWaterMark = 256 << 10
+    /// Octets that have to be left before there is room again.
+    static let lowWaterMark = 64 << 10
+    /// Octets that may wait in all; then the line ends.
+    static let maximumUnsent = 16 << 20
+
+    /// Takes each message that arrives.
+    var onReceive: ((PacketBuffer) -> Void)?
+    /// Called once when the line is gone.
+    var onClose: ((SocketLineError) -> Void)?
+    /// Called when the other end begins or ceases to take what is sent.
+    var onRoom: ((Bool) -> Void)?
+
+    private let channel: any Channel
+    private let loop: NIOEventLoop
+    private var parser = FrameParser()
+    private var outgoing: ByteBuffer
+    private var isFlushing = false
+    private var isOpen = true
+    private var unsent = 0
+
+    /// A line over `channel`, which is connected and does not read yet. On the loop only.
+    private init(_ channel: any Channel, loop: NIOEventLoop) {
+        self.channel = channel
+        self.loop = loop
+        outgoing = channel.allocator.buffer(capacity: 4_096)
+    }
+
+    /// Puts a line over a connected channel and lets it read, `atOnce` octets at a time at most: then others on the loop have their turn.
+    static func attach(to channel: any Channel, loop: NIOEventLoop, atOnce: Int) -> Result<SocketLine, SocketLineError>
+    {
+        let line = SocketLine(channel, loop: loop)
+        do {
+            try channel.pipeline.syncOperations.addHandler(Receiver(line))
+            let mark = ChannelOptions.Types.WriteBufferWaterMark(low: lowWaterMark, high: highWaterMark)
+            try channel.syncOptions?.setOption(.writeBufferWaterMark, value: mark)
+            try channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
+            let allocator = FixedSizeRecvByteBufferAllocator(capacity: atOnce)
+            try channel.syncOptions?.setOption(.recvAllocator, value: allocator)
+            try channel.syncOptions?.setOption(.autoRead, value: true)
+        } catch {
+            channel.close(promise: nil)
+            return .failure(.failed(reason: reason(of: error)))
+        }
+        return .success(line)
+    }
+
+    /// Whether the other end takes what is sent.
+    var hasRoom: Bool { channel.isWritable && outgoing.readableBytes < Self.highWaterMark }
+
+    /// Sends a message, with what else is sent in this task.
+    func send(_ message: PacketBuffer) {
+        guard isOpen else { return }
+        FrameParser.frame(message).withUnsafeBytes { _ = outgoing.writeBytes($0) }
+        if outgoing.readableBytes >= Self.highWaterMark { return flush() }
+        guard !isFlushing else { return }
+        isFlushing = true
+        loop.execute { [weak self] in self?.flush() }
+    }
+
+    private func flush() {
+        isFlushing = false
+        guard isOpen, outgoing.readableBytes > 0 else { return }
+        let octets = outgoing
+        outgoing = channel.allocator.buffer(capacity: 4_096)
+        unsent += octets.readableBytes
+        guard unsent <= Self.maximumUnsent else { return lost(.notTaken(octets: unsent)) }
+        let line = LoopBound(self, loop: loop)
+        let count = octets.readableBytes
+        channel.writeAndFlush(octets).whenComplete { _ in line.value.unsent -= count }
+    }
+
+    /// Whether it takes what comes. What is not taken waits in the socket, and then at the other end.
+    func read(_ isReading: Bool) {
+        try? channel.syncOptions?.setOption(.autoRead, value: isReading)
+    }
+
+    /// Closes the line when what was sent is out, or at once where it does not go out.
+    func close() {
+        guard isOpen else { return }
+        flush()
+        isOpen = false
+        let channel = channel
+        guard unsent > 0 else { return channel.close(promise: nil) }
+        // What waits behind an end that does not read is for nobody.
+        let deadline = channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
+        channel.writeAndFlush(channel.allocator.buffer(capacity: 0)).whenComplete { _ in
+            deadline.cancel()
+            channel.close(promise: nil)
+        }
+    }
+
+    private func received(_ octets: PacketBuffer) {
+        let messages: [PacketBuffer]
+        do throws(FrameParser.TooLong) {
+            messages = try parser.take(octets)
+        } catch {
+            return lost(.malformed("it has \(error.length) octets"))
+        }
+        for message in messages where isOpen { onReceive?(message) }
+    }
+
+    /// Ends the line for a reason.
+    func lost(_ error: SocketLineError) {
+        guard isOpen else { return }
+        isOpen = false
+        channel.close(promise: nil)
+        onClose?(error)
+    }
+
+    /// What the operating system says, in words.
+    static func reason(of error: any Error) -> String {
+        (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+    }
+
+    /// The handler of the pipeline: from the channel to the line, on the loop's time.
+    private final class Receiver: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+
+        private let line: SocketLine
+
+        init(_ line: SocketLine) {
+            self.line = line
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            let octets = PacketBuffer(Array(unwrapInboundIn(data).readableBytesView))
+            line.loop.arrive { line.received(octets) }
+        }
+
+        func channelWritabilityChanged(context: ChannelHandlerContext) {
+            let hasRoom = context.channel.isWritable
+            line.loop.arrive { line.onRoom?(hasRoom) }
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) {
+            let reason = SocketLine.reason(of: error)
+            line.loop.arrive { line.lost(.failed(reason: reason)) }
+        }
+
+        func channelInactive(context: ChannelHandlerContext) {
+            line.loop.arrive { line.lost(.closedByPeer) }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A Unix socket that is bound to a path, before anybody listens there. Its owner has the lock beside it for as long as the process runs, so
+/// that a socket that a dead service has left is told from one that is in use.
+package struct ListeningSocket {
+    /// Why there is none.
+    package struct Failure: Error, Hashable, CustomStringConvertible {
+        package let description: String
+
+        /// What happened, and what to do.
+        package init(_ description: String) {
+            self.description = description
+        }
+    }
+
+    /// What was bound.
+    package let descriptor: Int32
+    private let lock: Int32
+
+    /// Binds a socket in a directory, which is made for this user alone if there is none.
+    ///
+    /// - Parameters:
+    ///   - mode: Who may connect, as permission bits of the socket.
+    ///   - group: The group that the socket belongs to; nil for that of the process.
+    package init(path: String, mode: UInt32, group: UInt32?) throws(Failure) {
+        let directory = (path as NSString).deletingLastPathComponent
+        if mkdir(directory, 0o700) != 0, errno != EEXIST {
+            throw Self.failure("the directory of \(path) cannot be made")
+        }
+        lock = open(path + ".lock", O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard lock >= 0 else { throw Self.failure("\(path).lock cannot be opened") }
+        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+            close(lock)
+            throw Failure("another service has \(path) already; end that one, or choose another path with --socket")
+        }
+        do throws(Failure) {
+            descriptor = try Self.bind(path, mode, group)
+        } catch {
+            close(lock)
+            throw error
+        }
+    }
+
+    private static func bind(_ path: String, _ mode: UInt32, _ group: UInt32?) throws(Failure) -> Int32 {
+        guard var address = sockaddr_un(path: path) else {
+            throw Failure("\(path) is too long for a socket; choose a shorter path with --socket")
+        }
+        unlink(path)
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(AF_UNIX, type, 0)
+        guard descriptor >= 0 else { throw failure("no socket can be made") }
+        // Nobody connects between its making and the bits that are asked for.
+        let old = umask(0o177)
+        let isBound = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bindSocket(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+        let bindError = errno
+        umask(old)
+        errno = bindError
+        guard isBound else {
+            defer { close(descriptor) }
+            throw failure("\(path) cannot be bound")
+        }
+        guard chown(path, uid_t.max, group ?? gid_t.max) == 0, chmod(path, mode_t(mode)) == 0 else {
+            defer { close(descriptor) }
+            throw failure("\(path) cannot be given to its group")
+        }
+        return descriptor
+    }
+
+    private static func failure(_ what: String) -> Failure {
+        Failure("\(what): \(String(cString: strerror(errno)))")
+    }
+}
+
+/// `bind(2)`, which ``ListeningSocket`` has a method of the same name beside.
+private func bindSocket(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ size: socklen_t) -> Int32 {
+    bind(descriptor, address, size)
+}

@@ -1,0 +1,47 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Where services listen.
+package enum ServicePath {
+    /// The environment variable that names the socket of a service.
+    package static let variable = "HARALD_SERVICE"
+    /// The service of the machine.
+    package static let ofMachine = "/run/harald/service"
+
+    /// The service of the user: below the directory for what lives as long as the user is logged in (XDG Base Directory Specification);
+    /// nil where there is no such directory.
+    package static func ofUser(environment: [String: String] = ProcessInfo.processInfo.environment) -> String? {
+        // A path that is not absolute does not count.
+        environment["XDG_RUNTIME_DIR"].flatMap { $0.hasPrefix("/") ? $0 + "/harald/service" : nil }
+    }
+
+    /// Whether somebody listens at a path, and this process may connect there. A socket that a dead service has left is none.
+    package static func isListening(_ path: String) -> Bool {
+        guard var address = sockaddr_un(path: path) else { return false }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+    }
+}
+
+extension sockaddr_un {
+    /// The address of a path; nil for one that is empty or too long.
+    init?(path: String) {
+        self.init()
+        sun_family = sa_family_t(AF_UNIX)
+        let octets = Array(path.utf8)
+        let capacity = MemoryLayout.size(ofValue: sun_path)
+        guard !octets.isEmpty, octets.count < capacity, !octets.contains(0) else { return nil }
+        withUnsafeMutableBytes(of: &sun_path) { $0.copyBytes(from: octets) }
+    }
+}

@@ -1,0 +1,62 @@
+import ArgumentParser
+import Foundation
+import ServiceSocket
+
+/// Where a service listens, and for whom.
+struct ListeningOptions: ParsableArguments {
+    @Option(help: "Listen at this path; else at harald/service in the directory that XDG_RUNTIME_DIR names.")
+    var socket: String?
+
+    @Option(help: "The permission bits of the socket, in octal.", transform: octal)
+    var mode: UInt32 = 0o600
+
+    @Option(help: "The group that the socket belongs to, by name.")
+    var group: String?
+
+    @Flag(help: "Let programs of other users in, as far as the permission bits do.")
+    var allUsers = false
+
+    /// What a service listens on.
+    struct Socket {
+        let descriptor: Int32
+        /// For persons.
+        let place: String
+        /// Holds the lock.
+        let bound: ListeningSocket?
+    }
+
+    var access: AccessRule { AccessRule(owner: getuid(), letsOthersIn: allUsers) }
+
+    /// The socket that the service manager has handed over, or a new one.
+    func listen() throws(ToolError) -> Socket {
+        if let descriptor = ServiceManager.listeningSocket {
+            return Socket(descriptor: descriptor, place: "the socket of its unit", bound: nil)
+        }
+        guard let path = socket ?? ServicePath.ofUser() else {
+            throw .service("there is no XDG_RUNTIME_DIR; say where to listen with --socket PATH")
+        }
+        do throws(ListeningSocket.Failure) {
+            let bound = try ListeningSocket(path: path, mode: mode, group: try groupNumber())
+            return Socket(descriptor: bound.descriptor, place: path, bound: bound)
+        } catch {
+            throw .service("\(error)")
+        }
+    }
+
+    private func groupNumber() throws(ListeningSocket.Failure) -> UInt32? {
+        guard let group else { return nil }
+        guard let entry = getgrnam(group) else {
+            throw ListeningSocket.Failure(
+                "there is no group \"\(group)\"; make it with groupadd, or choose another with --group"
+            )
+        }
+        return entry.pointee.gr_gid
+    }
+}
+
+private func octal(_ text: String) throws -> UInt32 {
+    guard let bits = UInt32(text, radix: 8), bits <= 0o777 else {
+        throw ValidationError("--mode takes up to three octal digits, as in 660")
+    }
+    return bits
+}

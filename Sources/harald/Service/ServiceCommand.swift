@@ -1,0 +1,68 @@
+import ArgumentParser
+import BluetoothService
+import EventLoops
+import Foundation
+import HCITransports
+import Logging
+import SMP
+import ServiceSocket
+
+struct ServiceCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "service",
+        abstract: "The Bluetooth service that the programs of this user share, until interrupted.",
+        discussion: """
+            Programs find it by itself, or by HARALD_SERVICE, which names its socket. Several use one controller at a time, and \
+            what they ask for is kept apart.
+            """
+    )
+
+    @OptionGroup var line: ControllerOptions
+    @OptionGroup var listening: ListeningOptions
+
+    @Option(help: "The name of this device, as others see it.")
+    var name = "Harald"
+
+    @Option(help: "Keep bonds and what apps have to find again in this directory.")
+    var store: String?
+
+    func run() throws {
+        do throws(ToolError) {
+            try serve()
+        } catch {
+            throw error.report()
+        }
+    }
+
+    private func serve() throws(ToolError) {
+        let outcome = Outcome()
+        outcome.finishOnInterrupt()
+        let capture = try line.captureFile()
+        let socket = try listening.listen()
+        let loop = NIOEventLoop()
+        var configuration = SystemConfiguration()
+        configuration.deviceName = name
+        configuration.pairing.ioCapability = .keyboardDisplay
+        configuration.store = .directory(store ?? StateDirectory.bonds())
+        let system = line.startSystem(configuration, waits: true, loop: loop, capture: capture, outcome: outcome)
+        let access = listening.access
+        let server = system.with { system in
+            let server = ServiceServer(system, loop: loop, access: access, logger: ServiceLog.logger)
+            server.listen(on: socket.descriptor) { result in
+                switch result {
+                case .success: ServiceManager.tell("READY=1\nSTATUS=listening at \(socket.place)")
+                case .failure(let error): outcome.finish(.failure(.service("\(socket.place): \(error)")))
+                }
+            }
+            return LoopBound(server, loop: loop)
+        }
+        Console.line("the Bluetooth service listens at \(socket.place)")
+        defer {
+            ServiceManager.tell("STOPPING=1")
+            server.with { $0.close() }
+            system.with { $0.stop() }
+            loop.shutDown()
+        }
+        try outcome.wait()
+    }
+}
