@@ -318,6 +318,13 @@ let package = Package(
             ["ATT", "BluetoothTypes", "Cryptography", "EventLoops", "L2CAP", "LoopbackLinks", "SMP"]
         ),
         tests("SMP", ["BluetoothTypes", "Cryptography", "EventLoops", "L2CAP", "LoopbackLinks"]),
+        // Apps as processes, for the tests in Interop/.
+        .executableTarget(
+            name: "interop-app",
+            dependencies: ["BluetoothService", "CoreBluetooth", "CoreBluetoothExtras"],
+            path: "Tests/InteropApp",
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "BondKillPoints",
             dependencies: ["BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP", "Bonds"],

@@ -11,6 +11,9 @@ extension BluetoothSystem {
         preserved[app]?.identifiers ?? RestoreIdentifiers()
     }
 
+    /// What an app has said of itself of which something is kept; nil for others.
+    package func declaration(ofPreserved app: AppIdentity) -> AppDeclaration? { preserved[app]?.life.declaration }
+
     /// What is kept of an app, made if there is nothing.
     func preserved(_ identity: AppIdentity, after life: AppLife) -> PreservedApp {
         if let known = preserved[identity] { return known }

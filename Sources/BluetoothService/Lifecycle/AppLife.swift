@@ -52,7 +52,13 @@ final class AppLife {
     var phase: AppPhase { machine.phase }
     var hasProcess: Bool { isRunning || phase == .suspended }
     var isRunning: Bool { phase == .foreground || phase == .background }
-    var rules: BackgroundRules { BackgroundRules(modes: declaration.backgroundModes, phase: phase) }
+    /// What an app that nobody manages leaves behind may do all that it could itself: it is as on a Mac.
+    var rules: BackgroundRules {
+        BackgroundRules(
+            modes: declaration.isManaged ? declaration.backgroundModes : [.central, .peripheral],
+            phase: phase
+        )
+    }
 
     func handle(_ event: AppLifecycle.Event) {
         // One that nobody manages is in front until it is gone.

@@ -26,3 +26,9 @@ extension RestoreIdentifiers {
         return all.filter { !$0.value.isEmpty }
     }
 }
+
+/// What an app delegate is handed on Apple's systems when its app is launched.
+public enum LaunchOptions {
+    /// Those of this process: empty for one that was not launched by the Bluetooth service to hear of something.
+    public static var current: [LaunchOptionsKey: [String]] { RestoreIdentifiers.ofThisLaunch.launchOptions }
+}

@@ -18,16 +18,25 @@ package final class ServiceServer {
     let system: BluetoothSystem
     let loop: NIOEventLoop
     private let access: AccessRule
+    private let processes: AppProcesses
     private let logger: Logger
     private var channel: (any Channel)?
     private var clients: [ObjectIdentifier: (session: ClientSession, caller: Caller)] = [:]
 
-    /// A server of `system`. On the loop.
-    package init(_ system: BluetoothSystem, loop: NIOEventLoop, access: AccessRule, logger: Logger) {
+    /// A server of `system`, whose apps find it at `socket` when they are launched. On the loop.
+    package init(
+        _ system: BluetoothSystem,
+        socket: String,
+        loop: NIOEventLoop,
+        access: AccessRule,
+        logger: Logger
+    ) {
         self.system = system
         self.loop = loop
         self.access = access
         self.logger = logger
+        processes = AppProcesses(system, socket: socket, loop: loop, logger: logger)
+        system.launcher = processes
     }
 
     /// Listens on a socket that is bound already. On the loop.
@@ -95,7 +104,9 @@ package final class ServiceServer {
         switch opening {
         case .app(let hello):
             let identity = AppIdentity(name: hello.app.name, owner: caller.user)
-            let app = system.makeApp(identity, declaring: hello.declaration)
+            let declaration = hello.declaration
+            let isInBackground = processes.isLaunchedInBackground(identity) && declaration.isManaged
+            let app = system.makeApp(identity, declaring: declaration, inBackground: isInBackground)
             return .success(AppConversation(app, line, loop: loop))
         case .tool:
             return .failure(ServiceError(.operationNotSupported, reason: "this service answers no tools"))

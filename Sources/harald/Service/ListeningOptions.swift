@@ -19,7 +19,7 @@ struct ListeningOptions: ParsableArguments {
     /// What a service listens on.
     struct Socket {
         let descriptor: Int32
-        /// For persons.
+        /// Its path.
         let place: String
         /// Holds the lock.
         let bound: ListeningSocket?
@@ -30,7 +30,10 @@ struct ListeningOptions: ParsableArguments {
     /// The socket that the service manager has handed over, or a new one.
     func listen() throws(ToolError) -> Socket {
         if let descriptor = ServiceManager.listeningSocket {
-            return Socket(descriptor: descriptor, place: "the socket of its unit", bound: nil)
+            guard let path = ServiceManager.path(of: descriptor) else {
+                throw .service("the socket of the unit has no path; it needs ListenStream= with an absolute path")
+            }
+            return Socket(descriptor: descriptor, place: path, bound: nil)
         }
         guard let path = socket ?? ServicePath.ofUser() else {
             throw .service("there is no XDG_RUNTIME_DIR; say where to listen with --socket PATH")

@@ -47,7 +47,13 @@ struct ServiceCommand: ParsableCommand {
         let system = line.startSystem(configuration, waits: true, loop: loop, capture: capture, outcome: outcome)
         let access = listening.access
         let server = system.with { system in
-            let server = ServiceServer(system, loop: loop, access: access, logger: ServiceLog.logger)
+            let server = ServiceServer(
+                system,
+                socket: socket.place,
+                loop: loop,
+                access: access,
+                logger: ServiceLog.logger
+            )
             server.listen(on: socket.descriptor) { result in
                 switch result {
                 case .success: ServiceManager.tell("READY=1\nSTATUS=listening at \(socket.place)")
@@ -61,7 +67,6 @@ struct ServiceCommand: ParsableCommand {
             ServiceManager.tell("STOPPING=1")
             server.with { $0.close() }
             system.with { $0.stop() }
-            loop.shutDown()
         }
         try outcome.wait()
     }

@@ -24,6 +24,18 @@ enum ServiceManager {
         return firstDescriptor
     }()
 
+    /// The path that a socket is bound to; nil for one without.
+    static func path(of descriptor: Int32) -> String? {
+        var address = sockaddr_un()
+        var size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let isKnown = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) == 0 }
+        }
+        guard isKnown, address.sun_family == sa_family_t(AF_UNIX) else { return nil }
+        let octets = withUnsafeBytes(of: &address.sun_path) { Array($0.prefix { $0 != 0 }) }
+        return octets.isEmpty ? nil : String(decoding: octets, as: UTF8.self)
+    }
+
     /// Says how the service is. One datagram, as the protocol has it.
     static func tell(_ text: String) {
         guard let path = ProcessInfo.processInfo.environment["NOTIFY_SOCKET"],

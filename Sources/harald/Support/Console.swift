@@ -14,6 +14,11 @@ enum Console {
         write(text, to: .standardOutput)
     }
 
+    /// Several lines.
+    static func lines(_ text: String) {
+        for part in text.split(separator: "\n", omittingEmptySubsequences: false) { line(String(part)) }
+    }
+
     /// What went wrong.
     static func problem(_ text: String) {
         write(text, to: .standardError)

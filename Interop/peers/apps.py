@@ -1,0 +1,91 @@
+"""Apps of ours as processes, which `harald service` knows and launches: each has a directory with its Info.plist."""
+from __future__ import annotations
+
+import asyncio
+import os
+import plistlib
+import re
+import shutil
+import signal
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from peers.processes import Process, running
+
+
+@dataclass
+class App:
+    """An app that is installed in a directory of the test's; what each of its launches prints is in one log."""
+
+    name: str
+    command: list[str]
+    log: Path
+    service: Path
+    user: int | None = None
+    _seen: int = field(default=0)
+
+    @property
+    def lines(self) -> list[str]:
+        return self.log.read_text().splitlines() if self.log.exists() else []
+
+    @property
+    def processes(self) -> list[int]:
+        """The processes that have printed something, in the order in which they began."""
+        return list(dict.fromkeys(int(line.split()[0]) for line in self.lines))
+
+    async def line(self, pattern: str, timeout: float = 30) -> re.Match[str]:
+        """Waits for a line that was not waited for before, and gives the match."""
+        deadline = time.monotonic() + timeout
+        while True:
+            for index, text in list(enumerate(self.lines))[self._seen :]:
+                if match := re.search(pattern, text):
+                    self._seen = index + 1
+                    return match
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{self.name} printed no line that matches {pattern!r} after {self.lines[-10:]}")
+            await asyncio.sleep(0.02)
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[Process]:
+        """The person opens it."""
+        os.environ["HARALD_SERVICE"] = str(self.service)
+        async with running(*self.command, name=self.name) as process:
+            yield process
+
+    def kill_all(self) -> None:
+        """The service has launched processes that nobody else ends."""
+        for process in self.processes:
+            try:
+                os.kill(process, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+
+@contextmanager
+def installed(
+    binary: str, directory: Path, service: Path, kind: str, uuids: tuple[str, str], name: str = "", managed: bool = True
+) -> Iterator[App]:
+    """Installs the app of `Tests/InteropApp` in a directory. `managed`: it lives as on a phone."""
+    name = name or f"com.example.{kind}"
+    home = directory / name
+    home.mkdir(parents=True)
+    program = home / "interop-app"
+    shutil.copy2(Path(binary).with_name("interop-app"), program)
+    command = [str(program), kind, *uuids, str(home / "log")]
+    declaration = {
+        "CFBundleIdentifier": name,
+        "CFBundleDisplayName": kind.title(),
+        "NSBluetoothAlwaysUsageDescription": "To be tested",
+        "UIBackgroundModes": ["bluetooth-central", "bluetooth-peripheral"],
+        "HaraldLaunch": command,
+        "HaraldManaged": managed,
+    }
+    (home / "Info.plist").write_bytes(plistlib.dumps(declaration))
+    app = App(name, command, home / "log", service)
+    try:
+        yield app
+    finally:
+        app.kill_all()

@@ -1,0 +1,75 @@
+"""`harald service` with apps as processes of their own, and peers that others wrote: who dies, and what comes back."""
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from bumble.core import UUID
+
+from conftest import Start
+from peers.apps import installed
+from peers.central import central
+from peers.controllers import controllers
+from peers.database import HEART_RATE, HEART_RATE_MEASUREMENT, text
+from peers.peripheral import peripheral
+from peers.processes import Process
+
+NOTES, NOTE = (UUID(f"6E6F7465-000{each}-4861-7261-6C6420303031") for each in (0, 1))
+RESETTING, POWERED_ON = "state 1", "state 5"
+
+
+@asynccontextmanager
+async def service(harald: Start, controller: str, directory: Path, *more: str) -> AsyncIterator[Process]:
+    socket, store = directory / "service", directory / "store"
+    arguments = ("--controller", controller, "--socket", str(socket), "--store", str(store), *more)
+    async with harald("service", *arguments) as process:
+        await process.line("listens at")
+        yield process
+
+
+async def test_app_is_launched_for_a_value_after_its_process_was_killed(
+    harald: Start, binary: str, tmp_path: Path
+) -> None:
+    """Behaviours 10.4 to 10.9, with processes."""
+    uuids = (text(HEART_RATE), text(HEART_RATE_MEASUREMENT))
+    async with controllers() as air, peripheral(air.transport) as sensor, service(harald, air.address, tmp_path) as host:
+        with installed(binary, tmp_path, tmp_path / "service", "gateway", uuids) as app:
+            async with app.opened() as first:
+                await app.line("value")
+                first.child.send_signal(signal.SIGKILL)
+                await app.line(r"launched for \[\"gateway\"\]")
+                await app.line("restored 1 peripherals, 1 notifying")
+                await app.line(POWERED_ON)
+                value = await app.line(r"(\d+) value")
+            assert int(value[1]) == app.processes[1] != first.child.pid
+            # The peripheral has seen one connection, and nobody unsubscribed.
+            assert len(sensor.seen("connection")) == 1
+            assert len(sensor.seen("subscribe", uuid=text(HEART_RATE_MEASUREMENT))) == 1
+            # A service that ends in good order leaves the programs that it has launched alone.
+            host.child.terminate()
+            # Not its streams, which they have too.
+            assert await asyncio.wait_for(host.child.wait(), 5) == 0
+            assert int((await app.line(rf"(\d+) {RESETTING}"))[1]) == app.processes[1]
+
+
+async def test_app_is_launched_for_a_read_after_its_process_was_killed(
+    harald: Start, binary: str, tmp_path: Path
+) -> None:
+    """Behaviours 10.4 to 10.7 and 10.12, with processes: the read waits for the app."""
+    async with controllers() as air, service(harald, air.address, tmp_path):
+        with installed(binary, tmp_path, tmp_path / "service", "notebook", (text(NOTES), text(NOTE))) as app:
+            async with app.opened() as first, central(air.transport) as client:
+                await app.line("advertising")
+                await client.connect("Notebook")
+                await client.discover()
+                assert await client.read(NOTE) == str(first.child.pid).encode()
+                first.child.send_signal(signal.SIGKILL)
+                await first.status()
+                answer = await client.read(NOTE)
+                await app.line(r"launched for \[\"notebook\"\]")
+                await app.line("restored 1 services, advertising true")
+                await app.line("read")
+                assert int(answer) == app.processes[1] != first.child.pid

@@ -1,0 +1,75 @@
+import ArgumentParser
+import Foundation
+import HCITransports
+
+struct InstallCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "install",
+        abstract: "Write the units by which systemd starts the Bluetooth service when a program needs it.",
+        discussion: "It writes two files and changes nothing else; what to do then it says."
+    )
+
+    @Option(help: "The controller that the service uses.")
+    var controller: ControllerAddress
+
+    @Flag(help: "One service for all users of this machine, as a user of its own, in place of one for this user.")
+    var machine = false
+
+    @Option(help: "Write the units into this directory, and not where systemd looks for them.")
+    var directory: String?
+
+    @Flag(help: "Print the units, and write nothing.")
+    var print = false
+
+    func run() throws {
+        let units = ServiceUnits(
+            scope: machine ? .machine : .user,
+            program: try Self.ownPath(),
+            arguments: ["--controller", "\(controller)"]
+        )
+        let files = [("\(ServiceUnits.name).socket", units.socket), ("\(ServiceUnits.name).service", units.service)]
+        if print { return files.forEach { name, text in Console.lines("# \(name)\n\(text)") } }
+        let directory = directory ?? (machine ? "/etc/systemd/system" : Self.unitsOfUser())
+        do {
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+            for (name, text) in files {
+                try Data(text.utf8).write(to: URL(fileURLWithPath: "\(directory)/\(name)"), options: .atomic)
+                Console.line("wrote \(directory)/\(name)")
+            }
+        } catch {
+            let reason = error.localizedDescription
+            throw ToolError.service("\(directory) cannot be written: \(reason); choose another with --directory")
+                .report()
+        }
+        nextSteps.forEach(Console.line)
+    }
+
+    private var nextSteps: [String] {
+        let account = ServiceUnits.account
+        return machine
+            ? [
+                "now, as root:",
+                "  useradd --system --no-create-home --shell /usr/sbin/nologin \(account)",
+                "  usermod --append --groups \(account) NAME      for each user whose programs may use Bluetooth",
+                "  systemctl daemon-reload && systemctl enable --now \(ServiceUnits.name).socket",
+            ]
+            : [
+                "now:",
+                "  systemctl --user daemon-reload && systemctl --user enable --now \(ServiceUnits.name).socket",
+                "  loginctl enable-linger                       where it has to run without anybody logged in",
+            ]
+    }
+
+    private static func ownPath() throws -> String {
+        guard let path = Bundle.main.executablePath, path.hasPrefix("/") else {
+            throw ToolError.service("this program does not know where it is; call it by its whole path").report()
+        }
+        return path
+    }
+
+    private static func unitsOfUser(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
+        // A path that is not absolute does not count (XDG Base Directory Specification).
+        let named = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        return (named ?? (environment["HOME"] ?? NSHomeDirectory()) + "/.config") + "/systemd/user"
+    }
+}

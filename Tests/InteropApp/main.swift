@@ -1,0 +1,30 @@
+import CoreBluetooth
+import CoreBluetoothExtras
+import Foundation
+
+// An app for the tests of Interop/, as a process: its first argument says which, the others its service, its value and its log.
+
+let arguments = CommandLine.arguments
+guard arguments.count == 5 else {
+    print("interop-app gateway|notebook SERVICE CHARACTERISTIC LOG")
+    exit(64)
+}
+let log = arguments[4]
+
+/// Prints a line, and adds it to the log that all launches of the app share.
+@Sendable func say(_ text: String) {
+    let line = "\(ProcessInfo.processInfo.processIdentifier) \(text)\n"
+    FileHandle.standardOutput.write(Data(line.utf8))
+    guard let file = fopen(log, "a") else { return }
+    fputs(line, file)
+    fclose(file)
+}
+
+let (service, characteristic) = (CBUUID(string: arguments[2]), CBUUID(string: arguments[3]))
+say("launched for \(LaunchOptions.current.values.flatMap { $0 }.sorted())")
+let queue = DispatchQueue(label: "app")
+let app: NSObject =
+    arguments[1] == "gateway"
+    ? Gateway(service: service, characteristic: characteristic, queue: queue, say: say)
+    : Notebook(service: service, characteristic: characteristic, queue: queue, say: say)
+withExtendedLifetime(app) { dispatchMain() }
