@@ -84,6 +84,17 @@ class Process:
         await asyncio.gather(*self._readers)
         return self.child.returncode
 
+    async def gone(self, with_signal: int, timeout: float = 5) -> int:
+        """Ends it by a signal, and gives the exit status; programs that it has started may still have its streams."""
+        if self.child.returncode is None:
+            self.child.send_signal(with_signal)
+        deadline = time.monotonic() + timeout
+        while self.child.returncode is None:
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{self.name} still runs {timeout} s after signal {with_signal}")
+            await asyncio.sleep(0.01)
+        return self.child.returncode
+
     async def stop(self, with_signal: int = signal.SIGTERM, timeout: float = 5) -> int:
         """Asks it to end, kills it when it does not; gives the exit status."""
         if self.child.returncode is None:

@@ -1,7 +1,6 @@
 """`harald service` with apps as processes of their own, and peers that others wrote: who dies, and what comes back."""
 from __future__ import annotations
 
-import asyncio
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -39,7 +38,7 @@ async def test_app_is_launched_for_a_value_after_its_process_was_killed(
         with installed(binary, tmp_path, tmp_path / "service", "gateway", uuids) as app:
             async with app.opened() as first:
                 await app.line("value")
-                first.child.send_signal(signal.SIGKILL)
+                await first.gone(signal.SIGKILL)
                 await app.line(r"launched for \[\"gateway\"\]")
                 await app.line("restored 1 peripherals, 1 notifying")
                 await app.line(POWERED_ON)
@@ -49,9 +48,7 @@ async def test_app_is_launched_for_a_value_after_its_process_was_killed(
             assert len(sensor.seen("connection")) == 1
             assert len(sensor.seen("subscribe", uuid=text(HEART_RATE_MEASUREMENT))) == 1
             # A service that ends in good order leaves the programs that it has launched alone.
-            host.child.terminate()
-            # Not its streams, which they have too.
-            assert await asyncio.wait_for(host.child.wait(), 5) == 0
+            assert await host.gone(signal.SIGTERM) == 0
             assert int((await app.line(rf"(\d+) {RESETTING}"))[1]) == app.processes[1]
 
 
@@ -66,8 +63,7 @@ async def test_app_is_launched_for_a_read_after_its_process_was_killed(
                 await client.connect("Notebook")
                 await client.discover()
                 assert await client.read(NOTE) == str(first.child.pid).encode()
-                first.child.send_signal(signal.SIGKILL)
-                await first.status()
+                await first.gone(signal.SIGKILL)
                 answer = await client.read(NOTE)
                 await app.line(r"launched for \[\"notebook\"\]")
                 await app.line("restored 1 services, advertising true")

@@ -13,7 +13,8 @@ struct Harald: ParsableCommand {
             """,
         subcommands: [
             DemoCommand.self, ExploreCommand.self, ServeCommand.self, CollectCommand.self, ChannelCommand.self,
-            ServiceCommand.self, InstallCommand.self, ScanCommand.self, AdvertiseCommand.self, BondsCommand.self, ControllersCommand.self, SwiftCommand.self,
+            ServiceCommand.self, InstallCommand.self, ScanCommand.self, AdvertiseCommand.self, BondsCommand.self,
+            ControllersCommand.self, SwiftCommand.self,
         ]
     )
 
