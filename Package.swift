@@ -256,6 +256,13 @@ let package = Package(
             ]
         ),
         tests(
+            "ServiceSocket",
+            [
+                "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth", "EventLoops",
+                "HCITransports", "ServiceMessages", .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        tests(
             "GAP",
             [
                 "BluetoothTypes", "Security", "Privacy", "Cryptography", "EventLoops", "HCI", "HCIHost", "L2CAP", "ATT",
@@ -397,6 +404,7 @@ if Context.environment["HARALD_RACES"] != nil {
     let watched = [
         "BluetoothServiceTests", "BluetoothSimulationTests", "CoreBluetoothTests", "CoreBluetoothExtrasTests",
         "CoreBluetoothSwift5Tests", "EmbeddedServiceTests", "EventLoopsTests", "ExamplesTests", "HCITransportsTests",
+        "ServiceSocketTests",
     ]
     package.targets.removeAll {
         $0.type == .test && !watched.contains($0.name) || ["BondKillPoints", "HaraldBenchmarks"].contains($0.name)

@@ -74,6 +74,21 @@ import Testing
         _ = await firstState(connection)
     }
 
+    @Test("a program finds the service that it is told of, then the user's, then the machine's, then none but its own")
+    func aProgramFindsItsService() {
+        let environment = ["HARALD_SERVICE": "/s", "XDG_RUNTIME_DIR": "/run/user/7"]
+        #expect(ServiceFinder.place(environment: environment) { _ in true } == .socket("/s"))
+        // Whether or not somebody listens: that is the one it is to use.
+        #expect(ServiceFinder.place(environment: environment) { _ in false } == .socket("/s"))
+        let usual = ["XDG_RUNTIME_DIR": "/run/user/7", "HARALD_SERVICE": ""]
+        #expect(ServiceFinder.place(environment: usual) { _ in true } == .socket("/run/user/7/harald/service"))
+        #expect(
+            ServiceFinder.place(environment: usual) { $0 == "/run/harald/service" } == .socket("/run/harald/service")
+        )
+        #expect(ServiceFinder.place(environment: usual) { _ in false } == .embedded)
+        #expect(ServiceFinder.place(environment: [:]) { $0 == "/run/harald/service" } == .socket("/run/harald/service"))
+    }
+
     @Test func bondsAreWhereTheUsersStateIs() {
         #expect(
             EmbeddedService.bondDirectory(environment: ["XDG_STATE_HOME": "/s", "HOME": "/h"]) == "/s/harald/bonds"

@@ -1,33 +1,27 @@
 import BluetoothService
 import BluetoothTypes
 import EventLoops
-import HCITransports
 import Logging
-import NIOCore
-import NIOPosix
 
 /// Performs what ``ServiceLinkMachine`` says: the line to a service, as long as there is one. Lives on its loop.
 final class ServiceLink {
-    /// Octets that are read at once.
-    private static let readAtOnce = 64 << 10
-
     var onMessage: ((ServiceMessage) -> Void)?
     /// The service is there, and knows nothing of what was before.
     var onOpen: (() -> Void)?
     /// There is none any more, or none at all: what managers see.
     var onLost: ((ManagerState) -> Void)?
 
-    private let path: String
+    private let dialer: any Dialer
     private let hello: Hello
-    private let loop: NIOEventLoop
+    private let loop: any EventLoop
     private let logger: Logger
     private var machine = ServiceLinkMachine()
-    private var line: SocketLine?
+    private var line: (any MessageLine)?
     private var timer: ScheduledTask?
     private var isClosed = false
 
-    init(path: String, hello: Hello, loop: NIOEventLoop, logger: Logger) {
-        self.path = path
+    init(_ dialer: any Dialer, hello: Hello, loop: any EventLoop, logger: Logger) {
+        self.dialer = dialer
         self.hello = hello
         self.loop = loop
         self.logger = logger
@@ -68,33 +62,26 @@ final class ServiceLink {
     }
 
     private func connect() {
-        let link = LoopBound(self, loop: loop)
-        ClientBootstrap(group: loop.nio)
-            .channelOption(.autoRead, value: false)
-            .connect(unixDomainSocketPath: path)
-            .whenComplete { result in
-                link.value.loop.arrive { link.value.connected(result) }
+        dialer.dial { [weak self] result in
+            guard let self, !isClosed else {
+                if case .success(let line) = result { line.close() }
+                return
             }
-    }
-
-    private func connected(_ result: Result<any Channel, any Error>) {
-        switch result {
-        case .failure(let error):
-            handle(.failed(.unreachable(path: path, reason: SocketLine.reason(of: error))))
-        case .success(let channel):
-            guard !isClosed else { return channel.close(promise: nil) }
-            switch SocketLine.attach(to: channel, loop: loop, atOnce: Self.readAtOnce) {
+            switch result {
             case .failure(let error): handle(.failed(error))
-            case .success(let line):
-                self.line = line
-                line.onReceive = { [weak self] in self?.received($0) }
-                line.onClose = { [weak self] in
-                    self?.line = nil
-                    self?.handle(.lost($0))
-                }
-                handle(.connected)
+            case .success(let line): connected(line)
             }
         }
+    }
+
+    private func connected(_ line: any MessageLine) {
+        self.line = line
+        line.onReceive = { [weak self] in self?.received($0) }
+        line.onClose = { [weak self] in
+            self?.line = nil
+            self?.handle(.lost($0))
+        }
+        handle(.connected)
     }
 
     private func received(_ octets: PacketBuffer) {

@@ -5,8 +5,6 @@ import EventLoops
 import Foundation
 import HCITransports
 import Logging
-import NIOCore
-import NIOPosix
 import Synchronization
 
 /// The line of an app to a service in another process. A service that goes away is `.resetting` for its managers, and is looked for until
@@ -41,15 +39,25 @@ package final class SocketConnection: ServiceConnection {
         var isOnItsWay = true
     }
 
-    private let loop: NIOEventLoop
+    private let loop: any EventLoop
     private let shared = Mutex(Shared())
     private let arrived = DispatchGroup()
     private let link: LoopBound<ServiceLink>
 
-    /// A connection to the service that listens at `path`, for an app. It is made at once, or whenever there is a service.
-    package init(path: String, hello: Hello, loop: NIOEventLoop, logger: Logger) {
+    /// A connection to the service at `path`, for an app. It is made at once, or whenever there is a service.
+    package convenience init(path: String, hello: Hello, loop: NIOEventLoop, logger: Logger) {
+        self.init(hello: hello, loop: loop, logger: logger) { SocketDialer(path: path, loop: loop) }
+    }
+
+    /// A connection over lines that a dialer makes, which `dialer` makes on the loop.
+    package init(
+        hello: Hello,
+        loop: any EventLoop,
+        logger: Logger,
+        dialer: @escaping @Sendable () -> any Dialer
+    ) {
         self.loop = loop
-        link = loop.make { ServiceLink(path: path, hello: hello, loop: loop, logger: logger) }
+        link = loop.make { ServiceLink(dialer(), hello: hello, loop: loop, logger: logger) }
         arrived.enter()
         loop.submit { [self] in
             link.value.onMessage = { [weak self] in self?.take($0) }
@@ -95,6 +103,9 @@ package final class SocketConnection: ServiceConnection {
     package func send(_ request: Request, from manager: ManagerID) {
         shared.withLock { send(.request(manager, request), &$0) }
     }
+
+    /// Not in virtual time, where nothing comes while an app waits.
+    package var canWait: Bool { !(loop is VirtualEventLoop) }
 
     /// Tells those who observe the service.
     package func noteMisuse(_ text: String) {

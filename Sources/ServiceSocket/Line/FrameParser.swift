@@ -9,9 +9,15 @@ struct FrameParser {
     /// What is not a message. Nothing can be made of what follows.
     struct TooLong: Error, Hashable {
         let length: Int
+
+        init(length: Int) {
+            self.length = length
+        }
     }
 
     private var kept = PacketBuffer(headroom: 0)
+
+    init() {}
 
     /// The messages that are whole now, without a copy where one lies within `octets`.
     mutating func take(_ octets: PacketBuffer) throws(TooLong) -> [PacketBuffer] {

@@ -9,7 +9,7 @@ import NIOPosix
 /// task of the loop goes out in one piece.
 ///
 /// Lives on its loop.
-final class SocketLine {
+final class SocketLine: MessageLine {
     /// Octets that may wait for an end that does not read before ``onRoom`` says that there is no room.
     static let highWaterMark = 256 << 10
     /// Octets that have to be left before there is room again.
@@ -17,11 +17,8 @@ final class SocketLine {
     /// Octets that may wait in all; then the line ends.
     static let maximumUnsent = 16 << 20
 
-    /// Takes each message that arrives.
     var onReceive: ((PacketBuffer) -> Void)?
-    /// Called once when the line is gone.
     var onClose: ((SocketLineError) -> Void)?
-    /// Called when the other end begins or ceases to take what is sent.
     var onRoom: ((Bool) -> Void)?
 
     private let channel: any Channel
@@ -58,9 +55,6 @@ final class SocketLine {
         return .success(line)
     }
 
-    /// Whether the other end takes what is sent.
-    var hasRoom: Bool { channel.isWritable && outgoing.readableBytes < Self.highWaterMark }
-
     /// Sends a message, with what else is sent in this task.
     func send(_ message: PacketBuffer) {
         guard isOpen else { return }
@@ -83,7 +77,6 @@ final class SocketLine {
         channel.writeAndFlush(octets).whenComplete { _ in line.value.unsent -= count }
     }
 
-    /// Whether it takes what comes. What is not taken waits in the socket, and then at the other end.
     func read(_ isReading: Bool) {
         try? channel.syncOptions?.setOption(.autoRead, value: isReading)
     }
@@ -113,7 +106,6 @@ final class SocketLine {
         for message in messages where isOpen { onReceive?(message) }
     }
 
-    /// Ends the line for a reason.
     func lost(_ error: SocketLineError) {
         guard isOpen else { return }
         isOpen = false

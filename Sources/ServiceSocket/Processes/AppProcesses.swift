@@ -1,7 +1,6 @@
 import BluetoothService
 import EventLoops
 import Foundation
-import HCITransports
 import Logging
 
 #if canImport(Glibc)
@@ -18,7 +17,7 @@ package final class AppProcesses: AppLauncher {
 
     /// Where the processes find the service.
     private let socket: String
-    private let loop: NIOEventLoop
+    private let loop: any EventLoop
     private let logger: Logger
     private unowned let system: BluetoothSystem
     private var launched: [Int32: (app: AppIdentity, process: Process)] = [:]
@@ -26,7 +25,7 @@ package final class AppProcesses: AppLauncher {
     private var expected: Set<AppIdentity> = []
 
     /// The apps of `system`, which they find at `socket`. On the loop.
-    package init(_ system: BluetoothSystem, socket: String, loop: NIOEventLoop, logger: Logger) {
+    package init(_ system: BluetoothSystem, socket: String, loop: any EventLoop, logger: Logger) {
         self.system = system
         self.socket = socket
         self.loop = loop

@@ -5,11 +5,11 @@ import EventLoops
 /// What the process of an app and the service say to each other. On the loop.
 final class AppConversation: Conversation {
     let app: App
-    private let line: SocketLine
+    private let line: any MessageLine
     private let loop: any EventLoop
     private var sinks: [ManagerID: SocketSink] = [:]
 
-    init(_ app: App, _ line: SocketLine, loop: any EventLoop) {
+    init(_ app: App, _ line: any MessageLine, loop: any EventLoop) {
         self.app = app
         self.line = line
         self.loop = loop
@@ -49,10 +49,10 @@ final class AppConversation: Conversation {
 
 /// Takes the events of one manager to its process.
 private final class SocketSink: EventSink {
-    private let line: LoopBound<SocketLine>
+    private let line: LoopBound<any MessageLine>
     private let manager: ManagerID
 
-    init(_ line: SocketLine, manager: ManagerID, loop: any EventLoop) {
+    init(_ line: any MessageLine, manager: ManagerID, loop: any EventLoop) {
         self.line = LoopBound(line, loop: loop)
         self.manager = manager
     }

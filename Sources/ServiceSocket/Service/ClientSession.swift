@@ -1,7 +1,6 @@
 import BluetoothService
 import BluetoothTypes
 import EventLoops
-import HCITransports
 
 /// One process that has connected to the service: it says who it is, and then speaks as an app or as a tool. Whatever it does, or does
 /// not do, is between it and its own (AB-G05).
@@ -20,12 +19,12 @@ final class ClientSession {
     /// Called once the process is gone.
     var onEnd: (() -> Void)?
 
-    private let line: SocketLine
+    private let line: any MessageLine
     private let caller: Caller
-    private unowned let server: ServiceServer
+    private unowned let server: ServiceClients
     private var state = State.closed
 
-    init(_ line: SocketLine, _ caller: Caller, server: ServiceServer) {
+    init(_ line: any MessageLine, _ caller: Caller, server: ServiceClients) {
         self.line = line
         self.caller = caller
         self.server = server

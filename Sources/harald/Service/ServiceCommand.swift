@@ -46,26 +46,27 @@ struct ServiceCommand: ParsableCommand {
         configuration.store = .directory(store ?? StateDirectory.bonds())
         let system = line.startSystem(configuration, waits: true, loop: loop, capture: capture, outcome: outcome)
         let access = listening.access
-        let server = system.with { system in
-            let server = ServiceServer(
-                system,
+        let listener = system.with { system in
+            let clients = ServiceClients(
+                of: system,
                 socket: socket.place,
                 loop: loop,
                 access: access,
                 logger: ServiceLog.logger
             )
-            server.listen(on: socket.descriptor) { result in
+            let listener = ServiceListener(clients, loop: loop)
+            listener.listen(on: socket.descriptor) { result in
                 switch result {
                 case .success: ServiceManager.tell("READY=1\nSTATUS=listening at \(socket.place)")
                 case .failure(let error): outcome.finish(.failure(.service("\(socket.place): \(error)")))
                 }
             }
-            return LoopBound(server, loop: loop)
+            return LoopBound(listener, loop: loop)
         }
         Console.line("the Bluetooth service listens at \(socket.place)")
         defer {
             ServiceManager.tell("STOPPING=1")
-            server.with { $0.close() }
+            listener.with { $0.close() }
             system.with { $0.stop() }
         }
         try outcome.wait()

@@ -1,0 +1,83 @@
+import BluetoothService
+import EventLoops
+import Logging
+
+/// Those who have connected to the service: lets them in, each with a conversation of its own, and keeps count. Lives on the loop of its
+/// system.
+package final class ServiceClients {
+    /// Processes that are connected at a time; one more is told so, and closed (AB-G05).
+    package static let maximumClients = 256
+    /// Processes of one user other than the service's at a time.
+    package static let maximumClientsOfUser = 64
+
+    let system: BluetoothSystem
+    let loop: any EventLoop
+    private let access: AccessRule
+    private let processes: AppProcesses
+    private let logger: Logger
+    private var clients: [ObjectIdentifier: (session: ClientSession, caller: Caller)] = [:]
+
+    /// The clients of `system`, whose apps find it at `socket` when they are launched. On the loop.
+    package init(
+        of system: BluetoothSystem,
+        socket: String,
+        loop: any EventLoop,
+        access: AccessRule,
+        logger: Logger
+    ) {
+        self.system = system
+        self.loop = loop
+        self.access = access
+        self.logger = logger
+        processes = AppProcesses(system, socket: socket, loop: loop, logger: logger)
+        system.launcher = processes
+    }
+
+    /// Those who are connected.
+    package var callers: [Caller] { clients.values.map(\.caller) }
+
+    /// Lets somebody in who has connected.
+    package func accept(_ line: any MessageLine, from caller: Caller) {
+        let ofUser = clients.values.count { $0.caller.user == caller.user }
+        let session = ClientSession(line, caller, server: self)
+        let key = ObjectIdentifier(session)
+        clients[key] = (session, caller)
+        session.onEnd = { [weak self] in self?.clients[key] = nil }
+        let isFull = !access.commands(caller.user) && ofUser >= Self.maximumClientsOfUser
+        if clients.count > Self.maximumClients || isFull {
+            session.end(
+                ServiceError(.outOfSpace, reason: "the Bluetooth service has too many clients; end some of them")
+            )
+        }
+    }
+
+    /// Ends all conversations.
+    package func close() {
+        let gone = ServiceError(.operationCancelled, reason: "the Bluetooth service ends")
+        for client in Array(clients.values) { client.session.end(gone) }
+    }
+
+    /// Begins what an opening asks for.
+    func open(
+        _ opening: Opening,
+        _ caller: Caller,
+        _ line: any MessageLine
+    ) -> Result<any Conversation, ServiceError> {
+        if let refusal = access.refusal(of: caller.user) { return .failure(refusal) }
+        switch opening {
+        case .app(let hello):
+            let identity = AppIdentity(name: hello.app.name, owner: caller.user)
+            let declaration = hello.declaration
+            let isInBackground = processes.isLaunchedInBackground(identity) && declaration.isManaged
+            let app = system.makeApp(identity, declaring: declaration, inBackground: isInBackground)
+            return .success(AppConversation(app, line, loop: loop))
+        case .tool:
+            return .failure(ServiceError(.operationNotSupported, reason: "this service answers no tools"))
+        }
+    }
+
+    /// Tells of a process that is not let in, or no more.
+    func refused(_ caller: Caller, _ error: ServiceError) {
+        logger.notice("process \(caller.process) of user \(caller.user): \(error.reason ?? "ended")")
+    }
+}

@@ -1,0 +1,69 @@
+import BluetoothService
+import EventLoops
+import HCITransports
+import NIOCore
+import NIOPosix
+
+/// Listens on a Unix socket for the clients of a service. Lives on the loop.
+package final class ServiceListener {
+    /// Octets that are read of one process before others have their turn (AB-G05).
+    static let readAtOnce = 2_048
+    /// Connections that wait to be let in.
+    static let backlog: Int32 = 64
+
+    private let clients: ServiceClients
+    private let loop: NIOEventLoop
+    private var channel: (any Channel)?
+
+    /// A listener for `clients`. On the loop.
+    package init(_ clients: ServiceClients, loop: NIOEventLoop) {
+        self.clients = clients
+        self.loop = loop
+    }
+
+    /// Listens on a socket that is bound already. On the loop.
+    ///
+    /// - Parameter completion: Called on the loop once it does, or with the reason why it does not.
+    package func listen(on descriptor: Int32, completion: @escaping (Result<Void, SocketLineError>) -> Void) {
+        let listener = LoopBound(self, loop: loop)
+        let done = LoopBound(completion, loop: loop)
+        ServerBootstrap(group: loop.nio)
+            .serverChannelOption(.backlog, value: Self.backlog)
+            .childChannelOption(.autoRead, value: false)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { listener.value.accept(channel) }
+            }
+            .withBoundSocket(descriptor)
+            .whenComplete { result in
+                listener.value.loop.arrive {
+                    switch result {
+                    case .success(let channel):
+                        listener.value.channel = channel
+                        done.value(.success(()))
+                    case .failure(let error): done.value(.failure(.failed(reason: SocketLine.reason(of: error))))
+                    }
+                }
+            }
+    }
+
+    /// Lets nobody in any more, and ends all conversations. On the loop.
+    package func close() {
+        channel?.close(promise: nil)
+        clients.close()
+    }
+
+    private func accept(_ channel: any Channel) {
+        let listener = LoopBound(self, loop: loop)
+        Caller.of(channel) { caller in
+            listener.value.loop.arrive { listener.value.accept(channel, caller) }
+        }
+    }
+
+    private func accept(_ channel: any Channel, _ caller: Caller?) {
+        guard let caller, case .success(let line) = SocketLine.attach(to: channel, loop: loop, atOnce: Self.readAtOnce)
+        else {
+            return channel.close(promise: nil)
+        }
+        clients.accept(line, from: caller)
+    }
+}

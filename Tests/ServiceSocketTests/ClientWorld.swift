@@ -1,0 +1,117 @@
+import BluetoothSimulation
+import BluetoothTypes
+import CoreBluetooth
+import EventLoops
+import Logging
+import ServiceMessages
+import Synchronization
+
+@testable import BluetoothService
+@testable import BluetoothSimulation
+@testable import ServiceSocket
+
+/// A simulated phone whose service has clients over lines in memory, in virtual time.
+final class ClientWorld: Sendable {
+    static let owner: UInt32 = 1_000
+    let world: SimulatedWorld
+    let phone: SimulatedDevice
+    let log = LogLines()
+    let clients: LoopBound<ServiceClients>
+
+    init(seed: UInt64 = 1, letsOthersIn: Bool = false) {
+        world = SimulatedWorld(seed: seed)
+        phone = world.addDevice(named: "phone")
+        let access = AccessRule(owner: Self.owner, letsOthersIn: letsOthersIn)
+        let (log, loop) = (log, world.loop)
+        clients = phone.parts.with { parts in
+            let logger = Logger(label: "test") { _ in log }
+            let made = ServiceClients(of: parts.system, socket: "/nowhere", loop: loop, access: access, logger: logger)
+            return LoopBound(made, loop: loop)
+        }
+        world.run(for: .seconds(1))
+    }
+
+    /// Does something with the system, on its loop.
+    func with<Result: Sendable>(_ body: @escaping @Sendable (BluetoothSystem) -> Result) -> Result {
+        phone.parts.with { body($0.system) }
+    }
+
+    /// Somebody connects, and says nothing yet.
+    func connect(user: UInt32 = ClientWorld.owner, process: Int32 = 1) -> RawClient {
+        let loop = world.loop
+        let end = clients.with { clients in
+            let (near, far) = MemoryLine.pair(loop: loop)
+            clients.accept(far, from: Caller(process: process, user: user, group: user))
+            return LoopBound((near: near, far: far), loop: loop)
+        }
+        return RawClient(end, world)
+    }
+}
+
+/// The end of a line that a test has in hand.
+final class RawClient: Sendable {
+    private let ends: LoopBound<(near: MemoryLine, far: MemoryLine)>
+    private let world: SimulatedWorld
+    private let received = Mutex<[ServiceMessage]>([])
+    private let closed = Mutex<SocketLineError?>(nil)
+
+    init(_ ends: LoopBound<(near: MemoryLine, far: MemoryLine)>, _ world: SimulatedWorld) {
+        self.ends = ends
+        self.world = world
+        ends.with { [weak self] ends in
+            ends.near.onReceive = { octets in
+                guard let message = try? ServiceMessage(reading: octets) else { return }
+                self?.received.withLock { $0.append(message) }
+            }
+            ends.near.onClose = { error in self?.closed.withLock { $0 = error } }
+        }
+    }
+
+    /// What has come since the last time.
+    func take() -> [ServiceMessage] {
+        received.withLock { received in
+            defer { received = [] }
+            return received
+        }
+    }
+
+    /// What managers were told.
+    func events() -> [Event] {
+        take().compactMap { if case .event(_, let event) = $0 { event } else { nil } }
+    }
+
+    /// Why the service has ended it; nil while it has not.
+    func goodbye() -> String? {
+        take().lazy.compactMap { if case .goodbye(let error) = $0 { error.reason } else { nil } }.first
+    }
+
+    var isClosed: Bool { closed.withLock { $0 != nil } }
+
+    func send(_ octets: PacketBuffer) {
+        ends.with { $0.near.send(octets) }
+        world.run(for: .milliseconds(1))
+    }
+
+    func send(_ message: AppMessage) { send(message.encoded()) }
+
+    /// Opens as an app, and takes the welcome.
+    func greet(_ name: String = "com.example.app", declaring declaration: AppDeclaration = .unmanaged) {
+        send(Opening.app(Hello(AppIdentity(name: name), declaring: declaration)).encoded())
+        _ = take()
+    }
+
+    /// It reads, or does not.
+    func setRoom(_ hasRoom: Bool) {
+        ends.with { $0.far.onRoom?(hasRoom) }
+        world.run(for: .milliseconds(1))
+    }
+
+    /// Whether the service reads what comes.
+    var isRead: Bool { ends.with { $0.far.isReading } }
+
+    /// The process is gone.
+    func die() {
+        ends.with { $0.near.close() }
+        world.run(for: .milliseconds(1))
+    }
+}

@@ -1,0 +1,98 @@
+import BluetoothService
+import Testing
+
+@testable import ServiceSocket
+
+@Suite struct ServiceLinkMachineTests {
+    private let nobody = SocketLineError.unreachable(path: "/run/x", reason: "no such file")
+
+    private func open() -> ServiceLinkMachine {
+        var machine = ServiceLinkMachine()
+        #expect(machine.handle(.begin) == [.connect])
+        #expect(machine.handle(.connected) == [.greet])
+        #expect(machine.handle(.welcomed(version: Hello.version)) == [.open])
+        return machine
+    }
+
+    @Test func aServiceThatIsThereIsGreetedAndThenUsed() {
+        var machine = ServiceLinkMachine()
+        #expect(machine.isOnItsWay && !machine.isOpen)
+        _ = machine.handle(.begin)
+        _ = machine.handle(.connected)
+        #expect(machine.isOnItsWay && !machine.isOpen)
+        _ = machine.handle(.welcomed(version: Hello.version))
+        #expect(machine.isOpen && !machine.isOnItsWay)
+    }
+
+    @Test("without a service managers are unsupported at once, and one that comes is found, after pauses that grow")
+    func aServiceIsWaitedForWithGrowingPauses() {
+        var machine = ServiceLinkMachine()
+        _ = machine.handle(.begin)
+        let first = machine.handle(.failed(nobody))
+        #expect(first == [.complain("\(nobody)"), .tell(.unsupported), .wait(.milliseconds(100))])
+        #expect(!machine.isOnItsWay)
+        var pauses: [ServiceLinkMachine.Action] = []
+        for _ in 0..<8 {
+            #expect(machine.handle(.timeIsUp) == [.connect])
+            pauses += machine.handle(.failed(nobody))
+        }
+        #expect(
+            pauses == [200, 400, 800, 1_600, 3_200, 5_000, 5_000, 5_000].map { .wait(.milliseconds($0)) }
+        )
+        #expect(machine.handle(.timeIsUp) == [.connect] && machine.handle(.connected) == [.greet])
+        #expect(machine.handle(.welcomed(version: Hello.version)) == [.open])
+    }
+
+    @Test("a service that goes away is resetting, and unsupported when it does not come back")
+    func aServiceThatGoesAwayIsResetting() {
+        var machine = open()
+        #expect(machine.handle(.lost(.closedByPeer)) == [.tell(.resetting), .wait(.milliseconds(50))])
+        var told: [ServiceLinkMachine.Action] = []
+        for _ in 0..<10 {
+            _ = machine.handle(.timeIsUp)
+            told += machine.handle(.failed(nobody)).filter { if case .wait = $0 { false } else { true } }
+        }
+        #expect(told == [.complain("\(nobody)"), .tell(.unsupported)])
+    }
+
+    @Test("a service that ends in good order is waited for too")
+    func aServiceThatEndsIsWaitedFor() {
+        var machine = open()
+        let end = ServiceError(.operationCancelled, reason: "the service ends")
+        #expect(machine.handle(.dismissed(end)) == [.close, .tell(.resetting), .wait(.milliseconds(50))])
+        #expect(machine.handle(.lost(.closedByPeer)) == [])
+    }
+
+    @Test("who is not wanted, or of another release, does not try again")
+    func whoIsNotWantedDoesNotTryAgain() {
+        let refusal = ServiceError(.operationNotSupported, reason: "for user 7")
+        for event in [ServiceLinkMachine.Event.dismissed(refusal), .welcomed(version: 99)] {
+            var machine = ServiceLinkMachine()
+            _ = machine.handle(.begin)
+            _ = machine.handle(.connected)
+            let actions = machine.handle(event)
+            #expect(actions.count == 3 && actions[1] == .tell(.unsupported) && actions[2] == .close)
+            if case .complain(let text) = actions[0] {
+                #expect(text.contains("for user 7") || text.contains("version 99") && text.contains("one release"))
+            } else {
+                Issue.record("nothing is said: \(actions)")
+            }
+            for more in [ServiceLinkMachine.Event.timeIsUp, .lost(.closedByPeer), .begin, .connected, .failed(nobody)] {
+                #expect(machine.handle(more) == [])
+            }
+        }
+    }
+
+    @Test("a service that closes instead of welcoming is tried again, and each time later")
+    func aServiceThatClosesAtOnceIsTriedLaterEachTime() {
+        var machine = ServiceLinkMachine()
+        _ = machine.handle(.begin)
+        var pauses: [Duration] = []
+        for _ in 0..<3 {
+            _ = machine.handle(.connected)
+            for case .wait(let pause) in machine.handle(.lost(.closedByPeer)) { pauses.append(pause) }
+            _ = machine.handle(.timeIsUp)
+        }
+        #expect(pauses == [.milliseconds(100), .milliseconds(200), .milliseconds(400)])
+    }
+}

@@ -1,0 +1,119 @@
+import BluetoothService
+import BluetoothTypes
+import EventLoops
+import Foundation
+import HCITransports
+import Logging
+import ServiceMessages
+import Synchronization
+import Testing
+
+@testable import ServiceSocket
+
+/// Sockets of the operating system.
+@Suite struct ServiceListenerTests {
+    /// A directory that is gone with the test.
+    private final class Scratch {
+        let path = NSTemporaryDirectory() + "harald-\(UUID())"
+        var socket: String { path + "/service" }
+
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    private static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    /// A service without a controller.
+    private func service(at socket: ListeningSocket, path: String, loop: NIOEventLoop) async throws -> LoopBound<
+        ServiceListener
+    > {
+        try await withCheckedThrowingContinuation { continuation in
+            loop.submit {
+                let system = BluetoothSystem(
+                    controllers: ControllerSource { nil },
+                    loop: loop,
+                    random: RandomSource(),
+                    logger: Self.silent
+                )
+                system.start()
+                let access = AccessRule(owner: getuid())
+                let clients = ServiceClients(
+                    of: system,
+                    socket: path,
+                    loop: loop,
+                    access: access,
+                    logger: Self.silent
+                )
+                let listener = LoopBound(ServiceListener(clients, loop: loop), loop: loop)
+                listener.value.listen(on: socket.descriptor) { result in
+                    withExtendedLifetime(system) { continuation.resume(with: result.map { listener }) }
+                }
+            }
+        }
+    }
+
+    private func firstState(_ connection: any ServiceConnection) async -> Event {
+        await withCheckedContinuation { continuation in
+            let isFirst = Atomic(true)
+            _ = connection.openManager(.central, options: ManagerOptions(), queue: SerialQueue("app")) { event in
+                if isFirst.exchange(false, ordering: .relaxed) { continuation.resume(returning: event) }
+            }
+        }
+    }
+
+    @Test func anAppIsServedOverASocket() async throws {
+        let (scratch, loop) = (Scratch(), NIOEventLoop())
+        let socket = try ListeningSocket(path: scratch.socket, mode: 0o600, group: nil)
+        #expect(!ServicePath.isListening(scratch.socket))
+        let listener = try await service(at: socket, path: scratch.socket, loop: loop)
+        #expect(ServicePath.isListening(scratch.socket))
+        let hello = Hello(AppIdentity(name: "app"))
+        let connection = SocketConnection(path: scratch.socket, hello: hello, loop: NIOEventLoop(), logger: Self.silent)
+        #expect(await firstState(connection) == .stateChanged(.unsupported))
+        guard case .success(.system(let info)) = connection.ask(.system, from: .none) else {
+            Issue.record("the service does not answer")
+            return
+        }
+        #expect(info.permission == .allowedAlways)
+        listener.with { $0.close() }
+        withExtendedLifetime(listener) {}
+    }
+
+    @Test("a socket has its permissions from the beginning, and one service")
+    func aSocketHasItsPermissions() throws {
+        let scratch = Scratch()
+        let socket = try ListeningSocket(path: scratch.socket, mode: 0o660, group: getgid())
+        let attributes = try FileManager.default.attributesOfItem(atPath: scratch.socket)
+        #expect(attributes[.posixPermissions] as? Int == 0o660)
+        let folder = try FileManager.default.attributesOfItem(atPath: scratch.path)
+        #expect(folder[.posixPermissions] as? Int == 0o700)
+        do {
+            _ = try ListeningSocket(path: scratch.socket, mode: 0o660, group: nil)
+            Issue.record("two services have one socket")
+        } catch {
+            #expect("\(error)".contains("another service") && "\(error)".contains("--socket"))
+        }
+        withExtendedLifetime(socket) {}
+    }
+
+    @Test("a socket that a dead service has left gives way, and a path that is too long is told")
+    func aSocketThatWasLeftGivesWay() throws {
+        let scratch = Scratch()
+        try FileManager.default.createDirectory(atPath: scratch.path, withIntermediateDirectories: true)
+        _ = FileManager.default.createFile(atPath: scratch.socket, contents: Data())
+        #expect(!ServicePath.isListening(scratch.socket))
+        #expect(throws: Never.self) { try ListeningSocket(path: scratch.socket, mode: 0o600, group: nil) }
+        let long = scratch.path + "/" + String(repeating: "x", count: 120)
+        do {
+            _ = try ListeningSocket(path: long, mode: 0o600, group: nil)
+            Issue.record("a path of \(long.utf8.count) octets was bound")
+        } catch {
+            #expect("\(error)".contains("too long"))
+        }
+    }
+
+    @Test func theUsualSocketIsBelowTheRuntimeDirectory() {
+        #expect(ServicePath.ofUser(environment: ["XDG_RUNTIME_DIR": "/run/user/7"]) == "/run/user/7/harald/service")
+        #expect(ServicePath.ofUser(environment: ["XDG_RUNTIME_DIR": "run"]) == nil)
+        #expect(ServicePath.ofUser(environment: [:]) == nil)
+    }
+}

@@ -1,0 +1,172 @@
+import BluetoothSimulation
+import CoreBluetooth
+import EventLoops
+import Foundation
+import Logging
+import ServiceMessages
+import Synchronization
+import Testing
+
+@testable import BluetoothService
+@testable import BluetoothSimulation
+@testable import ServiceSocket
+
+/// An app in another process, over lines in memory and in virtual time.
+@Suite struct SocketConnectionTests {
+    /// Connects to what there is at the moment.
+    private final class TestDialer: Dialer, Sendable {
+        let clients = Mutex<LoopBound<ServiceClients>?>(nil)
+        let lines = Mutex<[LoopBound<MemoryLine>]>([])
+        let loop: any EventLoop
+
+        init(loop: any EventLoop) {
+            self.loop = loop
+        }
+
+        func dial(_ completion: @escaping (Result<any MessageLine, SocketLineError>) -> Void) {
+            guard let clients = clients.withLock({ $0 }) else {
+                return loop.execute { completion(.failure(.unreachable(path: "/nowhere", reason: "nobody"))) }
+            }
+            let (near, far) = MemoryLine.pair(loop: loop)
+            let line = LoopBound(far, loop: loop)
+            lines.withLock { $0.append(line) }
+            clients.value.accept(far, from: Caller(process: 1, user: ClientWorld.owner, group: 0))
+            loop.execute { completion(.success(near)) }
+        }
+
+        /// The service is gone, or there again.
+        func cut() {
+            for line in lines.withLock({ $0 }) { line.with { $0.lost(.closedByPeer) } }
+            lines.withLock { $0 = [] }
+        }
+    }
+
+    private struct Process {
+        let dialer: TestDialer
+        let connection: SocketConnection
+        let log: LogLines
+    }
+
+    private func process(_ world: ClientWorld, isThere: Bool = true) -> Process {
+        let (dialer, log) = (TestDialer(loop: world.world.loop), LogLines())
+        if isThere { dialer.clients.withLock { $0 = world.clients } }
+        let hello = Hello(AppIdentity(name: "com.example.app"))
+        let logger = Logger(label: "app") { _ in log }
+        let connection = SocketConnection(hello: hello, loop: world.world.loop, logger: logger) { dialer }
+        return Process(dialer: dialer, connection: connection, log: log)
+    }
+
+    private final class Watcher: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, Sendable {
+        let states = Mutex<[CBManagerState]>([])
+        let found = Mutex<[CBPeripheral]>([])
+        let told = Mutex<[String]>([])
+
+        func centralManagerDidUpdateState(_ central: CBCentralManager) {
+            states.withLock { $0.append(central.state) }
+            if central.state == .poweredOn { central.scanForPeripherals(withServices: nil) }
+        }
+
+        func centralManager(
+            _ central: CBCentralManager,
+            didDiscover peripheral: CBPeripheral,
+            advertisementData: [String: Any],
+            rssi RSSI: NSNumber
+        ) {
+            found.withLock { $0.append(peripheral) }
+            central.stopScan()
+            central.connect(peripheral)
+        }
+
+        func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+            told.withLock { $0.append("connected") }
+        }
+
+        func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
+            told.withLock { $0.append("restored") }
+        }
+    }
+
+    private func manager(_ process: Process, _ watcher: Watcher, restoring: String? = nil) -> CBCentralManager {
+        ServiceLocator.$current.withValue(process.connection) {
+            CBCentralManager(
+                delegate: watcher,
+                queue: DispatchQueue(label: "app"),
+                options: restoring.map { [CBCentralManagerOptionRestoreIdentifierKey: $0] }
+            )
+        }
+    }
+
+    @Test func anAppFindsAndConnectsOverALine() {
+        let world = ClientWorld()
+        let belt = Advertiser(in: world.world)
+        let (process, watcher) = (process(world), Watcher())
+        let central = manager(process, watcher)
+        world.world.run(for: .seconds(3))
+        #expect(watcher.states.withLock { $0 } == [.poweredOn])
+        #expect(watcher.told.withLock { $0 } == ["connected"])
+        withExtendedLifetime((central, belt)) {}
+    }
+
+    @Test("a service that goes away is resetting, and is found again with all managers")
+    func aServiceThatGoesAwayIsResetting() {
+        let world = ClientWorld()
+        let belt = Advertiser(in: world.world)
+        let (process, watcher) = (process(world), Watcher())
+        let central = manager(process, watcher)
+        world.world.run(for: .seconds(3))
+        process.dialer.cut()
+        world.world.run(for: .milliseconds(1))
+        #expect(watcher.states.withLock { $0 } == [.poweredOn, .resetting])
+        #expect(world.with { $0.centrals.isEmpty })
+        world.world.run(for: .seconds(3))
+        #expect(watcher.states.withLock { $0 } == [.poweredOn, .resetting, .poweredOn])
+        #expect(watcher.told.withLock { $0 } == ["connected", "connected"])
+        withExtendedLifetime((central, belt)) {}
+    }
+
+    @Test("managers that were made before there was a service are opened when it comes")
+    func managersWaitForAService() {
+        let world = ClientWorld()
+        let (process, watcher) = (process(world, isThere: false), Watcher())
+        let central = manager(process, watcher)
+        world.world.run(for: .seconds(1))
+        #expect(watcher.states.withLock { $0 } == [.unsupported])
+        #expect(process.log.all.contains { $0.contains("no Bluetooth service answers at /nowhere") })
+        process.dialer.clients.withLock { $0 = world.clients }
+        world.world.run(for: .seconds(5))
+        #expect(watcher.states.withLock { $0 } == [.unsupported, .poweredOn])
+        withExtendedLifetime(central) {}
+    }
+
+    @Test func aClosedManagerIsToldNothingMore() {
+        let world = ClientWorld()
+        let (process, watcher) = (process(world), Watcher())
+        var central: CBCentralManager? = manager(process, watcher)
+        world.world.run(for: .seconds(1))
+        #expect(central?.state == .poweredOn && world.with { $0.centrals.count } == 1)
+        central = nil
+        world.world.run(for: .seconds(1))
+        #expect(world.with { $0.centrals.isEmpty })
+    }
+}
+
+/// A device that can be connected to.
+private final class Advertiser: NSObject, CBPeripheralManagerDelegate, Sendable {
+    private let manager = Mutex<CBPeripheralManager?>(nil)
+
+    init(in world: SimulatedWorld) {
+        super.init()
+        let device = world.addDevice(named: "belt")
+        let made = device.launch("belt") { _ in
+            CBPeripheralManager(delegate: self, queue: DispatchQueue(label: "belt"))
+        }
+        manager.withLock { $0 = made }
+        world.run(for: .milliseconds(100))
+    }
+
+    func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
+        if peripheral.state == .poweredOn {
+            peripheral.startAdvertising([CBAdvertisementDataLocalNameKey: "belt"])
+        }
+    }
+}
