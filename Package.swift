@@ -214,7 +214,8 @@ let package = Package(
             dependencies: [
                 "CAllocations", "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCIHost", "HCITransports", "LinkLayer",
                 "L2CAP",
-                "ATT", "GATT", "BluetoothService", "CoreBluetooth", "CoreBluetoothExtras", "BluetoothSimulation",
+                "ATT", "GATT", "BluetoothService", "ServiceSocket", "CoreBluetooth", "CoreBluetoothExtras",
+                "BluetoothSimulation",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Benchmarks/HaraldBenchmarks",

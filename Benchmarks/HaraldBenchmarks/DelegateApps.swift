@@ -75,7 +75,11 @@ final class FollowingApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
     // Safe: touched on the manager's queue only, but for the counters, which are atomic.
     let notified = Tally()
     let isReady = Atomic<Bool>(false)
+    /// Counts one when it is.
+    let ready = Tally()
     private let queue = DispatchQueue(label: "follower")
+    /// How old the last values were, by the time that their last eight octets say, in nanoseconds.
+    private let ages = Mutex<[Int]>([])
     private var manager: CBCentralManager!
     private var peripheral: CBPeripheral?
     private var characteristic: CBCharacteristic?
@@ -155,12 +159,20 @@ final class FollowingApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         error: (any Error)?
     ) {
         isReady.store(error == nil, ordering: .releasing)
+        if error == nil { ready.add() }
     }
 
     func peripheral(_ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?)
     {
         notified.add()
+        guard let value = characteristic.value, value.count >= 8, value.last == 0 else { return }
+        let then = value.suffix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let now = DispatchTime.now().uptimeNanoseconds
+        ages.withLock { $0.append(Int(clamping: now &- then)) }
     }
+
+    /// How old those values were that say when they were made.
+    var delays: [Int] { ages.withLock { $0 } }
 }
 
 /// An app that scans, and keeps all that it finds.

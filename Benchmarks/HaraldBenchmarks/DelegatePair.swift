@@ -59,19 +59,31 @@ final class DelegatePair {
     private(set) var follower: FollowingApp!
     private let loop: any EventLoop
     private var connections: [any ServiceConnection] = []
+    /// Notifications that have come since the pair was made.
+    private(set) var received = 0
     /// The line of the app that follows.
     private(set) var line: TappedConnection!
 
-    init(on loop: any EventLoop) {
+    /// - Parameter follows: Whether the app that follows is in this process.
+    init(on loop: any EventLoop, follows: Bool = true) {
         self.loop = loop
         parts = loop.make { Parts(on: loop) }
         pass(.seconds(1))
         notifier = app(on: \.sensor) { NotifyingApp() }
+        guard follows else { return }
         line = TappedConnection(open(on: \.phone))
         follower = app(through: line) { FollowingApp() }
         for _ in 0..<60 where !follower.isReady.load(ordering: .acquiring) { pass(.milliseconds(500)) }
         precondition(follower.isReady.load(ordering: .acquiring), "the two find each other")
+        shorten()
+    }
+
+    /// Takes controllers and air away, now that somebody follows. One notification goes before, to be repeated.
+    func shorten() {
         parts.with { ($0.lines[0].other, $0.lines[1].other) = ($0.lines[1], $0.lines[0]) }
+        notifier.notify(Data(repeating: 0x55, count: 20), times: 1)
+        while parts.with({ $0.lines[0].lastNotification == nil }) { pass(.milliseconds(10)) }
+        received = 1
     }
 
     /// Lets time pass.

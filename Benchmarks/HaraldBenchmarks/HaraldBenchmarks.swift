@@ -18,6 +18,7 @@ enum HaraldBenchmarks {
         ("crowd", crowds),
         ("delegates", delegates),
         ("calls", calls),
+        ("sockets", sockets),
         ("streams", streams),
         ("memory", memory),
     ]
@@ -26,6 +27,7 @@ enum HaraldBenchmarks {
 
     static func main() throws {
         let chosen = CommandLine.arguments.dropFirst()
+        if chosen.first == SocketApp.argument { return SocketApp.run(Array(chosen.dropFirst())) }
         print("| what | result |\n| --- | ---: |")
         for group in groups where chosen.isEmpty || chosen.contains(group.name) { try group.measure() }
         for group in longGroups where chosen.contains(group.name) { try group.measure() }

@@ -1,0 +1,166 @@
+import BluetoothService
+import BluetoothTypes
+import EventLoops
+import Foundation
+import HCI
+import HCITransports
+import Logging
+import ServiceSocket
+
+/// The rows of a service with its apps in other processes, each beside the same with the app inside.
+extension HaraldBenchmarks {
+    private static let samples = 2_000
+
+    static func sockets() throws {
+        let inside = DelegatePair(on: NIOEventLoop())
+        let embedded = throughput(of: inside, follower: { inside.follower.notified.wait(for: $0) })
+        let near = delay(of: inside) { inside.follower.delays }
+        let host = try SocketHost()
+        let before = residentSize()
+        let crowd = try host.start(apps: 100)
+        let after = residentSize()
+        crowd.end()
+        let app = try host.start(apps: 0)
+        let outside = throughput(of: host.pair, follower: { app.wait(for: "\($0)") })
+        let far = delay(of: host.pair) { app.ask("delays").split(separator: " ").compactMap { Int($0) } }
+        row("notifications, HCI to a delegate in the service's process", "\(Int(embedded)) /s")
+        row("notifications, HCI to a delegate in another process", "\(Int(outside)) /s")
+        row(
+            "what the socket adds to one notification, median of \(samples)",
+            String(format: "%.1f µs, of %.1f µs", Double(far - near) / 1e3, Double(far) / 1e3)
+        )
+        row(
+            "memory of a service for 100 apps with a manager each",
+            String(format: "%.1f kB an app, %.1f MB without", Double(after - before) / 1e5, Double(before) / 1e6)
+        )
+        app.end()
+    }
+
+    /// Notifications a second.
+    private static func throughput(of pair: DelegatePair, follower: (Int) -> Void) -> Double {
+        let (count, portion) = (200_000, 100)
+        var best = 0.0
+        for round in 1...3 {
+            let start = DispatchTime.now().uptimeNanoseconds
+            for _ in 0..<count / portion {
+                pair.parts.with { parts in
+                    guard let packet = parts.lines[0].lastNotification else { preconditionFailure("one has come") }
+                    for _ in 0..<portion { parts.lines[0].receive(packet) }
+                }
+            }
+            follower(pair.received + round * count)
+            let seconds = Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
+            best = max(best, Double(count) / seconds)
+        }
+        return best
+    }
+
+    /// The median time from HCI to the delegate of notifications that come one by one, in nanoseconds.
+    private static func delay(of pair: DelegatePair, delays: () -> [Int]) -> Int {
+        for _ in 0..<samples {
+            pair.parts.with { parts in
+                guard let packet = parts.lines[0].lastNotification else { preconditionFailure("one has come") }
+                var bytes = packet.bytes
+                let now = DispatchTime.now().uptimeNanoseconds
+                for index in 0..<8 {
+                    bytes[bytes.count - 8 + index] = UInt8(truncatingIfNeeded: now >> (8 * UInt64(index)))
+                }
+                parts.lines[0].receive(HCIPacket(packet.kind, bytes))
+            }
+            Thread.sleep(forTimeInterval: 0.001)
+        }
+        let sorted = delays().suffix(samples).sorted()
+        return sorted.isEmpty ? 0 : sorted[sorted.count / 2]
+    }
+
+    /// Octets of this process in memory.
+    private static func residentSize() -> Int {
+        let fields = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []
+        return (fields.count > 1 ? Int(fields[1]) ?? 0 : 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
+    }
+}
+
+/// A pair whose phone lets apps of other processes in.
+private final class SocketHost {
+    let pair: DelegatePair
+    private let path = NSTemporaryDirectory() + "harald-benchmark-\(getpid())/service"
+    private let socket: ListeningSocket
+    private let listener: LoopBound<ServiceListener>
+
+    init() throws {
+        let loop = NIOEventLoop()
+        let pair = DelegatePair(on: loop, follows: false)
+        let socket = try ListeningSocket(path: path, mode: 0o600, group: nil)
+        let path = path
+        listener = pair.parts.with { parts in
+            let clients = ServiceClients(
+                of: parts.phone,
+                socket: path,
+                loop: loop,
+                access: AccessRule(owner: getuid()),
+                logger: Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() }
+            )
+            let listener = ServiceListener(clients, loop: loop)
+            listener.listen(on: socket.descriptor) { _ in }
+            return LoopBound(listener, loop: loop)
+        }
+        (self.pair, self.socket) = (pair, socket)
+    }
+
+    /// Starts a process with so many apps that do nothing, or with one that follows.
+    func start(apps: Int) throws -> Child {
+        let child = try Child([SocketApp.argument, path, "\(apps)"])
+        child.wait(for: "ready", asking: nil)
+        if apps == 0 { pair.shorten() }
+        return child
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: (path as NSString).deletingLastPathComponent) }
+}
+
+/// This program once more.
+private final class Child {
+    private let process = Process()
+    private let (input, output) = (Pipe(), Pipe())
+    private var read = Data()
+
+    init(_ arguments: [String]) throws {
+        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        process.arguments = arguments
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+    }
+
+    /// Waits until it has got so far.
+    func wait(for line: String) { wait(for: line, asking: line) }
+
+    func wait(for line: String, asking question: String?) {
+        if let question { tell(question) }
+        while next() != line {}
+    }
+
+    func ask(_ question: String) -> String {
+        tell(question)
+        return next()
+    }
+
+    private func tell(_ line: String) { input.fileHandleForWriting.write(Data("\(line)\n".utf8)) }
+
+    private func next() -> String {
+        while true {
+            if let end = read.firstIndex(of: UInt8(ascii: "\n")) {
+                defer { read.removeSubrange(...end) }
+                return String(decoding: read[..<end], as: UTF8.self)
+            }
+            let more = output.fileHandleForReading.availableData
+            precondition(!more.isEmpty, "the process at the other end of the socket has ended")
+            read.append(more)
+        }
+    }
+
+    func end() {
+        process.terminate()
+        process.waitUntilExit()
+    }
+}
