@@ -39,6 +39,12 @@ package final class BluetoothSystem {
     package weak var permissionPrompter: (any PermissionPrompter)?
     /// Launches apps that are to hear of something (behaviour 10.4). Not kept alive.
     package weak var launcher: (any AppLauncher)?
+    /// Puts questions to the persons whose tools answer them. Not kept alive.
+    package weak var promptDesk: PromptDesk?
+    /// What is said of apps in advance; nil for what the configuration says.
+    package var permissionRule: ((AppIdentity) -> AppPermission?)? {
+        didSet { tellStates() }
+    }
     /// Those who are told what happens. The log is one of them.
     package let observers: Observers
 
