@@ -39,6 +39,8 @@ package final class BluetoothSystem {
     package weak var permissionPrompter: (any PermissionPrompter)?
     /// Launches apps that are to hear of something (behaviour 10.4). Not kept alive.
     package weak var launcher: (any AppLauncher)?
+    /// Has the processes of apps in hand, for tools that want something of them. Not kept alive.
+    package weak var appManagement: (any AppManagement)?
     /// Puts questions to the persons whose tools answer them. Not kept alive.
     package weak var promptDesk: PromptDesk?
     /// What is said of apps in advance; nil for what the configuration says.
@@ -76,6 +78,7 @@ package final class BluetoothSystem {
     private var managers: [(key: ManagerKey, app: AppIdentity, session: any ManagerSession)] = []
     private var lastManager: UInt64 = 0
     private var lastInFront: UInt64 = 0
+    private var apps: [WeakApp] = []
 
     // What comes and goes.
     let controllers: ControllerSource
@@ -188,7 +191,17 @@ package final class BluetoothSystem {
         declaring declaration: AppDeclaration = .unmanaged,
         inBackground: Bool = false
     ) -> InProcessConnection {
-        InProcessConnection(App(identity, declaration, inBackground: inBackground, system: self), loop: loop)
+        let app = App(identity, declaration, inBackground: inBackground, system: self)
+        apps.removeAll { $0.app == nil }
+        apps.append(WeakApp(app: app))
+        return InProcessConnection(app, loop: loop)
+    }
+
+    /// The apps that have a process, the oldest first.
+    var runningApps: [App] { apps.compactMap(\.app).filter(\.life.hasProcess) }
+
+    private struct WeakApp {
+        weak var app: App?
     }
 
     /// The time by the calendar, if there is one, in seconds since the beginning of 2001, UTC.

@@ -227,4 +227,22 @@ import Testing
         bench.world.run(.seconds(1))
         #expect(manager.take() == [.stateChanged(.unauthorized)])
     }
+
+    @Test("a tool takes questions and answers them over its conversation, and leaves with it")
+    func overAConversation() throws {
+        let bench = try Bench()
+        var replies: [ToolReply] = []
+        let tool = ToolConversation(system: bench.device.system, rights: .answer) { replies.append($0) }
+        tool.handle(.ask(number: 5, .prompts))
+        #expect(replies.isEmpty)
+        bench.ask()
+        guard case .prompt(let number, .pairing)? = replies.last else { return #expect(Bool(false), "\(replies)") }
+        tool.handle(.answer(number: number, .accept))
+        #expect(bench.answers == [.accept])
+        tool.handle(.ask(number: 6, .prompts))
+        guard case .answer(6, .failure)? = replies.last else { return #expect(Bool(false), "\(replies)") }
+        bench.ask()
+        tool.close()
+        #expect(bench.answers == [.accept, .refuse] && bench.device.system.prompter == nil)
+    }
 }
