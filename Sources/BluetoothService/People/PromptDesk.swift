@@ -120,7 +120,7 @@ package final class PromptDesk {
     private func decide(_ id: UInt64) {
         switch questions.removeValue(forKey: id) {
         case .pairing(let prompt, let peer, let answer):
-            answer(policy.answer(to: prompt, of: peer, for: apps(of: peer).map(\.name)))
+            answer(policy.answer(to: prompt, of: peer, for: system.apps(of: peer).map(\.name)))
         case .permission(_, _, let answer): answer(false)
         case nil: break
         }
@@ -136,17 +136,10 @@ package final class PromptDesk {
                 peerAddress: "\(peer.address)",
                 peer: peerID
             )
-            let apps = apps(of: peer)
-            shown.isInBackground = !apps.isEmpty && apps.allSatisfy { $0.phase != .foreground }
+            shown.isInBackground = system.isInBackground(peer)
             return .pairing(shown)
         case .permission(let app, let usage, _): return .permission(app: app, usage: usage)
         }
-    }
-
-    /// The apps that are connected to the peer, and where they are in their lives.
-    private func apps(of peer: PromptedPeer) -> [(name: String, phase: AppPhase)] {
-        let link = system.links.first { $0.secured.number == peer.link }
-        return (link?.users ?? []).map { ($0.subject.app?.name ?? "", $0.phase) }
     }
 }
 
