@@ -20,7 +20,7 @@ extension BluetoothSystem {
         )
     }
 
-    /// The devices that the system knows: those that are connected, then bonded, then the ones heard last.
+    /// The devices that the system knows, up to a bound: those that are connected, then bonded, then the ones heard last.
     package var deviceStatus: [DeviceStatus] {
         let connected = Set(links.map(\.peer))
         let devices = peers.all.map { peer in
@@ -33,7 +33,7 @@ extension BluetoothSystem {
                 isBonded: bonded.contains(peer.identifier)
             )
         }
-        return devices.sorted { $0.order < $1.order }
+        return Array(devices.sorted { $0.order < $1.order }.prefix(DeviceStatus.maximumShown))
     }
 
     /// The devices that the system is paired with.
@@ -63,8 +63,8 @@ extension BluetoothSystem {
 
 extension DeviceStatus {
     /// By what the person looks for first.
-    fileprivate var order: (Int, Double, String) {
-        (isConnected ? 0 : isBonded ? 1 : 2, lastSeenSeconds ?? .infinity, identifier.uuidString)
+    fileprivate var order: (Int, Double) {
+        (isConnected ? 0 : isBonded ? 1 : 2, lastSeenSeconds ?? .infinity)
     }
 }
 

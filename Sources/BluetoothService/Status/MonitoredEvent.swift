@@ -8,7 +8,7 @@ import HCIHost
 /// An ``Observation`` as tools show it: a line of `harald monitor --json`. The names of the fields stay as they are; what there is
 /// nothing of is left out.
 package struct MonitoredEvent: Codable, Hashable, Sendable {
-    /// Characters of ``text`` and of each of ``details``: what is longer is cut, and ends in "...".
+    /// Octets of ``text`` and of each of ``details``: what is longer is cut, and ends in "...".
     package static let maximumText = 2_000
     /// Entries of ``details``.
     package static let maximumDetails = 16
@@ -174,9 +174,8 @@ extension LinkSecurity {
 
 extension String {
     fileprivate var cut: String {
-        guard let end = index(startIndex, offsetBy: MonitoredEvent.maximumText, limitedBy: endIndex), end < endIndex
-        else { return self }
-        return String(self[..<end]) + "..."
+        let beginning = prefix(octets: MonitoredEvent.maximumText)
+        return beginning.utf8.count < utf8.count ? beginning + "..." : self
     }
 }
 

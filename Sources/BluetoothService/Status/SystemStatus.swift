@@ -121,6 +121,9 @@ package struct AppsStatus: Codable, Hashable, Sendable {
 
 /// A device that the system knows: one of what `harald devices --json` prints.
 package struct DeviceStatus: Codable, Hashable, Sendable {
+    /// Devices that are shown: with the longest names that there are, so many fit in one message (AB-G02).
+    package static let maximumShown = 512
+
     /// What apps call it.
     package var identifier: UUID
     package var name: String?

@@ -56,7 +56,7 @@ package final class ToolConversation {
         }
     }
 
-    /// The line to the tool is gone: nothing is told any more.
+    /// The line to the tool is gone: nothing is told any more. Whoever has made the conversation calls this at its end.
     package func close() {
         guard !isClosed else { return }
         isClosed = true

@@ -135,6 +135,25 @@ import Testing
         withExtendedLifetime(desk) {}
     }
 
+    @Test(
+        "AB-G02: however many devices advertise, those that are shown fit in one message, the connected ones among them"
+    )
+    func manyDevicesFit() throws {
+        let pair = try Pair()
+        _ = try pair.connected()
+        let system = pair.phone.system
+        let name = String(repeating: "\u{1}", count: 248)
+        for number in 0..<5_000 as Range<UInt64> {
+            let address = BluetoothAddress(0xC000_0000_0000 + number, kind: .randomDevice)
+            let peer = system.peers.see(address).identifier
+            system.peers.setAdvertisedName(name, of: peer)
+            system.peers.heard(peer, rssi: -100, at: system.loop.now)
+        }
+        let devices = try Tool(system).answer(1, to: .devices, as: [DeviceStatus].self)
+        #expect(devices.count == DeviceStatus.maximumShown && devices.first?.identifier == pair.peer)
+        #expect((JSONText.of(devices)?.utf8.count ?? .max) <= ToolReply.maximumText)
+    }
+
     @Test("a bond is forgotten by a tool that may, and one that is not there is an error")
     func aBondThatIsNotThere() {
         let error = Tool(world.device("Phone").system).refusal(1, of: .forgetBond(.blank))
@@ -243,14 +262,14 @@ import Testing
             .appMoved(.notRunning(.crashed)), .appLaunched(RestoreIdentifiers(centrals: ["a"])), .eventsLost(1),
             .requested(Request()), .asked(Query()), .told(Event()), .linkMade, .linkEnded(.replaced),
             .secured(LinkSecurity(isEncrypted: true)), .noticed(.poweredOff(app: "b")),
-            .misused(String(repeating: "\u{1B}", count: 10_000), isToldToApp: true), .trouble("t", .error),
+            .misused("e" + String(repeating: "\u{301}", count: 10_000), isToldToApp: true), .trouble("t", .error),
             .below(HostHappening.bufferOverflow(linkKind: 1)),
         ]
         for happening in happenings {
             let (event, kind) = (event(happening), happening.kind.name)
             #expect(event.kind == kind && !event.text.isEmpty && event.owner == 7)
             #expect(event.line.hasPrefix("0.000000 \(kind) a\\u{7}/3 "), "\(event.line)")
-            #expect(!event.line.unicodeScalars.contains { $0.value < 0x20 } && event.text.count < 2_010)
+            #expect(!event.line.unicodeScalars.contains { $0.value < 0x20 } && event.text.utf8.count < 2_010)
             #expect((JSONText.of(event)?.utf8.count ?? .max) < ToolReply.maximumText)
         }
         #expect(event(.stateChanged(.poweredOn)).text == "Bluetooth is poweredOn")
