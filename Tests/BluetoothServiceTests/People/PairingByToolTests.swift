@@ -23,7 +23,8 @@ import Testing
         /// What was told of by monitors.
         var lines: [String] = []
         var answer: (PairingQuestion) -> PersonAnswer = { _ in .accept }
-        private var tool: ToolConversation?
+        var answers: [Result<String, ServiceError>] = []
+        private(set) var tool: ToolConversation?
 
         init(_ policy: String, hasTool: Bool = true) throws {
             phone = air.system("Phone")
@@ -64,7 +65,8 @@ import Testing
                     tool?.handle(.answer(number: number, answer(question)))
                 }
             case .happening(2, let line): lines.append(line)
-            case .answer, .happening, .prompt, .promptClosed: break
+            case .answer(_, let result): answers.append(result)
+            case .happening, .prompt, .promptClosed: break
             }
         }
 
@@ -99,6 +101,17 @@ import Testing
         #expect(bench.phone.status.links.first?.encryption == "authenticated")
         let shown = String(repeating: "0", count: 6 - "\(number)".count) + "\(number)"
         #expect(!bench.lines.isEmpty && !bench.lines.contains { $0.contains(shown) })
+    }
+
+    @Test("behaviour 6.12: a tool forgets a bond, whose link ends, and hears which are left")
+    func aToolForgets() throws {
+        let bench = try Bench("pair yes")
+        #expect(try bench.read() == .success([42]))
+        let peer = try #require(bench.phone.bondStatus.first?.identifier)
+        bench.tool?.handle(.ask(number: 9, .forgetBond(peer)))
+        bench.air.world.run(.seconds(1))
+        #expect(bench.answers == [.success("[]")])
+        #expect(bench.phone.bondStatus.isEmpty && bench.phone.links.isEmpty)
     }
 
     @Test("AB-A14: nobody pairs whom the tool's person refuses, or the policy, or where there is neither")

@@ -238,7 +238,12 @@ import Testing
         tool.ask(99, .monitor(kinds: 1))
         #expect(tool.take().isEmpty)
         #expect(Tool(phone.system).refusal(1, of: .monitor(kinds: 0))?.code == .core(.invalidParameters))
-        // All the places of a system are given back by a tool that is gone.
+        // All the places of a system are given back by a stream that is stopped, and by a tool that is gone.
+        for _ in 0..<100 {
+            tool.say(.stop(number: 99))
+            tool.ask(99, .monitor(kinds: 1))
+        }
+        #expect(tool.take().allSatisfy { if case .answer(99, .success) = $0 { true } else { false } })
         var tools = (0..<20).map { _ in Tool(phone.system) }
         for other in tools { for number in 0..<8 as Range<UInt32> { other.ask(number, .monitor(kinds: 1)) } }
         #expect(tools.last?.take().count == 8)

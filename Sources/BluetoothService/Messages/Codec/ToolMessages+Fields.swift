@@ -274,9 +274,7 @@ extension String {
     /// The beginning that has up to `count` octets of UTF-8, whole scalars of it.
     func prefix(octets count: Int) -> String {
         guard utf8.count > count else { return self }
-        var end = utf8.index(utf8.startIndex, offsetBy: count)
-        // Never between the octets of a scalar.
-        while end > utf8.startIndex, utf8[end] & 0xC0 == 0x80 { end = utf8.index(before: end) }
-        return String(self[..<end])
+        // An end between the octets of a scalar counts as one before it.
+        return String(self[..<utf8.index(utf8.startIndex, offsetBy: count)])
     }
 }
