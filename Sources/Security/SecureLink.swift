@@ -47,7 +47,7 @@ package final class SecureLink {
     package var onReplaced: (() -> Void)?
 
     /// Unique within the device.
-    let number: UInt64
+    package let number: UInt64
     package let device: DeviceSecurity
     /// Which bond is the peer's.
     var bondIdentifier: BondIdentifier?

@@ -105,6 +105,12 @@ import Testing
         try check(PeripheralEvent.self, random)
         try check(ChannelRequest.self, random)
         try check(ChannelEvent.self, random)
+        try check(ToolMessage.self, random)
+        try check(ToolQuestion.self, random)
+        try check(ToolReply.self, random)
+        try check(PersonQuestion.self, random)
+        try check(PersonAnswer.self, random)
+        try check(PairingQuestion.Kind.self, random)
     }
 
     /// The numbers that daemons and apps of one version agree on. Who changes them changes the version.
@@ -113,6 +119,12 @@ import Testing
         let counts = [AppMessage.kinds.count, ServiceMessage.kinds.count, LinkRequest.kinds.count]
         #expect(counts == [5, 4, 18] as [Int])
         #expect(Opening.kinds.count == 2)
+        let ofTools = [
+            ToolMessage.kinds.count, ToolQuestion.kinds.count, ToolReply.kinds.count, AppVerb.allCases.count,
+        ]
+        #expect(ofTools == [3, 8, 4, 7] as [Int])
+        let quit = ToolMessage.ask(number: 5, .app(.forceQuit, name: "a")).encoded().bytes
+        #expect(quit == [0, 5, 0, 0, 0, 7, 5, 1, 0, 0x61] as [UInt8])
         let peer = UUID(uuidString: "00010203-0405-4607-8809-0A0B0C0D0E0F") ?? .blank
         let read = AppMessage.request(ManagerID(7), .central(.peer(peer, .link(.readCharacteristic(0x002A)))))
         let name: [UInt8] = [0, 1, 2, 3, 4, 5, 0x46, 7, 0x88, 9, 10, 11, 12, 13, 14, 15]
@@ -141,6 +153,39 @@ import Testing
         #expect(throws: Never.self) { try Opening(reading: Opening.app(longest).encoded()) }
         // A text that is none.
         #expect(throws: PacketError.self) { try Opening(reading: [0, 1, 0, 1, 0, 0xFF]) }
+    }
+
+    /// What a tool hears fits in one message: what does not is an error, or is cut (AB-G05).
+    @Test("AB-G05: an answer that does not fit in one message is told as an error")
+    func whatDoesNotFitIsAnError() throws {
+        let longest = String(repeating: "a", count: ToolReply.maximumText)
+        let fits = ToolReply.answer(number: 1, .success(longest))
+        #expect(try ToolReply(reading: fits.encoded()) == fits)
+        #expect(fits.encoded().count <= ServiceLimits.message)
+        let read = try ToolReply(reading: ToolReply.answer(number: 1, .success(longest + "a")).encoded())
+        guard case .answer(1, .failure(let error)) = read else { return #expect(Bool(false), "\(read)") }
+        #expect(error.code == .core(.outOfSpace) && error.reason?.contains("\(longest.utf8.count + 1)") == true)
+        // Between the two octets of a letter nothing is cut.
+        let letters = String(repeating: "ä", count: MessageLimits.text)
+        let question = ToolReply.prompt(number: 2, .notice("a" + letters))
+        let cut = "a" + String(repeating: "ä", count: (MessageLimits.text - 1) / 2)
+        #expect(try ToolReply(reading: question.encoded()) == .prompt(number: 2, .notice(cut)))
+        let reason = ToolReply.answer(number: 3, .failure(ServiceError(.unknown, reason: "a" + letters)))
+        let answer = ToolReply.answer(number: 3, .failure(ServiceError(.unknown, reason: cut)))
+        #expect(try ToolReply(reading: reason.encoded()) == answer)
+        let line = ToolReply.happening(number: 4, "a" + String(repeating: "ä", count: ToolReply.maximumText))
+        #expect(line.encoded().count <= ServiceLimits.message)
+        #expect(throws: Never.self) { try ToolReply(reading: line.encoded()) }
+        // One that promises too much is refused before there is room made for it.
+        #expect(throws: PacketError.self) { try ToolReply(reading: [1, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF]) }
+    }
+
+    /// What the digits of a pairing are nobody reads in a log.
+    @Test func theCodesOfAPairingAreNotPrinted() {
+        let question = PersonQuestion.pairing(PairingQuestion(.compare(123_456), peerAddress: "C0"))
+        for text in ["\(question)", "\(PersonAnswer.passkey(123_456))", "\(ToolReply.prompt(number: 1, question))"] {
+            #expect(text.contains("passkey: secret") && !text.contains("123456") && !text.contains("1e240"), "\(text)")
+        }
     }
 
     /// What is in a log is fields, one after the other, and no octets of a socket.

@@ -14,6 +14,29 @@ extension FuzzTarget {
         check(ServiceMessage.self, input)
     }
 
+    /// What comes out of a socket between a tool and the service, in both directions.
+    static let toolMessages = FuzzTarget(
+        "tool-messages",
+        maximumLength: 2_000,
+        seeds: seedsOfTools
+    ) {
+        input in
+        check(ToolMessage.self, input)
+        check(ToolReply.self, input)
+    }
+
+    /// One message of each kind, and of each kind of what is in it.
+    private static var seedsOfTools: [[UInt8]] {
+        let asked = ToolQuestion.kinds.map { ToolMessage.ask(number: 1, $0) }
+        let answered = PersonAnswer.kinds.map { ToolMessage.answer(number: 1, $0) }
+        let pairing = PairingQuestion.Kind.kinds.map {
+            PersonQuestion.pairing(PairingQuestion($0, peerName: "a", peerAddress: "C0:FF:EE:00:00:01"))
+        }
+        let prompts = (PersonQuestion.kinds + pairing).map { ToolReply.prompt(number: 1, $0) }
+        return (ToolMessage.kinds + asked + answered).map { $0.encoded().bytes }
+            + (ToolReply.kinds + prompts).map { $0.encoded().bytes }
+    }
+
     private static func check<Message: PacketFields & Equatable>(_ type: Message.Type, _ input: FuzzInput) {
         let decode = { (octets: PacketBuffer) throws -> Message in try Message(reading: octets) }
         if let message = Codec.read(input, decode) { Codec.check(message, decode: decode) }

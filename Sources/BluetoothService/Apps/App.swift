@@ -252,6 +252,11 @@ package final class App {
         Observation.Subject(app: identity, manager: id)
     }
 
+    /// Its managers, the oldest first.
+    var openManagers: [(id: ManagerID, manager: AppManager)] {
+        ids.compactMap { id in managers[id].map { (id, $0.manager) } }
+    }
+
     private var ids: [ManagerID] { managers.keys.sorted { $0.rawValue < $1.rawValue } }
 }
 

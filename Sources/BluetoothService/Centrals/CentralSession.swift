@@ -150,6 +150,9 @@ final class CentralSession: ManagerSession {
     /// What persons call the app.
     var appName: String { manager.appName }
 
+    /// Whose it is.
+    var appIdentity: AppIdentity? { manager.subject.app }
+
     /// See ``AppLife/lastInFront``.
     var lastInFront: UInt64 { manager.life.lastInFront }
 

@@ -13,6 +13,8 @@ final class Attachment {
     private(set) var isLive = true
     /// Credits for writes without response that the app gets back when all that is due now has run: one event for many writes.
     private var creditsDue = 0
+    /// Where its app is in its life.
+    var phase: AppPhase { manager.life.phase }
     /// Whether the person may have to be told in place of the app (behaviour 3.15).
     var isAlertedFor: Bool { manager.life.rules.isAlertedFor }
     /// Whether the manager is told of changes of the link.

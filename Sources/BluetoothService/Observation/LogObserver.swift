@@ -11,7 +11,7 @@ struct LogObserver {
 
     func take(_ observation: Observation) {
         switch observation.happening {
-        case .stateChanged(let state): logger.info("Bluetooth is \(state)")
+        case .stateChanged(let state): logger.info("Bluetooth is \(state.name)")
         case .controllerFailed(let error): logger.error("Bluetooth is unsupported: \(error)")
         case .eventsLost(let count):
             let app = observation.subject.app?.name ?? "an app"

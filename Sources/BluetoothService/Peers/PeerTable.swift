@@ -18,6 +18,8 @@ struct Peer {
     var advertisedNameTime: Instant?
     /// When the device name was read; nil when it is from before.
     var deviceNameTime: Instant?
+    /// When it was last heard advertising, and how strong that was in dBm.
+    var lastHeard: (time: Instant, rssi: Int)?
 
     /// The device name once it is known wins over what is advertised (behaviour 2.23).
     var name: String? { deviceName ?? advertisedName }
@@ -88,6 +90,14 @@ struct PeerTable {
         identifiers[peer.address] = identifier
         forget(peers.set(peer, for: identifier)?.value)
         return peer
+    }
+
+    /// All that are known, in no particular order.
+    var all: [Peer] { peers.values }
+
+    /// Remembers that an advertisement was heard.
+    mutating func heard(_ identifier: UUID, rssi: Int, at time: Instant) {
+        peers.update(identifier) { $0.lastHeard = (time, rssi) }
     }
 
     /// Remembers the name in an advertisement.

@@ -64,6 +64,12 @@ final class PeripheralSession: ManagerSession {
 
     var state: ManagerState { manager.state }
 
+    /// Whose it is.
+    var appIdentity: AppIdentity? { manager.subject.app }
+
+    /// How what it advertises is put on the air.
+    var advertisingWay: BackgroundRules.Advertising { manager.life.rules.advertising }
+
     func stateChanged(to state: ManagerState) {
         if state.rawValue < ManagerState.poweredOn.rawValue {
             _ = requests.removeAll()

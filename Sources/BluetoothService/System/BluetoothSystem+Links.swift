@@ -140,6 +140,7 @@ extension BluetoothSystem {
         guard sighting.isForApps else { return }
         let identifier = peer(at: sighting.address).identifier
         peers.setAdvertisedName(sighting.data.localName?.text, of: identifier, at: loop.now)
+        peers.heard(identifier, rssi: sighting.rssi, at: loop.now)
         guard let peer = peers[identifier] else { return }
         for session in centrals { session.heard(sighting, from: peer) }
     }

@@ -51,7 +51,7 @@ extension BluetoothSystem {
 
     /// Whether an app may use Bluetooth.
     func permission(of app: AppIdentity) -> AppPermission {
-        let permission = permissions[app.name] ?? configuration.permission
+        let permission = permissions[app.name] ?? permissionRule?(app) ?? configuration.permission
         return permission == .notDetermined && !configuration.version.asksForPermission ? .allowedAlways : permission
     }
 

@@ -39,6 +39,14 @@ package final class BluetoothSystem {
     package weak var permissionPrompter: (any PermissionPrompter)?
     /// Launches apps that are to hear of something (behaviour 10.4). Not kept alive.
     package weak var launcher: (any AppLauncher)?
+    /// Has the processes of apps in hand, for tools that want something of them. Not kept alive.
+    package weak var appManagement: (any AppManagement)?
+    /// Puts questions to the persons whose tools answer them. Not kept alive.
+    package weak var promptDesk: PromptDesk?
+    /// What is said of apps in advance; nil for what the configuration says.
+    package var permissionRule: ((AppIdentity) -> AppPermission?)? {
+        didSet { tellStates() }
+    }
     /// Those who are told what happens. The log is one of them.
     package let observers: Observers
 
@@ -70,6 +78,7 @@ package final class BluetoothSystem {
     private var managers: [(key: ManagerKey, app: AppIdentity, session: any ManagerSession)] = []
     private var lastManager: UInt64 = 0
     private var lastInFront: UInt64 = 0
+    private var apps: [WeakApp] = []
 
     // What comes and goes.
     let controllers: ControllerSource
@@ -191,7 +200,17 @@ package final class BluetoothSystem {
         declaring declaration: AppDeclaration,
         inBackground: Bool = false
     ) -> App {
-        App(identity, declaration, inBackground: inBackground, system: self)
+        let app = App(identity, declaration, inBackground: inBackground, system: self)
+        apps.removeAll { $0.app == nil }
+        apps.append(WeakApp(app: app))
+        return app
+    }
+
+    /// The apps that have a process, the oldest first.
+    var runningApps: [App] { apps.compactMap(\.app).filter(\.life.hasProcess) }
+
+    private struct WeakApp {
+        weak var app: App?
     }
 
     /// The time by the calendar, if there is one, in seconds since the beginning of 2001, UTC.

@@ -32,6 +32,7 @@ final class Attention {
     private static let maximumNotices = 1_000
 
     private let loop: any EventLoop
+    private weak var system: BluetoothSystem?
     /// What the device is called, on other screens too.
     private let name: String
     private var habit = SimulatedPerson.Habit.declines
@@ -45,6 +46,7 @@ final class Attention {
     init(at name: String, of system: BluetoothSystem) {
         self.name = name
         loop = system.loop
+        self.system = system
         system.prompter = self
         system.permissionPrompter = self
         system.observers.add(.notices) { [weak self] in
@@ -134,7 +136,9 @@ final class Attention {
 
 extension Attention: PairingPrompter {
     func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void) {
-        show(PairingAlert(PairingAlert.Content(prompt), peer: peer.name), about: peer.link) { reaction in
+        let isNotification = system?.isInBackground(peer) ?? false
+        let alert = PairingAlert(PairingAlert.Content(prompt), peer: peer.name, isNotification: isNotification)
+        show(alert, about: peer.link) { reaction in
             switch reaction {
             case .accept: answer(.accept)
             case .decline: answer(.refuse)

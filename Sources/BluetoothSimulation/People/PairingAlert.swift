@@ -18,10 +18,13 @@ public struct PairingAlert: Hashable, Sendable {
     public let content: Content
     /// The other device as this one calls it; nil for one without a name.
     public let peer: String?
+    /// Whether it waits as a notification, since the apps that it is for are in the background (behaviour 6.21).
+    public let isNotification: Bool
 
-    init(_ content: Content, peer: String?) {
+    init(_ content: Content, peer: String?, isNotification: Bool = false) {
         self.content = content
         self.peer = peer
+        self.isNotification = isNotification
     }
 
     /// The six digits on the screen.

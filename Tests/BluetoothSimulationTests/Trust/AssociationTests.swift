@@ -40,6 +40,24 @@ import Testing
         #expect(trust.phone.withSystem { $0.bondedPeers.first?.isAuthenticated } == (screen != .none))
     }
 
+    @Test(
+        "behaviour 6.21: the alert comes up for an app in front, and waits as a notification for one in the background"
+    )
+    func alertsOfTheBackgroundAreNotifications() throws {
+        for isInFront in [true, false] {
+            let trust = TrustWorld()
+            let notified = Locked<[Bool]>([])
+            trust.phone.person.watchAlerts { alert in notified.change { $0.append(alert.isNotification) } }
+            let (app, process) = trust.phone.launch("phone") { (TrustCentral(trust.world), $0) }
+            try app.expect("state 5")
+            try app.visit()
+            if !isInFront { process.leave() }
+            app.read(Trust.email)
+            #expect(try app.expect("value").error == nil)
+            #expect(notified.value == [!isInFront])
+        }
+    }
+
     @Test("behaviour 6.8, AB-A14: even without a code the person is asked")
     func evenWithoutACodeThePersonIsAsked() throws {
         let trust = TrustWorld(sensor: DeviceOptions(pairingScreen: .none))

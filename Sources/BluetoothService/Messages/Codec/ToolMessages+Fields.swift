@@ -1,0 +1,280 @@
+import BluetoothTypes
+import Foundation
+
+// The wire format of the conversation between a tool and the service.
+
+extension ToolMessage: MessageKinds {
+    /// See ``MessageKinds/kinds``.
+    public static var kinds: [ToolMessage] {
+        [.ask(number: 0, .status), .answer(number: 0, .accept), .stop(number: 0)]
+    }
+
+    /// See ``MessageKinds/number``.
+    public var number: UInt8 {
+        switch self {
+        case .ask: 0
+        case .answer: 1
+        case .stop: 2
+        }
+    }
+
+    /// The fields of each kind.
+    public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        switch self {
+        case .ask(let number, let question):
+            self = .ask(
+                number: try coder.field("number", number),
+                try coder.field("question", question)
+            )
+        case .answer(let number, let answer):
+            self = .answer(number: try coder.field("number", number), try coder.field("answer", answer))
+        case .stop(let number):
+            self = .stop(number: try coder.field("number", number))
+        }
+    }
+}
+
+extension ToolQuestion: MessageKinds {
+    /// See ``MessageKinds/kinds``.
+    public static var kinds: [ToolQuestion] {
+        [
+            .status, .devices, .bonds, .forgetBond(.blank), .monitor(kinds: 0), .prompts, .apps,
+            .app(.launch, name: ""),
+        ]
+    }
+
+    /// See ``MessageKinds/number``.
+    public var number: UInt8 {
+        switch self {
+        case .status: 0
+        case .devices: 1
+        case .bonds: 2
+        case .forgetBond: 3
+        case .monitor: 4
+        case .prompts: 5
+        case .apps: 6
+        case .app: 7
+        }
+    }
+
+    /// The fields of each kind.
+    public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        switch self {
+        case .status, .devices, .bonds, .prompts, .apps: break
+        case .forgetBond(let peer): self = .forgetBond(try coder.uuid("peer", peer))
+        case .monitor(let kinds): self = .monitor(kinds: try coder.field("kinds", kinds))
+        case .app(var verb, var name):
+            try coder.field("verb", &verb)
+            try coder.text("name", &name)
+            self = .app(verb, name: name)
+        }
+    }
+}
+
+extension AppVerb: PacketFields {
+    /// The first one.
+    public init() { self = .launch }
+
+    /// Its number.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        let number = try coder.field("verb", rawValue)
+        guard let verb = AppVerb(rawValue: number) else { throw PacketError(.value(UInt64(number)), at: "verb") }
+        self = verb
+    }
+}
+
+extension ToolReply: MessageKinds {
+    /// Octets of the longest text in one: there has to be room for what stands around it.
+    public static let maximumText = ServiceLimits.message - 64
+
+    /// See ``MessageKinds/kinds``.
+    public static var kinds: [ToolReply] {
+        [
+            .answer(number: 0, .success("")), .happening(number: 0, ""), .prompt(number: 0, .notice("")),
+            .promptClosed(number: 0),
+        ]
+    }
+
+    /// See ``MessageKinds/number``.
+    public var number: UInt8 {
+        switch self {
+        case .answer: 0
+        case .happening: 1
+        case .prompt: 2
+        case .promptClosed: 3
+        }
+    }
+
+    /// The fields of each kind.
+    public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        switch self {
+        case .answer(var number, let result):
+            try coder.field("number", &number)
+            var result = coder.isReading ? result : result.bounded
+            try coder.result("answer", &result, "") { coder, text throws(PacketError) in
+                try coder.longText("answer", &text)
+            }
+            self = .answer(number: number, result)
+        case .happening(var number, var text):
+            try coder.field("number", &number)
+            try coder.longText("happening", &text)
+            self = .happening(number: number, text)
+        case .prompt(let number, let question):
+            self = .prompt(number: try coder.field("number", number), try coder.field("question", question))
+        case .promptClosed(let number):
+            self = .promptClosed(number: try coder.field("number", number))
+        }
+    }
+}
+
+extension Result<String, ServiceError> {
+    /// What goes into one message; an error in place of what does not.
+    fileprivate var bounded: Self {
+        switch self {
+        case .success(let text):
+            let count = text.utf8.count
+            guard count > ToolReply.maximumText else { return self }
+            let reason = "the answer has \(count) octets, and a message has room for \(ToolReply.maximumText)"
+            return .failure(ServiceError(.outOfSpace, reason: reason))
+        case .failure(var error):
+            error.reason = error.reason?.prefix(octets: MessageLimits.text)
+            return .failure(error)
+        }
+    }
+}
+
+extension PersonQuestion: MessageKinds {
+    /// See ``MessageKinds/kinds``.
+    public static var kinds: [PersonQuestion] {
+        [.pairing(PairingQuestion()), .permission(app: "", usage: nil), .notice("")]
+    }
+
+    /// See ``MessageKinds/number``.
+    public var number: UInt8 {
+        switch self {
+        case .pairing: 0
+        case .permission: 1
+        case .notice: 2
+        }
+    }
+
+    /// The fields of each kind. What is too long for its field is cut.
+    public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        switch self {
+        case .pairing(let question): self = .pairing(try coder.field("pairing", question))
+        case .permission(var app, var usage):
+            try coder.cutText("app", &app)
+            if !coder.isReading { usage = usage?.prefix(octets: MessageLimits.text) }
+            try coder.optional("usage", &usage)
+            self = .permission(app: app, usage: usage)
+        case .notice(var text):
+            try coder.cutText("notice", &text)
+            self = .notice(text)
+        }
+    }
+}
+
+extension PairingQuestion: PacketFields {
+    /// About nobody.
+    public init() { self.init(.confirm, peerAddress: "") }
+
+    /// The fields in wire order.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("what", &kind)
+        if !coder.isReading { peerName = peerName?.prefix(octets: MessageLimits.text) }
+        try coder.optional("peer name", &peerName)
+        try coder.text("peer address", &peerAddress)
+        try coder.optional("peer", &peer, .blank) { coder, peer throws(PacketError) in
+            try coder.uuid("peer", &peer)
+        }
+        try coder.field("is in background", &isInBackground)
+    }
+}
+
+extension PairingQuestion.Kind: MessageKinds {
+    /// See ``MessageKinds/kinds``.
+    public static var kinds: [PairingQuestion.Kind] {
+        [.confirm, .confirmReplacement, .showPasskey(0), .enterPasskey, .compare(0)]
+    }
+
+    /// See ``MessageKinds/number``.
+    public var number: UInt8 {
+        switch self {
+        case .confirm: 0
+        case .confirmReplacement: 1
+        case .showPasskey: 2
+        case .enterPasskey: 3
+        case .compare: 4
+        }
+    }
+
+    /// The fields of each kind. Codes are shown to nobody but the person.
+    public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        switch self {
+        case .confirm, .confirmReplacement, .enterPasskey: break
+        case .showPasskey(var passkey):
+            try coder.secret("passkey", &passkey)
+            self = .showPasskey(passkey)
+        case .compare(var passkey):
+            try coder.secret("passkey", &passkey)
+            self = .compare(passkey)
+        }
+    }
+}
+
+extension PersonAnswer: MessageKinds {
+    /// See ``MessageKinds/kinds``.
+    public static var kinds: [PersonAnswer] { [.accept, .refuse, .passkey(0), .allow, .deny] }
+
+    /// See ``MessageKinds/number``.
+    public var number: UInt8 {
+        switch self {
+        case .accept: 0
+        case .refuse: 1
+        case .passkey: 2
+        case .allow: 3
+        case .deny: 4
+        }
+    }
+
+    /// The fields of each kind. A code is shown to nobody.
+    public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        switch self {
+        case .accept, .refuse, .allow, .deny: break
+        case .passkey(var passkey):
+            try coder.secret("passkey", &passkey)
+            self = .passkey(passkey)
+        }
+    }
+}
+
+extension FieldCoder {
+    /// A text that may be as long as a message, behind its length in four octets. What is longer is cut.
+    fileprivate mutating func longText(_ name: String, _ value: inout String) throws(PacketError) {
+        let limit = ToolReply.maximumText
+        var octets = PacketBuffer(isReading ? [] : Array(value.prefix(octets: limit).utf8))
+        let length = try field("\(name) length", UInt32(octets.count))
+        guard length <= UInt32(limit) else { throw PacketError(.length(Int(length)), at: name) }
+        try bytes(name, &octets, count: Int(length))
+        guard isReading else { return }
+        guard let text = String(validating: octets, as: UTF8.self) else {
+            throw PacketError(.value(UInt64(octets.count)), at: name)
+        }
+        value = text
+    }
+
+    /// A text of which the beginning is told when it is too long.
+    fileprivate mutating func cutText(_ name: String, _ value: inout String) throws(PacketError) {
+        if !isReading { value = value.prefix(octets: MessageLimits.text) }
+        try text(name, &value)
+    }
+}
+
+extension String {
+    /// The beginning that has up to `count` octets of UTF-8, whole scalars of it.
+    func prefix(octets count: Int) -> String {
+        guard utf8.count > count else { return self }
+        // An end between the octets of a scalar counts as one before it.
+        return String(self[..<utf8.index(utf8.startIndex, offsetBy: count)])
+    }
+}

@@ -1,0 +1,222 @@
+import BluetoothTypes
+
+/// What is wrong with a policy file, and where.
+package struct PolicyError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Problem: Hashable, Sendable {
+        case tooLong(octets: Int)
+        case tooManyLines
+        case notText
+        case unknownRule(String)
+        case unknownField(String, of: String)
+        case repeatedField(String)
+        case missingField(String)
+        case missingRuling(of: String)
+        case unknownRuling(String, of: String)
+        case noCode(String)
+        case noUser(String)
+        case tooManyPrompters
+        case trailing(String)
+        case openQuotation
+        case danglingEscape
+    }
+
+    /// Counted from 1; 0 for the file as a whole.
+    package var line: Int
+    package var problem: Problem
+
+    /// Where, what, and what to write in its place.
+    package var description: String {
+        line == 0 ? "the policy file \(what)" : "line \(line) of the policy file \(what)"
+    }
+
+    private var what: String {
+        switch problem {
+        case .tooLong(let octets): "has \(octets) octets; \(PolicyFile.maximumOctets) are the most"
+        case .tooManyLines: "has too many lines; \(PolicyFile.maximumLines) are the most"
+        case .notText: "is not text in UTF-8"
+        case .unknownRule(let word): "begins with \(word.quotedName); a rule begins with pair, app or prompters"
+        case .unknownField(let word, let rule):
+            "has \(word.quotedName), which \(rule) does not know; it knows \(rule == "pair" ? "app= and peer=" : "name= and user=")"
+        case .repeatedField(let word): "has \(word)= twice"
+        case .missingField(let word): "lacks \(word)=; write \(word)=* for all"
+        case .missingRuling(let rule): "does not say what is decided; end it with \(Self.rulings(of: rule))"
+        case .unknownRuling(let word, let rule): "ends with \(word.quotedName); end it with \(Self.rulings(of: rule))"
+        case .noCode(let word): "has \(word.quotedName) for a code, which has six digits"
+        case .noUser(let word): "has \(word.quotedName) for the number of a user"
+        case .tooManyPrompters: "names too many prompters; \(PolicyFile.maximumPrompters) are the most"
+        case .trailing(let word): "goes on with \(word.quotedName) after its end"
+        case .openQuotation: "has a quotation mark that is not closed"
+        case .danglingEscape: "ends with \\, which takes the next character as it is"
+        }
+    }
+
+    private static func rulings(of rule: String) -> String {
+        rule == "pair" ? "yes, no or code and six digits" : "yes, no or ask"
+    }
+}
+
+extension PolicyFile {
+    /// Reads a file. It counts as a whole or not at all.
+    package init(parsing octets: [UInt8]) throws(PolicyError) {
+        guard octets.count <= Self.maximumOctets else {
+            throw PolicyError(line: 0, problem: .tooLong(octets: octets.count))
+        }
+        guard let text = String(validating: octets, as: UTF8.self) else {
+            throw PolicyError(line: 0, problem: .notText)
+        }
+        let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+        guard lines.count <= Self.maximumLines else { throw PolicyError(line: 0, problem: .tooManyLines) }
+        for (index, line) in lines.enumerated() {
+            do throws(PolicyError.Problem) {
+                try add(PolicyWord.words(of: line))
+            } catch {
+                throw PolicyError(line: index + 1, problem: error)
+            }
+        }
+    }
+
+    private mutating func add(_ words: [PolicyWord]) throws(PolicyError.Problem) {
+        guard let first = words.first else { return }
+        let rest = words.dropFirst()
+        switch first.text {
+        case "pair": pairRules.append(try PairRule(rest))
+        case "app": appRules.append(try AppRule(rest))
+        case "prompters":
+            for word in rest { prompters.insert(try word.user()) }
+            guard prompters.count <= Self.maximumPrompters else { throw .tooManyPrompters }
+        default: throw .unknownRule(first.text)
+        }
+    }
+}
+
+extension PolicyError.Problem: Error {}
+
+extension PolicyFile.PairRule {
+    fileprivate init(_ words: ArraySlice<PolicyWord>) throws(PolicyError.Problem) {
+        self.init()
+        var (words, known): (ArraySlice<PolicyWord>, Set<String>) = (words, [])
+        while let word = words.first, let (name, pattern) = word.field {
+            guard ["app", "peer"].contains(name) else { throw .unknownField("\(name)=", of: "pair") }
+            guard known.insert(name).inserted else { throw .repeatedField(name) }
+            if name == "app" { app = pattern } else { peer = PolicyFile.PeerPattern(pattern) }
+            words.removeFirst()
+        }
+        guard let word = words.popFirst() else { throw .missingRuling(of: "pair") }
+        switch word.text {
+        case "yes": ruling = .yes
+        case "no": ruling = .no
+        case "code": ruling = .code(try (words.popFirst() ?? PolicyWord()).code())
+        default: throw .unknownRuling(word.text, of: "pair")
+        }
+        if let more = words.first { throw .trailing(more.text) }
+    }
+}
+
+extension PolicyFile.AppRule {
+    fileprivate init(_ words: ArraySlice<PolicyWord>) throws(PolicyError.Problem) {
+        self.init()
+        var (words, known): (ArraySlice<PolicyWord>, Set<String>) = (words, [])
+        while let word = words.first, let (name, pattern) = word.field {
+            guard ["name", "user"].contains(name) else { throw .unknownField("\(name)=", of: "app") }
+            guard known.insert(name).inserted else { throw .repeatedField(name) }
+            if name == "name" { self.name = pattern } else { user = try PolicyWord(pattern.plain ?? "*").user() }
+            words.removeFirst()
+        }
+        // An app is not all apps by oversight.
+        guard known.contains("name") else { throw .missingField("name") }
+        guard let word = words.popFirst() else { throw .missingRuling(of: "app") }
+        switch word.text {
+        case "yes": permission = .allowedAlways
+        case "no": permission = .restricted
+        case "ask": permission = .notDetermined
+        default: throw .unknownRuling(word.text, of: "app")
+        }
+        if let more = words.first { throw .trailing(more.text) }
+    }
+}
+
+extension PolicyFile.PeerPattern {
+    fileprivate init(_ pattern: NamePattern) {
+        let address = pattern.plain.flatMap { BluetoothAddress($0, kind: .publicDevice) }
+        self = address.map { .address($0.value) } ?? .name(pattern)
+    }
+}
+
+/// A word of a line: what stands between spaces, quotation marks taken off.
+private struct PolicyWord {
+    var elements: [NamePattern.Element] = []
+    /// The place of the first `=` outside of quotation marks.
+    var equals: Int?
+
+    init() {}
+
+    init(_ text: String) {
+        elements = text.unicodeScalars.map { .scalar($0) }
+    }
+
+    /// As it was written, nearly.
+    var text: String { Self.text(of: elements[...]) }
+
+    /// The name and the value of `name=value`.
+    var field: (name: String, value: NamePattern)? {
+        equals.map { (Self.text(of: elements[..<$0]), NamePattern(Array(elements[($0 + 1)...]))) }
+    }
+
+    private static func text(of elements: ArraySlice<NamePattern.Element>) -> String {
+        var text = String.UnicodeScalarView()
+        for element in elements {
+            switch element {
+            case .any: text.append("*")
+            case .scalar(let scalar): text.append(scalar)
+            }
+        }
+        return String(text)
+    }
+
+    func code() throws(PolicyError.Problem) -> UInt32 {
+        guard elements.count == 6, let code = number() else { throw .noCode(text) }
+        return code
+    }
+
+    func user() throws(PolicyError.Problem) -> UInt32 {
+        guard let user = number() else { throw .noUser(text) }
+        return user
+    }
+
+    /// Digits only, without a sign.
+    private func number() -> UInt32? {
+        let text = text
+        return text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt32(text) : nil
+    }
+
+    static func words(of line: Substring.UnicodeScalarView) throws(PolicyError.Problem) -> [PolicyWord] {
+        var (words, word, isQuoted, isEscaped): ([PolicyWord], PolicyWord?, Bool, Bool) = ([], nil, false, false)
+        for scalar in line {
+            if isEscaped {
+                word?.elements.append(.scalar(scalar))
+                isEscaped = false
+                continue
+            }
+            switch scalar {
+            case "\\":
+                word = word ?? PolicyWord()
+                isEscaped = true
+            case "\"":
+                word = word ?? PolicyWord()
+                isQuoted.toggle()
+            case " " where !isQuoted, "\t" where !isQuoted, "\r" where !isQuoted:
+                if let whole = word { words.append(whole) }
+                word = nil
+            case "#" where !isQuoted && word == nil: return words
+            default:
+                var current = word ?? PolicyWord()
+                if scalar == "=", !isQuoted, current.equals == nil { current.equals = current.elements.count }
+                current.elements.append(scalar == "*" ? .any : .scalar(scalar))
+                word = current
+            }
+        }
+        if isEscaped { throw .danglingEscape }
+        if isQuoted { throw .openQuotation }
+        return words + [word].compactMap(\.self)
+    }
+}

@@ -1,0 +1,196 @@
+import Bonds
+import Foundation
+import SMP
+import Security
+
+/// Puts the questions of a system to the tools whose persons answer them; where there is none, a ``PolicyFile`` decides, and what
+/// that says nothing of is no (AB-A14).
+///
+/// The time for an answer is that of the pairing, which closes its prompt (behaviour 6.6). Whether an app may use Bluetooth is asked
+/// as soon as there is somebody. Lives on the loop of its system, which does not keep it alive.
+package final class PromptDesk {
+    /// Names a prompter.
+    package struct Registration: Hashable, Sendable {
+        fileprivate let number: UInt64
+    }
+
+    fileprivate enum Question {
+        case pairing(PairingPrompt, PromptedPeer, (PairingAnswer) -> Void)
+        case permission(app: String, usage: String?, (Bool) -> Void)
+    }
+
+    /// What is decided where nobody is asked.
+    package var policy: PolicyFile {
+        didSet { followPolicy() }
+    }
+
+    private unowned let system: BluetoothSystem
+    private var routing = PromptRouting()
+    private var prompters: [UInt64: (ToolReply) -> Void] = [:]
+    private var questions: [UInt64: Question] = [:]
+    private var last: UInt64 = 0
+    private var notices: Observers.Registration?
+
+    /// A desk for the questions of a system, which asks it from now on.
+    package init(_ system: BluetoothSystem, policy: PolicyFile = PolicyFile()) {
+        self.system = system
+        self.policy = policy
+        system.promptDesk = self
+        system.permissionPrompter = self
+        notices = system.observers.add(.notices) { [weak self] in
+            if case .noticed(let notice) = $0.happening { self?.tell(notice.description) }
+        }
+        followPolicy()
+    }
+
+    private func followPolicy() {
+        let policy = policy
+        system.permissionRule = { policy.permission(of: $0) }
+        showPresence()
+    }
+
+    /// What nobody could answer is not begun: without a person, and with nothing in the policy, there is no prompter.
+    private func showPresence() {
+        let isThere = !routing.prompters.isEmpty || policy.pairs
+        guard isThere != (system.prompter === self) else { return }
+        system.prompter = isThere ? self : nil
+    }
+
+    // MARK: Prompters
+
+    /// Adds a prompter, which is told by `show`. Questions come after ``open(_:)``.
+    ///
+    /// - Returns: What the other methods take; nil when there are too many.
+    package func add(_ show: @escaping (ToolReply) -> Void) -> Registration? {
+        guard prompters.count < PromptRouting.maximumPrompters else { return nil }
+        last += 1
+        prompters[last] = show
+        return Registration(number: last)
+    }
+
+    /// The prompter is ready for questions.
+    package func open(_ registration: Registration) {
+        guard prompters[registration.number] != nil, !routing.prompters.contains(registration.number) else { return }
+        handle(.prompterCame(registration.number))
+        showPresence()
+    }
+
+    /// The prompter is gone: the next one has its questions.
+    package func remove(_ registration: Registration) {
+        guard prompters.removeValue(forKey: registration.number) != nil else { return }
+        handle(.prompterLeft(registration.number))
+        showPresence()
+    }
+
+    /// A person has answered what this prompter was shown by this number. What is no answer to that is none.
+    package func answer(_ number: UInt32, _ answer: PersonAnswer, by registration: Registration) {
+        guard let id = routing.question(number, at: registration.number), let question = questions[id] else { return }
+        guard let settle = question.settling(with: answer) else { return }
+        questions[id] = nil
+        _ = routing.handle(.answered(number, by: registration.number))
+        settle()
+    }
+
+    private func tell(_ notice: String) {
+        guard let newest = routing.prompters.last, let show = prompters[newest] else { return }
+        show(.prompt(number: 0, .notice(notice)))
+    }
+
+    // MARK: Questions
+
+    private func ask(_ question: Question, waits: Bool) {
+        last += 1
+        questions[last] = question
+        handle(.asked(last, waits: waits))
+    }
+
+    private func handle(_ event: PromptRouting.Event) {
+        for action in routing.handle(event) {
+            switch action {
+            case .show(let id, let number, let prompter):
+                guard let question = questions[id] else { continue }
+                prompters[prompter]?(.prompt(number: number, shown(question)))
+            case .close(let number, let prompter): prompters[prompter]?(.promptClosed(number: number))
+            case .decide(let id): decide(id)
+            case .settle(let id): questions[id] = nil
+            }
+        }
+    }
+
+    private func decide(_ id: UInt64) {
+        switch questions.removeValue(forKey: id) {
+        case .pairing(let prompt, let peer, let answer):
+            answer(policy.answer(to: prompt, of: peer, for: system.apps(of: peer).map(\.name)))
+        case .permission(_, _, let answer): answer(false)
+        case nil: break
+        }
+    }
+
+    private func shown(_ question: Question) -> PersonQuestion {
+        switch question {
+        case .pairing(let prompt, let peer, _):
+            let peerID = peer.identifier.map { UUID($0) }
+            var shown = PairingQuestion(
+                .init(prompt),
+                peerName: peer.name,
+                peerAddress: "\(peer.address)",
+                peer: peerID
+            )
+            shown.isInBackground = system.isInBackground(peer)
+            return .pairing(shown)
+        case .permission(let app, let usage, _): return .permission(app: app, usage: usage)
+        }
+    }
+}
+
+extension PromptDesk: PairingPrompter {
+    /// Shows or asks something, or decides it.
+    package func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void) {
+        closePrompt(peer)
+        ask(.pairing(prompt, peer, answer), waits: false)
+    }
+
+    /// What was asked of this peer is over.
+    package func closePrompt(_ peer: PromptedPeer) {
+        let open = questions.first { if case .pairing(_, let asked, _) = $1 { asked.link == peer.link } else { false } }
+        guard let id = open?.key else { return }
+        questions[id] = nil
+        handle(.over(id))
+    }
+}
+
+extension PromptDesk: PermissionPrompter {
+    /// Asks whether an app may use Bluetooth, now or when there is somebody.
+    package func askPermission(for app: String, usage: String?, answer: @escaping (Bool) -> Void) {
+        ask(.permission(app: app, usage: usage, answer), waits: true)
+    }
+}
+
+extension PromptDesk.Question {
+    /// What the answer comes to; nil when it is no answer to this.
+    fileprivate func settling(with answer: PersonAnswer) -> (() -> Void)? {
+        switch (self, answer) {
+        case (.permission(_, _, let tell), .allow): return { tell(true) }
+        case (.permission(_, _, let tell), .deny): return { tell(false) }
+        case (.pairing(_, _, let tell), .refuse): return { tell(.refuse) }
+        case (.pairing(.enterPasskey, _, let tell), .passkey(let passkey)) where passkey <= 999_999:
+            return { tell(.passkey(passkey)) }
+        case (.pairing(.confirmPairing, _, let tell), .accept), (.pairing(.confirmReplacement, _, let tell), .accept),
+            (.pairing(.compare, _, let tell), .accept):
+            return { tell(.accept) }
+        case (.permission, _), (.pairing, _): return nil
+        }
+    }
+}
+
+extension PairingQuestion.Kind {
+    fileprivate init(_ prompt: PairingPrompt) {
+        switch prompt {
+        case .confirmPairing: self = .confirm
+        case .confirmReplacement: self = .confirmReplacement
+        case .showPasskey(let passkey): self = .showPasskey(passkey)
+        case .enterPasskey: self = .enterPasskey
+        case .compare(let number): self = .compare(number)
+        }
+    }
+}

@@ -1,0 +1,105 @@
+/// Which prompter has which question: the newest has it, if it leaves the next one, and when there is none somebody else has to
+/// decide. No input or output in here.
+struct PromptRouting {
+    /// Prompters at a time (AB-G05).
+    static let maximumPrompters = 16
+    /// Questions that are open at a time (AB-G05).
+    static let maximumQuestions = 64
+
+    enum Event: Equatable {
+        case prompterCame(UInt64)
+        case prompterLeft(UInt64)
+        /// A new question; `waits` when it is kept until there is a prompter.
+        case asked(UInt64, waits: Bool)
+        /// A prompter has an answer to what it was shown by this number.
+        case answered(UInt32, by: UInt64)
+        /// Nobody needs an answer to the question any more.
+        case over(UInt64)
+    }
+
+    enum Action: Equatable {
+        /// Shows a question with a number of its own: an answer counts for one showing only.
+        case show(UInt64, number: UInt32, at: UInt64)
+        /// What was shown need not be any longer.
+        case close(number: UInt32, at: UInt64)
+        /// There is nobody to ask.
+        case decide(UInt64)
+        /// The answer that came is the answer.
+        case settle(UInt64)
+    }
+
+    private enum Place: Equatable {
+        case waiting
+        case shown(number: UInt32, at: UInt64)
+    }
+
+    private struct Open {
+        let question: UInt64
+        let waits: Bool
+        var place: Place
+    }
+
+    /// The oldest first.
+    private(set) var prompters: [UInt64] = []
+    private var open: [Open] = []
+    private var lastNumber: UInt32 = 0
+
+    /// Questions that are open.
+    var count: Int { open.count }
+
+    /// The question that a prompter was shown by this number.
+    func question(_ number: UInt32, at prompter: UInt64) -> UInt64? {
+        open.first { $0.place == .shown(number: number, at: prompter) }?.question
+    }
+
+    mutating func handle(_ event: Event) -> [Action] {
+        switch event {
+        case .prompterCame(let prompter): return came(prompter)
+        case .prompterLeft(let prompter): return left(prompter)
+        case .asked(let question, let waits): return asked(question, waits)
+        case .answered(let number, let prompter):
+            guard let question = question(number, at: prompter) else { return [] }
+            open.removeAll { $0.question == question }
+            return [.settle(question)]
+        case .over(let question):
+            guard let index = open.firstIndex(where: { $0.question == question }) else { return [] }
+            guard case .shown(let number, let prompter) = open.remove(at: index).place else { return [] }
+            return [.close(number: number, at: prompter)]
+        }
+    }
+
+    /// Questions that wait are shown; those that others have stay there: somebody may be reading them.
+    private mutating func came(_ prompter: UInt64) -> [Action] {
+        guard prompters.count < Self.maximumPrompters else { return [] }
+        prompters.append(prompter)
+        return open.indices.filter { open[$0].place == .waiting }.map { show($0, at: prompter) }
+    }
+
+    private mutating func left(_ prompter: UInt64) -> [Action] {
+        prompters.removeAll { $0 == prompter }
+        var (actions, undecided): ([Action], [UInt64]) = ([], [])
+        for index in open.indices {
+            guard case .shown(_, prompter) = open[index].place else { continue }
+            if let next = prompters.last {
+                actions.append(show(index, at: next))
+            } else {
+                open[index].place = .waiting
+                if !open[index].waits { undecided.append(open[index].question) }
+            }
+        }
+        open.removeAll { undecided.contains($0.question) }
+        return actions + undecided.map { .decide($0) }
+    }
+
+    private mutating func asked(_ question: UInt64, _ waits: Bool) -> [Action] {
+        guard open.count < Self.maximumQuestions, waits || !prompters.isEmpty else { return [.decide(question)] }
+        open.append(Open(question: question, waits: waits, place: .waiting))
+        return prompters.last.map { [show(open.count - 1, at: $0)] } ?? []
+    }
+
+    private mutating func show(_ index: Int, at prompter: UInt64) -> Action {
+        lastNumber &+= 1
+        open[index].place = .shown(number: lastNumber, at: prompter)
+        return .show(open[index].question, number: lastNumber, at: prompter)
+    }
+}

@@ -1,0 +1,203 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import GAP
+import HCI
+import HCIHost
+
+extension BluetoothSystem {
+    /// How the system is now.
+    package var status: SystemStatus {
+        SystemStatus(
+            state: state.name,
+            failure: state == .poweredOn ? nil : lastFailure.map { "\($0)" },
+            controller: controllerStatus,
+            apps: runningApps.map { AppStatus($0, permission: permission(of: $0.identity)) },
+            links: links.map { LinkStatus($0, name: peers[$0.peer]?.name) },
+            scans: centrals.compactMap(\.scanStatus),
+            advertising: peripherals.compactMap(\.advertisingStatus),
+            preserved: preserved.values.map { PreservedStatus($0) }.sorted { ($0.app, $0.owner) < ($1.app, $1.owner) }
+        )
+    }
+
+    /// The devices that the system knows, up to a bound: those that are connected, then bonded, then the ones heard last.
+    package var deviceStatus: [DeviceStatus] {
+        let connected = Set(links.map(\.peer))
+        let devices = peers.all.map { peer in
+            DeviceStatus(
+                identifier: peer.identifier,
+                name: peer.name,
+                rssi: peer.lastHeard?.rssi,
+                lastSeenSeconds: peer.lastHeard.map { Double((loop.now - $0.time).nanoseconds) / 1_000_000_000 },
+                isConnected: connected.contains(peer.identifier),
+                isBonded: bonded.contains(peer.identifier)
+            )
+        }
+        return Array(devices.sorted { $0.order < $1.order }.prefix(DeviceStatus.maximumShown))
+    }
+
+    /// The devices that the system is paired with.
+    package var bondStatus: [BondStatus] {
+        bondedPeers.map {
+            BondStatus(
+                identifier: $0.identifier,
+                name: $0.name,
+                authenticated: $0.isAuthenticated,
+                hasForgottenUs: $0.hasForgottenUs
+            )
+        }
+    }
+
+    private var controllerStatus: ControllerStatus? {
+        guard let controller = attached?.device.controllerInformation else { return nil }
+        return ControllerStatus(
+            place: controller.place,
+            address: controller.publicAddress.map { "\($0)" },
+            advertisedAddress: advertisedAddress.map { "\($0)" },
+            company: Int(controller.companyIdentifier),
+            version: Int(controller.version.rawValue),
+            subversion: Int(controller.subversion)
+        )
+    }
+}
+
+extension DeviceStatus {
+    /// By what the person looks for first.
+    fileprivate var order: (Int, Double) {
+        (isConnected ? 0 : isBonded ? 1 : 2, lastSeenSeconds ?? .infinity)
+    }
+}
+
+extension AppStatus {
+    init(_ app: App, permission: AppPermission) {
+        self.init(
+            name: app.identity.name,
+            displayName: app.life.declaration.displayName,
+            owner: app.identity.owner,
+            phase: app.life.phase.name,
+            isManaged: app.life.declaration.isManaged,
+            permission: permission.name,
+            managers: app.openManagers.map { ManagerStatus($0, $1) }
+        )
+    }
+}
+
+extension ManagerState {
+    /// In one word.
+    package var name: String {
+        switch self {
+        case .unknown: "unknown"
+        case .resetting: "resetting"
+        case .unsupported: "unsupported"
+        case .unauthorized: "unauthorized"
+        case .poweredOff: "poweredOff"
+        case .poweredOn: "poweredOn"
+        }
+    }
+}
+
+extension AppPermission {
+    /// In one word.
+    package var name: String {
+        switch self {
+        case .notDetermined: "notDetermined"
+        case .restricted: "restricted"
+        case .denied: "denied"
+        case .allowedAlways: "allowedAlways"
+        }
+    }
+}
+
+extension AppPhase {
+    /// In one word.
+    package var name: String {
+        switch self {
+        case .foreground: "foreground"
+        case .background: "background"
+        case .suspended: "suspended"
+        case .notRunning: "notRunning"
+        }
+    }
+}
+
+extension ManagerRole {
+    /// In one word.
+    package var name: String {
+        switch self {
+        case .central: "central"
+        case .peripheral: "peripheral"
+        }
+    }
+}
+
+extension ManagerStatus {
+    init(_ id: ManagerID, _ manager: AppManager) {
+        self.init(
+            number: id.rawValue,
+            role: manager.role.name,
+            restoreIdentifier: manager.options.restoreIdentifier,
+            state: manager.state.name
+        )
+    }
+}
+
+extension LinkStatus {
+    init(_ link: PeerLink, name: String?) {
+        let facts = link.facts
+        self.init(
+            peer: link.peer,
+            name: name,
+            role: link.connection.role == .central ? "central" : "peripheral",
+            handle: Int(link.connection.handle.rawValue),
+            addressType: "\(link.connection.peerAddress.kind)",
+            mtu: facts.mtu,
+            intervalMicroseconds: facts.interval,
+            encryption: facts.isAuthenticated ? "authenticated" : facts.isEncrypted ? "encrypted" : "none",
+            isBonded: facts.isBonded,
+            apps: Set(link.users.compactMap { $0.subject.app?.name }).sorted()
+        )
+    }
+}
+
+extension CentralSession {
+    fileprivate var scanStatus: ScanStatus? {
+        guard let request = scanRequest else { return nil }
+        let services = (request.services ?? []) + request.solicitedServices
+        return ScanStatus(
+            app: appIdentity?.name ?? "",
+            services: services.map { "\($0)" },
+            allowsDuplicates: request.allowsDuplicates,
+            isActive: scans
+        )
+    }
+}
+
+extension PeripheralSession {
+    fileprivate var advertisingStatus: AdvertisingStatus? {
+        guard let request = advertisedRequest else { return nil }
+        let shown =
+            switch advertisingWay {
+            case .whole: "whole"
+            case .hidden: "hidden"
+            case .none: "none"
+            }
+        return AdvertisingStatus(
+            app: appIdentity?.name ?? "",
+            localName: request.localName,
+            services: request.services.map { "\($0)" },
+            shown: shown
+        )
+    }
+}
+
+extension PreservedStatus {
+    init(_ app: PreservedApp) {
+        let identifiers = app.identifiers
+        self.init(
+            app: app.identity.name,
+            owner: app.identity.owner,
+            centrals: identifiers.centrals,
+            peripherals: identifiers.peripherals
+        )
+    }
+}

@@ -1,0 +1,118 @@
+import BluetoothTypes
+import Foundation
+
+// The same for a person, as lines. What comes from outside cannot steer a terminal: `visible`, `quotedName`.
+
+extension SystemStatus {
+    /// What fits on one screen.
+    package var lines: [String] {
+        var lines = ["Bluetooth is \(state.visible)" + (failure.map { ": \($0.visible)" } ?? "")]
+        if let controller { lines.append(controller.line) }
+        lines += section("apps", apps.flatMap(\.lines))
+        lines += section("links", links.map(\.line))
+        lines += section("scans", scans.map(\.line))
+        lines += section("advertising", advertising.map(\.line))
+        lines += section("kept of apps that do not run", preserved.map(\.line))
+        return lines
+    }
+
+    private func section(_ title: String, _ lines: [String]) -> [String] {
+        lines.isEmpty ? [] : ["\(title):"] + lines.map { "  \($0)" }
+    }
+}
+
+extension ControllerStatus {
+    /// In one line.
+    package var line: String {
+        let shown = [address.map { "address \($0.visible)" }, advertisedAddress.map { "advertises as \($0.visible)" }]
+        let words = ["controller\(place.isEmpty ? "" : " \(place.visible)")"] + shown.compactMap(\.self)
+        return words.joined(separator: ", ") + ", company \(company), HCI \(version)"
+    }
+}
+
+extension AppStatus {
+    /// The app, then its managers.
+    package var lines: [String] {
+        let called = displayName.map { " (\($0.quotedName))" } ?? ""
+        let life = isManaged ? phase.visible : "\(phase.visible), unmanaged"
+        let first = "\(name.visible)\(called), user \(owner), \(life), permission \(permission.visible)"
+        return [first] + managers.map { "  \($0.line)" }
+    }
+}
+
+extension ManagerStatus {
+    /// In one line.
+    package var line: String {
+        let restored = restoreIdentifier.map { ", restored as \($0.quotedName)" } ?? ""
+        return "\(role.visible) manager \(number), \(state.visible)\(restored)"
+    }
+}
+
+extension LinkStatus {
+    /// In one line.
+    package var line: String {
+        let who = name.map { "\($0.quotedName) \(peer)" } ?? "\(peer)"
+        let used = apps.isEmpty ? "no app" : apps.map(\.visible).joined(separator: ", ")
+        let interval = Double(intervalMicroseconds) / 1_000
+        let bond = isBonded ? "bonded" : "not bonded"
+        return "\(who), as \(role.visible), \(addressType.visible) address, MTU \(mtu), every \(interval) ms, "
+            + "encryption \(encryption.visible), \(bond), used by \(used)"
+    }
+}
+
+extension ScanStatus {
+    /// In one line.
+    package var line: String {
+        let wanted = services.isEmpty ? "all services" : services.map(\.visible).joined(separator: ", ")
+        return
+            "\(app.visible) for \(wanted)\(allowsDuplicates ? ", with duplicates" : "")\(isActive ? "" : ", at rest")"
+    }
+}
+
+extension AdvertisingStatus {
+    /// In one line.
+    package var line: String {
+        let what = [localName?.quotedName].compactMap(\.self) + services.map(\.visible)
+        return "\(app.visible): \(what.isEmpty ? "nothing" : what.joined(separator: ", ")), \(shown.visible)"
+    }
+}
+
+extension PreservedStatus {
+    /// In one line.
+    package var line: String {
+        let all = centrals.map { "central \($0.quotedName)" } + peripherals.map { "peripheral \($0.quotedName)" }
+        return "\(app.visible), user \(owner): \(all.joined(separator: ", "))"
+    }
+}
+
+extension AppsStatus {
+    /// A paragraph for each kind.
+    package var lines: [String] {
+        let kept = preserved.map { "\($0.line) (not running)" }
+        let launchable = installed.map { "\($0.visible) can be launched" }
+        let lines = apps.flatMap(\.lines) + kept + launchable
+        return lines.isEmpty ? ["no apps"] : lines
+    }
+}
+
+extension DeviceStatus {
+    /// In one line.
+    package var line: String {
+        var words = ["\(identifier)"]
+        if let name { words.append(name.quotedName) }
+        if isConnected { words.append("connected") }
+        if isBonded { words.append("bonded") }
+        if let rssi { words.append("\(rssi) dBm") }
+        if let lastSeenSeconds { words.append("heard \(Int(lastSeenSeconds.rounded())) s ago") }
+        return words.joined(separator: "  ")
+    }
+}
+
+extension BondStatus {
+    /// In one line.
+    package var line: String {
+        let words = [name?.quotedName, authenticated ? "authenticated" : "not authenticated"].compactMap(\.self)
+        let lost = hasForgottenUs ? ["has forgotten this device; forget it here to pair again"] : []
+        return (["\(identifier)"] + words + lost).joined(separator: "  ")
+    }
+}

@@ -1,0 +1,224 @@
+import BluetoothTypes
+import Bonds
+import EventLoops
+import Foundation
+
+/// The service's side of the conversation with one tool. It is made by whoever has the line to the tool, and lives on the loop.
+package final class ToolConversation {
+    /// Streams that a tool may have at a time (AB-G05).
+    package static let maximumStreams = 8
+    /// Questions that may wait for their answer besides (AB-G05).
+    package static let maximumPending = 16
+
+    /// Whether the tool takes what it is told. While it does not, what happens is counted and not told.
+    package var canSend = true {
+        didSet { if canSend, !oldValue { tellLosses() } }
+    }
+
+    fileprivate enum Stream {
+        case monitor(Observers.Registration, lost: Int)
+        case prompts(PromptDesk.Registration)
+    }
+
+    private let system: BluetoothSystem
+    private let rights: ToolRights
+    private let send: (ToolReply) -> Void
+    private var streams: [UInt32: Stream] = [:]
+    private var pending: Set<UInt32> = []
+    private var isClosed = false
+    /// What was observed last.
+    private var lastNumber: UInt64 = 0
+
+    /// A conversation that has begun.
+    ///
+    /// - Parameters:
+    ///   - rights: What the tool may do.
+    ///   - send: Tells the tool.
+    package init(system: BluetoothSystem, rights: ToolRights, send: @escaping (ToolReply) -> Void) {
+        self.system = system
+        self.rights = rights
+        self.send = send
+    }
+
+    /// The tool says something.
+    package func handle(_ message: ToolMessage) {
+        guard !isClosed else { return }
+        switch message {
+        case .ask(let number, let question): ask(question, number)
+        case .answer(let number, let answer):
+            for case .prompts(let registration) in streams.values {
+                system.promptDesk?.answer(number, answer, by: registration)
+            }
+        case .stop(let number):
+            guard let stream = streams.removeValue(forKey: number) else { return }
+            end(stream)
+            reply(number, .success(StreamStatus(lost: stream.lost)))
+        }
+    }
+
+    /// The line to the tool is gone: nothing is told any more. Whoever has made the conversation calls this at its end.
+    package func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        let ended = streams.values
+        streams = [:]
+        for stream in ended { end(stream) }
+    }
+
+    private func end(_ stream: Stream) {
+        switch stream {
+        case .monitor(let registration, _): system.observers.remove(registration)
+        case .prompts(let registration): system.promptDesk?.remove(registration)
+        }
+    }
+
+    // MARK: Questions
+
+    private func ask(_ question: ToolQuestion, _ number: UInt32) {
+        guard streams[number] == nil, !pending.contains(number) else {
+            return fail(
+                number,
+                .invalidParameters,
+                "a question with the number \(number) is under way; take another one"
+            )
+        }
+        guard rights.isSuperset(of: question.needs) else {
+            let reason =
+                "this user may not ask that; do it as the user of the service, or as one that its policy file names"
+            return fail(number, .operationNotSupported, reason)
+        }
+        switch question {
+        case .status: reply(number, .success(system.status))
+        case .devices: reply(number, .success(system.deviceStatus))
+        case .bonds: reply(number, .success(system.bondStatus))
+        case .apps: reply(number, .success(system.appsStatus))
+        case .forgetBond(let peer): forget(peer, number)
+        case .monitor(let kinds): monitor(Observation.Kinds(rawValue: kinds), number)
+        case .prompts: takePrompts(number)
+        case .app(let verb, let name): perform(verb, name, number)
+        }
+    }
+
+    private func forget(_ peer: UUID, _ number: UInt32) {
+        do throws(BondError) {
+            try system.forget(peer)
+            reply(number, .success(system.bondStatus))
+        } catch {
+            let isUnknown = if case .unknown = error { true } else { false }
+            fail(number, isUnknown ? .unknownDevice : .unknown, "\(error)")
+        }
+    }
+
+    private func perform(_ verb: AppVerb, _ name: String, _ number: UInt32) {
+        guard pending.count < Self.maximumPending else {
+            return fail(number, .outOfSpace, "\(Self.maximumPending) questions wait already; wait for their answers")
+        }
+        pending.insert(number)
+        system.perform(verb, on: name) { [weak self] result in
+            guard let self, pending.remove(number) != nil else { return }
+            reply(number, result.map { system.appsStatus })
+        }
+    }
+
+    // MARK: Streams
+
+    private func hasRoom(for number: UInt32) -> Bool {
+        guard streams.count >= Self.maximumStreams else { return true }
+        fail(number, .outOfSpace, "a tool has up to \(Self.maximumStreams) streams; end one first")
+        return false
+    }
+
+    private func monitor(_ kinds: Observation.Kinds, _ number: UInt32) {
+        guard hasRoom(for: number) else { return }
+        let known = kinds.intersection(Observation.Kinds(Observation.Kinds.named.map(\.kind)))
+        guard !known.isEmpty else { return fail(number, .invalidParameters, "there is no such kind of event") }
+        let showsContents = rights.isSuperset(of: .control)
+        let registration = system.observers.add(known) { [weak self] in
+            self?.observed($0, number, showsContents: showsContents)
+        }
+        guard let registration else {
+            return fail(number, .outOfSpace, "\(Observers.maximumListeners) others listen already; end one first")
+        }
+        streams[number] = .monitor(registration, lost: 0)
+    }
+
+    private func observed(_ observation: Observation, _ number: UInt32, showsContents: Bool) {
+        guard case .monitor(let registration, let lost) = streams[number] else { return }
+        lastNumber = observation.number
+        guard canSend else {
+            streams[number] = .monitor(registration, lost: lost + 1)
+            return
+        }
+        tell(number, MonitoredEvent(observation, showsContents: showsContents))
+    }
+
+    /// Says once for each stream how much it has missed.
+    private func tellLosses() {
+        for number in streams.keys.sorted() where canSend {
+            guard case .monitor(let registration, let lost) = streams[number], lost > 0 else { continue }
+            streams[number] = .monitor(registration, lost: 0)
+            let now = Double(system.loop.now.nanoseconds) / 1_000_000_000
+            tell(number, MonitoredEvent(lost: lost, after: lastNumber, at: now))
+        }
+    }
+
+    private func takePrompts(_ number: UInt32) {
+        guard hasRoom(for: number) else { return }
+        guard let desk = system.promptDesk else {
+            return fail(number, .operationNotSupported, "this service asks nobody")
+        }
+        let isPrompter = streams.values.contains { if case .prompts = $0 { true } else { false } }
+        guard !isPrompter else { return fail(number, .invalidParameters, "this tool takes questions already") }
+        guard let registration = desk.add({ [weak self] in self?.prompt($0) }) else {
+            let most = PromptRouting.maximumPrompters
+            return fail(number, .outOfSpace, "\(most) others take questions already; end one first")
+        }
+        streams[number] = .prompts(registration)
+        desk.open(registration)
+    }
+
+    private func prompt(_ reply: ToolReply) {
+        // What needs no answer may be lost; the log has it.
+        if case .prompt(_, .notice) = reply, !canSend { return }
+        send(reply)
+    }
+
+    // MARK: Replies
+
+    private func tell(_ number: UInt32, _ event: MonitoredEvent) {
+        if let text = JSONText.of(event) { send(.happening(number: number, text)) }
+    }
+
+    private func reply(_ number: UInt32, _ result: Result<some Encodable, ServiceError>) {
+        guard !isClosed else { return }
+        let text = result.flatMap { value in
+            let text = JSONText.of(value)
+            return text.map { .success($0) } ?? .failure(ServiceError(.unknown, reason: "the answer is no JSON"))
+        }
+        send(.answer(number: number, text))
+    }
+
+    private func fail(_ number: UInt32, _ code: ServiceError.CoreCode, _ reason: String) {
+        send(.answer(number: number, .failure(ServiceError(code, reason: reason))))
+    }
+}
+
+/// How a stream ended that a tool has stopped.
+package struct StreamStatus: Codable, Hashable, Sendable {
+    /// Events that were lost at its end.
+    package var lost: Int
+}
+
+extension ToolConversation.Stream {
+    fileprivate var lost: Int { if case .monitor(_, let lost) = self { lost } else { 0 } }
+}
+
+/// Writes the JSON of replies: fields in the order of the alphabet, one line.
+package enum JSONText {
+    /// The text; nil for what has no JSON, as numbers that are none.
+    package static func of(_ value: some Encodable) -> String? {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,129 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import SMP
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// Two systems that pair for a protected value: at one a tool is asked, at the other a policy decides.
+@Suite struct PairingByToolTests {
+    private static let secret: BluetoothUUID = 0xFF20
+
+    private final class Bench {
+        let air = RadioWorld()
+        let phone: BluetoothSystem
+        let sensor: BluetoothSystem
+        let desks: [PromptDesk]
+        let app: InProcessConnection
+        let central: TestManager
+        private let peripheral: TestManager
+        var asked: [PairingQuestion] = []
+        /// What was told of by monitors.
+        var lines: [String] = []
+        var answer: (PairingQuestion) -> PersonAnswer = { _ in .accept }
+        var answers: [Result<String, ServiceError>] = []
+        private(set) var tool: ToolConversation?
+
+        init(_ policy: String, hasTool: Bool = true) throws {
+            phone = air.system("Phone")
+            sensor = air.system("Sensor") { $0.pairing.ioCapability = .displayYesNo }
+            desks = [
+                PromptDesk(phone), PromptDesk(sensor, policy: try PolicyFile(parsing: Array(policy.utf8))),
+            ]
+            let declaration = AppDeclaration(backgroundModes: .central)
+            app = phone.openApp(AppIdentity(name: "com.example.Heart"), declaring: declaration)
+            let device = TestDevice(system: phone, controller: air.world.air.addController().0, world: air.world)
+            central = device.manager(.central, of: app)
+            let value = LocalCharacteristic(
+                id: LocalAttributeID(2),
+                uuid: PairingByToolTests.secret,
+                properties: 0x02,
+                permissions: 4,
+                value: [42]
+            )
+            let service = LocalService(
+                id: LocalAttributeID(1),
+                uuid: Example.service,
+                isPrimary: true,
+                characteristics: [value]
+            )
+            peripheral = air.world.manager(.peripheral, on: sensor)
+            try peripheral.publish(service, name: "Sensor")
+            guard hasTool else { return }
+            tool = ToolConversation(system: phone, rights: .control) { [unowned self] in hear($0) }
+            tool?.handle(.ask(number: 1, .prompts))
+            tool?.handle(.ask(number: 2, .monitor(kinds: .max)))
+        }
+
+        private func hear(_ reply: ToolReply) {
+            switch reply {
+            case .prompt(let number, .pairing(let question)):
+                asked.append(question)
+                air.world.loop.schedule(after: .seconds(1)) { [unowned self] in
+                    tool?.handle(.answer(number: number, answer(question)))
+                }
+            case .happening(2, let line): lines.append(line)
+            case .answer(_, let result): answers.append(result)
+            case .happening, .prompt, .promptClosed: break
+            }
+        }
+
+        /// Reads the protected value, in the foreground or not.
+        func read(inBackground: Bool = false) throws -> Result<PacketBuffer, ServiceError> {
+            let peer = try central.find().identifier
+            try central.connect(peer)
+            let handle = try #require(central.explore(peer)[PairingByToolTests.secret])
+            if inBackground { app.happened(.left) }
+            let request = Request.readCharacteristic(peer: peer, characteristic: handle)
+            return try central.ask(request, "value", \.value)
+        }
+    }
+
+    @Test(
+        "behaviour 6.8: a tool compares a number for its person, whose other device pairs by its policy",
+        arguments: [
+            false, true,
+        ]
+    )
+    func aToolCompares(inBackground: Bool) throws {
+        let bench = try Bench("pair peer=Nobody no\npair yes")
+        #expect(try bench.read(inBackground: inBackground) == .success([42]))
+        let question = try #require(bench.asked.first)
+        guard case .compare(let number) = question.kind, bench.asked.count == 1 else {
+            return #expect(Bool(false), "\(bench.asked)")
+        }
+        #expect(question.isInBackground == inBackground && question.peer != nil)
+        let (bonds, devices) = (bench.phone.bondStatus, bench.phone.deviceStatus)
+        #expect(bonds.map(\.authenticated) == [true] && bonds.first?.identifier == question.peer)
+        #expect(devices.first?.isBonded == true && bench.sensor.bondStatus.count == 1)
+        #expect(bench.phone.status.links.first?.encryption == "authenticated")
+        let shown = String(repeating: "0", count: 6 - "\(number)".count) + "\(number)"
+        #expect(!bench.lines.isEmpty && !bench.lines.contains { $0.contains(shown) })
+    }
+
+    @Test("behaviour 6.12: a tool forgets a bond, whose link ends, and hears which are left")
+    func aToolForgets() throws {
+        let bench = try Bench("pair yes")
+        #expect(try bench.read() == .success([42]))
+        let peer = try #require(bench.phone.bondStatus.first?.identifier)
+        bench.tool?.handle(.ask(number: 9, .forgetBond(peer)))
+        bench.air.world.run(.seconds(1))
+        #expect(bench.answers == [.success("[]")])
+        #expect(bench.phone.bondStatus.isEmpty && bench.phone.links.isEmpty)
+    }
+
+    @Test("AB-A14: nobody pairs whom the tool's person refuses, or the policy, or where there is neither")
+    func nobodyPairs() throws {
+        let refused = try Bench("pair yes")
+        refused.answer = { _ in .refuse }
+        let forbidden = try Bench("pair app=* no\npair peer=x yes")
+        let lonely = try Bench("pair yes", hasTool: false)
+        for bench in [refused, forbidden, lonely] {
+            guard case .failure = try bench.read() else { return #expect(Bool(false)) }
+            #expect(bench.phone.bondStatus.isEmpty && bench.sensor.bondStatus.isEmpty)
+        }
+        #expect(refused.asked.count == 1 && lonely.asked.isEmpty)
+    }
+}

@@ -1,0 +1,143 @@
+import BluetoothTypes
+import SMP
+import Security
+import Testing
+
+@testable import BluetoothService
+
+/// What is decided where there is nobody to ask.
+@Suite struct PolicyFileTests {
+    private static let address = BluetoothAddress(0xC0_11_22_33_44_55, kind: .randomDevice)
+
+    private func policy(_ text: String) throws(PolicyError) -> PolicyFile { try PolicyFile(parsing: Array(text.utf8)) }
+
+    private func decide(
+        _ text: String,
+        name: String? = nil,
+        address: BluetoothAddress = address,
+        apps: [String] = []
+    ) throws -> PolicyFile.PairRuling {
+        try policy(text).decide(name: name, address: address, apps: apps)
+    }
+
+    @Test("AB-A14: what no rule is about is no")
+    func nothingIsNo() throws {
+        for text in ["", "\n\n", "# pair yes", "app name=* yes", "pair peer=Belt yes", "prompters 1"] {
+            #expect(try decide(text) == .no && decide(text, name: "belt") == .no, "\(text)")
+        }
+        #expect(PolicyFile().decide(name: "a", address: Self.address, apps: ["a"]) == .no && !PolicyFile().pairs)
+    }
+
+    @Test("the first rule that fits counts")
+    func theFirstRuleCounts() throws {
+        let text = "pair peer=Bad* no\npair peer=B* code 000042\r\npair app=com.example.* yes # and no others\npair no"
+        #expect(try decide(text, name: "Bad one", apps: ["com.example.a"]) == .no)
+        #expect(try decide(text, name: "Belt") == .code(42))
+        #expect(try decide(text, name: "Strap", apps: ["other", "com.example.a"]) == .yes)
+        #expect(try decide(text, name: "Strap", apps: ["com.example"]) == .no)
+        #expect(try decide(text, name: "Strap") == .no && policy(text).pairs)
+    }
+
+    @Test("a rule about an address is not about whoever calls himself so")
+    func addressesAreNoNames() throws {
+        let text = "pair peer=C0:11:22:33:44:55 yes"
+        let other = BluetoothAddress(0xC0_11_22_33_44_56, kind: .randomDevice)
+        #expect(try decide(text) == .yes)
+        #expect(try decide(text, name: "C0:11:22:33:44:55", address: other) == .no)
+        #expect(try decide("pair peer=c0:11:22:33:44:55 yes") == .yes)
+        // Nor is a rule about names about addresses.
+        #expect(try decide("pair peer=C0:11:* yes") == .no)
+    }
+
+    @Test(
+        "names fit as a whole, with anything where there is a star",
+        arguments: [
+            ("Heart*", "Heart", true), ("Heart*", "Heart 7", true), ("Heart*", "heart", false), ("*", "", true),
+            ("H*t*7", "Heart 7", true), ("H*t*7", "Heart 77 ", false), ("*art", "Heart art", true),
+            ("a**b", "ab", true),
+            ("a", "ab", false), ("ab", "a", false), ("\\*", "*", true), ("\\*", "a", false), ("\"a b\"", "a b", true),
+            ("\"a \\\" b\"", "a \" b", true), ("\"\"", "", true), ("\"\"", "a", false), ("a=b", "a=b", true),
+            ("\"#1\"", "#1", true), ("a#1", "a#1", true),
+        ]
+    )
+    func namesFit(pattern: String, name: String, fits: Bool) throws {
+        #expect(try decide("pair peer=\(pattern) yes", name: name) == (fits ? .yes : .no))
+    }
+
+    @Test("AB-G05: a name that almost fits many times costs no more than both lengths multiplied")
+    func almostFitting() throws {
+        let stars = String(repeating: "a*", count: 2_000)
+        let name = String(repeating: "a", count: 4_000)
+        #expect(try decide("pair peer=\(stars)b yes", name: name) == .no)
+    }
+
+    @Test("behaviour 1.18: apps are allowed, refused, or asked about, by name and user")
+    func permissions() throws {
+        let policy = try policy("app name=com.example.* user=1000 yes\napp name=com.example.* no\napp name=test ask")
+        func permission(_ name: String, _ owner: UInt32 = 0) -> AppPermission? {
+            policy.permission(of: AppIdentity(name: name, owner: owner))
+        }
+        #expect(permission("com.example.a", 1000) == .allowedAlways && permission("com.example.a") == .restricted)
+        #expect(permission("test") == .notDetermined && permission("other") == nil)
+    }
+
+    @Test("who may put questions to persons is the service's user, the administrator, and who is named")
+    func rights() throws {
+        let policy = try policy("prompters 1000 1001\nprompters 1002")
+        #expect([1000, 1001, 1002].allSatisfy { policy.rights(of: $0, owner: 5) == [.look, .answer] })
+        #expect(policy.rights(of: 5, owner: 5) == .control && policy.rights(of: 0, owner: 5) == .control)
+        #expect(policy.rights(of: 1003, owner: 5) == .look)
+    }
+
+    @Test(
+        "AB-A14: what nobody sees is refused, a code is for who shows one, and a yes for who cannot",
+        arguments: [
+            (PairingPrompt.confirmPairing, PairingAnswer.accept, PairingAnswer.refuse),
+            (.compare(7), .accept, .refuse), (.enterPasskey, .refuse, .passkey(7)), (.showPasskey(7), .refuse, .refuse),
+            (.confirmReplacement, .refuse, .refuse),
+        ]
+    )
+    func answers(prompt: PairingPrompt, yes: PairingAnswer, code: PairingAnswer) throws {
+        let peer = PromptedPeer(link: 1, address: Self.address)
+        #expect(try policy("pair yes").answer(to: prompt, of: peer, for: []) == yes)
+        #expect(try policy("pair code 000007").answer(to: prompt, of: peer, for: []) == code)
+        #expect(try policy("pair no").answer(to: prompt, of: peer, for: []) == .refuse)
+    }
+
+    @Test(
+        "what is wrong with a policy is told with its line",
+        arguments: [
+            ("allow peer=a yes", PolicyError.Problem.unknownRule("allow")),
+            ("pair name=a yes", .unknownField("name=", of: "pair")),
+            ("app peer=a yes", .unknownField("peer=", of: "app")),
+            ("pair peer=a peer=b yes", .repeatedField("peer")), ("app yes", .missingField("name")),
+            ("pair peer=a", .missingRuling(of: "pair")), ("app name=a", .missingRuling(of: "app")),
+            ("pair maybe", .unknownRuling("maybe", of: "pair")), ("app name=a code", .unknownRuling("code", of: "app")),
+            ("pair ask", .unknownRuling("ask", of: "pair")), ("pair code", .noCode("")),
+            ("pair code 12345", .noCode("12345")),
+            ("pair code 1234567", .noCode("1234567")), ("pair code +12345", .noCode("+12345")),
+            ("app name=a user=x yes", .noUser("x")), ("app name=a user=* yes", .noUser("*")),
+            ("prompters -1", .noUser("-1")), ("prompters 4294967296", .noUser("4294967296")),
+            ("pair yes no", .trailing("no")), ("app name=a no user=1", .trailing("user=1")),
+            ("pair peer=\"a yes", .openQuotation), ("pair peer=a\\", .danglingEscape),
+        ]
+    )
+    func errorsNameTheLine(line: String, problem: PolicyError.Problem) {
+        #expect(throws: PolicyError(line: 3, problem: problem)) { try policy("# all\npair no\n\(line)\npair yes\n") }
+        let text = PolicyError(line: 3, problem: problem).description
+        #expect(text.hasPrefix("line 3 ") && text.count > 20)
+    }
+
+    @Test("AB-G05: a policy has bounded octets, lines and prompters")
+    func aPolicyIsBounded() throws {
+        let long = [UInt8](repeating: 0x23, count: PolicyFile.maximumOctets + 1)
+        #expect(throws: PolicyError(line: 0, problem: .tooLong(octets: long.count))) { try PolicyFile(parsing: long) }
+        #expect(throws: Never.self) { try PolicyFile(parsing: Array(long.dropLast())) }
+        let lines = String(repeating: "\n", count: PolicyFile.maximumLines)
+        #expect(throws: PolicyError(line: 0, problem: .tooManyLines)) { try policy(lines) }
+        #expect(throws: Never.self) { try policy(String(lines.dropLast())) }
+        #expect(throws: PolicyError(line: 0, problem: .notText)) { try PolicyFile(parsing: [0xFF]) }
+        let users = (0...PolicyFile.maximumPrompters).map { "\($0)" }.joined(separator: " ")
+        #expect(throws: PolicyError(line: 1, problem: .tooManyPrompters)) { try policy("prompters \(users)") }
+    }
+}

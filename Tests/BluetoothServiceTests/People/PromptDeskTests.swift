@@ -1,0 +1,248 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import SMP
+import Security
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// Questions for persons: which prompter has them, and what becomes of them without one.
+@Suite struct PromptDeskTests {
+    /// A tool that takes questions.
+    private final class Prompter {
+        private(set) var shown: [(number: UInt32, question: PersonQuestion)] = []
+        private(set) var closed: [UInt32] = []
+        private let desk: PromptDesk
+        private(set) var registration: PromptDesk.Registration?
+
+        init?(_ desk: PromptDesk) {
+            self.desk = desk
+            registration = desk.add { [unowned self] reply in
+                switch reply {
+                case .prompt(let number, let question): shown.append((number, question))
+                case .promptClosed(let number): closed.append(number)
+                case .answer, .happening: break
+                }
+            }
+            guard let registration else { return nil }
+            desk.open(registration)
+        }
+
+        func answer(_ answer: PersonAnswer, to number: UInt32? = nil) {
+            guard let registration, let number = number ?? shown.last?.number else { return }
+            desk.answer(number, answer, by: registration)
+        }
+
+        func leave() { if let registration { desk.remove(registration) } }
+    }
+
+    /// A system with a desk, and what it was answered.
+    private final class Bench {
+        let world = TestWorld()
+        let device: TestDevice
+        let desk: PromptDesk
+        var answers: [PairingAnswer] = []
+
+        init(_ policy: String = "") throws {
+            device = world.device("Phone")
+            desk = PromptDesk(device.system, policy: try PolicyFile(parsing: Array(policy.utf8)))
+        }
+
+        func peer(_ link: UInt64 = 1) -> PromptedPeer {
+            PromptedPeer(link: link, address: BluetoothAddress(0xC0FF_EE00_0001, kind: .randomDevice), name: "Belt")
+        }
+
+        func ask(_ prompt: PairingPrompt = .confirmPairing, link: UInt64 = 1) {
+            desk.prompt(prompt, peer: peer(link)) { [unowned self] in answers.append($0) }
+        }
+    }
+
+    @Test("AB-A14: without a prompter and without a rule a system has nobody to ask, and with either it has")
+    func presence() throws {
+        let bench = try Bench()
+        #expect(bench.device.system.prompter == nil)
+        let prompter = try #require(Prompter(bench.desk))
+        #expect(bench.device.system.prompter === bench.desk)
+        prompter.leave()
+        #expect(bench.device.system.prompter == nil)
+        bench.desk.policy = try PolicyFile(parsing: Array("pair peer=Belt yes".utf8))
+        #expect(bench.device.system.prompter === bench.desk)
+        bench.desk.policy = try PolicyFile(parsing: Array("pair no".utf8))
+        #expect(bench.device.system.prompter == nil)
+    }
+
+    @Test("a question is shown to the newest prompter, with who it is about, and its answer counts once")
+    func theNewestIsAsked() throws {
+        let bench = try Bench()
+        let (old, new) = (try #require(Prompter(bench.desk)), try #require(Prompter(bench.desk)))
+        bench.ask(.compare(123_456))
+        #expect(old.shown.isEmpty && new.shown.count == 1)
+        let expected = PairingQuestion(.compare(123_456), peerName: "Belt", peerAddress: "C0:FF:EE:00:00:01")
+        #expect(new.shown.first?.question == .pairing(expected))
+        // Another prompter cannot answer, nor can what is no answer to this.
+        old.answer(.accept, to: new.shown[0].number)
+        new.answer(.allow)
+        new.answer(.passkey(123_456))
+        new.answer(.accept, to: 99)
+        #expect(bench.answers.isEmpty)
+        new.answer(.accept)
+        new.answer(.refuse)
+        #expect(bench.answers == [.accept])
+    }
+
+    @Test("a code that is entered has six digits, and one that is shown is there until it is over")
+    func codes() throws {
+        let bench = try Bench()
+        let prompter = try #require(Prompter(bench.desk))
+        bench.ask(.enterPasskey)
+        prompter.answer(.passkey(1_000_000))
+        prompter.answer(.accept)
+        #expect(bench.answers.isEmpty)
+        prompter.answer(.passkey(999_999))
+        #expect(bench.answers == [.passkey(999_999)])
+        bench.ask(.showPasskey(7))
+        prompter.answer(.accept)
+        #expect(bench.answers.count == 1 && prompter.closed.isEmpty)
+        bench.desk.closePrompt(bench.peer())
+        #expect(prompter.closed == [prompter.shown[1].number])
+        prompter.answer(.refuse)
+        #expect(bench.answers.count == 1)
+        bench.ask(.showPasskey(8))
+        prompter.answer(.refuse)
+        #expect(bench.answers.last == .refuse)
+    }
+
+    @Test("a prompter that goes away leaves its question to the next one, under another number")
+    func thePrompterLeaves() throws {
+        let bench = try Bench("pair yes")
+        let (old, new) = (try #require(Prompter(bench.desk)), try #require(Prompter(bench.desk)))
+        bench.ask()
+        let number = new.shown[0].number
+        new.leave()
+        #expect(old.shown.count == 1 && old.shown[0].number != number && bench.answers.isEmpty)
+        // Late.
+        new.answer(.accept, to: old.shown[0].number)
+        new.answer(.accept, to: number)
+        old.answer(.accept, to: number)
+        #expect(bench.answers.isEmpty)
+        // Then nobody is left, and the policy decides.
+        old.leave()
+        #expect(bench.answers == [.accept])
+        old.answer(.refuse)
+        #expect(bench.answers == [.accept])
+    }
+
+    @Test("AB-A14: when the last prompter goes away and no rule fits, the answer is no")
+    func nobodyIsLeft() throws {
+        let bench = try Bench()
+        let prompter = try #require(Prompter(bench.desk))
+        bench.ask()
+        prompter.leave()
+        #expect(bench.answers == [.refuse])
+    }
+
+    @Test("a prompter that comes does not take a question away from the one that has it")
+    func aPrompterComes() throws {
+        let bench = try Bench()
+        let first = try #require(Prompter(bench.desk))
+        bench.ask()
+        let second = try #require(Prompter(bench.desk))
+        #expect(second.shown.isEmpty)
+        first.answer(.accept)
+        #expect(bench.answers == [.accept])
+    }
+
+    @Test("a prompt of a link takes the place of the one before, whose answer comes too late")
+    func anotherPromptOfTheLink() throws {
+        let bench = try Bench()
+        let prompter = try #require(Prompter(bench.desk))
+        bench.ask(.confirmPairing)
+        bench.ask(.compare(1))
+        #expect(prompter.closed == [prompter.shown[0].number])
+        prompter.answer(.accept, to: prompter.shown[0].number)
+        #expect(bench.answers.isEmpty)
+    }
+
+    @Test("AB-G05: a flood of questions and of prompters is bounded, and what has no room is no")
+    func aFloodIsBounded() throws {
+        let bench = try Bench()
+        let prompter = try #require(Prompter(bench.desk))
+        for link in 1...UInt64(PromptRouting.maximumQuestions + 10) { bench.ask(link: link) }
+        #expect(prompter.shown.count == PromptRouting.maximumQuestions)
+        #expect(bench.answers == [PairingAnswer](repeating: .refuse, count: 10))
+        prompter.answer(.accept)
+        bench.ask(link: 1_000)
+        #expect(prompter.shown.count == PromptRouting.maximumQuestions + 1)
+        var others: [Prompter] = []
+        while let other = Prompter(bench.desk), others.count < 100 { others.append(other) }
+        #expect(others.count == PromptRouting.maximumPrompters - 1)
+        others.removeLast().leave()
+        #expect(Prompter(bench.desk) != nil)
+    }
+
+    @Test("what needs no answer is told to the newest prompter")
+    func notices() throws {
+        let bench = try Bench()
+        bench.device.system.tell(.poweredOff(app: "a"))
+        let prompter = try #require(Prompter(bench.desk))
+        bench.device.system.tell(.poweredOff(app: "b"))
+        let texts = prompter.shown.map(\.question)
+        #expect(texts == [.notice(SystemNotice.poweredOff(app: "b").description)] && prompter.shown[0].number == 0)
+    }
+
+    @Test(
+        "behaviour 1.18: whether an app may use Bluetooth is asked where the policy says so, as soon as there is somebody"
+    )
+    func permissions() throws {
+        let bench = try Bench("app name=test ask\napp name=com.example.Heart no")
+        let device = bench.device
+        let (asked, refused) = (device.manager(.central), device.manager(.central, of: device.app("Heart")))
+        let allowed = device.manager(.central, of: device.app("Other"))
+        bench.world.run(.seconds(1))
+        #expect(asked.take().isEmpty && refused.take() == [.stateChanged(.unauthorized)])
+        #expect(allowed.take() == [.stateChanged(.poweredOn)])
+        // Whoever leaves without an answer leaves the question open.
+        let first = try #require(Prompter(bench.desk))
+        #expect(first.shown.map(\.question) == [.permission(app: "test", usage: nil)])
+        first.answer(.accept)
+        first.leave()
+        let second = try #require(Prompter(bench.desk))
+        second.answer(.allow)
+        bench.world.run(.seconds(1))
+        #expect(asked.take() == [.stateChanged(.poweredOn)])
+        // What a person has said counts more than the file.
+        second.answer(.deny)
+        #expect(device.system.permission(of: AppIdentity(name: "test")) == .allowedAlways)
+    }
+
+    @Test("behaviour 1.18: a policy that changes is told to the apps that there are")
+    func thePolicyChanges() throws {
+        let bench = try Bench()
+        let manager = bench.device.manager(.central)
+        bench.world.run(.seconds(1))
+        #expect(manager.take() == [.stateChanged(.poweredOn)])
+        bench.desk.policy = try PolicyFile(parsing: Array("app name=* no".utf8))
+        bench.world.run(.seconds(1))
+        #expect(manager.take() == [.stateChanged(.unauthorized)])
+    }
+
+    @Test("a tool takes questions and answers them over its conversation, and leaves with it")
+    func overAConversation() throws {
+        let bench = try Bench()
+        var replies: [ToolReply] = []
+        let tool = ToolConversation(system: bench.device.system, rights: .answer) { replies.append($0) }
+        tool.handle(.ask(number: 5, .prompts))
+        #expect(replies.isEmpty)
+        bench.ask()
+        guard case .prompt(let number, .pairing)? = replies.last else { return #expect(Bool(false), "\(replies)") }
+        tool.handle(.answer(number: number, .accept))
+        #expect(bench.answers == [.accept])
+        tool.handle(.ask(number: 6, .prompts))
+        guard case .answer(6, .failure)? = replies.last else { return #expect(Bool(false), "\(replies)") }
+        bench.ask()
+        tool.close()
+        #expect(bench.answers == [.accept, .refuse] && bench.device.system.prompter == nil)
+    }
+}

@@ -1,0 +1,435 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import GAP
+import HCIHost
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// The service's side of what a tool says and hears.
+@Suite struct ToolConversationTests {
+    /// A tool, without a line between.
+    private final class Tool {
+        private(set) var replies: [ToolReply] = []
+        private(set) var conversation: ToolConversation?
+
+        init(_ system: BluetoothSystem, _ rights: ToolRights = .control) {
+            conversation = ToolConversation(system: system, rights: rights) { [unowned self] in replies.append($0) }
+        }
+
+        func ask(_ number: UInt32, _ question: ToolQuestion) { say(.ask(number: number, question)) }
+
+        func say(_ message: ToolMessage) { conversation?.handle(message) }
+
+        func take() -> [ToolReply] {
+            defer { replies = [] }
+            return replies
+        }
+
+        /// The answer to a question, decoded.
+        func answer<T: Decodable>(_ number: UInt32, to question: ToolQuestion, as type: T.Type) throws -> T {
+            ask(number, question)
+            guard case .answer(number, let result)? = take().last else { throw ServiceError(.unknown) }
+            return try JSONDecoder().decode(T.self, from: Data(try result.get().utf8))
+        }
+
+        /// Why a question is not answered.
+        func refusal(_ number: UInt32, of question: ToolQuestion) -> ServiceError? {
+            ask(number, question)
+            guard case .answer(number, .failure(let error))? = take().last else { return nil }
+            return error
+        }
+    }
+
+    private func events(_ replies: [ToolReply], of stream: UInt32) throws -> [MonitoredEvent] {
+        try replies.compactMap { reply -> MonitoredEvent? in
+            guard case .happening(stream, let text) = reply else { return nil }
+            #expect(!text.contains("\n"))
+            return try JSONDecoder().decode(MonitoredEvent.self, from: Data(text.utf8))
+        }
+    }
+
+    private let world = TestWorld()
+
+    @Test("the status of a system says what its apps, links, scans and advertising are")
+    func theStatus() throws {
+        let pair = try Pair()
+        pair.central.send(.startScan(ScanRequest(services: [Example.service], allowsDuplicates: true)))
+        pair.world.run(.seconds(1))
+        let handles = try pair.connected()
+        #expect(!handles.isEmpty)
+        let phone = try Tool(pair.phone.system).answer(1, to: .status, as: SystemStatus.self)
+        #expect(phone.state == "poweredOn" && phone.failure == nil && phone.controller != nil)
+        #expect(phone.apps.map(\.name) == ["test"] && phone.apps.first?.phase == "foreground")
+        #expect(phone.apps.first?.managers.map(\.role) == ["central"])
+        #expect(phone.apps.first?.permission == "allowedAlways")
+        #expect(phone.apps.first?.managers.first?.state == "poweredOn")
+        let link = try #require(phone.links.first)
+        #expect(phone.links.count == 1 && link.peer == pair.peer && link.role == "central" && link.apps == ["test"])
+        #expect(link.encryption == "none" && !link.isBonded && link.mtu > 23)
+        #expect(phone.scans == [ScanStatus(app: "test", services: ["180D"], allowsDuplicates: true, isActive: true)])
+        let strap = try Tool(pair.strap.system).answer(1, to: .status, as: SystemStatus.self)
+        #expect(strap.advertising.map(\.services) == [["180D"]] && strap.advertising.first?.shown == "whole")
+        #expect(strap.links.first?.role == "peripheral")
+        let devices = try Tool(pair.phone.system).answer(2, to: .devices, as: [DeviceStatus].self)
+        let device = try #require(devices.first)
+        #expect(devices.count == 1 && device.identifier == pair.peer && device.isConnected && !device.isBonded)
+        #expect(device.rssi != nil && (device.lastSeenSeconds ?? -1) >= 0)
+        #expect(phone.lines.count < 24 && phone.lines.first == "Bluetooth is poweredOn")
+        #expect(try Tool(pair.phone.system).answer(3, to: .bonds, as: [BondStatus].self).isEmpty)
+    }
+
+    @Test("a status that holds names from outside steers no terminal")
+    func namesFromOutsideAreShownAsTheyAre() throws {
+        let name = "a\u{1B}[2J\"\n"
+        let device = DeviceStatus(identifier: .blank, name: name, isConnected: false, isBonded: false)
+        let bond = BondStatus(identifier: .blank, name: name, authenticated: true, hasForgottenUs: true)
+        let app = AppStatus(
+            name: name,
+            displayName: name,
+            owner: 0,
+            phase: "foreground",
+            isManaged: true,
+            permission: "denied",
+            managers: [ManagerStatus(number: 1, role: "central", restoreIdentifier: name, state: "unknown")]
+        )
+        let advertised = AdvertisingStatus(app: name, localName: name, services: [], shown: "whole")
+        let kept = PreservedStatus(app: name, owner: 1, centrals: [name], peripherals: [name])
+        let texts = [device.line, bond.line, advertised.line, kept.line] + app.lines
+        for text in texts {
+            #expect(!text.unicodeScalars.contains { $0.value < 0x20 }, "\(text.debugDescription)")
+        }
+        // What a program reads has the name as it is.
+        let json = try #require(JSONText.of(device))
+        #expect(try JSONDecoder().decode(DeviceStatus.self, from: Data(json.utf8)) == device)
+    }
+
+    @Test("an app that is over is no app that runs, and what is kept of it is shown")
+    func whatIsKeptIsShown() throws {
+        let phone = world.device("Phone")
+        let app = phone.app("Heart", [.central])
+        let manager = phone.manager(.central, of: app, restoring: "heart")
+        #expect(try Tool(phone.system).answer(1, to: .apps, as: AppsStatus.self).apps.map(\.phase) == ["foreground"])
+        app.happened(.ended(.crashed))
+        let after = try Tool(phone.system).answer(1, to: .apps, as: AppsStatus.self)
+        #expect(after.apps.isEmpty && after.preserved.map(\.centrals) == [["heart"]] && after.installed.isEmpty)
+        _ = manager
+    }
+
+    @Test("what a tool may not ask is refused, with what to do", arguments: [ToolRights.look, [], [.look, .answer]])
+    func whatIsNotPermittedIsRefused(rights: ToolRights) {
+        let phone = world.device("Phone")
+        let desk = PromptDesk(phone.system)
+        let tool = Tool(phone.system, rights)
+        let all: [ToolQuestion] = [
+            .status, .devices, .bonds, .forgetBond(.blank), .monitor(kinds: 1), .prompts, .apps,
+            .app(.resetPermission, name: "a"),
+        ]
+        for (number, question) in all.enumerated() {
+            let isRefused = tool.refusal(UInt32(number), of: question)?.code == .core(.operationNotSupported)
+            #expect(isRefused == !rights.isSuperset(of: question.needs), "\(question)")
+        }
+        #expect(tool.refusal(100, of: .app(.launch, name: "a"))?.reason?.contains("user") == true)
+        withExtendedLifetime(desk) {}
+    }
+
+    @Test(
+        "AB-G02: however many devices advertise, those that are shown fit in one message, the connected ones among them"
+    )
+    func manyDevicesFit() throws {
+        let pair = try Pair()
+        _ = try pair.connected()
+        let system = pair.phone.system
+        let name = String(repeating: "\u{1}", count: 248)
+        for number in 0..<5_000 as Range<UInt64> {
+            let address = BluetoothAddress(0xC000_0000_0000 + number, kind: .randomDevice)
+            let peer = system.peers.see(address).identifier
+            system.peers.setAdvertisedName(name, of: peer)
+            system.peers.heard(peer, rssi: -100, at: system.loop.now)
+        }
+        let devices = try Tool(system).answer(1, to: .devices, as: [DeviceStatus].self)
+        #expect(devices.count == DeviceStatus.maximumShown && devices.first?.identifier == pair.peer)
+        #expect((JSONText.of(devices)?.utf8.count ?? .max) <= ToolReply.maximumText)
+    }
+
+    @Test("a bond is forgotten by a tool that may, and one that is not there is an error")
+    func aBondThatIsNotThere() {
+        let error = Tool(world.device("Phone").system).refusal(1, of: .forgetBond(.blank))
+        #expect(error?.code == .core(.unknownDevice) && error?.reason?.isEmpty == false)
+    }
+
+    @Test("a tool hears what happens, of the kinds that it wants, until it ends that")
+    func aToolMonitors() throws {
+        let phone = world.device("Phone")
+        let tool = Tool(phone.system)
+        tool.ask(7, .monitor(kinds: Observation.Kinds([.managers, .messages]).rawValue))
+        let manager = phone.manager(.central)
+        manager.send(.startScan(ScanRequest(services: [Example.service])))
+        world.run(.zero)
+        let seen = try events(tool.take(), of: 7)
+        #expect(seen.map(\.kind) == ["managers", "messages", "messages"], "\(seen)")
+        #expect(seen.first?.app == "test" && seen.first?.manager == manager.id.rawValue)
+        #expect(seen.last?.text.contains("180d") == true || seen.last?.text.contains("180D") == true, "\(seen)")
+        #expect(seen.allSatisfy { $0.line.contains("test/1") })
+        tool.say(.stop(number: 7))
+        #expect(tool.take() == [.answer(number: 7, .success(#"{"lost":0}"#))])
+        manager.close()
+        tool.say(.stop(number: 7))
+        #expect(tool.take().isEmpty)
+    }
+
+    @Test("AB-G05: who may only look sees that apps ask, and not what")
+    func whoLooksSeesNoContents() throws {
+        let phone = world.device("Phone")
+        let (tool, owner) = (Tool(phone.system, .look), Tool(phone.system))
+        tool.ask(1, .monitor(kinds: .max))
+        owner.ask(1, .monitor(kinds: .max))
+        let manager = phone.manager(.peripheral)
+        manager.send(.startAdvertising(AdvertisingRequest(localName: "Mine")))
+        manager.send(.startScan(ScanRequest(services: [0xABCD])))
+        manager.connection.noteMisuse("Mine")
+        world.run(.seconds(1))
+        let (seen, all) = (try events(tool.take(), of: 1), try events(owner.take(), of: 1))
+        // As octets too: a text is printed so.
+        func tells(_ events: [MonitoredEvent]) -> Bool {
+            events.contains {
+                $0.text.contains("Mine") || $0.text.contains("4d 69 6e 65") || $0.text.contains("4d696e65")
+            }
+        }
+        #expect(seen.map(\.number) == all.map(\.number) && !tells(seen) && tells(all), "\(all)")
+        #expect(!seen.contains { $0.text.lowercased().contains("abcd") })
+    }
+
+    @Test("AB-G05: what a tool does not take is counted, and told in one line when it takes again")
+    func whatIsNotTakenIsCounted() throws {
+        let phone = world.device("Phone")
+        let tool = Tool(phone.system)
+        tool.ask(1, .monitor(kinds: Observation.Kinds.managers.rawValue))
+        tool.ask(2, .monitor(kinds: Observation.Kinds.state.rawValue))
+        tool.conversation?.canSend = false
+        for _ in 0..<50 { phone.manager(.central).close() }
+        #expect(tool.take().isEmpty)
+        tool.conversation?.canSend = true
+        let told = tool.take()
+        let lost = try #require(try events(told, of: 1).first)
+        #expect(told.count == 1 && lost.kind == "lost" && lost.details == ["lost": "100"], "\(told)")
+        phone.manager(.central).close()
+        let next = try events(tool.take(), of: 1)
+        #expect(next.map(\.kind) == ["managers", "managers"] && next.first?.number == lost.number + 1)
+        // What was lost by the end is in the last word.
+        tool.conversation?.canSend = false
+        phone.manager(.central).close()
+        tool.say(.stop(number: 1))
+        #expect(tool.take() == [.answer(number: 1, .success(#"{"lost":2}"#))])
+    }
+
+    @Test("AB-G05: a tool has a bounded number of streams, each with a number of its own")
+    func streamsAreBounded() {
+        let phone = world.device("Phone")
+        let tool = Tool(phone.system)
+        for number in 0..<UInt32(ToolConversation.maximumStreams) { tool.ask(number, .monitor(kinds: 1)) }
+        #expect(tool.take().isEmpty)
+        #expect(tool.refusal(0, of: .monitor(kinds: 1))?.code == .core(.invalidParameters))
+        #expect(tool.refusal(99, of: .monitor(kinds: 1))?.code == .core(.outOfSpace))
+        tool.say(.stop(number: 0))
+        _ = tool.take()
+        tool.ask(99, .monitor(kinds: 1))
+        #expect(tool.take().isEmpty)
+        #expect(Tool(phone.system).refusal(1, of: .monitor(kinds: 0))?.code == .core(.invalidParameters))
+        // All the places of a system are given back by a stream that is stopped, and by a tool that is gone.
+        for _ in 0..<100 {
+            tool.say(.stop(number: 99))
+            tool.ask(99, .monitor(kinds: 1))
+        }
+        #expect(tool.take().allSatisfy { if case .answer(99, .success) = $0 { true } else { false } })
+        var tools = (0..<20).map { _ in Tool(phone.system) }
+        for other in tools { for number in 0..<8 as Range<UInt32> { other.ask(number, .monitor(kinds: 1)) } }
+        #expect(tools.last?.take().count == 8)
+        for other in tools { other.conversation?.close() }
+        tools = [Tool(phone.system)]
+        tools[0].ask(1, .monitor(kinds: 1))
+        #expect(tools[0].take().isEmpty)
+    }
+
+    @Test("each kind of event has a name of its own, and each event a line without a break, cut where it is long")
+    func eventsHaveNamesAndLines() {
+        let names = Observation.Kinds.named.map(\.name)
+        #expect(Set(names).count == 11 && !names.contains("other"))
+        func event(_ happening: Observation.Happening) -> MonitoredEvent {
+            let subject = Observation.Subject(app: AppIdentity(name: "a\u{7}", owner: 7), manager: ManagerID(3))
+            let observation = Observation(number: 1, time: .zero, cause: nil, subject: subject, happening: happening)
+            return MonitoredEvent(observation, showsContents: true)
+        }
+        let happenings: [Observation.Happening] = [
+            .stateChanged(.poweredOn), .controllerFailed(.notRunning), .managerOpened(.central), .managerClosed,
+            .appMoved(.notRunning(.crashed)), .appLaunched(RestoreIdentifiers(centrals: ["a"])), .eventsLost(1),
+            .requested(Request()), .asked(Query()), .told(Event()), .linkMade, .linkEnded(.replaced),
+            .secured(LinkSecurity(isEncrypted: true)), .noticed(.poweredOff(app: "b")),
+            .misused("e" + String(repeating: "\u{301}", count: 10_000), isToldToApp: true), .trouble("t", .error),
+            .below(HostHappening.bufferOverflow(linkKind: 1)),
+        ]
+        for happening in happenings {
+            let (event, kind) = (event(happening), happening.kind.name)
+            #expect(event.kind == kind && !event.text.isEmpty && event.owner == 7)
+            #expect(event.line.hasPrefix("0.000000 \(kind) a\\u{7}/3 "), "\(event.line)")
+            #expect(!event.line.unicodeScalars.contains { $0.value < 0x20 } && event.text.utf8.count < 2_010)
+            #expect((JSONText.of(event)?.utf8.count ?? .max) < ToolReply.maximumText)
+        }
+        #expect(event(.stateChanged(.poweredOn)).text == "Bluetooth is poweredOn")
+        #expect(event(.secured(LinkSecurity(isEncrypted: true))).details == ["encryption": "encrypted"])
+    }
+
+    @Test("a tool that is gone hears nothing more, and neither does what it asked for")
+    func aToolThatIsGone() {
+        let phone = world.device("Phone")
+        let tool = Tool(phone.system)
+        tool.ask(1, .monitor(kinds: .max))
+        tool.conversation?.close()
+        phone.manager(.central).close()
+        tool.ask(2, .status)
+        #expect(tool.take().isEmpty)
+    }
+}
+
+/// What tools do to apps.
+@Suite struct AppVerbTests {
+    private final class Processes: AppManagement {
+        var installedApps = ["com.example.Other", "com.example.Heart"]
+        var done: [String] = []
+        var completions: [(Result<Void, ServiceError>) -> Void] = []
+
+        func launch(_ name: String, completion: @escaping (Result<Void, ServiceError>) -> Void) {
+            done.append("launch \(name)")
+            completions.append(completion)
+        }
+
+        func end(_ app: AppIdentity, _ end: AppEnd, completion: @escaping (Result<Void, ServiceError>) -> Void) {
+            done.append("end \(app.name) \(app.owner) \(end)")
+            completions.append(completion)
+        }
+    }
+
+    private final class Process: AppProcess {
+        var isOver = false
+        func suspend() {}
+        func resume() {}
+        func end() { isOver = true }
+    }
+
+    private final class Answer {
+        var results: [Result<Void, ServiceError>] = []
+        var isSuccess: Bool { results.count == 1 && error == nil }
+        var error: ServiceError? { if case .failure(let error)? = results.last { error } else { nil } }
+    }
+
+    private let world = TestWorld()
+
+    private func perform(_ verb: AppVerb, _ name: String, on device: TestDevice) -> Answer {
+        let answer = Answer()
+        device.system.perform(verb, on: name) { answer.results.append($0) }
+        return answer
+    }
+
+    @Test("behaviours 9.1, 9.7: a tool leaves an app, opens it, and lets it sleep, also when it asks for time")
+    func anAppIsMoved() {
+        let phone = world.device("Phone")
+        let app = phone.app("Heart")
+        let name = "com.example.Heart"
+        #expect(perform(.background, name, on: phone).isSuccess && app.phase == .background)
+        #expect(perform(.foreground, name, on: phone).isSuccess && app.phase == .foreground)
+        #expect(perform(.suspend, name, on: phone).isSuccess && app.phase == .suspended)
+        #expect(perform(.foreground, name, on: phone).isSuccess && app.phase == .foreground)
+        app.happened(.left)
+        app.happened(.asksForTime(true))
+        #expect(perform(.suspend, name, on: phone).isSuccess && app.phase == .suspended)
+        // The time that it had is not up once more.
+        #expect(perform(.foreground, name, on: phone).isSuccess)
+        world.run(.seconds(300))
+        #expect(app.phase == .foreground)
+    }
+
+    @Test("an app that nobody manages is not moved, and one that does not run neither, and both are told")
+    func whatCannotBeMoved() {
+        let phone = world.device("Phone")
+        let app = phone.system.openApp(AppIdentity(name: "test"))
+        let unmanaged = perform(.suspend, "test", on: phone)
+        #expect(unmanaged.error?.code == .core(.operationNotSupported) && app.phase == .foreground)
+        #expect(perform(.foreground, "nobody", on: phone).error?.code == .core(.unknownDevice))
+        #expect(perform(.terminate, "nobody", on: phone).error?.code == .core(.unknownDevice))
+    }
+
+    @Test("what has no implementation is an error that says so, and the app goes on")
+    func withoutProcesses() {
+        let phone = world.device("Phone")
+        let app = phone.app("Heart")
+        #expect(perform(.launch, "com.example.Heart", on: phone).error?.code == .core(.operationNotSupported))
+        #expect(perform(.forceQuit, "com.example.Heart", on: phone).error?.code == .core(.operationNotSupported))
+        #expect(app.phase == .foreground)
+    }
+
+    @Test("whoever has the processes in hand launches and ends them, and the tool hears what came of it")
+    func withProcesses() {
+        let phone = world.device("Phone")
+        let processes = Processes()
+        phone.system.appManagement = processes
+        let launched = perform(.launch, "com.example.Heart", on: phone)
+        #expect(launched.results.isEmpty)
+        processes.completions[0](.failure(ServiceError(.unknown, reason: "no such file")))
+        #expect(launched.error?.reason == "no such file")
+        let apps = (1...2).map { phone.system.openApp(AppIdentity(name: "a", owner: $0)) }
+        let ended = perform(.terminate, "a", on: phone)
+        #expect(processes.done.suffix(2) == ["end a 1 removedFromMemory", "end a 2 removedFromMemory"])
+        processes.completions[1](.success(()))
+        #expect(ended.results.isEmpty)
+        processes.completions[2](.success(()))
+        #expect(ended.isSuccess)
+        #expect(phone.system.appsStatus.installed == ["com.example.Heart", "com.example.Other"])
+        withExtendedLifetime(apps) {}
+    }
+
+    @Test("behaviour 10.16: who is forced to quit leaves nothing behind, and who is removed from memory does")
+    func whatGoesOn() {
+        let phone = world.device("Phone")
+        for (verb, isKept) in [(AppVerb.terminate, true), (.forceQuit, false)] {
+            let (app, process) = (phone.app("Heart", [.central]), Process())
+            app.runs(in: process)
+            let manager = phone.manager(.central, of: app, restoring: "heart")
+            #expect(perform(verb, "com.example.Heart", on: phone).isSuccess && process.isOver)
+            #expect(phone.system.preserved.isEmpty == !isKept)
+            _ = manager
+        }
+        // What is kept of an app that does not run goes too.
+        let app = phone.app("Heart", [.central])
+        let manager = phone.manager(.central, of: app, restoring: "heart")
+        app.happened(.ended(.crashed))
+        #expect(!phone.system.preserved.isEmpty)
+        #expect(perform(.terminate, "com.example.Heart", on: phone).error != nil && !phone.system.preserved.isEmpty)
+        #expect(perform(.forceQuit, "com.example.Heart", on: phone).isSuccess && phone.system.preserved.isEmpty)
+        _ = manager
+    }
+
+    @Test("AB-G05: questions that wait for whoever has the processes are bounded")
+    func whatWaitsIsBounded() {
+        let phone = world.device("Phone")
+        let processes = Processes()
+        phone.system.appManagement = processes
+        var replies: [ToolReply] = []
+        let tool = ToolConversation(system: phone.system, rights: .control) { replies.append($0) }
+        for number in 0...UInt32(ToolConversation.maximumPending) {
+            tool.handle(.ask(number: number, .app(.launch, name: "a")))
+        }
+        #expect(processes.done.count == ToolConversation.maximumPending && replies.count == 1)
+        for completion in processes.completions {
+            completion(.success(()))
+            completion(.success(()))
+        }
+        #expect(replies.count == ToolConversation.maximumPending + 1)
+        processes.completions = []
+        tool.handle(.ask(number: 0, .app(.launch, name: "a")))
+        tool.close()
+        for completion in processes.completions { completion(.success(())) }
+        #expect(replies.count == ToolConversation.maximumPending + 1)
+    }
+}
