@@ -155,9 +155,16 @@ let package = Package(
             ]
         ),
         room(
+            "ServiceProcess",
+            [
+                "BluetoothTypes", "BluetoothService", "EventLoops",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        room(
             "ServiceSocket",
             [
-                "BluetoothTypes", "BluetoothService", "EventLoops", "HCITransports",
+                "BluetoothTypes", "BluetoothService", "EventLoops", "HCITransports", "ServiceProcess",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
@@ -166,7 +173,8 @@ let package = Package(
         room(
             "EmbeddedService",
             [
-                "BluetoothService", "EventLoops", "GAP", "HCI", "HCITransports", "ServiceSocket",
+                "BluetoothService", "EventLoops", "GAP", "HCI", "HCITransports", "ServiceProcess",
+                "ServiceSocket",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -199,7 +207,8 @@ let package = Package(
                 "HCITransports",
                 "LinkLayer", "L2CAP", "ATT",
                 "GATT",
-                "Cryptography", "SMP", "Bonds", "GAP", "BluetoothService", "ServiceSocket", "CoreBluetooth",
+                "Cryptography", "SMP", "Bonds", "GAP", "BluetoothService", "ServiceProcess", "ServiceSocket",
+                "CoreBluetooth",
                 "BluetoothSimulation",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -214,7 +223,8 @@ let package = Package(
             dependencies: [
                 "CAllocations", "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCIHost", "HCITransports", "LinkLayer",
                 "L2CAP",
-                "ATT", "GATT", "BluetoothService", "ServiceSocket", "CoreBluetooth", "CoreBluetoothExtras",
+                "ATT", "GATT", "BluetoothService", "ServiceProcess", "ServiceSocket", "CoreBluetooth",
+                "CoreBluetoothExtras",
                 "BluetoothSimulation",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -260,7 +270,7 @@ let package = Package(
             "ServiceSocket",
             [
                 "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth", "EventLoops",
-                "HCITransports", "ServiceMessages", .product(name: "Logging", package: "swift-log"),
+                "HCITransports", "ServiceMessages", "ServiceProcess", .product(name: "Logging", package: "swift-log"),
             ]
         ),
         tests(
@@ -391,7 +401,8 @@ if Context.environment["HARALD_FUZZING"] != nil {
             name: "HaraldFuzzing",
             dependencies: [
                 "BluetoothTypes", "Cryptography", "EventLoops", "Radio", "HCI", "HCIHost", "LinkLayer", "L2CAP",
-                "ATT", "GATT", "SMP", "Bonds", "GAP", "Security", "BluetoothService", "CoreBluetooth", "LoopbackLinks",
+                "ATT", "GATT", "SMP", "Bonds", "GAP", "Security", "BluetoothService", "ServiceProcess", "CoreBluetooth",
+                "LoopbackLinks",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Fuzzing/HaraldFuzzing",

@@ -9,7 +9,8 @@ import PackageDescription
 /// from a third package, so swift-log and its like keep theirs.
 let rooms = [
     "ATT", "BluetoothService", "BluetoothTypes", "Bonds", "Cryptography", "EmbeddedService", "EventLoops", "GAP",
-    "GATT", "HCI", "HCIHost", "HCITransports", "L2CAP", "Privacy", "SMP", "Security", "ServiceSocket",
+    "GATT", "HCI", "HCIHost", "HCITransports", "L2CAP", "Privacy", "SMP", "Security", "ServiceProcess",
+    "ServiceSocket",
 ]
 let aliases = Dictionary(uniqueKeysWithValues: rooms.map { ($0, "Harald\($0)") })
 

@@ -4,6 +4,7 @@ import EventLoops
 import Foundation
 import HCITransports
 import Logging
+import ServiceProcess
 import ServiceSocket
 
 /// The process at the other end of a socket: this program once more, with an app or many. It says on its standard output how far it
@@ -17,7 +18,7 @@ enum SocketApp {
         guard arguments.count == 2, let count = Int(arguments[1]) else { return }
         let loop = NIOEventLoop()
         let connections = (0..<max(count, 1)).map { number in
-            SocketConnection(
+            RemoteConnection(
                 path: arguments[0],
                 hello: Hello(AppIdentity(name: "app \(number)")),
                 loop: loop,
@@ -38,7 +39,7 @@ enum SocketApp {
         FileHandle.standardOutput.write(Data("\(text)\n".utf8))
     }
 
-    private static func follow(_ connection: SocketConnection) {
+    private static func follow(_ connection: RemoteConnection) {
         let app = ServiceLocator.$current.withValue(connection) { FollowingApp() }
         app.ready.wait(for: 1)
         say("ready")

@@ -5,6 +5,7 @@ import Foundation
 import HCI
 import HCITransports
 import Logging
+import ServiceProcess
 import ServiceSocket
 
 /// The rows of a service with its apps in other processes, each beside the same with the app inside.

@@ -28,7 +28,7 @@ extension FuzzTarget {
         hciCommands, hciEvents, h4, advertisingData, l2cap, attPDUs, smpPDUs, advertisingPDUs, linkPDUs, snoop,
         bonds, messages, toolMessages, creditChannels, gattServer, gattClient, linkControl, linkEncryption, smpMachine,
         smpConversations,
-        controller, host, stacks,
+        controller, host, clients, connection, stacks,
     ]
 }
 

@@ -2,6 +2,7 @@ import BluetoothService
 import Foundation
 import HCITransports
 import Logging
+import ServiceProcess
 import ServiceSocket
 
 #if canImport(Glibc)
@@ -39,7 +40,7 @@ package enum ServiceFinder {
         switch place(environment: environment, listens: ServicePath.isListening) {
         case .socket(let path):
             let hello = Hello(AppIdentity(name: appName), declaring: declaration)
-            return SocketConnection(path: path, hello: hello, loop: NIOEventLoop(), logger: logger)
+            return RemoteConnection(path: path, hello: hello, loop: NIOEventLoop(), logger: logger)
         case .embedded: return EmbeddedService.make(environment: environment, logger: logger)
         }
     }

@@ -8,7 +8,7 @@ import Synchronization
 
 @testable import BluetoothService
 @testable import BluetoothSimulation
-@testable import ServiceSocket
+@testable import ServiceProcess
 
 /// A simulated phone whose service has clients over lines in memory, in virtual time.
 final class ClientWorld: Sendable {
@@ -53,7 +53,7 @@ final class RawClient: Sendable {
     private let ends: LoopBound<(near: MemoryLine, far: MemoryLine)>
     private let world: SimulatedWorld
     private let received = Mutex<[ServiceMessage]>([])
-    private let closed = Mutex<SocketLineError?>(nil)
+    private let closed = Mutex<MessageLineError?>(nil)
 
     init(_ ends: LoopBound<(near: MemoryLine, far: MemoryLine)>, _ world: SimulatedWorld) {
         self.ends = ends

@@ -3,7 +3,7 @@ import BluetoothTypes
 import EventLoops
 import Testing
 
-@testable import ServiceSocket
+@testable import ServiceProcess
 
 @Suite struct FrameParserTests {
     private static let messages: [PacketBuffer] = [

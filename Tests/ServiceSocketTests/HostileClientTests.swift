@@ -6,7 +6,7 @@ import ServiceMessages
 import Testing
 
 @testable import BluetoothService
-@testable import ServiceSocket
+@testable import ServiceProcess
 
 /// What clients of the service may do to it, and to others: nothing (AB-G05).
 @Suite struct HostileClientTests {

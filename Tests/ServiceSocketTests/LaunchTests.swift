@@ -1,7 +1,7 @@
 import BluetoothService
 import Testing
 
-@testable import ServiceSocket
+@testable import ServiceProcess
 
 @Suite struct LaunchTests {
     private let app = AppIdentity(name: "com.example.my app", owner: 1_000)

@@ -1,12 +1,12 @@
 import BluetoothTypes
 import EventLoops
 
-@testable import ServiceSocket
+@testable import ServiceProcess
 
 /// A line in memory, on a loop of any kind.
 final class MemoryLine: MessageLine {
     var onReceive: ((PacketBuffer) -> Void)?
-    var onClose: ((SocketLineError) -> Void)?
+    var onClose: ((MessageLineError) -> Void)?
     var onRoom: ((Bool) -> Void)?
     /// What was sent while nobody had the other end.
     private(set) var sent: [PacketBuffer] = []
@@ -50,7 +50,7 @@ final class MemoryLine: MessageLine {
         loop.execute { [weak other] in other?.lost(.closedByPeer) }
     }
 
-    func lost(_ error: SocketLineError) {
+    func lost(_ error: MessageLineError) {
         guard isOpen else { return }
         isOpen = false
         loop.execute { [weak other] in other?.lost(.closedByPeer) }

@@ -1,10 +1,10 @@
 import BluetoothService
 import Testing
 
-@testable import ServiceSocket
+@testable import ServiceProcess
 
 @Suite struct ServiceLinkMachineTests {
-    private let nobody = SocketLineError.unreachable(path: "/run/x", reason: "no such file")
+    private let nobody = MessageLineError.unreachable(path: "/run/x", reason: "no such file")
 
     private func open() -> ServiceLinkMachine {
         var machine = ServiceLinkMachine()

@@ -8,6 +8,7 @@ import ServiceMessages
 import Synchronization
 import Testing
 
+@testable import ServiceProcess
 @testable import ServiceSocket
 
 /// Sockets of the operating system.
@@ -67,7 +68,7 @@ import Testing
         let listener = try await service(at: socket, path: scratch.socket, loop: loop)
         #expect(ServicePath.isListening(scratch.socket))
         let hello = Hello(AppIdentity(name: "app"))
-        let connection = SocketConnection(path: scratch.socket, hello: hello, loop: NIOEventLoop(), logger: Self.silent)
+        let connection = RemoteConnection(path: scratch.socket, hello: hello, loop: NIOEventLoop(), logger: Self.silent)
         #expect(await firstState(connection) == .stateChanged(.unsupported))
         guard case .success(.system(let info)) = connection.ask(.system, from: .none) else {
             Issue.record("the service does not answer")

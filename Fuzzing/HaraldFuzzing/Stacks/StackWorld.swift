@@ -47,6 +47,9 @@ final class StackWorld {
         }
     }
 
+    /// The system of the central.
+    var phone: BluetoothSystem { systems[0] }
+
     private func openLine(to number: Int) -> any HCITransport {
         let pair = InMemoryTransport.pair(loop: loop)
         let line = MutableLine(pair.host)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ServiceProcess
 import ServiceSocket
 
 /// Where a service listens, and for whom.

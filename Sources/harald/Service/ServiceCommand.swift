@@ -5,6 +5,7 @@ import Foundation
 import HCITransports
 import Logging
 import SMP
+import ServiceProcess
 import ServiceSocket
 
 struct ServiceCommand: ParsableCommand {

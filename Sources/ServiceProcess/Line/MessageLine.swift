@@ -6,7 +6,7 @@ package protocol MessageLine: AnyObject {
     /// Takes each message that arrives.
     var onReceive: ((PacketBuffer) -> Void)? { get set }
     /// Called once when the line is gone, unless it was closed here.
-    var onClose: ((SocketLineError) -> Void)? { get set }
+    var onClose: ((MessageLineError) -> Void)? { get set }
     /// Called when the other end begins or ceases to take what is sent.
     var onRoom: ((Bool) -> Void)? { get set }
 
@@ -17,5 +17,5 @@ package protocol MessageLine: AnyObject {
     /// Closes the line when what was sent is out.
     func close()
     /// Ends the line for a reason, which whoever has it is told.
-    func lost(_ error: SocketLineError)
+    func lost(_ error: MessageLineError)
 }

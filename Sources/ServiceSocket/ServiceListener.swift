@@ -3,6 +3,7 @@ import EventLoops
 import HCITransports
 import NIOCore
 import NIOPosix
+import ServiceProcess
 
 /// Listens on a Unix socket for the clients of a service. Lives on the loop.
 package final class ServiceListener {
@@ -24,7 +25,7 @@ package final class ServiceListener {
     /// Listens on a socket that is bound already. On the loop.
     ///
     /// - Parameter completion: Called on the loop once it does, or with the reason why it does not.
-    package func listen(on descriptor: Int32, completion: @escaping (Result<Void, SocketLineError>) -> Void) {
+    package func listen(on descriptor: Int32, completion: @escaping (Result<Void, MessageLineError>) -> Void) {
         let listener = LoopBound(self, loop: loop)
         let done = LoopBound(completion, loop: loop)
         ServerBootstrap(group: loop.nio)

@@ -3,13 +3,12 @@ import BluetoothTypes
 import Dispatch
 import EventLoops
 import Foundation
-import HCITransports
 import Logging
 import Synchronization
 
 /// The line of an app to a service in another process. A service that goes away is `.resetting` for its managers, and is looked for until
 /// it is back; then they are opened anew, as they were.
-package final class SocketConnection: ServiceConnection {
+package final class RemoteConnection: ServiceConnection {
     /// How long a question may wait for its answer.
     static let patience = DispatchTimeInterval.seconds(10)
 
@@ -43,11 +42,6 @@ package final class SocketConnection: ServiceConnection {
     private let shared = Mutex(Shared())
     private let arrived = DispatchGroup()
     private let link: LoopBound<ServiceLink>
-
-    /// A connection to the service at `path`, for an app. It is made at once, or whenever there is a service.
-    package convenience init(path: String, hello: Hello, loop: NIOEventLoop, logger: Logger) {
-        self.init(hello: hello, loop: loop, logger: logger) { SocketDialer(path: path, loop: loop) }
-    }
 
     /// A connection over lines that a dialer makes, which `dialer` makes on the loop.
     package init(
@@ -135,7 +129,7 @@ package final class SocketConnection: ServiceConnection {
 
 // MARK: - Questions
 
-extension SocketConnection {
+extension RemoteConnection {
     /// A question that a thread waits with.
     fileprivate final class Question: Sendable {
         let reply = Mutex<Result<Reply, ServiceError>?>(nil)
@@ -168,7 +162,7 @@ extension SocketConnection {
 
 // MARK: - On the loop
 
-extension SocketConnection {
+extension RemoteConnection {
     private func take(_ message: ServiceMessage) {
         switch message {
         case .event(let id, let event):

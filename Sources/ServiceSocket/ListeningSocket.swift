@@ -1,4 +1,5 @@
 import Foundation
+import ServiceProcess
 
 #if canImport(Glibc)
     import Glibc

@@ -36,7 +36,7 @@ package enum ServicePath {
 
 extension sockaddr_un {
     /// The address of a path; nil for one that is empty or too long.
-    init?(path: String) {
+    package init?(path: String) {
         self.init()
         sun_family = sa_family_t(AF_UNIX)
         let octets = Array(path.utf8)

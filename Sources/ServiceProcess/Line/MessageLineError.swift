@@ -1,5 +1,5 @@
 /// Why there is no line between an app and the service, or none any more.
-package enum SocketLineError: Error, Hashable, Sendable {
+package enum MessageLineError: Error, Hashable, Sendable {
     /// Nobody answers at a path.
     case unreachable(path: String, reason: String)
     /// The other end has closed it, or is gone.
@@ -12,7 +12,7 @@ package enum SocketLineError: Error, Hashable, Sendable {
     case failed(reason: String)
 }
 
-extension SocketLineError: CustomStringConvertible {
+extension MessageLineError: CustomStringConvertible {
     /// What happened, and what to do where somebody can do something.
     package var description: String {
         switch self {

@@ -9,10 +9,10 @@ import Testing
 
 @testable import BluetoothService
 @testable import BluetoothSimulation
-@testable import ServiceSocket
+@testable import ServiceProcess
 
 /// An app in another process, over lines in memory and in virtual time.
-@Suite struct SocketConnectionTests {
+@Suite struct RemoteConnectionTests {
     /// Connects to what there is at the moment.
     private final class TestDialer: Dialer, Sendable {
         let clients = Mutex<LoopBound<ServiceClients>?>(nil)
@@ -23,7 +23,7 @@ import Testing
             self.loop = loop
         }
 
-        func dial(_ completion: @escaping (Result<any MessageLine, SocketLineError>) -> Void) {
+        func dial(_ completion: @escaping (Result<any MessageLine, MessageLineError>) -> Void) {
             guard let clients = clients.withLock({ $0 }) else {
                 return loop.execute { completion(.failure(.unreachable(path: "/nowhere", reason: "nobody"))) }
             }
@@ -43,7 +43,7 @@ import Testing
 
     private struct Process {
         let dialer: TestDialer
-        let connection: SocketConnection
+        let connection: RemoteConnection
         let log: LogLines
     }
 
@@ -52,7 +52,7 @@ import Testing
         if isThere { dialer.clients.withLock { $0 = world.clients } }
         let hello = Hello(AppIdentity(name: "com.example.app"))
         let logger = Logger(label: "app") { _ in log }
-        let connection = SocketConnection(hello: hello, loop: world.world.loop, logger: logger) { dialer }
+        let connection = RemoteConnection(hello: hello, loop: world.world.loop, logger: logger) { dialer }
         return Process(dialer: dialer, connection: connection, log: log)
     }
 

@@ -1,13 +1,10 @@
+import BluetoothService
 import EventLoops
 import HCITransports
+import Logging
 import NIOCore
 import NIOPosix
-
-/// Makes lines to a service. On the loop.
-package protocol Dialer {
-    /// Tries once. `completion` is called on the loop.
-    func dial(_ completion: @escaping (Result<any MessageLine, SocketLineError>) -> Void)
-}
+import ServiceProcess
 
 /// Makes lines to the service that listens at a path.
 package struct SocketDialer: Dialer {
@@ -24,7 +21,7 @@ package struct SocketDialer: Dialer {
     }
 
     /// Connects.
-    package func dial(_ completion: @escaping (Result<any MessageLine, SocketLineError>) -> Void) {
+    package func dial(_ completion: @escaping (Result<any MessageLine, MessageLineError>) -> Void) {
         let (path, loop, done) = (path, loop, LoopBound(completion, loop: loop))
         ClientBootstrap(group: loop.nio)
             .channelOption(.autoRead, value: false)
@@ -40,5 +37,12 @@ package struct SocketDialer: Dialer {
                     }
                 }
             }
+    }
+}
+
+extension RemoteConnection {
+    /// A connection to the service at `path`, for an app. It is made at once, or whenever there is a service.
+    package convenience init(path: String, hello: Hello, loop: NIOEventLoop, logger: Logger) {
+        self.init(hello: hello, loop: loop, logger: logger) { SocketDialer(path: path, loop: loop) }
     }
 }

@@ -4,6 +4,7 @@ import Foundation
 import HCITransports
 import NIOCore
 import NIOPosix
+import ServiceProcess
 
 /// One end of a connected socket that takes messages to the other end, and brings what comes from there. What is sent within one
 /// task of the loop goes out in one piece.
@@ -18,7 +19,7 @@ final class SocketLine: MessageLine {
     static let maximumUnsent = 16 << 20
 
     var onReceive: ((PacketBuffer) -> Void)?
-    var onClose: ((SocketLineError) -> Void)?
+    var onClose: ((MessageLineError) -> Void)?
     var onRoom: ((Bool) -> Void)?
 
     private let channel: any Channel
@@ -37,7 +38,7 @@ final class SocketLine: MessageLine {
     }
 
     /// Puts a line over a connected channel and lets it read, `atOnce` octets at a time at most: then others on the loop have their turn.
-    static func attach(to channel: any Channel, loop: NIOEventLoop, atOnce: Int) -> Result<SocketLine, SocketLineError>
+    static func attach(to channel: any Channel, loop: NIOEventLoop, atOnce: Int) -> Result<SocketLine, MessageLineError>
     {
         let line = SocketLine(channel, loop: loop)
         do {
@@ -106,7 +107,7 @@ final class SocketLine: MessageLine {
         for message in messages where isOpen { onReceive?(message) }
     }
 
-    func lost(_ error: SocketLineError) {
+    func lost(_ error: MessageLineError) {
         guard isOpen else { return }
         isOpen = false
         channel.close(promise: nil)

@@ -5,10 +5,10 @@ struct ServiceLinkMachine {
     enum Event: Equatable {
         case begin
         case connected
-        case failed(SocketLineError)
+        case failed(MessageLineError)
         case welcomed(version: UInt16)
         case dismissed(ServiceError)
-        case lost(SocketLineError)
+        case lost(MessageLineError)
         case timeIsUp
     }
 

@@ -1,0 +1,16 @@
+/// Who is at the other end of a socket, as the kernel says and nobody else (unix(7), `SO_PEERCRED`).
+package struct Caller: Hashable, Sendable {
+    /// The process that connected; 0 for one that this one cannot see.
+    package var process: Int32
+    /// Its user.
+    package var user: UInt32
+    /// Its group.
+    package var group: UInt32
+
+    /// A caller.
+    package init(process: Int32, user: UInt32, group: UInt32) {
+        self.process = process
+        self.user = user
+        self.group = group
+    }
+}
