@@ -24,7 +24,6 @@ class App:
     command: list[str]
     log: Path
     service: Path
-    user: int | None = None
     _seen: int = field(default=0)
 
     @property
@@ -49,10 +48,11 @@ class App:
             await asyncio.sleep(0.02)
 
     @asynccontextmanager
-    async def opened(self) -> AsyncIterator[Process]:
-        """The person opens it."""
-        os.environ["HARALD_SERVICE"] = str(self.service)
-        async with running(*self.command, name=self.name) as process:
+    async def opened(self, user: int | None = None) -> AsyncIterator[Process]:
+        """The person opens it, or another user of the machine does."""
+        as_user = [] if user is None else ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
+        command = ["env", f"HARALD_SERVICE={self.service}", *as_user, *self.command]
+        async with running(*command, name=self.name) as process:
             yield process
 
     def kill_all(self) -> None:

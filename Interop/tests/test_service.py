@@ -1,11 +1,15 @@
 """`harald service` with apps as processes of their own, and peers that others wrote: who dies, and what comes back."""
 from __future__ import annotations
 
+import os
+import shutil
 import signal
+import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
+import pytest
 from bumble.core import UUID
 
 from conftest import Start
@@ -17,7 +21,8 @@ from peers.peripheral import peripheral
 from peers.processes import Process
 
 NOTES, NOTE = (UUID(f"6E6F7465-000{each}-4861-7261-6C6420303031") for each in (0, 1))
-RESETTING, POWERED_ON = "state 1", "state 5"
+RESETTING, UNSUPPORTED, POWERED_ON = "state 1", "state 2", "state 5"
+NOBODY = 65534
 
 
 @asynccontextmanager
@@ -69,3 +74,52 @@ async def test_app_is_launched_for_a_read_after_its_process_was_killed(
                 await app.line("restored 1 services, advertising true")
                 await app.line("read")
                 assert int(answer) == app.processes[1] != first.child.pid
+
+
+async def test_twenty_apps_share_one_service(harald: Start, binary: str, tmp_path: Path) -> None:
+    """One link for all of them, and each is told every value from its subscription on."""
+    uuids = (text(HEART_RATE), text(HEART_RATE_MEASUREMENT))
+    async with controllers() as air, peripheral(air.transport) as sensor, service(harald, air.address, tmp_path):
+        async with AsyncExitStack() as stack:
+            apps = []
+            for number in range(20):
+                installation = installed(
+                    binary, tmp_path, tmp_path / "service", "gateway", uuids, f"com.example.app{number}", managed=False
+                )
+                apps.append(stack.enter_context(installation))
+                await stack.enter_async_context(apps[-1].opened())
+                # Who is connected advertises no more: the others find the link that there is.
+                if number == 0:
+                    await apps[0].line("value")
+            for app in apps[1:]:
+                await app.line("value")
+            told = [await app.line(r"value (.*)") for app in apps]
+            # The last value that the last app was told, all the others were told too.
+            for app in apps:
+                if f"value {told[-1][1]}" not in app.log.read_text():
+                    await app.line(f"value {told[-1][1]}")
+            assert len(sensor.seen("connection")) == 1
+            assert len(sensor.seen("subscribe", uuid=text(HEART_RATE_MEASUREMENT), notify=True)) == 1
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
+async def test_app_of_another_user_is_told_what_to_do(harald: Start, binary: str, tmp_path: Path) -> None:
+    """AB-G05: first the bits of the socket, then the service itself keep others out."""
+    uuids = (text(HEART_RATE), text(HEART_RATE_MEASUREMENT))
+    # Reached by others, as a socket in /run is.
+    shared = Path(tempfile.mkdtemp(prefix="harald-"))
+    shared.chmod(0o755)
+    try:
+        async with controllers() as air, service(harald, air.address, shared, "--mode", "666") as host:
+            with installed(binary, shared, shared / "service", "gateway", uuids) as app:
+                app.log.touch()
+                app.log.chmod(0o666)
+                async with app.opened(user=NOBODY) as process:
+                    await process.line("this Bluetooth service is for user 0, and this program runs as user 65534")
+                    await app.line(UNSUPPORTED)
+                    await host.line(f"user {NOBODY}: this Bluetooth service is for user 0")
+                (shared / "service").chmod(0o600)
+                async with app.opened(user=NOBODY) as process:
+                    await process.line("Permission denied")
+    finally:
+        shutil.rmtree(shared)

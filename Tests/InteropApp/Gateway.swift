@@ -33,6 +33,11 @@ final class Gateway: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @
     func centralManagerDidUpdateState(_ central: CBCentralManager) {
         say("state \(central.state.rawValue)")
         guard central.state == .poweredOn else { return }
+        // One that another app is connected to does not advertise.
+        if sensor == nil {
+            sensor = central.retrieveConnectedPeripherals(withServices: [service]).first
+            sensor?.delegate = self
+        }
         guard let sensor else { return central.scanForPeripherals(withServices: [service]) }
         sensor.state == .connected ? explore(sensor) : central.connect(sensor)
     }
