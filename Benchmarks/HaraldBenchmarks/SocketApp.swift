@@ -1,4 +1,5 @@
 import BluetoothService
+import BluetoothTypes
 import CoreBluetooth
 import EventLoops
 import Foundation
@@ -6,6 +7,12 @@ import HCITransports
 import Logging
 import ServiceProcess
 import ServiceSocket
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
 
 /// The process at the other end of a socket: this program once more, with an app or many. It says on its standard output how far it
 /// is, and takes on its standard input what to wait for.
@@ -15,7 +22,9 @@ enum SocketApp {
 
     /// Runs one, for as long as its parent is there.
     static func run(_ arguments: [String]) {
-        guard arguments.count == 2, let count = Int(arguments[1]) else { return }
+        guard arguments.count == 2 else { return }
+        if arguments[1] == "flood" { return flood(arguments[0]) }
+        guard let count = Int(arguments[1]) else { return }
         let loop = NIOEventLoop()
         let connections = (0..<max(count, 1)).map { number in
             RemoteConnection(
@@ -32,6 +41,44 @@ enum SocketApp {
             for app in apps { app.isOn.wait(for: 1) }
             say("ready")
             _ = readLine()
+        }
+    }
+
+    /// A process that asks for things as fast as its socket takes them, and reads what it is told.
+    static func flood(_ path: String) {
+        guard var address = sockaddr_un(path: path) else { return }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        let isConnected = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+        guard isConnected else { return }
+        Thread.detachNewThread {
+            var octets = [UInt8](repeating: 0, count: 1 << 16)
+            while read(descriptor, &octets, octets.count) > 0 {}
+        }
+        let scan = ScanRequest(services: nil, allowsDuplicates: true)
+        let opening = [
+            FrameParser.frame(Opening.app(Hello(AppIdentity(name: "flood"))).encoded()),
+            FrameParser.frame(
+                AppMessage.openManager(ManagerID(1), .central, ManagerOptions(showsPowerAlert: false)).encoded()
+            ),
+        ]
+        let requests = [
+            AppMessage.request(ManagerID(1), .central(.startScan(scan))),
+            AppMessage.query(ManagerID(1), number: 1, .peripherals(identifiers: [])),
+            AppMessage.request(ManagerID(1), .central(.stopScan)),
+        ].map { FrameParser.frame($0.encoded()) }
+        _ = opening.map { write(descriptor, $0.bytes, $0.count) }
+        say("ready")
+        let burst = (0..<500).flatMap { requests[$0 % requests.count].bytes }
+        var rest = burst[...]
+        while true {
+            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+            if rest.isEmpty { rest = burst[...] }
         }
     }
 

@@ -41,6 +41,13 @@ extension HaraldBenchmarks {
             "memory of a service for 100 apps with a manager each",
             String(format: "%.1f kB an app, %.1f MB without", Double(after - before) / 1e5, Double(before) / 1e6)
         )
+        let flood = try host.start("flood")
+        let flooded = delay(of: host.pair) { app.ask("delays").split(separator: " ").compactMap { Int($0) } }
+        row(
+            "the same while another process asks for things as fast as it can",
+            String(format: "%.1f µs, %.2f times as long", Double(flooded) / 1e3, Double(flooded) / Double(far))
+        )
+        flood.end()
         app.end()
     }
 
@@ -128,9 +135,15 @@ private final class SocketHost {
 
     /// Starts a process with so many apps that do nothing, or with one that follows.
     func start(apps: Int) throws -> Child {
-        let child = try Child([SocketApp.argument, path, "\(apps)"])
-        child.wait(for: "ready")
+        let child = try start("\(apps)")
         if apps == 0 { pair.shorten() }
+        return child
+    }
+
+    /// Starts a process that does something else.
+    func start(_ what: String) throws -> Child {
+        let child = try Child([SocketApp.argument, path, what])
+        child.wait(for: "ready")
         return child
     }
 
