@@ -93,7 +93,8 @@ public final class SimulatedDevice: Sendable {
         let attention = Attention(at: name, on: loop)
         let apps = InstalledApps()
         let systems = random.split(2)
-        let storage = bonds ?? MemoryBondStorage(secret: random.split(3))
+        let memory = configuration.store == .memory ? MemoryBondStorage(secret: random.split(3)) : nil
+        let storage = bonds ?? memory
         var starts: UInt64 = 0
         let parts = Parts(socket: socket, log: log, attention: attention, apps: apps) {
             defer { starts += 1 }

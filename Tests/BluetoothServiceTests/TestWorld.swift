@@ -27,6 +27,7 @@ final class TestWorld {
     func device(
         _ name: String,
         isUp: Bool = true,
+        isStarted: Bool = true,
         logger: Logger? = nil,
         bonds: (any BondStorage)? = nil,
         configure: (inout SystemConfiguration) -> Void = { _ in }
@@ -47,6 +48,7 @@ final class TestWorld {
         )
         let device = TestDevice(system: system, controller: controller, world: self)
         deviceCount += 1
+        guard isStarted else { return device }
         system.start()
         if isUp { run(.milliseconds(1)) }
         return device

@@ -35,6 +35,8 @@ final class RecordBench: AppLauncher {
     private(set) var launches: [String] = []
     /// What the system could not do, in words.
     private(set) var troubles: [String] = []
+    /// The processes that there are: an app that is let go of closes its managers.
+    private var running: [InProcessConnection] = []
 
     init(configure: @escaping (inout SystemConfiguration) -> Void = { _ in }) {
         storage = MemoryBondStorage(secret: RandomSource(seed: 5), records: records)
@@ -52,11 +54,15 @@ final class RecordBench: AppLauncher {
 
     func launch(_ app: AppIdentity, restoring managers: RestoreIdentifiers) { launches.append(app.name) }
 
-    /// The power goes: the system has no time to do anything. The next one is there, and the radio on unless told otherwise.
-    func restart(isUp: Bool = true) {
+    /// The power goes: the system has no time to do anything. The next one is there, and the radio on; or that one has only read
+    /// what is kept, and is not started.
+    func restart(isStarted: Bool = true) {
         phone.system.records.close()
         phone.system.stop()
-        phone = world.device("Phone", isUp: isUp, bonds: storage, configure: configure)
+        running = []
+        world.run(.zero)
+        phone = world.device("Phone", isStarted: isStarted, bonds: storage, configure: configure)
+        if !isStarted { phone.system.openRecords() }
         watch()
     }
 
@@ -67,6 +73,7 @@ final class RecordBench: AppLauncher {
         isReopened: Bool = false
     ) -> (app: InProcessConnection, manager: TestManager) {
         let app = phone.app(name, [.central, .peripheral])
+        running.append(app)
         let manager = phone.manager(role, of: app, restoring: "one", isReopened: isReopened)
         world.run(.zero)
         return (app, manager)
