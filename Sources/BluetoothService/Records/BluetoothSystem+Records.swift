@@ -69,6 +69,8 @@ extension BluetoothSystem {
         let next = wishes.after(request)
         guard next != wishes else { return }
         records.keep(record(of: app) { ObjectIdentifier($0) == name ? next : nil }, of: app)
+        // Should it come to something else.
+        noteChange(of: app)
     }
 
     /// The record of an app as things stand; nil when nothing is kept of it. An app that nobody manages is as on a Mac, where nothing
