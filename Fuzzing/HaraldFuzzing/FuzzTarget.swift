@@ -26,7 +26,8 @@ extension FuzzTarget {
     /// All targets, decoders first.
     static let all: [FuzzTarget] = [
         hciCommands, hciEvents, h4, advertisingData, l2cap, attPDUs, smpPDUs, advertisingPDUs, linkPDUs, snoop,
-        bonds, messages, toolMessages, creditChannels, gattServer, gattClient, linkControl, linkEncryption, smpMachine,
+        bonds, records, messages, toolMessages, creditChannels, gattServer, gattClient, linkControl, linkEncryption,
+        smpMachine,
         smpConversations,
         controller, host, clients, connection, stacks,
     ]

@@ -1,4 +1,5 @@
 import BluetoothService
+import EventLoops
 
 /// What happens to an app, and what a person does with it (behaviours 9.1 to 9.7, 9.14).
 extension SimulatedApp {
@@ -25,5 +26,10 @@ extension SimulatedApp {
     public func removeFromMemory() { connection.happened(.ended(.removedFromMemory)) }
 
     /// The person ends the app.
-    public func forceQuit() { connection.happened(.ended(.forceQuit)) }
+    public func forceQuit() {
+        connection.happened(.ended(.forceQuit))
+        // The process may have belonged to a system that has ended since.
+        let identity = AppIdentity(name: name)
+        device.parts.with { $0.system.personHasEnded(identity) }
+    }
 }

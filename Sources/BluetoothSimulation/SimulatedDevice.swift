@@ -33,23 +33,31 @@ public final class SimulatedDevice: Sendable {
 
     final class Parts {
         let socket: ControllerSocket
-        let system: BluetoothSystem
+        /// The system that runs now; another one after each restart.
+        var system: BluetoothSystem
         let log: PacketLog
         let attention: Attention
         let apps: InstalledApps
+        /// Makes a system of what lasts: the controller's socket, and what is on the device's storage.
+        let makeSystem: () -> BluetoothSystem
+        /// Launches that may still run.
+        var processes: [WeakProcess] = []
+        /// Those who want to know where apps are in their lives.
+        var appWatchers: [@Sendable (_ app: String, AppPhase) -> Void] = []
 
         init(
             socket: ControllerSocket,
-            system: BluetoothSystem,
             log: PacketLog,
             attention: Attention,
-            apps: InstalledApps
+            apps: InstalledApps,
+            makeSystem: @escaping () -> BluetoothSystem
         ) {
             self.socket = socket
-            self.system = system
             self.log = log
             self.attention = attention
             self.apps = apps
+            self.makeSystem = makeSystem
+            system = makeSystem()
         }
     }
 
@@ -82,19 +90,24 @@ public final class SimulatedDevice: Sendable {
             configuration: kind,
             log: log
         )
-        let system = BluetoothSystem(
-            controllers: socket.source,
-            loop: loop,
-            random: random.split(2),
-            configuration: configuration,
-            bonds: bonds,
-            logger: Self.logger(of: name)
-        )
-        let attention = Attention(at: name, of: system)
+        let attention = Attention(at: name, on: loop)
         let apps = InstalledApps()
-        system.launcher = apps
-        system.start()
-        let parts = Parts(socket: socket, system: system, log: log, attention: attention, apps: apps)
+        let systems = random.split(2)
+        let memory = configuration.store == .memory ? MemoryBondStorage(secret: random.split(3)) : nil
+        let storage = bonds ?? memory
+        var starts: UInt64 = 0
+        let parts = Parts(socket: socket, log: log, attention: attention, apps: apps) {
+            defer { starts += 1 }
+            return BluetoothSystem(
+                controllers: socket.source,
+                loop: loop,
+                random: starts == 0 ? systems : systems.split(starts),
+                configuration: configuration,
+                bonds: storage,
+                logger: Self.logger(of: name)
+            )
+        }
+        parts.begin()
         person = SimulatedPerson(attention, loop: loop)
         // The device stays in the world whether or not somebody holds this handle.
         state.devices.append(parts)
@@ -154,6 +167,7 @@ public final class SimulatedDevice: Sendable {
         let process = SimulatedProcess(loop: loop)
         process.connection = connection
         connection.runs(in: process)
+        parts.value.note(connection)
         let bound = LoopBound(process, loop: loop)
         let executor = SimulatedExecutor("\(self.name).\(name)", of: bound)
         let launched = SimulatedApp.Process(connection: connection, inner: bound, executor: executor)
@@ -162,12 +176,7 @@ public final class SimulatedDevice: Sendable {
 
     /// Tells `observer` each time that an app is somewhere else in its life. Called on the loop.
     public func watchApps(_ observer: @escaping @Sendable (_ app: String, AppPhase) -> Void) {
-        parts.with {
-            $0.system.observers.add(.managers) { observation in
-                guard case .appMoved(let phase) = observation.happening else { return }
-                observer(observation.subject.app?.name ?? "", phase)
-            }
-        }
+        parts.with { $0.appWatchers.append(observer) }
     }
 
     /// The user's switch for Bluetooth.

@@ -92,16 +92,28 @@ extension BondError {
     }
 }
 
+extension BondError.Exposure {
+    /// What is wrong, to be read after the path.
+    var fact: String {
+        switch self {
+        case .symbolicLink: "is a symbolic link and is not followed"
+        case .wrongKind: "is neither a plain file nor a directory where one has to be"
+        case .otherOwner(let user): "belongs to user \(user)"
+        case .permissions(let mode): "may be used by others (mode \(String(mode, radix: 8)))"
+        }
+    }
+}
+
 extension BondError.Exposure: CustomStringConvertible {
     /// What is wrong and what to do, to be read after the path.
     package var description: String {
         switch self {
-        case .symbolicLink: "is a symbolic link and is not followed; name the directory that it leads to"
-        case .wrongKind: "is neither a plain file nor a directory where one has to be; move it away"
-        case .otherOwner(let user):
-            "belongs to user \(user), so its keys are not trusted; run as that user, or choose another directory"
-        case .permissions(let mode):
-            "may be used by others (mode \(String(mode, radix: 8))), so its keys are not secret; if nobody has read them "
+        case .symbolicLink: "\(fact); name the directory that it leads to"
+        case .wrongKind: "\(fact); move it away"
+        case .otherOwner:
+            "\(fact), so its keys are not trusted; run as that user, or choose another directory"
+        case .permissions:
+            "\(fact), so its keys are not secret; if nobody has read them "
                 + "take the rights away (chmod go= on it), otherwise remove it and pair again"
         }
     }

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import Bonds
 import EventLoops
 import Foundation
 import GAP
@@ -26,7 +27,9 @@ final class TestWorld {
     func device(
         _ name: String,
         isUp: Bool = true,
+        isStarted: Bool = true,
         logger: Logger? = nil,
+        bonds: (any BondStorage)? = nil,
         configure: (inout SystemConfiguration) -> Void = { _ in }
     ) -> TestDevice {
         var configuration = SystemConfiguration()
@@ -40,10 +43,12 @@ final class TestWorld {
             loop: loop,
             random: random.split(deviceCount),
             configuration: configuration,
+            bonds: bonds,
             logger: logger ?? Logger(label: name) { _ in SwiftLogNoOpLogHandler() }
         )
         let device = TestDevice(system: system, controller: controller, world: self)
         deviceCount += 1
+        guard isStarted else { return device }
         system.start()
         if isUp { run(.milliseconds(1)) }
         return device
@@ -77,12 +82,18 @@ final class TestDevice {
     }
 
     /// A manager of an app of its own, or of `app`.
-    func manager(_ role: ManagerRole, of app: InProcessConnection? = nil, restoring: String? = nil) -> TestManager {
+    func manager(
+        _ role: ManagerRole,
+        of app: InProcessConnection? = nil,
+        restoring: String? = nil,
+        isReopened: Bool = false
+    ) -> TestManager {
         TestManager(
             role,
             connection: app ?? system.openApp(AppIdentity(name: "test")),
             world: world,
-            restoring: restoring
+            restoring: restoring,
+            isReopened: isReopened
         )
     }
 }
@@ -102,13 +113,16 @@ final class TestManager {
         _ role: ManagerRole,
         connection: InProcessConnection,
         world: TestWorld,
-        restoring identifier: String? = nil
+        restoring identifier: String? = nil,
+        isReopened: Bool = false
     ) {
+        var options = ManagerOptions(showsPowerAlert: true, restoreIdentifier: identifier)
+        options.isReopened = isReopened
         self.connection = connection
         self.world = world
         id = connection.openManager(
             role,
-            options: ManagerOptions(showsPowerAlert: true, restoreIdentifier: identifier),
+            options: options,
             queue: SerialQueue("manager")
         ) { [record] event in
             record.events.withLock { $0.append(event) }

@@ -18,30 +18,49 @@ import EventLoops
         guard arguments.count == 4, let points = Int(arguments[2]), let seed = UInt64(arguments[3]) else {
             fail("usage: BondKillPoints DIRECTORY POINTS SEED")
         }
-        var search = Search(path: arguments[1], script: Script(seed: seed))
+        var records = try Search(path: arguments[1], names: RecordScript.names, script: RecordScript(seed: seed))
+        while records.points < points / 2 { try records.tryNextOperation() }
+        print("\(records.points) points in \(records.operations) operations on records held")
+        try records.begin(with: [:], at: 0)
+        var search = try Search(path: arguments[1], names: Script.names, script: Script(seed: seed))
         while search.points < points { try search.tryNextOperation() }
         // A store of before there were secrets, and what becomes of it.
-        try search.begin(with: ["bonds": Samples.version1])
+        // Those that come next know nothing of the bonds that there are.
+        try search.begin(with: ["bonds": Samples.version1], at: Script.foreignOperations.lowerBound)
+        if search.state == nil { fail("the files cannot be read") }
         for _ in Script.foreignOperations { try search.tryNextOperation() }
         print("\(search.points) points in \(search.operations) operations held, \(search.advanced) with the new state")
     }
 }
 
-private struct Search {
+extension Script {
+    /// The files that there may be.
+    fileprivate static let names = ["bonds", "bonds.new", "secret", "secret.new"]
+}
+
+extension RecordScript {
+    /// The files that there may be.
+    fileprivate static let names = slots.flatMap { [$0.name, "\($0.name).new"] } + ["secret", "secret.new"]
+}
+
+private struct Search<Script: Operations> {
     let path: String
+    let names: [String]
     let script: Script
     var points = 0
     var operations = 0
     /// Points after which the new state was there.
     var advanced = 0
     /// What the store holds.
-    var state: StoredBonds?
+    var state: Script.State
     /// Its files by their names.
     var files: [String: [UInt8]] = [:]
 
-    init(path: String, script: Script) {
+    init(path: String, names: [String], script: Script) throws {
         self.path = path
+        self.names = names
         self.script = script
+        state = try script.state(in: MemoryBondStorage())
     }
 
     /// Kills the next operation at every boundary, until it comes to its end.
@@ -66,13 +85,11 @@ private struct Search {
     }
 
     /// Goes on from other files than those that there are.
-    mutating func begin(with files: [String: [UInt8]]) throws {
+    mutating func begin(with files: [String: [UInt8]], at number: Int) throws {
         self.files = files
         try restore()
         state = try load()
-        if state == nil { fail("the files cannot be read") }
-        // Those that come next know nothing of the bonds that there are.
-        operations = Script.foreignOperations.lowerBound
+        operations = number
     }
 
     /// Whether the child was killed before it came to its end.
@@ -102,14 +119,12 @@ private struct Search {
         try FileBondStorage(directory: path, random: RandomSource())
     }
 
-    private func load() throws -> StoredBonds? { try storage().load() }
-
-    private static let names = ["bonds", "bonds.new", "secret", "secret.new"]
+    private func load() throws -> Script.State { try script.state(in: storage()) }
 
     private func contents() throws -> [String: [UInt8]] {
         let directory = try PosixBondDirectory(path)
         var files: [String: [UInt8]] = [:]
-        for name in Self.names {
+        for name in names {
             guard let (handle, status) = try directory.open(name) else { continue }
             defer { directory.close(handle) }
             files[name] = try directory.read(handle, atMost: status.size)
@@ -120,7 +135,7 @@ private struct Search {
     /// Puts the files of before the operation back.
     private func restore() throws {
         let directory = try PosixBondDirectory(path)
-        for name in Self.names { try? directory.remove(name) }
+        for name in names { try? directory.remove(name) }
         for (name, octets) in files {
             let handle = try directory.create(name)
             defer { directory.close(handle) }

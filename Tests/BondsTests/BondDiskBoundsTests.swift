@@ -177,6 +177,7 @@ private final class GrowingDirectory: BondDirectory {
 @Suite struct StaticAddressTests {
     /// Storage whose secret is known.
     private final class OpenStorage: BondStorage {
+        let records: any RecordStorage = MemoryRecordStorage()
         let octets: [UInt8]
         private(set) var purposes: [String] = []
         private(set) var state: StoredBonds?

@@ -12,6 +12,7 @@ import Testing
 @Suite struct BondStoreModelTests {
     /// Counts, and has no room now and then.
     private final class CountingStorage: BondStorage {
+        let records: any RecordStorage = MemoryRecordStorage()
         static let full = BondError.tooLarge(place: "counted")
         private(set) var state: StoredBonds?
         private(set) var saves = 0

@@ -192,7 +192,7 @@ import Testing
         for (count, reason) in [
             (16_777_216, "it is no file of bonds"), (16_777_217, "it is longer than 16777216 octets"),
         ] {
-            #expect(throws: BondFileError.damaged(reason)) {
+            #expect(throws: SealedFileError.damaged(reason)) {
                 try BondFile.decode(PacketBuffer([UInt8](repeating: 0, count: count)), FormatTests.secret)
             }
         }

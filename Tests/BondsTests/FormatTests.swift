@@ -63,7 +63,7 @@ import Testing
         for index in Samples.version1.indices {
             var changed = Samples.version1
             changed[index] ^= 0x10
-            #expect(throws: BondFileError.self) { try BondFile.decode(PacketBuffer(changed), nil) }
+            #expect(throws: SealedFileError.self) { try BondFile.decode(PacketBuffer(changed), nil) }
         }
     }
 
@@ -100,12 +100,14 @@ import Testing
     func a_file_cut_at_any_octet_is_refused(state: StoredBonds) {
         let file = BondFile.encode(state, Self.secret)
         for length in 0..<file.count {
-            #expect(throws: BondFileError.self) { try BondFile.decode(file.prefix(upTo: length), Self.secret) }
+            #expect(throws: SealedFileError.self) { try BondFile.decode(file.prefix(upTo: length), Self.secret) }
         }
         var longer = file
         longer.append(0)
         // Before anything is made of its seal.
-        #expect(throws: BondFileError.damaged("file: 1 octets left over")) { try BondFile.decode(longer, Self.secret) }
+        #expect(throws: SealedFileError.damaged("file: 1 octets left over")) {
+            try BondFile.decode(longer, Self.secret)
+        }
     }
 
     @Test("AB-G06: a file of bonds with any octet changed is refused")
@@ -114,24 +116,24 @@ import Testing
         for index in file.indices {
             var changed = file
             changed[index] ^= 0x10
-            #expect(throws: BondFileError.self) { try BondFile.decode(changed, Self.secret) }
+            #expect(throws: SealedFileError.self) { try BondFile.decode(changed, Self.secret) }
         }
     }
 
     @Test("AB-G06, AB-H08: a file of bonds sealed with another secret or with none is foreign")
     func a_file_of_another_secret_or_of_none_is_foreign() throws {
         let file = BondFile.encode(Self.sample, Self.secret)
-        #expect(throws: BondFileError.foreign) { try BondFile.decode(file, Self.secret(1)) }
-        #expect(throws: BondFileError.foreign) { try BondFile.decode(file, nil) }
+        #expect(throws: SealedFileError.foreign) { try BondFile.decode(file, Self.secret(1)) }
+        #expect(throws: SealedFileError.foreign) { try BondFile.decode(file, nil) }
         // Who knows the name of the secret and not the secret.
         var forged = BondFile.encode(Self.sample, Self.secret(1)).bytes
         forged.replaceSubrange(10..<18, with: Self.secret.name)
-        #expect(throws: BondFileError.damaged("the seal is wrong")) {
+        #expect(throws: SealedFileError.damaged("the seal is wrong")) {
             try BondFile.decode(PacketBuffer(forged), Self.secret)
         }
         // Who writes the format that has no secret.
         let old = PacketBuffer(Samples.version1)
-        #expect(throws: BondFileError.foreign) { try BondFile.decode(old, Self.secret) }
+        #expect(throws: SealedFileError.foreign) { try BondFile.decode(old, Self.secret) }
         let checksum = Array(Samples.version1.suffix(32))
         #expect(BondFile.checksumOfVersion1(old) == checksum && BondFile.checksumOfVersion1(file) == nil)
         #expect(try BondFile.decode(old, Self.secret(0, predecessor: checksum)) == Self.sample)
@@ -160,7 +162,7 @@ import Testing
     @Test func a_newer_version_is_named() {
         var file = BondFile.encode(Self.states[0], Self.secret)
         file[8] = 3
-        #expect(throws: BondFileError.unknownVersion(3)) { try BondFile.decode(file, Self.secret) }
+        #expect(throws: SealedFileError.unknownVersion(3)) { try BondFile.decode(file, Self.secret) }
     }
 
     @Test func nothing_that_is_printed_holds_the_secret() {

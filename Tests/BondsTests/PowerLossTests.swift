@@ -38,16 +38,37 @@ import Testing
         #expect(try lose(operations: 0..<10, negligence: .namesAreNotKept).takenBack > 0)
     }
 
+    @Test("records of apps and permissions survive the loss of power at every system call")
+    func recordsSurviveTheLossOfPower() throws {
+        let losses = try lose(RecordScript(seed: 2), operations: 0..<100)
+        #expect(losses.points >= 500 && losses.outcomes > losses.points)
+        #expect(losses.broken == 0 && losses.takenBack == 0)
+    }
+
+    @Test func the_model_notices_records_that_are_not_made_durable() throws {
+        let script = RecordScript(seed: 2)
+        #expect(try lose(script, operations: 0..<10, negligence: .filesAreNotKept).broken > 0)
+        #expect(try lose(script, operations: 0..<10, negligence: .namesAreNotKept).takenBack > 0)
+    }
+
     private func lose(
         operations: Range<Int>,
         from first: [String: [UInt8]] = [:],
         negligence: ModelDirectory.Negligence = .none
     ) throws -> Losses {
-        let script = Script(seed: 2)
+        try lose(Script(seed: 2), operations: operations, from: first, negligence: negligence)
+    }
+
+    private func lose<Script: Operations>(
+        _ script: Script,
+        operations: Range<Int>,
+        from first: [String: [UInt8]] = [:],
+        negligence: ModelDirectory.Negligence = .none
+    ) throws -> Losses {
         var losses = Losses()
         var files = first
         for number in operations {
-            let old = try state(in: files)
+            let old = try state(in: files, script)
             let new = try script.state(after: number, from: old)
             for lossAt in 0... {
                 let directory = ModelDirectory(files, lossAt: lossAt, negligence: negligence)
@@ -57,7 +78,7 @@ import Testing
                 losses.points += 1
                 for outcome in directory.outcomes {
                     losses.outcomes += 1
-                    let found = Result { try state(in: outcome) }
+                    let found = Result { try state(in: outcome, script) }
                     switch found {
                     case .success(old): if !directory.isDead, old != new { losses.takenBack += 1 }
                     case .success(new): break
@@ -73,7 +94,7 @@ import Testing
         return losses
     }
 
-    private func state(in files: [String: [UInt8]]) throws -> StoredBonds? {
-        try FileBondStorage(directory: ModelDirectory(files), random: RandomSource(seed: 1)).load()
+    private func state<Script: Operations>(in files: [String: [UInt8]], _ script: Script) throws -> Script.State {
+        try script.state(in: FileBondStorage(directory: ModelDirectory(files), random: RandomSource(seed: 1)))
     }
 }

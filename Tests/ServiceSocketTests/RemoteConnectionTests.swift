@@ -138,6 +138,25 @@ import Testing
         withExtendedLifetime(central) {}
     }
 
+    @Test("a manager of the same process has nothing restored to it, one of the next process has")
+    func theSameProcessHasNothingRestored() {
+        let world = ClientWorld()
+        let belt = Advertiser(in: world.world)
+        let (process, watcher) = (process(world), Watcher())
+        let central = manager(process, watcher, restoring: "x")
+        world.world.run(for: .seconds(3))
+        process.dialer.cut()
+        world.world.run(for: .seconds(3))
+        #expect(watcher.told.withLock { $0 } == ["connected", "connected"])
+        process.dialer.cut()
+        process.dialer.clients.withLock { $0 = nil }
+        let (next, other) = (self.process(world), Watcher())
+        let restored = manager(next, other, restoring: "x")
+        world.world.run(for: .seconds(3))
+        #expect(other.told.withLock { $0.first } == "restored")
+        withExtendedLifetime((central, restored, belt)) {}
+    }
+
     @Test func aClosedManagerIsToldNothingMore() {
         let world = ClientWorld()
         let (process, watcher) = (process(world), Watcher())

@@ -20,6 +20,8 @@ protocol ManagerSession: AnyObject {
     func stateChanged(to state: ManagerState)
     /// The state that the app was told last.
     var state: ManagerState { get }
+    /// Whose it is, and how it is told.
+    var manager: AppManager { get }
     /// The app asks for something.
     func handle(_ request: Request)
     /// The app may do something else with the radio than before (``BackgroundRules``).
@@ -54,6 +56,10 @@ final class AppManager {
     let channels: AppChannels
     /// The state that the app was told last.
     private(set) var state = ManagerState.unknown
+    /// What has to be asked for when the radio comes on, of a manager whose app has come back before that.
+    var postponed: [Request] = []
+    /// Called when something may be over that would have to be asked for again.
+    private let noteChange: () -> Void
 
     init(
         _ role: ManagerRole,
@@ -71,6 +77,10 @@ final class AppManager {
         observers = system.observers
         mailbox = EventMailbox(sink)
         channels = AppChannels(loop: system.loop)
+        let app = subject.app
+        noteChange = { [weak system] in
+            if let app { system?.noteChange(of: app) }
+        }
         channels.tell = { [weak self, loop = system.loop] in self?.tell(.channel($0, $1), on: loop) }
     }
 
@@ -82,6 +92,13 @@ final class AppManager {
         if case .stateChanged(let new) = event { state = new }
         mailbox.take(event, on: loop)
         life.told(event, role)
+        if options.restoreIdentifier != nil, event.endsWishes { noteChange() }
+    }
+
+    /// Takes what was postponed: to be asked for now that the radio is on, and void when the app is told of another state.
+    func takePostponed(in state: ManagerState) -> [Request] {
+        defer { postponed = [] }
+        return state == .poweredOn ? postponed : []
     }
 
     func detach() {
@@ -145,15 +162,13 @@ package final class App {
             return sink.take(.stateChanged(.unsupported), on: system.loop)
         }
         if let identifier = options.restoreIdentifier, let kept = system.preserved[identity]?.take(role, identifier) {
-            return adopt(kept, as: id, sink)
+            guard options.isReopened else { return adopt(kept, as: id, sink) }
+            // It was told that the service had ended, and asks again for what it wants.
+            system.end(kept)
         }
         let key = ManagerKey(system.nextManagerNumber())
         let manager = AppManager(role, options, subject(of: id), sink, life, of: system)
-        let session: any ManagerSession =
-            switch role {
-            case .central: CentralSession(key, of: manager, system: system)
-            case .peripheral: PeripheralSession(key, of: manager, system: system)
-            }
+        let session = system.makeSession(key, of: manager)
         managers[id] = (manager, session)
         system.observers.tell(.managers, .managerOpened(role), of: subject(of: id))
         system.add(session, key, of: identity)
@@ -165,44 +180,26 @@ package final class App {
     private func adopt(_ kept: PreservedApp.Kept, as id: ManagerID, _ sink: any EventSink) {
         managers[id] = (kept.manager, kept.session)
         system.observers.tell(.managers, .managerOpened(kept.role), of: subject(of: id))
+        if kept.session.state == .unknown { kept.manager.postponed = kept.wishes ?? [] }
         let lost = kept.manager.adopt(kept, sink, as: subject(of: id), in: life)
         if lost > 0 { system.observers.tell(.managers, .eventsLost(lost), of: subject(of: id)) }
         kept.session.rulesChanged()
         system.scansChanged()
     }
 
-    /// Whether managers that opted in go on (behaviours 10.15 to 10.18).
-    private func keepsAfter(_ end: AppEnd) -> Bool {
-        let version = system.configuration.version
-        return switch end {
-        case .crashed, .removedFromMemory: true
-        case .deviceRestarted: version.preservesAcrossSwitches
-        case .forceQuit: life.declaration.usesAccessorySetup && version.preservesSetUpAccessories
-        }
-    }
-
     /// The process is gone. What opted in goes on (behaviours 10.1, 10.4); the rest ends with it (behaviour 9.14).
     private func processEnded(_ end: AppEnd) {
-        let opted = keepsAfter(end) ? ids.filter { managers[$0]?.manager.options.restoreIdentifier != nil } : []
+        let isKept = system.keeps(life.declaration, after: end)
+        let opted = isKept ? ids.filter { managers[$0]?.manager.options.restoreIdentifier != nil } : []
         for id in opted {
             guard let (manager, session) = managers.removeValue(forKey: id) else { continue }
             let app = system.preserved(identity, after: life)
-            let identifier = manager.options.restoreIdentifier ?? ""
             manager.preserve(in: app.life)
-            let kept = PreservedApp.Kept(
-                identifier: identifier,
-                role: manager.role,
-                manager: manager,
-                session: session,
-                state: session.preserve(),
-                radio: manager.state,
-                wishes: session.wishes
-            )
-            app.add(kept)
+            app.add(system.keep(session))
             session.rulesChanged()
         }
         close()
-        if !keepsAfter(end) { system.discardPreserved(of: identity) }
+        if !isKept { system.discardPreserved(of: identity) }
         system.scansChanged()
     }
 
@@ -231,6 +228,7 @@ package final class App {
             if case .channel(let channel, let request) = request {
                 manager.channels.handle(request, of: channel)
             } else {
+                system.willHandle(request, session, of: identity)
                 session.handle(request)
             }
         }

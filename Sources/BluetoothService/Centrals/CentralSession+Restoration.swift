@@ -12,6 +12,7 @@ extension CentralSession {
 
     /// See ``ManagerSession/resume(_:)``.
     func resume(_ wishes: [Request]) {
+        guard !wishes.isEmpty else { return }
         for wish in wishes { handle(wish) }
     }
 

@@ -16,7 +16,7 @@ final class CentralSession: ManagerSession {
     }
 
     let key: ManagerKey
-    private let manager: AppManager
+    let manager: AppManager
     unowned let system: BluetoothSystem
     private var scan: ScanSubscription?
     /// What the last scan knew, for one that does not begin afresh (behaviour 2.17).
@@ -51,6 +51,7 @@ final class CentralSession: ManagerSession {
             if system.state == .poweredOn { system.scansChanged() }
         }
         manager.tell(.stateChanged(state), on: system.loop)
+        resume(manager.takePostponed(in: state))
     }
 
     /// Nothing of the session's own: what it scans for is asked when it matters.

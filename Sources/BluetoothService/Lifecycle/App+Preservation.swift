@@ -1,10 +1,13 @@
+import Bonds
 import EventLoops
 
 // MARK: - What outlives its process
 
 extension BluetoothSystem {
     /// Apps of which something is kept (AB-G05).
-    static let maximumPreserved = 64
+    static let maximumPreserved = RecordSlot.apps
+    /// How long after its start a system waits before it launches apps of which something was kept over it.
+    static let settleTime = Duration.seconds(3)
 
     /// The managers that are kept of an app, which it has to make when it is launched (behaviour 10.6).
     package func identifiersToRestore(of app: AppIdentity) -> RestoreIdentifiers {
@@ -17,7 +20,11 @@ extension BluetoothSystem {
     /// What is kept of an app, made if there is nothing.
     func preserved(_ identity: AppIdentity, after life: AppLife) -> PreservedApp {
         if let known = preserved[identity] { return known }
-        let new = PreservedApp(identity, after: life, system: self)
+        return preserve(identity, AppLife(preservedFrom: life), launchesFrom: loop.now)
+    }
+
+    private func preserve(_ identity: AppIdentity, _ life: AppLife, launchesFrom: Instant) -> PreservedApp {
+        let new = PreservedApp(identity, living: life, launchesFrom: launchesFrom, system: self)
         new.onEnd = { [weak self, weak new] in
             if let self, let new, preserved[identity] === new { preserved[identity] = nil }
         }
@@ -30,9 +37,88 @@ extension BluetoothSystem {
         return new
     }
 
+    /// What is kept of a manager whose process is gone: the session, which goes on.
+    func keep(_ session: any ManagerSession) -> PreservedApp.Kept {
+        let manager = session.manager
+        let postponed = manager.takePostponed(in: .poweredOn)
+        let record = ManagerRecord(
+            role: manager.role,
+            options: manager.options,
+            wishes: postponed.isEmpty ? session.wishes : postponed
+        )
+        let stood = session.preserve()
+        return PreservedApp.Kept(
+            identifier: manager.options.restoreIdentifier ?? "",
+            role: manager.role,
+            manager: manager,
+            session: session,
+            state: postponed.isEmpty ? stood : restored(record),
+            radio: manager.state,
+            wishes: manager.state == .poweredOn ? nil : record.wishes
+        )
+    }
+
+    /// What was kept of an app by a system that is gone goes on (behaviour 10.15).
+    func preserve(_ record: AppRecord) {
+        let life = AppLife(preserving: record.declaration, system: self)
+        let app = preserve(record.app, life, launchesFrom: loop.now + Self.settleTime)
+        for kept in record.managers {
+            let key = ManagerKey(nextManagerNumber())
+            let subject = Observation.Subject(app: record.app)
+            let manager = AppManager(kept.role, kept.options, subject, Nobody(), life, of: self)
+            manager.detach()
+            let session = makeSession(key, of: manager)
+            app.add(
+                PreservedApp.Kept(
+                    identifier: kept.options.restoreIdentifier ?? "",
+                    role: kept.role,
+                    manager: manager,
+                    session: session,
+                    state: restored(kept),
+                    radio: .unknown,
+                    wishes: kept.wishes
+                )
+            )
+            add(session, key, of: record.app)
+            session.rulesChanged()
+        }
+        app.radioIsBack()
+    }
+
+    private func restored(_ record: ManagerRecord) -> Event {
+        record.restored { [self] in peers.recall($0)?.info }
+    }
+
+    /// Gives up what is kept of a manager.
+    func end(_ kept: PreservedApp.Kept) {
+        remove(kept.session)
+        kept.session.close()
+        kept.manager.channels.closeAll()
+    }
+
+    /// Whether managers of an app that opted in go on (behaviours 10.15 to 10.18).
+    func keeps(_ declaration: AppDeclaration, after end: AppEnd) -> Bool {
+        switch end {
+        case .crashed, .removedFromMemory: true
+        case .deviceRestarted: configuration.version.preservesAcrossSwitches
+        case .forceQuit: declaration.usesAccessorySetup && configuration.version.preservesSetUpAccessories
+        }
+    }
+
+    /// The person has ended an app that this system may never have had a process of (behaviours 10.16, 10.17).
+    package func personHasEnded(_ identity: AppIdentity) {
+        guard let app = preserved[identity], !keeps(app.life.declaration, after: .forceQuit) else { return }
+        app.discard()
+    }
+
     /// The person has ended an app, or has switched Bluetooth off: nothing is kept (behaviour 10.16).
     func discardPreserved(of identity: AppIdentity? = nil) {
-        for app in Array(preserved.values) where identity == nil || app.identity == identity { app.discard() }
+        for app in preservedApps where identity == nil || app.identity == identity { app.discard() }
+    }
+
+    /// What is kept of apps, always in the same order.
+    var preservedApps: [PreservedApp] {
+        preserved.values.sorted { ($0.identity.name, $0.identity.owner) < ($1.identity.name, $1.identity.owner) }
     }
 }
 

@@ -48,6 +48,15 @@ final class AppLife {
         machine = .preserved
     }
 
+    /// The life of what was kept of an app by a system that is gone.
+    init(preserving declaration: AppDeclaration, system: BluetoothSystem) {
+        self.declaration = declaration
+        self.system = system
+        lastInFront = system.nextInFront()
+        isPreserved = true
+        machine = .preserved
+    }
+
     var loop: any EventLoop { system.loop }
     var phase: AppPhase { machine.phase }
     var hasProcess: Bool { isRunning || phase == .suspended }

@@ -33,8 +33,8 @@ final class PreservedApp {
         var state: Event
         /// What it had been told of the radio.
         var radio: ManagerState
-        /// What has to be asked for when the radio comes back.
-        let wishes: [Request]
+        /// What has to be asked for when the radio comes back; nil while it is there, and the session goes on by itself.
+        var wishes: [Request]?
     }
 
     /// How long what was kept waits for its manager, once the app runs (behaviour 10.6).
@@ -46,12 +46,16 @@ final class PreservedApp {
     var onEnd: (() -> Void)?
     private(set) var managers: [Kept] = []
     private var timer: ScheduledTask?
+    /// Before this it is not launched: a process that had the app under another service may be about to come to this one.
+    private let launchesFrom: Instant
     private unowned let system: BluetoothSystem
 
-    init(_ identity: AppIdentity, after life: AppLife, system: BluetoothSystem) {
+    /// What is kept of an app, to be launched from some time on.
+    init(_ identity: AppIdentity, living life: AppLife, launchesFrom: Instant, system: BluetoothSystem) {
         self.identity = identity
         self.system = system
-        self.life = AppLife(preservedFrom: life)
+        self.launchesFrom = launchesFrom
+        self.life = life
         self.life.onChange = { [weak self] in self?.lifeChanged($0) }
     }
 
@@ -66,6 +70,12 @@ final class PreservedApp {
     /// Keeps a manager.
     func add(_ kept: Kept) {
         managers.append(kept)
+    }
+
+    /// The radio is about to be another one for a manager: what it has going on is to begin anew.
+    func willChangeState(of session: any ManagerSession) {
+        guard let index = managers.firstIndex(where: { $0.session === session }) else { return }
+        if session.state == .poweredOn { managers[index].wishes = session.wishes }
     }
 
     /// Gives a manager to the app that has made it anew. Of two with one identifier it is the older one (behaviour 10.1).
@@ -90,7 +100,9 @@ final class PreservedApp {
     func radioIsBack() {
         for index in managers.indices where managers[index].session.state == .poweredOn {
             let kept = managers[index]
-            kept.session.resume(kept.wishes)
+            guard let wishes = kept.wishes else { continue }
+            kept.session.resume(wishes)
+            managers[index].wishes = nil
             managers[index].state = kept.session.preserve()
             managers[index].radio = .poweredOn
             kept.manager.forgetWaiting()
@@ -101,11 +113,7 @@ final class PreservedApp {
     func discard() {
         let given = managers
         managers = []
-        for kept in given {
-            system.remove(kept.session)
-            kept.session.close()
-            kept.manager.channels.closeAll()
-        }
+        for kept in given { system.end(kept) }
         system.scansChanged()
         endIfEmpty()
     }
@@ -121,7 +129,8 @@ final class PreservedApp {
     private func lifeChanged(_ action: AppLifecycle.Action?) {
         guard action == .resume else { return }
         // What woke it is still being told.
-        system.loop.schedule(after: .zero) { [weak self] in self?.launch() }
+        let time = max(system.loop.now, launchesFrom)
+        system.loop.schedule(at: time) { [weak self] in self?.launch() }
     }
 
     private func launch() {

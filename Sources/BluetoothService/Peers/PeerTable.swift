@@ -37,9 +37,11 @@ struct PeerTable {
 
     private var peers = RecencyTable<UUID, Peer>(limit: maximumPeers)
     private var identifiers: [BluetoothAddress: UUID] = [:]
+    /// What peers that are not bonded call themselves, also those that are not known at this moment (behaviour 2.25).
+    var names = NameRecord()
     private let secret: () -> Key128
     /// What peers are called.
-    private lazy var names = PeerNames(secret())
+    private lazy var identities = PeerNames(secret())
 
     /// - Parameter secret: Of this host, from which identifiers follow. Asked for when there is a first peer.
     init(secret: @escaping () -> Key128) {
@@ -56,20 +58,27 @@ struct PeerTable {
     /// The peer at `address`, known from now on.
     mutating func see(_ address: BluetoothAddress) -> Peer {
         let known = identifiers[address.asDevice].flatMap { peers[$0] }
-        return note(known ?? Peer(identifier: name(of: address.asDevice), address: address.asDevice))
+        return note(known ?? make(name(of: address.asDevice), at: address))
     }
 
     /// The peer that apps know by `identifier`, perhaps from before a restart; nil when this host never knew one
     /// (behaviour 11.3).
     mutating func recall(_ identifier: UUID) -> Peer? {
         if let known = peers[identifier] { return known }
-        guard let address = names.address(of: identifier)?.address, identifiers[address] == nil else { return nil }
-        return note(Peer(identifier: identifier, address: address))
+        guard let address = identities.address(of: identifier)?.address, identifiers[address] == nil else { return nil }
+        return note(make(identifier, at: address))
+    }
+
+    /// A peer that comes to be known, or is known once more.
+    private func make(_ identifier: UUID, at address: BluetoothAddress) -> Peer {
+        var peer = Peer(identifier: identifier, address: address.asDevice)
+        peer.deviceName = names.name(of: identifier)
+        return peer
     }
 
     /// The first name of the address, unless a bonded peer that has once had this address has taken it along.
     private mutating func name(of address: BluetoothAddress) -> UUID {
-        let names = names
+        let names = identities
         let all = (0..<PeerNames.perAddress).lazy.map { names.name(of: address, number: $0) }
         return all.first { peers[$0].map { $0.address == address } ?? true } ?? names.name(of: address)
     }
@@ -83,7 +92,7 @@ struct PeerTable {
     /// The bonded peer that apps know by `identifier`, and that is now known to have this identity address: whatever
     /// private address it shows, it stays who it is (behaviour 6.18).
     mutating func see(_ identity: BluetoothAddress, as identifier: UUID) -> Peer {
-        var peer = peers[identifier] ?? Peer(identifier: identifier, address: identity.asDevice)
+        var peer = peers[identifier] ?? make(identifier, at: identity)
         let address = identity.asDevice
         if peer.address != address, identifiers[peer.address] == identifier { identifiers[peer.address] = nil }
         peer.address = address

@@ -12,7 +12,7 @@ extension PeripheralSession {
 
     /// See ``ManagerSession/resume(_:)``. What is published still, or advertised, goes on by itself (behaviour 1.13).
     func resume(_ wishes: [Request]) {
-        guard publishedServices.isEmpty else { return }
+        guard publishedServices.isEmpty, !wishes.isEmpty else { return }
         isResuming = true
         for wish in wishes { handle(wish) }
         isResuming = false

@@ -23,7 +23,7 @@ final class PeripheralSession: ManagerSession {
     }
 
     let key: ManagerKey
-    private let manager: AppManager
+    let manager: AppManager
     private unowned let system: BluetoothSystem
     private var services: [Service] = []
     private var handles: [LocalAttributeID: UInt16] = [:]
@@ -84,6 +84,7 @@ final class PeripheralSession: ManagerSession {
         // The app counts anew from there.
         tellCredits()
         manager.tell(.stateChanged(state), on: system.loop)
+        resume(manager.takePostponed(in: state))
         pump()
     }
 
@@ -138,7 +139,8 @@ final class PeripheralSession: ManagerSession {
     private func add(_ service: LocalService) {
         do throws(ServiceError) {
             services.append(Service(local: service, published: try publish(service)))
-            emit(.serviceAdded(service.id, nil))
+            // Of what goes on the app does not hear.
+            if !isResuming { emit(.serviceAdded(service.id, nil)) }
         } catch {
             emit(.serviceAdded(service.id, error))
         }
@@ -206,8 +208,10 @@ final class PeripheralSession: ManagerSession {
             return emit(.advertisingStarted(.startedInBackground, number: request.number))
         }
         advertisedRequest = request
+        let goesOn = isResuming
         system.advertising.add(AdvertisingContent(request), for: key, way) { [weak self] error in
             if error != nil { self?.advertisedRequest = nil }
+            if goesOn, error == nil { return }
             self?.emit(.advertisingStarted(error, number: request.number))
         }
     }

@@ -11,12 +11,13 @@ package protocol PermissionPrompter: AnyObject {
 
 extension BluetoothSystem {
     /// Apps of which something else than ``SystemConfiguration/permission`` may be said (AB-G05).
-    static let maximumPermissions = 1_024
+    static let maximumPermissions = PermissionRecord.maximumApps
 
     /// Says whether an app may use Bluetooth. Its managers learn of it (behaviour 1.18).
     package func setPermission(_ permission: AppPermission, for app: String) {
         guard permissions[app] != nil || permissions.count < Self.maximumPermissions else { return }
         permissions[app] = permission
+        records.keep(PermissionRecord(permissions))
         tellStates()
     }
 
@@ -46,6 +47,7 @@ extension BluetoothSystem {
     /// Forgets what was decided of an app: the person is asked once more.
     package func resetPermission(of app: String) {
         permissions[app] = nil
+        records.keep(PermissionRecord(permissions))
         tellStates()
     }
 

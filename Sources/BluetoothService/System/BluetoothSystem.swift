@@ -65,6 +65,12 @@ package final class BluetoothSystem {
     var peers: PeerTable
     /// The attribute tables of peers that are remembered (behaviours 4.9, 4.10).
     var tables = RecencyTable<UUID, KnownTable>(limit: KnownTable.maximumPeers)
+    /// Writes down what is kept of apps, and of what the person says.
+    let records = RecordKeeper()
+    /// The apps of which something else may be kept than before; looked at once in a turn of the loop.
+    var changedApps: [AppIdentity] = []
+    /// Whether that is about to happen.
+    var isKeeping = false
     /// Which apps may use Bluetooth, by name, besides what the configuration says.
     var permissions: [String: AppPermission] = [:]
     /// What is kept of apps whose process is gone.
@@ -78,7 +84,7 @@ package final class BluetoothSystem {
     private var managers: [(key: ManagerKey, app: AppIdentity, session: any ManagerSession)] = []
     private var lastManager: UInt64 = 0
     private var lastInFront: UInt64 = 0
-    private var apps: [WeakApp] = []
+    private var launches: [WeakApp] = []
 
     // What comes and goes.
     let controllers: ControllerSource
@@ -162,15 +168,18 @@ package final class BluetoothSystem {
             self?.keeper.update(BondIdentifier(central)) { $0.record = record }
         }
         keeper.onNotice = { [weak self] in self?.tell($0) }
+        records.onTrouble = { [weak self] error in self?.trouble("\(error)") }
     }
 
-    /// Brings the controller up.
+    /// Goes on with what was kept, and brings the controller up.
     package func start() {
+        openRecords()
         handle(.start)
     }
 
-    /// Ends everything, for good.
+    /// Ends everything, for good, but for what is kept, which stays as it is.
     package func stop() {
+        closeRecords()
         handle(.stop)
         closeBonds()
     }
@@ -201,13 +210,13 @@ package final class BluetoothSystem {
         inBackground: Bool = false
     ) -> App {
         let app = App(identity, declaration, inBackground: inBackground, system: self)
-        apps.removeAll { $0.app == nil }
-        apps.append(WeakApp(app: app))
+        launches.removeAll { $0.app == nil }
+        launches.append(WeakApp(app: app))
         return app
     }
 
     /// The apps that have a process, the oldest first.
-    var runningApps: [App] { apps.compactMap(\.app).filter(\.life.hasProcess) }
+    var runningApps: [App] { launches.compactMap(\.app).filter(\.life.hasProcess) }
 
     private struct WeakApp {
         weak var app: App?
@@ -240,6 +249,22 @@ extension BluetoothSystem {
     var centrals: [CentralSession] { managers.compactMap { $0.session as? CentralSession } }
     var peripherals: [PeripheralSession] { managers.compactMap { $0.session as? PeripheralSession } }
 
+    /// A manager's session, which is not told anything yet.
+    func makeSession(_ key: ManagerKey, of manager: AppManager) -> any ManagerSession {
+        switch manager.role {
+        case .central: CentralSession(key, of: manager, system: self)
+        case .peripheral: PeripheralSession(key, of: manager, system: self)
+        }
+    }
+
+    /// Whose managers there are.
+    var apps: [AppIdentity] { managers.map(\.app) }
+
+    /// The managers of an app, the oldest first.
+    func sessions(of app: AppIdentity) -> [any ManagerSession] {
+        managers.filter { $0.app == app }.map(\.session)
+    }
+
     func nextManagerNumber() -> UInt64 {
         lastManager += 1
         return lastManager
@@ -253,11 +278,13 @@ extension BluetoothSystem {
     /// Adds a manager. It learns the state at once, or when there is one.
     func add(_ session: any ManagerSession, _ key: ManagerKey, of app: AppIdentity) {
         managers.append((key, app, session))
+        noteChange(of: app)
         if state(for: app) != .unknown { session.stateChanged(to: state(for: app)) }
     }
 
     func remove(_ session: any ManagerSession) {
-        managers.removeAll { $0.session === session }
+        guard let index = managers.firstIndex(where: { $0.session === session }) else { return }
+        noteChange(of: managers.remove(at: index).app)
     }
 
     /// The manager that has this name.
@@ -272,12 +299,13 @@ extension BluetoothSystem {
         if new == .poweredOff { tables.removeAll() }
         observers.tell(.state, .stateChanged(new))
         tellStates()
-        if new == .poweredOn { for app in preserved.values { app.radioIsBack() } }
     }
 
     func tellStates() {
         for (_, app, session) in managers where session.state != state(for: app) {
+            preserved[app]?.willChangeState(of: session)
             session.stateChanged(to: state(for: app))
         }
+        for app in preservedApps { app.radioIsBack() }
     }
 }

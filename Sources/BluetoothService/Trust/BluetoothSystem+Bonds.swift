@@ -96,5 +96,7 @@ extension BluetoothSystem {
     func setName(_ name: String, of peer: UUID) {
         peers.setDeviceName(name, of: peer, at: loop.now)
         keeper.update(BondIdentifier(peer)) { $0.name = name }
+        peers.names.set(bonded.contains(peer) ? nil : name, of: peer)
+        noteChange()
     }
 }

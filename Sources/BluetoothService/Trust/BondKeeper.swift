@@ -16,6 +16,9 @@ final class BondKeeper {
     /// Tells the person.
     var onNotice: ((SystemNotice) -> Void)?
 
+    /// Called with what everything is kept in, when it was opened.
+    var onStorage: ((any BondStorage) -> Void)?
+
     private let place: SystemConfiguration.Store
     private let capacity: Int
     private let random: RandomSource
@@ -38,9 +41,7 @@ final class BondKeeper {
         if let store, store.adapter == adapter { return }
         store = nil
         do throws(BondError) {
-            let storage: any BondStorage
-            if let known = self.storage { storage = known } else { storage = try makeStorage() }
-            self.storage = storage
+            let storage = try openStorage()
             let opened = try BondStore(storage: storage, adapter: adapter, random: random, capacity: capacity)
             opened.onEvict = { [weak self] in self?.onNotice?(.forgotten(BondedPeer($0))) }
             opened.onFailure = { [weak self] in self?.onNotice?(.bondsUnavailable(reason: "\($0)")) }
@@ -60,6 +61,16 @@ final class BondKeeper {
     func secret(_ purpose: String) -> Key128 {
         let octets = (try? storage?.derive(purpose)) ?? random.bytes(16)
         return Key128(Block128(octets.prefix(16)) ?? .zero)
+    }
+
+    /// Opens what everything is kept in, if that was not done.
+    @discardableResult
+    func openStorage() throws(BondError) -> any BondStorage {
+        if let storage { return storage }
+        let made = try makeStorage()
+        storage = made
+        onStorage?(made)
+        return made
     }
 
     private func makeStorage() throws(BondError) -> any BondStorage {

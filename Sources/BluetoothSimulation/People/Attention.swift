@@ -42,16 +42,26 @@ final class Attention {
     /// Those who look at this screen and wait for something to appear.
     private var onlookers: [() -> Void] = []
 
-    /// Whom a system asks and tells.
-    init(at name: String, of system: BluetoothSystem) {
+    /// A device's screen.
+    init(at name: String, on loop: any EventLoop) {
         self.name = name
-        loop = system.loop
+        self.loop = loop
+    }
+
+    /// A system asks and tells here from now on.
+    func belongs(to system: BluetoothSystem) {
         self.system = system
         system.prompter = self
         system.permissionPrompter = self
         system.observers.add(.notices) { [weak self] in
             if case .noticed(let notice) = $0.happening { self?.take(notice.description) }
         }
+    }
+
+    /// The device is switched off: nothing is on the screen.
+    func forgetAll() {
+        shown = []
+        openQuestions = []
     }
 
     var alerts: [PairingAlert] { shown.filter { !$0.isAnswered }.map(\.alert) }

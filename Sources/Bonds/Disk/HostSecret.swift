@@ -39,12 +39,15 @@ struct HostSecret: Sendable {
     /// Octets that only this host can make, the same each time for the same purpose.
     func derive(_ purpose: String) -> [UInt8] { Self.seal(Array(purpose.utf8), octets) }
 
-    /// What proves that this host has written a file of bonds.
-    func seal(_ file: [UInt8]) -> [UInt8] { Self.seal(file, derive("bonds")) }
+    /// The same for whoever is outside of this room. Whatever the purpose, it is nothing that the secret is used for in here.
+    func deriveForOthers(_ purpose: String) -> [UInt8] { derive("derive \(purpose)") }
 
-    /// Whether this host has written a file of bonds with this seal.
-    func isSeal(_ seal: [UInt8], of file: [UInt8]) -> Bool {
-        let key = SymmetricKey(data: derive("bonds"))
+    /// What proves that this host has written a file for a purpose.
+    func seal(_ file: [UInt8], for purpose: String) -> [UInt8] { Self.seal(file, derive(purpose)) }
+
+    /// Whether this host has written a file with this seal.
+    func isSeal(_ seal: [UInt8], of file: [UInt8], for purpose: String) -> Bool {
+        let key = SymmetricKey(data: derive(purpose))
         return HMAC<SHA256>.isValidAuthenticationCode(seal, authenticating: file, using: key)
     }
 

@@ -1,7 +1,11 @@
+import EventLoops
+
 /// Where bonds are kept.
 package protocol BondStorage: AnyObject {
     /// Where that is, for a person.
     var place: String { get }
+    /// Other things that are kept in the same place.
+    var records: any RecordStorage { get }
 
     /// What was saved last; nil when nothing was.
     ///
@@ -23,10 +27,23 @@ package final class MemoryBondStorage: BondStorage {
     package private(set) var state: StoredBonds?
     /// Thrown by ``save(_:)`` in place of saving, to see what becomes of a full disk.
     package var failure: BondError?
+    /// Other things that are kept as long.
+    package let records: any RecordStorage
+
+    private let secret: HostSecret?
 
     /// Nothing is kept, or `state`.
-    package init(_ state: StoredBonds? = nil) {
+    ///
+    /// - Parameter secret: Makes a secret of the host: what follows from it is the same as long as this object lasts. Without one
+    ///   nothing follows.
+    package init(
+        _ state: StoredBonds? = nil,
+        secret random: RandomSource? = nil,
+        records: any RecordStorage = MemoryRecordStorage()
+    ) {
         self.state = state
+        self.records = records
+        secret = random.map { HostSecret(random: $0, predecessor: nil) }
     }
 
     /// Says that it is memory.
@@ -41,6 +58,6 @@ package final class MemoryBondStorage: BondStorage {
         self.state = state
     }
 
-    /// Nothing lasts.
-    package func derive(_ purpose: String) -> [UInt8]? { nil }
+    /// Octets that follow from the secret, if there is one.
+    package func derive(_ purpose: String) -> [UInt8]? { secret?.deriveForOthers(purpose) }
 }

@@ -238,6 +238,7 @@ final class RestorationWorld {
         modes: AppDeclaration.BackgroundModes = .central,
         connectOptions: @escaping @Sendable () -> [String: Any]? = { nil },
         sensor identifier: String? = Sensor.identifier,
+        usesAccessorySetup: Bool = false,
         version: SystemVersion = .newest
     ) {
         var options = DeviceOptions()
@@ -245,7 +246,9 @@ final class RestorationWorld {
         phone = world.addDevice(named: "Phone", options: options)
         belt = world.addDevice(named: "Belt")
         let (collected, sensed, running) = (collected, sensed, running)
-        phone.install("collector", declaring: AppDeclaration(backgroundModes: modes)) { _, launch in
+        var declaration = AppDeclaration(backgroundModes: modes)
+        declaration.usesAccessorySetup = usesAccessorySetup
+        phone.install("collector", declaring: declaration) { _, launch in
             collected.note(launch.line)
             return Collector(collected, identifier: collector, connectOptions: connectOptions())
         }
@@ -273,6 +276,13 @@ final class RestorationWorld {
         world.run(for: .seconds(5))
         _ = collected.take()
         if !keepingSensed { _ = sensed.take() }
+    }
+
+    /// The person ends the phone's app and opens it again, which looks for a belt once more.
+    func lookAnew() {
+        collector.forceQuit()
+        phone.open("collector")
+        world.run(for: .seconds(20))
     }
 
     func measure(_ value: UInt8) {

@@ -1,0 +1,58 @@
+import BluetoothService
+import BluetoothTypes
+import EventLoops
+
+@testable import Bonds
+
+extension FuzzTarget {
+    /// What is kept of apps, of what the person says, and of names: without their seals, which would keep nearly all changes out, and
+    /// the sealed file that they stand in.
+    static let records = FuzzTarget(
+        "records",
+        maximumLength: 2_000,
+        seeds: [app.encoded().bytes, PermissionRecord(["a": .denied, "b": .allowedAlways]).encoded().bytes]
+            + [NameRecord().encoded().bytes, file.encode(app.encoded(), secret).bytes]
+    ) { input in
+        check(AppRecord.self, input)
+        check(PermissionRecord.self, input)
+        check(NameRecord.self, input)
+        let decode = { (octets: PacketBuffer) throws -> PacketBuffer in try file.decode(octets, secret) }
+        if let content = Codec.read(input, decode) {
+            Codec.survives(content, encode: { file.encode($0, secret) }, decode: decode)
+        }
+    }
+
+    private static func check<Record: PacketFields & Equatable>(_ type: Record.Type, _ input: FuzzInput) {
+        let decode = { (octets: PacketBuffer) throws -> Record in try Record(reading: octets) }
+        if let record = Codec.read(input, decode) { Codec.check(record, decode: decode) }
+    }
+
+    private static let secret = HostSecret(random: RandomSource(seed: 4), predecessor: nil)
+    private static let file = SealedFile(
+        mark: Array("HARALDRC".utf8),
+        version: 1,
+        maximumSize: 1 << 20,
+        purpose: "record app-00",
+        content: "records"
+    )
+
+    /// An app with a manager of each role.
+    private static var app: AppRecord {
+        let service = LocalService(id: LocalAttributeID(1), uuid: 0x180D, isPrimary: true)
+        let central = ManagerRecord(
+            role: .central,
+            options: ManagerOptions(showsPowerAlert: true, restoreIdentifier: "one"),
+            wishes: [
+                .central(.startScan(ScanRequest(services: [0x180D]))),
+                .central(.peer(PeerInfo().identifier, .connect(ConnectOptions()))),
+            ]
+        )
+        let peripheral = ManagerRecord(
+            role: .peripheral,
+            options: ManagerOptions(showsPowerAlert: false, restoreIdentifier: "two"),
+            wishes: [.peripheral(.addService(service)), .peripheral(.startAdvertising(AdvertisingRequest()))]
+        )
+        let identity = AppIdentity(name: "com.example.app", owner: 1_000)
+        return AppRecord(app: identity, declaration: AppDeclaration(), managers: [central, peripheral])
+    }
+}

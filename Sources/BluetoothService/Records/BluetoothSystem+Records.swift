@@ -1,0 +1,104 @@
+import Bonds
+import EventLoops
+import Foundation
+
+// MARK: - What is written down
+
+extension BluetoothSystem {
+    /// Goes on with what was kept by the system before this one. Where that cannot be read now it is tried again when there is a
+    /// controller, with its bonds.
+    func openRecords() {
+        keeper.onStorage = { [weak self] in self?.takeRecords(from: $0.records) }
+        do throws(BondError) {
+            takeRecords(from: try keeper.openStorage().records)
+        } catch {
+            trouble("what is kept of apps cannot be read: \(error)")
+        }
+    }
+
+    private func takeRecords(from storage: any RecordStorage) {
+        guard let found = records.open(storage) else { return }
+        permissions = found.permissions.permissions.merging(permissions) { $1 }
+        peers.names = found.names
+        records.keep(PermissionRecord(permissions))
+        for app in apps { noteChange(of: app) }
+        for record in found.apps {
+            if configuration.version.preservesAcrossSwitches, preserved[record.app] == nil {
+                preserve(record)
+            } else {
+                // Behaviour 10.18, or an app that is here by now.
+                noteChange(of: record.app)
+            }
+        }
+    }
+
+    /// Writes what has changed, and nothing any more: what ends with the system is not over for its apps.
+    func closeRecords() {
+        keepChanged()
+        records.close()
+    }
+
+    /// Something else may have to be asked for again of an app than before. It is written down when all that is due now has run.
+    func noteChange(of app: AppIdentity) {
+        if !changedApps.contains(app) { changedApps.append(app) }
+        noteChange()
+    }
+
+    /// Something is to be written down.
+    func noteChange() {
+        guard !isKeeping else { return }
+        isKeeping = true
+        loop.execute { [weak self] in self?.keepChanged() }
+    }
+
+    private func keepChanged() {
+        let apps = changedApps
+        (changedApps, isKeeping) = ([], false)
+        for app in apps { records.keep(record(of: app), of: app) }
+        records.keep(peers.names)
+    }
+
+    /// An app asks for something: what is kept with it is durable before anything comes of it, so that an app that has heard of an
+    /// effect finds it again.
+    func willHandle(_ request: Request, _ session: any ManagerSession, of app: AppIdentity) {
+        guard session.manager.options.restoreIdentifier != nil, session.state == .poweredOn, request.changesWishes
+        else {
+            return
+        }
+        let (wishes, name) = (wishes(of: session, in: app), ObjectIdentifier(session))
+        let next = wishes.after(request)
+        guard next != wishes else { return }
+        records.keep(record(of: app) { ObjectIdentifier($0) == name ? next : nil }, of: app)
+        // Should it come to something else.
+        noteChange(of: app)
+    }
+
+    /// The record of an app as things stand; nil when nothing is kept of it. An app that nobody manages is as on a Mac, where nothing
+    /// is restored (behaviour 10.22).
+    ///
+    /// - Parameter coming: What a manager has to ask for again in a moment, if that is something else.
+    private func record(
+        of app: AppIdentity,
+        coming: (any ManagerSession) -> [Request]? = { _ in nil }
+    ) -> AppRecord? {
+        let kept = sessions(of: app).filter {
+            $0.manager.options.restoreIdentifier != nil && $0.manager.life.declaration.isManaged
+        }
+        guard let declaration = kept.last?.manager.life.declaration else { return nil }
+        let managers = kept.prefix(ServiceLimits.managers).map { session in
+            var options = session.manager.options
+            options.isReopened = false
+            let wishes = coming(session) ?? wishes(of: session, in: app)
+            return ManagerRecord(role: session.manager.role, options: options, wishes: wishes)
+        }
+        return AppRecord(app: app, declaration: declaration, managers: Array(managers))
+    }
+
+    private func wishes(of session: any ManagerSession, in app: AppIdentity) -> [Request] {
+        if let kept = preserved[app]?.managers.first(where: { $0.session === session }), let wishes = kept.wishes {
+            return wishes
+        }
+        let postponed = session.manager.postponed
+        return postponed.isEmpty ? session.wishes : postponed
+    }
+}

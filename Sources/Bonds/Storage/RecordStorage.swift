@@ -1,0 +1,70 @@
+/// What has a place of its own beside the bonds, so that nobody has to look for it.
+package enum RecordSlot: Hashable, Sendable {
+    /// Places for apps.
+    package static let apps = 64
+
+    /// One of the places for what is kept of an app, `0..<apps`.
+    case app(Int)
+    /// What the person has said of apps.
+    case permissions
+    /// What peers are called.
+    case names
+
+    /// What its file is called.
+    package var name: String {
+        switch self {
+        case .app(let number): number < 10 ? "app-0\(number)" : "app-\(number)"
+        case .permissions: "permissions"
+        case .names: "names"
+        }
+    }
+}
+
+/// Where something is kept besides bonds; what it is, is for others to say. One record in one slot.
+package protocol RecordStorage: AnyObject {
+    /// What was saved last in a slot; nil when nothing was.
+    ///
+    /// - Throws: when it cannot be had whole and as this host wrote it. Then nothing of it is to be used.
+    func load(_ slot: RecordSlot) throws(RecordError) -> [UInt8]?
+
+    /// Keeps octets in place of what was there. They are durable when this returns, and when it throws, the old ones or the new ones
+    /// are kept, and never a part.
+    func save(_ octets: [UInt8], in slot: RecordSlot) throws(RecordError)
+
+    /// Keeps nothing in a slot. That is durable when this returns.
+    func remove(_ slot: RecordSlot) throws(RecordError)
+}
+
+/// Records that last as long as this object.
+package final class MemoryRecordStorage: RecordStorage {
+    /// What was saved, as it would stand in files.
+    package var contents: [RecordSlot: [UInt8]]
+    /// Thrown in place of saving and removing, to see what becomes of a full disk.
+    package var failure: RecordError?
+    /// How often something was saved or removed.
+    package private(set) var changes = 0
+
+    /// Nothing is kept, or `contents`.
+    package init(_ contents: [RecordSlot: [UInt8]] = [:]) {
+        self.contents = contents
+    }
+
+    /// What was saved last in a slot.
+    package func load(_ slot: RecordSlot) -> [UInt8]? { contents[slot] }
+
+    /// Keeps octets.
+    package func save(_ octets: [UInt8], in slot: RecordSlot) throws(RecordError) {
+        try change(slot, octets)
+    }
+
+    /// Keeps nothing.
+    package func remove(_ slot: RecordSlot) throws(RecordError) {
+        try change(slot, nil)
+    }
+
+    private func change(_ slot: RecordSlot, _ octets: [UInt8]?) throws(RecordError) {
+        if let failure { throw failure }
+        contents[slot] = octets
+        changes += 1
+    }
+}

@@ -1,0 +1,153 @@
+import BluetoothTypes
+import Bonds
+import EventLoops
+import Foundation
+import Testing
+
+@testable import BluetoothService
+
+/// How records are written.
+@Suite struct RecordCodecTests {
+    static let peer = UUID(uuidString: "00010203-0405-4607-8809-0A0B0C0D0E0F") ?? .blank
+
+    /// An app with a manager of each role that has everything.
+    static var full: AppRecord {
+        var declaration = AppDeclaration(
+            displayName: "Herzgurt",
+            usageDescription: "To read your belt",
+            backgroundModes: [.central, .peripheral]
+        )
+        declaration.launchCommand = ["/usr/bin/heart", "--quiet"]
+        declaration.usesAccessorySetup = true
+        var connect = ConnectOptions()
+        (connect.notifiesOnConnection, connect.startDelay, connect.reconnectsAutomatically) = (true, 7, true)
+        var advertisement = AdvertisingRequest(localName: "Belt", services: [0x180D])
+        advertisement.manufacturerData = [1, 2, 3]
+        return AppRecord(
+            app: AppIdentity(name: "com.example.heart", owner: 1_000),
+            declaration: declaration,
+            managers: [
+                ManagerRecord(
+                    role: .central,
+                    options: ManagerOptions(showsPowerAlert: false, restoreIdentifier: "one"),
+                    wishes: [
+                        .central(.startScan(ScanRequest(services: [0x180D], allowsDuplicates: true, lostAfter: 500))),
+                        .central(.peer(peer, .connect(connect))),
+                    ]
+                ),
+                ManagerRecord(
+                    role: .peripheral,
+                    options: ManagerOptions(showsPowerAlert: true, restoreIdentifier: ""),
+                    wishes: [
+                        .peripheral(.addService(Example.heartRate)), .peripheral(.startAdvertising(advertisement)),
+                    ]
+                ),
+            ]
+        )
+    }
+
+    static var names: NameRecord {
+        var names = NameRecord()
+        names.set("Gürtel", of: peer)
+        names.set("", of: .blank)
+        return names
+    }
+
+    private func check<Record: PacketFields & Hashable>(_ record: Record) throws {
+        let octets = record.encoded()
+        #expect(try Record(reading: octets) == record)
+        for count in 0..<octets.count {
+            #expect(throws: PacketError.self, "\(Record.self) cut at \(count)") {
+                try Record(reading: octets.prefix(upTo: count))
+            }
+        }
+        #expect(throws: PacketError.self) { try Record(reading: PacketBuffer(octets.bytes + [0])) }
+        var other = octets.bytes
+        other[0] = 2
+        #expect(throws: PacketError(.value(2), at: "version")) { try Record(reading: PacketBuffer(other)) }
+    }
+
+    @Test func everyRecordComesBackAndIsWholeOrNothing() throws {
+        try check(Self.full)
+        try check(AppRecord(app: AppIdentity(name: "a"), declaration: AppDeclaration(), managers: []))
+        try check(PermissionRecord(["b": .denied, "a": .allowedAlways, "ä": .restricted, "c": .notDetermined]))
+        try check(PermissionRecord())
+        try check(Self.names)
+    }
+
+    /// Octets by lot, and records with some of theirs changed: what is read is written in one way.
+    @Test("AB-G05: whatever octets a record has, it is read whole or refused")
+    func whateverOctetsARecordHas() {
+        let random = RandomSource(seed: 7)
+        var read = 0
+        func check<Record: PacketFields & Hashable>(_ record: Record) {
+            let whole = record.encoded().bytes
+            for _ in 0..<3_000 {
+                var octets = random.below(4) == 0 ? [1, 0] + random.bytes(Int(random.below(64))) : whole
+                for _ in 0...random.below(3) {
+                    octets[Int(random.below(UInt64(octets.count)))] = UInt8(truncatingIfNeeded: random.next())
+                }
+                guard let found = try? Record(reading: PacketBuffer(octets)) else { continue }
+                read += 1
+                #expect((try? Record(reading: found.encoded())) == found, "\(octets)")
+            }
+        }
+        check(Self.full)
+        check(PermissionRecord(["b": .denied, "a": .allowedAlways]))
+        check(Self.names)
+        #expect(read > 1_000)
+    }
+
+    @Test("what a manager cannot keep is refused in a record, and so is one without an identifier")
+    func whatAManagerCannotKeepIsRefused() {
+        func refuses(_ change: (inout ManagerRecord) -> Void) -> Bool {
+            var record = Self.full
+            change(&record.managers[0])
+            return (try? AppRecord(reading: record.encoded())) == nil
+        }
+        #expect(!refuses { _ in })
+        #expect(refuses { $0.role = .peripheral })
+        #expect(refuses { $0.wishes = [.central(.stopScan)] })
+        #expect(refuses { $0.wishes = [.central(.peer(Self.peer, .cancelConnection))] })
+        #expect(refuses { $0.wishes = [.channel(ChannelID(1), .close)] })
+        #expect(refuses { $0.options.restoreIdentifier = nil })
+        #expect(refuses { $0.options.isReopened = true })
+    }
+
+    @Test("AB-G05: records have bounds, and each app or peer stands in one once")
+    func recordsHaveBounds() throws {
+        var record = Self.full
+        record.managers = Array(repeating: record.managers[0], count: ServiceLimits.managers)
+        #expect(try AppRecord(reading: record.encoded()) == record)
+        record.managers.append(record.managers[0])
+        #expect(throws: PacketError(.length(65), at: "managers")) { try AppRecord(reading: record.encoded()) }
+        let apps = (0...PermissionRecord.maximumApps).map { ("app \($0)", AppPermission.denied) }
+        let most = PermissionRecord(Dictionary(uniqueKeysWithValues: apps.dropLast()))
+        #expect(try PermissionRecord(reading: most.encoded()) == most)
+        #expect(throws: PacketError(.length(1_025), at: "apps")) {
+            try PermissionRecord(reading: PermissionRecord(Dictionary(uniqueKeysWithValues: apps)).encoded())
+        }
+        // Twice the same app, and in another order than the one that is written.
+        for names in ["aa", "ba"] {
+            let entries: [UInt8] = names.utf8.flatMap { [1, 0, $0, 2] as [UInt8] }
+            #expect(throws: PacketError.self) { try PermissionRecord(reading: PacketBuffer([1, 0, 2, 0] + entries)) }
+        }
+    }
+
+    @Test("AB-G02, behaviour 2.25: of so many peers names are kept, and the one that was read longest ago goes first")
+    func soManyNamesAreKept() throws {
+        var names = NameRecord()
+        let peers = (0...NameRecord.maximumPeers).map {
+            UUID([UInt8](repeating: UInt8($0 % 251), count: 15) + [UInt8($0 / 251)])
+        }
+        for peer in peers { names.set("Belt", of: peer) }
+        #expect(names.entries.count == NameRecord.maximumPeers && names.name(of: peers[0]) == nil)
+        #expect(names.name(of: peers[1]) == "Belt" && names.name(of: peers[NameRecord.maximumPeers]) == "Belt")
+        #expect(try NameRecord(reading: names.encoded()) == names)
+        names.set("Gurt", of: peers[1])
+        #expect(names.name(of: peers[1]) == "Gurt" && names.entries.count == NameRecord.maximumPeers)
+        names.set(nil, of: peers[1])
+        names.set(String(repeating: "a", count: Bond.maximumName + 1), of: peers[2])
+        #expect(names.name(of: peers[1]) == nil && names.name(of: peers[2]) == nil)
+    }
+}

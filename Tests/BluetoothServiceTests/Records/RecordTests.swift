@@ -1,0 +1,173 @@
+import BluetoothTypes
+import Bonds
+import EventLoops
+import Foundation
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// What is kept of apps is written down before anything comes of it, and no oftener than it changes.
+@Suite struct RecordTests {
+    private static let scan = Request.central(.startScan(ScanRequest(services: [0x180D])))
+
+    /// What a manager asks for that has to be asked for again, each with what is kept after it.
+    private func requests(_ peer: UUID) -> [(ManagerRole, [(Request, Int)])] {
+        let other = ScanRequest(services: [0x180F])
+        let connect = Request.central(.peer(peer, .connect(ConnectOptions())))
+        let advertise = Request.peripheral(.startAdvertising(AdvertisingRequest(localName: "Belt", services: [0x180D])))
+        let central: [(Request, Int)] = [
+            (Self.scan, 1), (.central(.startScan(other)), 1), (connect, 2), (.central(.stopScan), 1),
+            (.central(.peer(peer, .cancelConnection)), 0), (connect, 1), (.central(.peer(peer, .forget)), 0),
+        ]
+        let peripheral: [(Request, Int)] = [
+            (.peripheral(.addService(Example.heartRate)), 1), (advertise, 2), (.peripheral(.stopAdvertising), 1),
+            (.peripheral(.removeService(Example.serviceID)), 0), (.peripheral(.addService(Example.heartRate)), 1),
+            (.peripheral(.removeAllServices), 0),
+        ]
+        return [(.central, central), (.peripheral, peripheral)]
+    }
+
+    @Test("behaviour 10.15: each request is in the record before it is performed, by one save, and none follows")
+    func eachRequestIsWrittenBeforeItIsPerformed() throws {
+        let peer = try #require(UUID(uuidString: "00010203-0405-4607-8809-0A0B0C0D0E0F"))
+        for (role, requests) in requests(peer) {
+            let bench = RecordBench()
+            let peer = bench.phone.system.peers.see(BluetoothAddress(0xC000_0000_0001, kind: .randomDevice)).identifier
+            let (_, manager) = bench.open("App", role)
+            let session = try #require(bench.phone.system.sessions(of: AppIdentity(name: "com.example.App")).first)
+            for (request, count) in self.requests(peer).first(where: { $0.0 == role })?.1 ?? requests {
+                let (before, saves) = (session.wishes, bench.records.inner.changes)
+                var stood: [[Request]] = []
+                bench.records.willChange = { _, _ in stood.append(session.wishes) }
+                manager.send(request)
+                bench.world.run(.milliseconds(50))
+                #expect(stood == [before], "\(request)")
+                #expect(session.wishes != before && bench.records.inner.changes == saves + 1, "\(request)")
+                #expect(bench.wishes == session.wishes && session.wishes.count == count, "\(request)")
+            }
+        }
+    }
+
+    @Test(
+        "nothing is written where nothing changes, nor of managers without an identifier, or apps that nobody manages"
+    )
+    func nothingIsWrittenWhereNothingChanges() throws {
+        let bench = RecordBench()
+        let (_, manager) = bench.open()
+        manager.send(Self.scan)
+        bench.world.run(.seconds(1))
+        let changes = bench.records.inner.changes
+        #expect(changes == 2)
+        for request in [Self.scan, .central(.resetScanFilter), .central(.watchConnections(nil))] {
+            manager.send(request)
+        }
+        let plain = bench.phone.manager(.central, of: bench.phone.app("Plain"))
+        plain.send(Self.scan)
+        let unmanaged = bench.phone.manager(.central, restoring: "one")
+        unmanaged.send(Self.scan)
+        bench.world.run(.seconds(1))
+        #expect(bench.records.inner.changes == changes && bench.written.count == 1)
+    }
+
+    @Test("what changes by events of one turn is written once, at its end")
+    func whatChangesByEventsIsWrittenOnce() {
+        let bench = RecordBench()
+        let app = bench.phone.app("Collector", .central)
+        for number in 0..<5 { _ = bench.phone.manager(.central, of: app, restoring: "\(number)") }
+        let managers = bench.phone.system.centrals
+        for manager in managers { manager.handle(Self.scan) }
+        bench.phone.system.noteChange(of: AppIdentity(name: "com.example.Collector"))
+        bench.world.run(.zero)
+        let changes = bench.records.inner.changes
+        #expect(bench.written.first?.managers.map(\.wishes) == Array(repeating: [Self.scan], count: 5))
+        bench.phone.system.setPower(false)
+        bench.world.run(.seconds(1))
+        #expect(bench.records.inner.changes == changes + 1)
+        #expect(bench.written.first?.managers.map(\.wishes) == Array(repeating: [], count: 5))
+    }
+
+    @Test("a request that comes to nothing is not kept")
+    func aRequestThatComesToNothingIsNotKept() {
+        let bench = RecordBench()
+        let (_, manager) = bench.open()
+        manager.send(.central(.peer(.blank, .connect(ConnectOptions()))))
+        bench.world.run(.seconds(1))
+        #expect(bench.wishes == [])
+        let (_, sensor) = bench.open("Sensor", .peripheral)
+        var wrong = AdvertisingRequest(localName: "Belt")
+        wrong.manufacturerData = [1]
+        sensor.send(.peripheral(.startAdvertising(wrong)))
+        bench.world.run(.seconds(1))
+        #expect(bench.written.last?.managers.first?.wishes == [])
+    }
+
+    @Test("a save that fails is told, the request goes on, and the next change is saved")
+    func aSaveThatFailsIsTold() {
+        let bench = RecordBench()
+        let (_, manager) = bench.open()
+        bench.records.inner.failure = .unavailable(reason: "the disk is full")
+        manager.send(Self.scan)
+        bench.world.run(.zero)
+        #expect(bench.phone.system.centrals.first?.scans == true)
+        #expect(bench.troubles.contains { $0.contains("the disk is full") } && bench.wishes == [])
+        bench.records.inner.failure = nil
+        manager.send(.central(.startScan(ScanRequest(services: [0x180F]))))
+        bench.world.run(.zero)
+        #expect(bench.wishes == [.central(.startScan(ScanRequest(services: [0x180F])))])
+    }
+
+    @Test("a value that could not be read again is not written, and the older state stays")
+    func aValueThatCouldNotBeReadAgainIsNotWritten() {
+        let bench = RecordBench()
+        let (_, manager) = bench.open()
+        manager.send(Self.scan)
+        bench.world.run(.zero)
+        manager.send(.central(.startScan(ScanRequest(services: Array(repeating: 0x180D, count: 70_000)))))
+        bench.world.run(.zero)
+        #expect(bench.wishes == [Self.scan] && bench.troubles.count == 1)
+    }
+
+    @Test(
+        "behaviours 10.15, 10.16: a record is there while the app lives or is kept, and goes when nothing is kept any more",
+        arguments: [true, false]
+    )
+    func aRecordGoesWhenNothingIsKept(isCrashed: Bool) {
+        func check(_ what: String, _ end: (RecordBench, InProcessConnection, TestManager) -> Void) {
+            let bench = RecordBench()
+            let (app, manager) = bench.open()
+            manager.send(Self.scan)
+            bench.world.run(.zero)
+            if isCrashed { app.happened(.ended(.crashed)) }
+            bench.world.run(.seconds(1))
+            #expect(bench.wishes == [Self.scan], "\(what)")
+            end(bench, app, manager)
+            bench.world.run(.seconds(1))
+            #expect(bench.written.isEmpty && bench.records.inner.contents.isEmpty, "\(what)")
+        }
+        check("ended by the person") { _, app, _ in app.happened(.ended(.forceQuit)) }
+        if isCrashed {
+            check("switched off in Settings") { bench, _, _ in bench.phone.system.setPower(false) }
+            check("patience over") { bench, _, _ in
+                _ = bench.phone.app("Collector")
+                bench.world.run(PreservedApp.patience)
+            }
+        } else {
+            check("closed by the app") { _, _, manager in manager.close() }
+        }
+    }
+
+    @Test("AB-G05: of so many apps records are kept; of more than that is told")
+    func ofSoManyAppsRecordsAreKept() {
+        let bench = RecordBench()
+        let apps = (0...RecordSlot.apps).map { bench.open("App\($0)") }
+        #expect(bench.written.count == RecordSlot.apps && bench.troubles.count == 1)
+        apps[3].app.happened(.ended(.forceQuit))
+        bench.world.run(.zero)
+        apps[RecordSlot.apps].manager.send(Self.scan)
+        bench.world.run(.zero)
+        #expect(bench.written.count == RecordSlot.apps)
+        #expect(bench.written[3].app.name == "com.example.App\(RecordSlot.apps)")
+        #expect(bench.written[3].managers.first?.wishes == [Self.scan])
+    }
+}

@@ -1,0 +1,190 @@
+import BluetoothTypes
+import Bonds
+import EventLoops
+import Foundation
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// A system that goes on with what the one before it has written.
+@Suite struct RestartTests {
+    private static let scan = Request.central(.startScan(ScanRequest(services: [0x180D])))
+
+    private func restored(_ events: [Event]) -> RestoredCentral? {
+        if case .central(.willRestore(let state)) = events.first { state } else { nil }
+    }
+
+    @Test("behaviours 10.7, 10.15: an app that makes its manager after a restart finds its scan, which goes on")
+    func anAppFindsItsScan() {
+        let bench = RecordBench()
+        bench.open().manager.send(Self.scan)
+        bench.world.run(.seconds(1))
+        bench.restart()
+        #expect(bench.phone.system.centrals.map(\.scans) == [true])
+        let (_, manager) = bench.open()
+        let events = manager.take()
+        #expect(restored(events)?.scan?.services == [0x180D] && events.dropFirst() == [.stateChanged(.poweredOn)])
+        #expect(bench.phone.system.centrals.map(\.scans) == [true] && bench.phone.system.preserved.isEmpty)
+        // And over one more.
+        #expect(bench.wishes == [Self.scan])
+        bench.restart()
+        #expect(bench.phone.system.centrals.map(\.scans) == [true])
+    }
+
+    @Test(
+        "behaviours 10.7, 10.11, 10.15: an app that comes before the radio is told what stood, and what it wanted goes on with the radio",
+        arguments: [ManagerRole.central, .peripheral]
+    )
+    func anAppThatComesBeforeTheRadio(role: ManagerRole) throws {
+        let bench = RecordBench()
+        let (_, first) = bench.open("App", role)
+        switch role {
+        case .central: first.send(Self.scan)
+        case .peripheral: try first.publish()
+        }
+        bench.world.run(.seconds(1))
+        let wishes = try #require(bench.wishes)
+        bench.restart(isStarted: false)
+        let (app, manager) = bench.open("App", role)
+        // It dies again before the radio is on.
+        app.happened(.ended(.crashed))
+        #expect(manager.take().count == 1 && bench.wishes == wishes)
+        let (_, second) = bench.open("App", role)
+        #expect(bench.phone.system.state == .unknown && bench.wishes == wishes)
+        bench.phone.system.start()
+        bench.world.run(.seconds(1))
+        let events = second.take()
+        let session = try #require(bench.phone.system.sessions(of: AppIdentity(name: "com.example.App")).first)
+        #expect(events.dropFirst() == [.stateChanged(.poweredOn)])
+        #expect(session.wishes == wishes && bench.wishes == wishes)
+        switch (role, events.first) {
+        case (.central, .central(.willRestore(let state))): #expect(state.scan?.services == [0x180D])
+        case (.peripheral, .peripheral(.willRestore(let state))):
+            #expect(state.services == [Example.heartRate] && state.advertising?.localName == "Strap")
+        default: Issue.record("\(events)")
+        }
+    }
+
+    @Test(
+        "behaviours 1.9, 10.15: an app that comes while the radio is off asks for itself what it wants, when it is on"
+    )
+    func anAppThatComesWhileTheRadioIsOff() {
+        let bench = RecordBench()
+        bench.open().manager.send(Self.scan)
+        bench.world.run(.seconds(1))
+        bench.restart(isStarted: false)
+        bench.phone.system.setPower(false, by: .controlCentre)
+        bench.world.run(.seconds(1))
+        #expect(bench.wishes == [Self.scan])
+        let (_, manager) = bench.open()
+        let events = manager.take()
+        #expect(restored(events)?.scan != nil && events.dropFirst() == [.stateChanged(.poweredOff)])
+        bench.phone.system.setPower(true, by: .controlCentre)
+        bench.world.run(.seconds(1))
+        #expect(bench.phone.system.centrals.map(\.scans) == [false] && bench.wishes == [])
+    }
+
+    @Test("behaviour 1.4: a process that comes back by itself is not restored, and what was kept for it is given up")
+    func aProcessThatComesBackByItself() {
+        let bench = RecordBench()
+        bench.open().manager.send(Self.scan)
+        bench.world.run(.seconds(1))
+        bench.restart()
+        let (_, manager) = bench.open(isReopened: true)
+        #expect(manager.take() == [.stateChanged(.poweredOn)])
+        #expect(bench.phone.system.centrals.map(\.scans) == [false] && bench.phone.system.preserved.isEmpty)
+        #expect(bench.wishes == [] && bench.written.first?.managers.first?.options.isReopened == false)
+        // The next one is restored as ever.
+        manager.send(Self.scan)
+        bench.world.run(.seconds(1))
+        bench.restart()
+        #expect(restored(bench.open().manager.take())?.scan != nil)
+    }
+
+    @Test(
+        "behaviours 10.4, 10.15: after a restart an app is launched when a process of it has had the time to come by itself"
+    )
+    func anAppIsLaunchedAfterAWhile() throws {
+        for comesByItself in [false, true] {
+            let bench = RecordBench()
+            bench.open().manager.send(Self.scan)
+            bench.world.run(.seconds(1))
+            bench.restart()
+            let strap = bench.world.device("Strap")
+            try strap.manager(.peripheral).publish()
+            bench.world.run(BluetoothSystem.settleTime - .seconds(1))
+            #expect(bench.launches.isEmpty && bench.phone.system.preserved.count == 1)
+            if comesByItself { _ = bench.open(isReopened: true) }
+            bench.world.run(.seconds(2))
+            #expect(bench.launches == (comesByItself ? [] : ["com.example.Collector"]))
+        }
+    }
+
+    @Test("behaviour 10.18: up to iOS 10 nothing outlives a restart, and the record is gone", arguments: [10, 11])
+    func upToTenNothingOutlivesARestart(version: Int) {
+        let bench = RecordBench { $0.version = SystemVersion(integerLiteral: version) }
+        bench.open().manager.send(Self.scan)
+        bench.world.run(.seconds(1))
+        #expect(bench.wishes == [Self.scan])
+        bench.restart()
+        bench.world.run(.seconds(1))
+        #expect(bench.phone.system.centrals.count == (version > 10 ? 1 : 0))
+        #expect(bench.written.count == (version > 10 ? 1 : 0))
+    }
+
+    @Test("AB-G06: a record that is damaged is told of and not used, and the system begins with the others")
+    func aDamagedRecordIsNotUsed() {
+        let bench = RecordBench()
+        for name in ["One", "Two", "Three"] { bench.open(name).manager.send(Self.scan) }
+        bench.open("Four").manager.send(Self.scan)
+        bench.world.run(.seconds(1))
+        let octets = bench.records.inner.contents[.app(0)] ?? []
+        bench.records.inner.contents[.app(1)] = octets.dropLast()
+        // Twice the same app.
+        bench.records.inner.contents[.app(2)] = octets
+        bench.records.inner.contents[.permissions] = [9]
+        let phone = bench.world.device("Phone", isUp: false, bonds: bench.storage)
+        var told = 0
+        phone.system.observers.add(.trouble) { _ in told += 1 }
+        #expect(Set(phone.system.preserved.keys.map(\.name)) == ["com.example.One", "com.example.Four"])
+        bench.world.run(.seconds(1))
+        #expect(phone.system.state == .poweredOn)
+        // What is damaged gives way last.
+        _ = phone.manager(.central, of: phone.app("Five"), restoring: "one")
+        #expect(
+            bench.records.inner.contents[.app(4)] != nil && bench.records.inner.contents[.app(1)] == octets.dropLast()
+        )
+    }
+
+    @Test("behaviours 10.3, 10.15: an orderly end of the system takes nothing away of what is kept")
+    func anOrderlyEndTakesNothingAway() throws {
+        let bench = RecordBench()
+        bench.open().manager.send(Self.scan)
+        try bench.open("Sensor", .peripheral).manager.publish()
+        bench.world.run(.seconds(1))
+        let before = bench.records.inner.contents
+        bench.phone.system.stop()
+        bench.world.run(.seconds(1))
+        #expect(bench.records.inner.contents == before && bench.written.count == 2)
+    }
+
+    @Test("behaviour 1.18: what the person has said of apps outlives a restart", arguments: [true, false])
+    func whatThePersonHasSaidOutlivesARestart(isReset: Bool) {
+        let bench = RecordBench { $0.permission = .notDetermined }
+        var saved: [AppPermission] = []
+        bench.records.willChange = { [bench] slot, _ in
+            if slot == .permissions {
+                saved.append(bench.phone.system.permission(of: AppIdentity(name: "com.example.Collector")))
+            }
+        }
+        let manager = bench.phone.manager(.central, of: bench.phone.app("Collector", usage: "To see"))
+        bench.phone.system.setPermission(.denied, for: "com.example.Collector")
+        if isReset { bench.phone.system.resetPermission(of: "com.example.Collector") }
+        bench.world.run(.zero)
+        #expect(saved.count == (isReset ? 2 : 1) && !manager.events.isEmpty)
+        bench.restart()
+        let again = bench.phone.manager(.central, of: bench.phone.app("Collector", usage: "To see"))
+        #expect(again.take() == (isReset ? [] : [.stateChanged(.unauthorized)]))
+    }
+}

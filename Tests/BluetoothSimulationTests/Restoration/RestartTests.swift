@@ -1,0 +1,153 @@
+import BluetoothSimulation
+import CoreBluetooth
+import EventLoops
+import Foundation
+import Radio
+import Testing
+
+@testable import BluetoothService
+
+/// Devices that are switched off and on again.
+@Suite struct RestartTests {
+    @Test(
+        "behaviours 10.5, 10.7, 10.10, 10.15, 10.21: after a restart a connection is made anew, and launches the app, which subscribes"
+    )
+    func aConnectionIsMadeAnew() {
+        let world = RestorationWorld()
+        world.collect()
+        world.phone.restart()
+        #expect(world.collector.phase == .notRunning(.deviceRestarted))
+        world.world.run(for: .seconds(15))
+        #expect(
+            world.collected.take() == [
+                "launched for [\"central collector\"]", "restores in state 0", "restored Belt, state 1", "state 5",
+                "connected", "notifying true",
+            ]
+        )
+        world.measure(61)
+        #expect(world.collected.take() == ["value [0, 61]"])
+    }
+
+    @Test("behaviours 10.6, 10.15: a person who opens the app at once after a restart finds it as it was")
+    func aPersonOpensTheAppAtOnce() {
+        let world = RestorationWorld()
+        world.collect()
+        world.phone.restart()
+        world.phone.open("collector")
+        world.world.run(for: .seconds(15))
+        #expect(
+            world.collected.take() == [
+                "launched by the person, with [\"central collector\"]", "restores in state 0",
+                "restored Belt, state 1", "state 5", "connected", "notifying true",
+            ]
+        )
+    }
+
+    @Test(
+        "behaviours 10.4, 10.12, 10.15: after a restart what was published and advertised is there again, and who uses it launches the app"
+    )
+    func whatWasPublishedIsThereAgain() {
+        let world = RestorationWorld()
+        world.collect()
+        world.belt.restart()
+        world.forgetSensor()
+        world.world.run(for: .seconds(2))
+        #expect(world.belt.advertisedAddress != nil)
+        #expect(world.sensed.take() == [])
+        // The belt has another address now, and has to be found anew (behaviour 11.6).
+        world.lookAnew()
+        #expect(
+            world.sensed.take() == [
+                "launched for [\"peripheral sensor\"]", "restores in state 0, advertises Belt [Heart Rate]",
+                "restored 2A37, 0 subscribed", "restored 2A39, 0 subscribed", "state 5, advertising true",
+                "subscribed to 2A37",
+            ]
+        )
+        #expect(world.collected.take().suffix(2) == ["connected", "notifying true"])
+        // It sleeps by now.
+        world.belt.open("sensor")
+        world.measure(61)
+        #expect(world.collected.take() == ["value [0, 61]"])
+    }
+
+    @Test("behaviours 10.3, 10.5, 10.15: a scan outlives a restart, finds, and launches the app")
+    func aScanOutlivesARestart() {
+        let world = RestorationWorld()
+        world.belt.move(to: .init(x: 5_000))
+        world.phone.open("collector")
+        world.world.run(for: .seconds(5))
+        _ = world.collected.take()
+        world.phone.restart()
+        world.world.run(for: .seconds(60))
+        #expect(world.collected.take().isEmpty)
+        world.belt.move(to: .init(x: 1))
+        world.world.run(for: .seconds(120))
+        let lines = world.collected.take()
+        #expect(
+            lines.prefix(3) == [
+                "launched for [\"central collector\"]", "restores in state 0, scan for [Heart Rate] true", "state 5",
+            ]
+        )
+        #expect(lines.suffix(2) == ["connected", "notifying true"])
+    }
+
+    @Test("behaviours 10.1, 10.15: without an identifier nothing outlives a restart")
+    func withoutAnIdentifierNothingOutlivesARestart() {
+        let world = RestorationWorld(collector: nil)
+        world.collect()
+        world.phone.restart()
+        world.world.run(for: .seconds(20))
+        world.measure(61)
+        #expect(world.collected.take().isEmpty)
+    }
+
+    @Test("behaviours 9.3, 10.4, 10.15: whenever devices are restarted, what the belt measures is heard in the end")
+    func wheneverDevicesAreRestarted() {
+        for seed in UInt64(1)...12 {
+            let (world, random) = (RestorationWorld(), RandomSource(seed: seed))
+            world.phone.open("collector")
+            for _ in 0..<8 {
+                world.world.run(for: .milliseconds(Int64(random.below(6_000))))
+                switch random.below(4) {
+                case 0, 1: world.phone.restart()
+                case 2:
+                    world.belt.restart()
+                    world.forgetSensor()
+                default: world.collector.crash()
+                }
+            }
+            world.world.run(for: .seconds(20))
+            // The person looks after both.
+            world.belt.open("sensor")
+            world.lookAnew()
+            _ = world.collected.take()
+            world.measure(61)
+            #expect(world.collected.take() == ["value [0, 61]"], "seed \(seed)")
+        }
+    }
+
+    @Test(
+        "behaviours 10.15, 10.16: the person ends an app after a restart before it was launched, and nothing of it comes back"
+    )
+    func thePersonEndsAnAppAfterARestart() {
+        let world = RestorationWorld()
+        world.collect()
+        world.phone.restart()
+        world.collector.forceQuit()
+        world.world.run(for: .seconds(20))
+        #expect(world.collected.take().isEmpty)
+        world.phone.restart()
+        world.world.run(for: .seconds(20))
+        #expect(world.collected.take().isEmpty)
+    }
+
+    @Test("behaviour 1.18: an app that was denied Bluetooth is denied it after a restart")
+    func anAppThatWasDeniedBluetooth() {
+        let world = RestorationWorld()
+        world.phone.setPermission(.denied, forApp: "collector")
+        world.phone.restart()
+        world.phone.open("collector")
+        world.world.run(for: .seconds(1))
+        #expect(world.collected.take().last == "state 3")
+    }
+}

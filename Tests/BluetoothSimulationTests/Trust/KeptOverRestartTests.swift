@@ -1,0 +1,82 @@
+import BluetoothService
+import Bonds
+import CoreBluetooth
+import EventLoops
+import Foundation
+import GATT
+import Testing
+
+@testable import BluetoothService
+@testable import BluetoothSimulation
+
+/// What a device knows of its peers when it is switched off and on again.
+@Suite struct KeptOverRestartTests {
+    private func restart(_ trust: TrustWorld) throws -> TrustCentral {
+        trust.phone.restart()
+        trust.world.run(for: .seconds(3))
+        return try trust.app()
+    }
+
+    @Test("behaviours 2.25, 6.19, 11.3: a peer that is not bonded keeps its identifier and its name over a restart")
+    func aStrangerKeepsItsIdentifierAndItsName() throws {
+        let trust = TrustWorld()
+        let app = try trust.app()
+        try app.visit()
+        trust.world.run(for: .seconds(3))
+        let identifier = try #require(app.identifier)
+        #expect(trust.phone.pairedPeers.isEmpty)
+        for _ in 1...2 {
+            let again = try restart(trust)
+            #expect(trust.phone.withSystem { $0.peers.recall(identifier)?.info.name } == "Sensor")
+            try again.connect(known: identifier)
+            try again.expect("connected")
+            try again.leave()
+            #expect(try again.find() == identifier)
+        }
+    }
+
+    @Test("behaviours 2.25, 4.10, 6.18: of a bonded peer keys, identifier, name and table outlive a restart")
+    func whatABondKeepsOutlivesARestart() throws {
+        let trust = TrustWorld()
+        let app = try trust.app()
+        try app.visit()
+        app.read(Trust.email)
+        #expect(try app.expect("value").error == nil)
+        let identifier = try #require(app.identifier)
+        try app.leave()
+        try app.connect(known: identifier)
+        try app.open()
+        try app.leave()
+        trust.world.run(for: .seconds(3))
+        let cache = try #require(trust.phone.withSystem { $0.keeper.store?.bonds.first?.cache })
+        #expect(cache.services?.isEmpty == false)
+        let again = try restart(trust)
+        let alerts = trust.watchAlerts()
+        #expect(trust.phone.withSystem { $0.keeper.store?.bonds.first?.cache } == cache)
+        #expect(trust.phone.pairedPeers.map(\.identifier) == [identifier])
+        #expect(trust.phone.pairedPeers.map(\.name) == ["Sensor"])
+        try again.connect(known: identifier)
+        try again.open()
+        again.read(Trust.email)
+        #expect(try again.expect("value").error == nil)
+        #expect(alerts.all.isEmpty)
+    }
+
+    @Test("behaviours 2.25, 6.18: the name of a peer that has bonded is kept by its bond alone")
+    func theNameOfABondedPeerIsKeptByItsBond() throws {
+        let trust = TrustWorld()
+        let app = try trust.app()
+        try app.visit()
+        trust.world.run(for: .seconds(3))
+        let identifier = try #require(app.identifier)
+        #expect(trust.phone.withSystem { $0.peers.names.name(of: identifier) } == "Sensor")
+        app.read(Trust.email)
+        #expect(try app.expect("value").error == nil)
+        try app.leave()
+        try app.connect(known: identifier)
+        try app.open()
+        trust.world.run(for: .seconds(3))
+        #expect(trust.phone.withSystem { $0.peers.names.name(of: identifier) } == nil)
+        #expect(trust.phone.pairedPeers.map(\.name) == ["Sensor"])
+    }
+}
