@@ -35,6 +35,10 @@ class App:
         """The processes that have printed something, in the order in which they began."""
         return list(dict.fromkeys(int(line.split()[0]) for line in self.lines))
 
+    def skip(self) -> None:
+        """What was printed until now is not waited for."""
+        self._seen = len(self.lines)
+
     async def line(self, pattern: str, timeout: float = 30) -> re.Match[str]:
         """Waits for a line that was not waited for before, and gives the match."""
         deadline = time.monotonic() + timeout

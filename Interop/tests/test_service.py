@@ -1,6 +1,7 @@
 """`harald service` with apps as processes of their own, and peers that others wrote: who dies, and what comes back."""
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import signal
@@ -8,6 +9,7 @@ import tempfile
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from random import Random
 
 import pytest
 from bumble.core import UUID
@@ -23,6 +25,8 @@ from peers.processes import Process
 NOTES, NOTE = (UUID(f"6E6F7465-000{each}-4861-7261-6C6420303031") for each in (0, 1))
 RESETTING, UNSUPPORTED, POWERED_ON = "state 1", "state 2", "state 5"
 NOBODY = 65534
+# A hundred take four minutes; CI takes some of them.
+INSTANTS = int(os.environ.get("HARALD_INSTANTS", "8"))
 
 
 @asynccontextmanager
@@ -32,6 +36,13 @@ async def service(harald: Start, controller: str, directory: Path, *more: str) -
     async with harald("service", *arguments) as process:
         await process.line("listens at")
         yield process
+
+
+def kill(process: int) -> None:
+    try:
+        os.kill(process, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 
 
 async def test_app_is_launched_for_a_value_after_its_process_was_killed(
@@ -123,3 +134,28 @@ async def test_app_of_another_user_is_told_what_to_do(harald: Start, binary: str
                     await process.line("Permission denied")
     finally:
         shutil.rmtree(shared)
+
+
+@pytest.mark.deadline(120)
+async def test_everything_comes_back_after_the_service_was_killed(harald: Start, binary: str, tmp_path: Path) -> None:
+    """The service is killed at random instants, with and without its app: what was asked for is found by the next one."""
+    random = Random(1)
+    uuids = (text(HEART_RATE), text(HEART_RATE_MEASUREMENT))
+    async with controllers() as air, peripheral(air.transport) as sensor:
+        with installed(binary, tmp_path, tmp_path / "service", "gateway", uuids) as app:
+            async with service(harald, air.address, tmp_path) as first, app.opened() as process:
+                await app.line("value")
+                await first.gone(signal.SIGKILL)
+                await app.line(RESETTING)
+            for instant in range(INSTANTS):
+                async with service(harald, air.address, tmp_path) as host:
+                    await asyncio.sleep(random.uniform(0, 0.5))
+                    if random.random() < 0.3:
+                        kill(app.processes[-1])
+                    await host.gone(signal.SIGKILL)
+            kill(app.processes[-1])
+            async with service(harald, air.address, tmp_path):
+                app.skip()
+                await app.line(r"restored 1 peripherals|connected")
+                await app.line("value")
+            assert sensor.seen("subscribe", uuid=text(HEART_RATE_MEASUREMENT), notify=True)
