@@ -1,4 +1,5 @@
 import BluetoothTypes
+import Bonds
 import EventLoops
 import Foundation
 import HCI
@@ -12,19 +13,26 @@ final class LifecycleWorld: AppLauncher {
     enum Step: CaseIterable {
         case wait, sleep, measure, leaveCentral, enterCentral, leaveSensor, enterSensor, crashCentral, crashSensor,
             quitCentral,
-            quitSensor, loseLinks, settings, controlCentre, restartCentral
+            quitSensor, loseLinks, settings, controlCentre, restartCentral, restartPhone
+    }
+
+    /// A step, and what its own randomness follows from: so that one can be left out without changing those after it.
+    struct Choice {
+        let step: Step
+        let lot: UInt64
     }
 
     let world = TestWorld()
-    let phone: TestDevice
+    private(set) var phone: TestDevice
     let belt: TestDevice
-    private let random: RandomSource
+    /// What is on the phone's disk.
+    private let storage = MemoryBondStorage(secret: RandomSource(seed: 5), records: MemoryRecordStorage())
+    private var random: RandomSource
     private let modes: AppDeclaration.BackgroundModes
     private(set) var collector: Collector
     private(set) var sensor: Sensor
     /// What does not hold, in words.
     private(set) var faults: [String] = []
-    private(set) var steps: [Step] = []
     private var launches: [(name: String, managers: RestoreIdentifiers)] = []
     private var lastMeasured: UInt16 = 0
     private var lastHeard: UInt16 = 0
@@ -67,7 +75,7 @@ final class LifecycleWorld: AppLauncher {
     init(seed: UInt64) {
         random = RandomSource(seed: seed)
         modes = [[], [.central], [.peripheral], [.central, .peripheral]][Int(random.below(4))]
-        phone = world.device("Phone")
+        phone = world.device("Phone", bonds: storage)
         belt = world.device("Belt")
         collector = Collector(phone, modes)
         sensor = Sensor(belt, modes)
@@ -98,10 +106,26 @@ final class LifecycleWorld: AppLauncher {
 
     // MARK: Steps
 
-    func step() {
-        let step = Step.allCases[Int(random.below(UInt64(Step.allCases.count)))]
-        steps.append(step)
-        switch step {
+    /// So many steps by lot.
+    static func choices(_ count: Int, seed: UInt64) -> [Choice] {
+        let random = RandomSource(seed: seed).split(1)
+        return (0..<count).map { _ in
+            Choice(step: Step.allCases[Int(random.below(UInt64(Step.allCases.count)))], lot: random.next())
+        }
+    }
+
+    /// What does not hold after these steps and a time of rest.
+    static func faults(after choices: [Choice], seed: UInt64) -> [String] {
+        let world = LifecycleWorld(seed: seed)
+        for choice in choices { world.step(choice) }
+        world.comeToRest()
+        world.check()
+        return world.faults
+    }
+
+    private func step(_ choice: Choice) {
+        random = RandomSource(seed: choice.lot)
+        switch choice.step {
         case .wait: world.run(.milliseconds(Int64(random.below(2_000))))
         case .sleep: world.run(.seconds(Int64(random.below(60))))
         case .measure: measure()
@@ -119,8 +143,22 @@ final class LifecycleWorld: AppLauncher {
         case .loseLinks: belt.controller.loseLinks(.connectionTimeout)
         case .settings: toggle(.settings)
         case .controlCentre: toggle(.controlCentre)
+        case .restartPhone: restartPhone()
         }
         settle()
+    }
+
+    /// The power goes without a warning, and comes back.
+    private func restartPhone() {
+        phone.system.records.close()
+        phone.system.launcher = nil
+        collector.app.happened(.ended(.deviceRestarted))
+        phone.system.stop()
+        phone.controller.isInRange = false
+        phone.controller.loseLinks(.connectionTimeout)
+        world.run(.seconds(1))
+        phone = world.device("Phone", bonds: storage)
+        phone.system.launcher = self
     }
 
     private func toggle(_ powerSwitch: PowerSwitch) {

@@ -14,12 +14,26 @@ import Testing
     )
     func whateverBecomesOfApps() {
         for seed in 1...Self.seeds {
-            let world = LifecycleWorld(seed: seed)
-            for _ in 0..<30 { world.step() }
-            world.comeToRest()
-            world.check()
-            #expect(world.faults.isEmpty, "seed \(seed), \(world.steps)")
-            if !world.faults.isEmpty { return }
+            let choices = LifecycleWorld.choices(30, seed: seed)
+            let faults = LifecycleWorld.faults(after: choices, seed: seed)
+            guard !faults.isEmpty else { continue }
+            let few = Shrinking.shrunk(choices) { !LifecycleWorld.faults(after: $0, seed: seed).isEmpty }
+            let left = LifecycleWorld.faults(after: few, seed: seed)
+            Issue.record("seed \(seed): \(faults); after \(few.map(\.step)) alone: \(left)")
+            return
         }
+    }
+
+    @Test("what fails is made short, and fails still")
+    func whatFailsIsMadeShort() {
+        for (first, second) in [(3, 17), (0, 29), (14, 15)] {
+            var runs = 0
+            let few = Shrinking.shrunk(Array(0..<30)) { list in
+                runs += 1
+                return list.contains(first) && list.contains(second)
+            }
+            #expect(few == [first, second] && runs < 120)
+        }
+        #expect(Shrinking.shrunk([1, 2, 3]) { _ in true } == [])
     }
 }
