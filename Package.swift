@@ -54,6 +54,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     ],
     targets: [
@@ -158,6 +159,7 @@ let package = Package(
             "ServiceProcess",
             [
                 "BluetoothTypes", "BluetoothService", "EventLoops",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -270,7 +272,9 @@ let package = Package(
             "ServiceSocket",
             [
                 "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth", "EventLoops",
-                "HCITransports", "ServiceMessages", "ServiceProcess", .product(name: "Logging", package: "swift-log"),
+                "HCITransports", "ServiceMessages", "ServiceProcess",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Logging", package: "swift-log"),
             ]
         ),
         tests(

@@ -1,0 +1,107 @@
+import CoreMetrics
+import Synchronization
+
+/// Collects metrics in this process and writes them as text that Prometheus reads (text-based format 0.0.4), for a file that its
+/// node exporter picks up. Counters and gauges, which are all that ``ServiceMetrics`` has. From any thread.
+package final class MetricsText: MetricsFactory {
+    /// Names at a time: metrics come from this program, and not from outside.
+    static let maximumNames = 256
+
+    private struct Metric {
+        let kind: String
+        var value: Double
+    }
+
+    private let metrics = Mutex<[String: Metric]>([:])
+
+    /// Nothing yet.
+    package init() {}
+
+    /// One metric.
+    private final class Handler: CounterHandler, FloatingPointCounterHandler, RecorderHandler, MeterHandler {
+        private let name: String
+        private let text: MetricsText
+
+        init(_ name: String, _ text: MetricsText) {
+            self.name = name
+            self.text = text
+        }
+
+        func increment(by amount: Int64) { text.change(name) { $0 += Double(amount) } }
+        func increment(by amount: Double) { text.change(name) { $0 += amount } }
+        func decrement(by amount: Double) { text.change(name) { $0 -= amount } }
+        func reset() { text.change(name) { $0 = 0 } }
+        func record(_ value: Int64) { text.change(name) { $0 = Double(value) } }
+        func record(_ value: Double) { text.change(name) { $0 = value } }
+        func set(_ value: Int64) { text.change(name) { $0 = Double(value) } }
+        func set(_ value: Double) { text.change(name) { $0 = value } }
+    }
+
+    private func handler(_ name: String, _ kind: String) -> Handler {
+        let clean = name.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" }
+        let label = String(clean)
+        metrics.withLock { metrics in
+            guard metrics[label] == nil, metrics.count < Self.maximumNames else { return }
+            metrics[label] = Metric(kind: kind, value: 0)
+        }
+        return Handler(label, self)
+    }
+
+    private func change(_ name: String, _ body: (inout Double) -> Void) {
+        metrics.withLock { metrics in
+            guard var metric = metrics[name] else { return }
+            body(&metric.value)
+            metrics[name] = metric
+        }
+    }
+
+    /// All metrics, by name.
+    package var text: String {
+        metrics.withLock { metrics in
+            metrics.sorted { $0.key < $1.key }.map { name, metric in
+                let isWhole = metric.value == metric.value.rounded() && abs(metric.value) < 1e15
+                let value = isWhole ? "\(Int(metric.value))" : "\(metric.value)"
+                return "# TYPE \(name) \(metric.kind)\n\(name) \(value)\n"
+            }.joined()
+        }
+    }
+
+    // Labels with dimensions would need another key; there are none.
+
+    /// See `MetricsFactory`.
+    package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+        handler(label, "counter")
+    }
+
+    /// See `MetricsFactory`.
+    package func makeFloatingPointCounter(
+        label: String,
+        dimensions: [(String, String)]
+    ) -> any FloatingPointCounterHandler { handler(label, "counter") }
+
+    /// See `MetricsFactory`.
+    package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+        handler(label, "gauge")
+    }
+
+    /// See `MetricsFactory`: the last value counts, whether or not it is to be aggregated.
+    package func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
+        handler(label, "gauge")
+    }
+
+    /// See `MetricsFactory`: times are not collected.
+    package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+        NOOPMetricsHandler.instance
+    }
+
+    /// See `MetricsFactory`.
+    package func destroyCounter(_ handler: any CounterHandler) {}
+    /// See `MetricsFactory`.
+    package func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {}
+    /// See `MetricsFactory`.
+    package func destroyMeter(_ handler: any MeterHandler) {}
+    /// See `MetricsFactory`.
+    package func destroyRecorder(_ handler: any RecorderHandler) {}
+    /// See `MetricsFactory`.
+    package func destroyTimer(_ handler: any TimerHandler) {}
+}

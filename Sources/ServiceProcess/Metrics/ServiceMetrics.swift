@@ -1,0 +1,68 @@
+import BluetoothService
+import CoreMetrics
+
+/// Counts what a system does, for whoever collects metrics of this process (swift-metrics). A listener like the log: what is not
+/// collected costs nothing, since nobody listens then. Lives on the loop of its system.
+package final class ServiceMetrics {
+    private static let kinds: Observation.Kinds = [.managers, .messages, .links, .notices, .misuse, .trouble]
+
+    private let requests: Counter
+    private let events: Counter
+    private let lost: Counter
+    private let launches: Counter
+    private let linksMade: Counter
+    private let linksEnded: Counter
+    private let links: Gauge
+    private let managers: Gauge
+    private let misuse: Counter
+    private let trouble: Counter
+    private let notices: Counter
+    private var (linkCount, managerCount) = (0, 0)
+
+    /// Counts from now on.
+    ///
+    /// - Parameter factory: Where counts go; that of the process unless given.
+    package init(of system: BluetoothSystem, factory: any MetricsFactory = MetricsSystem.factory) {
+        func counter(_ name: String) -> Counter { Counter(label: "harald_\(name)_total", factory: factory) }
+        requests = counter("requests")
+        events = counter("events")
+        lost = counter("events_lost")
+        launches = counter("app_launches")
+        linksMade = counter("links_made")
+        linksEnded = counter("links_ended")
+        misuse = counter("misuse")
+        trouble = counter("trouble")
+        notices = counter("notices")
+        links = Gauge(label: "harald_links", factory: factory)
+        managers = Gauge(label: "harald_managers", factory: factory)
+        links.record(0)
+        managers.record(0)
+        system.observers.add(Self.kinds) { [weak self] in self?.count($0.happening) }
+    }
+
+    private func count(_ happening: Observation.Happening) {
+        switch happening {
+        case .requested, .asked: requests.increment()
+        case .told: events.increment()
+        case .eventsLost(let count): lost.increment(by: count)
+        case .appLaunched: launches.increment()
+        case .linkMade:
+            linksMade.increment()
+            change(&linkCount, by: 1, links)
+        case .linkEnded:
+            linksEnded.increment()
+            change(&linkCount, by: -1, links)
+        case .managerOpened: change(&managerCount, by: 1, managers)
+        case .managerClosed: change(&managerCount, by: -1, managers)
+        case .misused: misuse.increment()
+        case .trouble: trouble.increment()
+        case .noticed: notices.increment()
+        case .stateChanged, .controllerFailed, .appMoved, .secured, .below: break
+        }
+    }
+
+    private func change(_ count: inout Int, by difference: Int, _ gauge: Gauge) {
+        count += difference
+        gauge.record(count)
+    }
+}
