@@ -94,19 +94,8 @@ public final class SimulatedDevice: Sendable {
         let apps = InstalledApps()
         let systems = random.split(2)
         let memory = configuration.store == .memory ? MemoryBondStorage(secret: random.split(3)) : nil
-        let storage = bonds ?? memory
-        var starts: UInt64 = 0
-        let parts = Parts(socket: socket, log: log, attention: attention, apps: apps) {
-            defer { starts += 1 }
-            return BluetoothSystem(
-                controllers: socket.source,
-                loop: loop,
-                random: starts == 0 ? systems : systems.split(starts),
-                configuration: configuration,
-                bonds: storage,
-                logger: Self.logger(of: name)
-            )
-        }
+        let makeSystem = Self.systems(of: name, on: socket, loop, systems, configuration, bonds ?? memory)
+        let parts = Parts(socket: socket, log: log, attention: attention, apps: apps, makeSystem: makeSystem)
         parts.begin()
         person = SimulatedPerson(attention, loop: loop)
         // The device stays in the world whether or not somebody holds this handle.
@@ -124,6 +113,29 @@ public final class SimulatedDevice: Sendable {
         self.world = world
         self.person = person
         self.parts = LoopBound(parts, loop: world.loop)
+    }
+
+    /// Makes the systems of a device, one after the other.
+    private static func systems(
+        of name: String,
+        on socket: ControllerSocket,
+        _ loop: any EventLoop,
+        _ random: RandomSource,
+        _ configuration: SystemConfiguration,
+        _ storage: (any BondStorage)?
+    ) -> () -> BluetoothSystem {
+        var starts: UInt64 = 0
+        return {
+            defer { starts += 1 }
+            return BluetoothSystem(
+                controllers: socket.source,
+                loop: loop,
+                random: starts == 0 ? random : random.split(starts),
+                configuration: configuration,
+                bonds: storage,
+                logger: logger(of: name)
+            )
+        }
     }
 
     private static func logger(of name: String) -> Logger {

@@ -125,7 +125,7 @@ import Testing
         bench.world.run(.zero)
         manager.send(.central(.startScan(ScanRequest(services: Array(repeating: 0x180D, count: 70_000)))))
         bench.world.run(.zero)
-        #expect(bench.wishes == [Self.scan] && bench.troubles.count == 1)
+        #expect(bench.wishes == [Self.scan] && !bench.troubles.isEmpty)
     }
 
     @Test(
