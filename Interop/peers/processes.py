@@ -111,6 +111,7 @@ class Process:
         await self.child.wait()
         # A grandchild may hold the pipes open.
         await asyncio.wait(self._readers, timeout=1)
+        self.child._transport.close()
 
 
 @asynccontextmanager

@@ -137,12 +137,15 @@ async def test_app_of_another_user_is_told_what_to_do(harald: Start, binary: str
 
 
 @pytest.mark.deadline(120)
-async def test_everything_comes_back_after_the_service_was_killed(harald: Start, binary: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("managed", [True, False])
+async def test_everything_comes_back_after_the_service_was_killed(
+    harald: Start, binary: str, tmp_path: Path, managed: bool
+) -> None:
     """The service is killed at random instants, with and without its app: what was asked for is found by the next one."""
     random = Random(1)
     uuids = (text(HEART_RATE), text(HEART_RATE_MEASUREMENT))
     async with controllers() as air, peripheral(air.transport) as sensor:
-        with installed(binary, tmp_path, tmp_path / "service", "gateway", uuids) as app:
+        with installed(binary, tmp_path, tmp_path / "service", "gateway", uuids, managed=managed) as app:
             async with service(harald, air.address, tmp_path) as first, app.opened() as process:
                 await app.line("value")
                 await first.gone(signal.SIGKILL)

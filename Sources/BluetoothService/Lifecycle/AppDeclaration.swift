@@ -43,6 +43,10 @@ public struct AppDeclaration: Hashable, Sendable {
         self.isManaged = isManaged
     }
 
+    /// Whether what is kept of the app is written down. An app that lives as on a Mac, where nothing is restored (behaviour 10.22), says how
+    /// it is launched if it wants that all the same.
+    var isRecorded: Bool { isManaged || !launchCommand.isEmpty }
+
     /// A process that links the library and declares nothing.
     public static let unmanaged = AppDeclaration(isManaged: false)
 

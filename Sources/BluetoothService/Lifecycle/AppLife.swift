@@ -70,8 +70,8 @@ final class AppLife {
     }
 
     func handle(_ event: AppLifecycle.Event) {
-        // One that nobody manages is in front until it is gone.
-        guard declaration.isManaged || event.isEnd else { return }
+        // One that nobody manages is in front until it is gone, and is launched for what it left behind.
+        guard declaration.isManaged || isPreserved || event.isEnd else { return }
         let before = phase
         let actions = machine.handle(event)
         if phase == .foreground, before != .foreground { lastInFront = system.nextInFront() }

@@ -82,7 +82,7 @@ extension BluetoothSystem {
         coming: (any ManagerSession) -> [Request]? = { _ in nil }
     ) -> AppRecord? {
         let kept = sessions(of: app).filter {
-            $0.manager.options.restoreIdentifier != nil && $0.manager.life.declaration.isManaged
+            $0.manager.options.restoreIdentifier != nil && $0.manager.life.declaration.isRecorded
         }
         guard let declaration = kept.last?.manager.life.declaration else { return nil }
         let managers = kept.prefix(ServiceLimits.managers).map { session in
