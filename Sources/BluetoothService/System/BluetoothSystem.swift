@@ -207,7 +207,7 @@ package final class BluetoothSystem {
     }
 
     /// The apps that have a process, the oldest first.
-    var runningApps: [App] { apps.compactMap(\.app).filter(\.life.hasProcess) }
+    package var runningApps: [App] { apps.compactMap(\.app).filter(\.life.hasProcess) }
 
     private struct WeakApp {
         weak var app: App?
