@@ -70,7 +70,8 @@ class App:
 
 @contextmanager
 def installed(
-    binary: str, directory: Path, service: Path, kind: str, uuids: tuple[str, str], name: str = "", managed: bool = True
+    binary: str, directory: Path, service: Path, kind: str, uuids: tuple[str, str], name: str = "", managed: bool = True,
+    modes: tuple[str, ...] = ("bluetooth-central", "bluetooth-peripheral"),
 ) -> Iterator[App]:
     """Installs the app of `Tests/InteropApp` in a directory. `managed`: it lives as on a phone."""
     name = name or f"com.example.{kind}"
@@ -83,7 +84,7 @@ def installed(
         "CFBundleIdentifier": name,
         "CFBundleDisplayName": kind.title(),
         "NSBluetoothAlwaysUsageDescription": "To be tested",
-        "UIBackgroundModes": ["bluetooth-central", "bluetooth-peripheral"],
+        "UIBackgroundModes": list(modes),
         "HaraldLaunch": command,
         "HaraldManaged": managed,
     }

@@ -20,6 +20,16 @@ package enum ServicePath {
         environment["XDG_RUNTIME_DIR"].flatMap { $0.hasPrefix("/") ? $0 + "/harald/service" : nil }
     }
 
+    /// Where a tool looks, one after the other: the socket that is named, else the one that the environment names, else the usual ones.
+    package static func places(
+        named: String?,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> [String] {
+        if let named { return [named] }
+        if let path = environment[variable], !path.isEmpty { return [path] }
+        return [ofUser(environment: environment), ofMachine].compactMap(\.self)
+    }
+
     /// Whether somebody listens at a path, and this process may connect there. A socket that a dead service has left is none.
     package static func isListening(_ path: String) -> Bool {
         guard var address = sockaddr_un(path: path) else { return false }

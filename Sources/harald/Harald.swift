@@ -13,7 +13,8 @@ struct Harald: ParsableCommand {
             """,
         subcommands: [
             DemoCommand.self, ExploreCommand.self, ServeCommand.self, CollectCommand.self, ChannelCommand.self,
-            ServiceCommand.self, InstallCommand.self, ScanCommand.self, AdvertiseCommand.self, BondsCommand.self,
+            ServiceCommand.self, InstallCommand.self, StatusCommand.self, MonitorCommand.self, DevicesCommand.self,
+            BondsCommand.self, AgentCommand.self, AppCommand.self, ScanCommand.self, AdvertiseCommand.self,
             ControllersCommand.self, SwiftCommand.self,
         ]
     )

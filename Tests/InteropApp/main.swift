@@ -6,7 +6,7 @@ import Foundation
 
 let arguments = CommandLine.arguments
 guard arguments.count == 5 else {
-    print("interop-app gateway|notebook SERVICE CHARACTERISTIC LOG")
+    print("interop-app gateway|notebook|reader SERVICE CHARACTERISTIC LOG")
     exit(64)
 }
 let log = arguments[4]
@@ -24,7 +24,9 @@ let (service, characteristic) = (CBUUID(string: arguments[2]), CBUUID(string: ar
 say("launched for \(LaunchOptions.current.values.flatMap { $0 }.sorted())")
 let queue = DispatchQueue(label: "app")
 let app: NSObject =
-    arguments[1] == "gateway"
-    ? Gateway(service: service, characteristic: characteristic, queue: queue, say: say)
-    : Notebook(service: service, characteristic: characteristic, queue: queue, say: say)
+    switch arguments[1] {
+    case "gateway": Gateway(service: service, characteristic: characteristic, queue: queue, say: say)
+    case "reader": Reader(service: service, characteristic: characteristic, queue: queue, say: say)
+    default: Notebook(service: service, characteristic: characteristic, queue: queue, say: say)
+    }
 withExtendedLifetime(app) { dispatchMain() }

@@ -18,14 +18,25 @@ final class ClientWorld: Sendable {
     let log = LogLines()
     let clients: LoopBound<ServiceClients>
 
-    init(seed: UInt64 = 1, letsOthersIn: Bool = false) {
+    init(seed: UInt64 = 1, letsOthersIn: Bool = false, table: ProcessTable? = nil) {
         world = SimulatedWorld(seed: seed)
         phone = world.addDevice(named: "phone")
         let access = AccessRule(owner: Self.owner, letsOthersIn: letsOthersIn)
         let (log, loop) = (log, world.loop)
         clients = phone.parts.with { parts in
             let logger = Logger(label: "test") { _ in log }
-            let made = ServiceClients(of: parts.system, socket: "/nowhere", loop: loop, access: access, logger: logger)
+            let made = ServiceClients(
+                of: parts.system,
+                socket: "/nowhere",
+                loop: loop,
+                access: access,
+                table: table
+                    ?? ProcessTable(user: Self.owner) { _ in
+                        nil
+                    } signal: { _, _ in
+                    },
+                logger: logger
+            )
             return LoopBound(made, loop: loop)
         }
         world.run(for: .seconds(1))

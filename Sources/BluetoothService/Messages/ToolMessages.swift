@@ -59,6 +59,8 @@ public enum ToolReply: Hashable, Sendable {
     case prompt(number: UInt32, PersonQuestion)
     /// What was shown or asked with this number is over.
     case promptClosed(number: UInt32)
+    /// The service ends the conversation, and why.
+    case goodbye(ServiceError)
 }
 
 /// What a person is asked, or told.

@@ -144,4 +144,12 @@ package struct BondStatus: Codable, Hashable, Sendable {
     package var authenticated: Bool
     /// Whether it has removed its pairing information, so that it is refused (behaviour 6.12).
     package var hasForgottenUs: Bool
+
+    /// What is shown of a bond.
+    package init(identifier: UUID, name: String?, authenticated: Bool, hasForgottenUs: Bool) {
+        self.identifier = identifier
+        self.name = name
+        self.authenticated = authenticated
+        self.hasForgottenUs = hasForgottenUs
+    }
 }

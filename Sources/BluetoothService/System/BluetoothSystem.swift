@@ -216,7 +216,7 @@ package final class BluetoothSystem {
     }
 
     /// The apps that have a process, the oldest first.
-    var runningApps: [App] { launches.compactMap(\.app).filter(\.life.hasProcess) }
+    package var runningApps: [App] { launches.compactMap(\.app).filter(\.life.hasProcess) }
 
     private struct WeakApp {
         weak var app: App?

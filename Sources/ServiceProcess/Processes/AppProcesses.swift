@@ -1,4 +1,5 @@
 import BluetoothService
+import BluetoothTypes
 import EventLoops
 import Foundation
 import Logging
@@ -15,6 +16,11 @@ package final class AppProcesses: AppLauncher {
     /// Programs that were started and have not ended, at a time (AB-G05).
     package static let maximumLaunched = 64
 
+    /// Apps that are remembered by what they said of themselves (AB-G05).
+    package static let maximumKnown = 256
+    /// How long a process may take to end in good order.
+    static let patience = Duration.seconds(5)
+
     /// Where the processes find the service.
     private let socket: String
     private let loop: any EventLoop
@@ -23,10 +29,23 @@ package final class AppProcesses: AppLauncher {
     private var launched: [Int32: (app: AppIdentity, process: Process)] = [:]
     /// Those that were launched into the background, and have not connected yet.
     private var expected: Set<AppIdentity> = []
+    /// How apps are started that have connected once, the one that was longest away first.
+    private var known: [(app: AppIdentity, command: [String])] = []
+    private let installed: InstalledApps?
+    private let table: ProcessTable
 
     /// The apps of `system`, which they find at `socket`. On the loop.
-    package init(_ system: BluetoothSystem, socket: String, loop: any EventLoop, logger: Logger) {
+    package init(
+        _ system: BluetoothSystem,
+        socket: String,
+        installed: InstalledApps? = nil,
+        table: ProcessTable = .ofKernel,
+        loop: any EventLoop,
+        logger: Logger
+    ) {
         self.system = system
+        self.installed = installed
+        self.table = table
         self.socket = socket
         self.loop = loop
         self.logger = logger
@@ -104,4 +123,73 @@ package final class AppProcesses: AppLauncher {
 
     /// Whether an app that connects was launched into the background. It is asked once, when it does.
     func isLaunchedInBackground(_ app: AppIdentity) -> Bool { expected.remove(app) != nil }
+}
+
+// MARK: - Processes that have connected
+
+extension AppProcesses {
+    /// The process of an app has connected, and is in hand from now on. `dismiss` ends the conversation with it.
+    func connected(_ app: App, _ caller: Caller, dismiss: @escaping (ServiceError) -> Void) {
+        let process = KnownProcess(caller.process, in: table)
+        app.runs(in: ConnectedProcess(app, caller, process, processes: self, dismiss: dismiss))
+        let command = app.declaration.launchCommand
+        // Nobody starts programs as another user by saying so.
+        guard !command.isEmpty, app.identity.owner == table.user else { return }
+        known.removeAll { $0.app == app.identity }
+        if known.count >= Self.maximumKnown { known.removeFirst() }
+        known.append((app.identity, command))
+    }
+
+    /// Ends a process: in good order, and when it does not within a while, at once.
+    func end(_ process: KnownProcess?, of caller: Caller) {
+        guard let process, caller.user == table.user else {
+            return logger.notice(
+                "process \(caller.process) of user \(caller.user) goes on: this service cannot end it; end it yourself"
+            )
+        }
+        guard process.isThere(in: table) else { return }
+        table.signal(process.number, SIGTERM)
+        loop.schedule(after: Self.patience) { [table] in
+            if process.isThere(in: table) { table.signal(process.number, SIGKILL) }
+        }
+    }
+}
+
+// MARK: - What a person does with apps
+
+extension AppProcesses: AppManagement {
+    private var commands: [String: [String]] {
+        var commands = installed?.commands() ?? [:]
+        for (app, command) in known where commands[app.name] == nil { commands[app.name] = command }
+        return commands
+    }
+
+    /// Those with an `Info.plist` in the directory of apps, and those that have said how they are started.
+    package var installedApps: [String] { commands.keys.sorted() }
+
+    /// Opens an app: one that runs comes in front of the person.
+    package func launch(_ name: String, completion: @escaping (Result<Void, ServiceError>) -> Void) {
+        let identity = AppIdentity(name: name, owner: table.user)
+        if let running = system.runningApps.first(where: { $0.identity == identity }) {
+            _ = running.enter()
+            return completion(.success(()))
+        }
+        guard let command = commands[name] else {
+            let reason =
+                "no app \(name.quotedName) can be launched; `harald app list` shows which can, by their Info.plist"
+            return completion(.failure(ServiceError(.unknownDevice, reason: reason)))
+        }
+        do throws(LaunchError) {
+            try launch(identity, command, restoring: RestoreIdentifiers(), inBackground: false)
+            completion(.success(()))
+        } catch {
+            completion(.failure(ServiceError(.unknown, reason: "\(name.quotedName) cannot be launched: \(error)")))
+        }
+    }
+
+    /// No app without a conversation has a process that this service knows.
+    package func end(_ app: AppIdentity, _ end: AppEnd, completion: @escaping (Result<Void, ServiceError>) -> Void) {
+        let reason = "the process of \(app.name.quotedName) has no conversation with this service; end it yourself"
+        completion(.failure(ServiceError(.operationNotSupported, reason: reason)))
+    }
 }

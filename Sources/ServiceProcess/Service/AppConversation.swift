@@ -5,6 +5,7 @@ import EventLoops
 /// What the process of an app and the service say to each other. On the loop.
 final class AppConversation: Conversation {
     let app: App
+    var dismiss: ((ServiceError) -> Void)?
     private let line: any MessageLine
     private let loop: any EventLoop
     private var sinks: [ManagerID: SocketSink] = [:]
@@ -40,6 +41,8 @@ final class AppConversation: Conversation {
         guard hasRoom else { return app.detach() }
         for (id, sink) in sinks.sorted(by: { $0.key.rawValue < $1.key.rawValue }) { app.attach(sink, to: id) }
     }
+
+    func farewell(_ error: ServiceError) -> PacketBuffer { ServiceMessage.goodbye(error).encoded() }
 
     func ended() {
         // However it ended: a process that is gone without its managers is as one that has crashed (behaviour 10.15).

@@ -64,6 +64,7 @@ final class ClientSession {
         case .success(let conversation):
             line.send(ServiceMessage.welcome(Welcome()).encoded())
             state = .open(conversation)
+            conversation.dismiss = { [weak self] in self?.end($0) }
             conversation.begin()
         case .failure(let error): end(error)
         }
@@ -83,9 +84,14 @@ final class ClientSession {
     func end(_ error: ServiceError) {
         if case .closed = state { return }
         server.refused(caller, error)
-        line.send(ServiceMessage.goodbye(error).encoded())
+        line.send(farewell(error))
         line.close()
         ended()
+    }
+
+    private func farewell(_ error: ServiceError) -> PacketBuffer {
+        if case .open(let conversation) = state { return conversation.farewell(error) }
+        return ServiceMessage.goodbye(error).encoded()
     }
 
     private func ended() {
@@ -102,12 +108,16 @@ final class ClientSession {
 
 /// What a process and the service say to each other once it is clear who it is. On the loop.
 protocol Conversation: AnyObject {
+    /// Ends it from the side of the service. Whoever has the line sets this.
+    var dismiss: ((ServiceError) -> Void)? { get set }
     /// The other end has been welcomed.
     func begin()
     /// Takes a message.
     ///
     /// - Returns: Why the conversation has to end, for a message that has no place in it.
     func received(_ message: PacketBuffer) throws(PacketError) -> String?
+    /// The last message, which says why the service ends the conversation.
+    func farewell(_ error: ServiceError) -> PacketBuffer
     /// The other end takes what is sent, or does not.
     func roomChanged(_ hasRoom: Bool)
     /// The other end is gone.

@@ -23,14 +23,24 @@ package final class ServiceClients {
         socket: String,
         loop: any EventLoop,
         access: AccessRule,
+        installed: InstalledApps? = nil,
+        table: ProcessTable = .ofKernel,
         logger: Logger
     ) {
         self.system = system
         self.loop = loop
         self.access = access
         self.logger = logger
-        processes = AppProcesses(system, socket: socket, loop: loop, logger: logger)
+        processes = AppProcesses(
+            system,
+            socket: socket,
+            installed: installed,
+            table: table,
+            loop: loop,
+            logger: logger
+        )
         system.launcher = processes
+        system.appManagement = processes
     }
 
     /// Those who are connected.
@@ -63,21 +73,32 @@ package final class ServiceClients {
         _ caller: Caller,
         _ line: any MessageLine
     ) -> Result<any Conversation, ServiceError> {
-        if let refusal = access.refusal(of: caller.user) { return .failure(refusal) }
+        let policy = system.promptDesk?.policy ?? PolicyFile()
+        let isPrompter = policy.prompters.contains(caller.user)
+        if let refusal = access.refusal(of: caller.user), !(opening.isOfTool && isPrompter) { return .failure(refusal) }
         switch opening {
         case .app(let hello):
             let identity = AppIdentity(name: hello.app.name, owner: caller.user)
             let declaration = hello.declaration
             let isInBackground = processes.isLaunchedInBackground(identity) && declaration.isManaged
             let app = system.makeApp(identity, declaring: declaration, inBackground: isInBackground)
-            return .success(AppConversation(app, line, loop: loop))
+            let conversation = AppConversation(app, line, loop: loop)
+            processes.connected(app, caller) { [weak conversation] in conversation?.dismiss?($0) }
+            return .success(conversation)
         case .tool:
-            return .failure(ServiceError(.operationNotSupported, reason: "this service answers no tools"))
+            let rights = policy.rights(of: caller.user, owner: access.owner)
+            return .success(ToolSession(system, rights, line))
         }
     }
 
     /// Tells of a process that is not let in, or no more.
     func refused(_ caller: Caller, _ error: ServiceError) {
         logger.notice("process \(caller.process) of user \(caller.user): \(error.reason ?? "ended")")
+    }
+}
+
+extension Opening {
+    fileprivate var isOfTool: Bool {
+        if case .tool = self { true } else { false }
     }
 }

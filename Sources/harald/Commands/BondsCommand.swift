@@ -1,9 +1,12 @@
 import ArgumentParser
+import BluetoothService
 import BluetoothTypes
 import Bonds
 import EventLoops
 import Foundation
 import SMP
+import ServiceProcess
+import ServiceSocket
 
 struct BondsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,15 +16,23 @@ struct BondsCommand: ParsableCommand {
     )
 
     struct Options: ParsableArguments {
-        @Option(help: "The directory where the bonds are kept.")
-        var store = StateDirectory.bonds()
+        @Option(help: "The directory where the bonds are kept, in place of a service that has them.")
+        var store: String?
+
+        private var directory: String { store ?? StateDirectory.bonds() }
+
+        /// Whether a service is asked: the one that is named, or the one that listens, unless a directory is named.
+        func asks(_ service: ServiceOptions) -> Bool {
+            guard store == nil else { return false }
+            return service.service != nil || ServicePath.places(named: nil).contains(where: ServicePath.isListening)
+        }
 
         /// To change them, for which nobody else may have them.
         func open() throws(ToolError) -> any BondStorage {
             // Looking is no reason to make a directory.
-            guard FileManager.default.fileExists(atPath: store) else { throw .bonds(.missing(place: store)) }
+            guard FileManager.default.fileExists(atPath: directory) else { throw .bonds(.missing(place: directory)) }
             do throws(BondError) {
-                return try FileBondStorage(directory: store, random: RandomSource())
+                return try FileBondStorage(directory: directory, random: RandomSource())
             } catch {
                 throw .bonds(error)
             }
@@ -29,9 +40,9 @@ struct BondsCommand: ParsableCommand {
 
         /// To look at them, also while a program has them.
         func look() throws(ToolError) -> StoredBonds {
-            guard FileManager.default.fileExists(atPath: store) else { throw .bonds(.missing(place: store)) }
+            guard FileManager.default.fileExists(atPath: directory) else { throw .bonds(.missing(place: directory)) }
             do throws(BondError) {
-                guard let state = try FileBondStorage.look(into: store) else { throw .missing(place: store) }
+                guard let state = try FileBondStorage.look(into: directory) else { throw .missing(place: directory) }
                 return state
             } catch {
                 throw .bonds(error)
@@ -43,10 +54,18 @@ struct BondsCommand: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Show them, without their keys.")
 
         @OptionGroup var options: Options
+        @OptionGroup var service: ServiceOptions
+        @OptionGroup var showing: ShowingOptions
 
         func run() throws {
+            if options.asks(service) {
+                return try showing.show(.bonds, of: service, as: [BondStatus].self) { bonds in
+                    ["\(bonds.count) bonds of the Bluetooth service"] + bonds.map(\.line)
+                }
+            }
             do throws(ToolError) {
                 let state = try options.look()
+                if showing.json { return Console.json(JSONText.of(state.bonds.map(BondStatus.init)) ?? "[]") }
                 Console.line("\(state.bonds.count) bonds of \(state.adapter)")
                 for bond in state.bonds { Console.line(Self.line(bond)) }
             } catch {
@@ -66,12 +85,17 @@ struct BondsCommand: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Remove one, so that the device has to pair anew.")
 
         @OptionGroup var options: Options
+        @OptionGroup var service: ServiceOptions
 
         @Argument(help: "Its identifier, as list shows it.", transform: identifier)
         var bond: BondIdentifier
 
         func run() throws {
             do throws(ToolError) {
+                if options.asks(service), let peer = UUID(uuidString: "\(bond)") {
+                    _ = try service.ask(.forgetBond(peer))
+                    return Console.line("forgot \(bond)")
+                }
                 let storage = try options.open()
                 do throws(BondError) {
                     try BondStore(existing: storage).remove(bond)
@@ -83,6 +107,18 @@ struct BondsCommand: ParsableCommand {
                 throw error.report()
             }
         }
+    }
+}
+
+extension BondStatus {
+    /// What is shown of a bond in a directory.
+    fileprivate init(_ bond: Bond) {
+        self.init(
+            identifier: UUID(uuidString: "\(bond.identifier)") ?? UUID(),
+            name: bond.name,
+            authenticated: bond.keys.level.isAuthenticated,
+            hasForgottenUs: bond.isLost
+        )
     }
 }
 

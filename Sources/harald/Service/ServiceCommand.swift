@@ -20,6 +20,12 @@ struct ServiceCommand: ParsableCommand {
 
     @OptionGroup var line: ControllerOptions
     @OptionGroup var listening: ListeningOptions
+    @OptionGroup var deciding: PolicyOptions
+
+    @Option(
+        help: "The directory of the apps that can be launched; else harald/apps in the user's directory for data."
+    )
+    var apps: String?
 
     @Option(help: "The name of this device, as others see it.")
     var name = "Harald"
@@ -38,6 +44,7 @@ struct ServiceCommand: ParsableCommand {
     private func serve() throws(ToolError) {
         let outcome = Outcome()
         outcome.finishOnInterrupt()
+        let policy = try deciding.load()
         let capture = try line.captureFile()
         let socket = try listening.listen()
         let loop = NIOEventLoop()
@@ -46,13 +53,17 @@ struct ServiceCommand: ParsableCommand {
         configuration.pairing.ioCapability = .keyboardDisplay
         configuration.store = .directory(store ?? StateDirectory.bonds())
         let system = line.startSystem(configuration, waits: true, loop: loop, capture: capture, outcome: outcome)
+        let desk = system.with { LoopBound(PromptDesk($0, policy: policy), loop: loop) }
+        readAgain(into: desk)
         let access = listening.access
+        let installed = InstalledApps(directory: apps ?? StateDirectory.apps())
         let listener = system.with { system in
             let clients = ServiceClients(
                 of: system,
                 socket: socket.place,
                 loop: loop,
                 access: access,
+                installed: installed,
                 logger: ServiceLog.logger
             )
             let listener = ServiceListener(clients, loop: loop)
@@ -67,9 +78,24 @@ struct ServiceCommand: ParsableCommand {
         Console.line("the Bluetooth service listens at \(socket.place)")
         defer {
             ServiceManager.tell("STOPPING=1")
+            withExtendedLifetime(desk) {}
             listener.with { $0.close() }
             system.with { $0.stop() }
         }
         try outcome.wait()
+    }
+
+    /// Whoever has changed the policy says so by a signal; one that is wrong changes nothing.
+    private func readAgain(into desk: LoopBound<PromptDesk>) {
+        let deciding = deciding
+        Interrupts.on(SIGHUP, queue: .global()) {
+            do throws(ToolError) {
+                let policy = try deciding.load()
+                desk.with { $0.policy = policy }
+                Console.line("the policy was read again")
+            } catch {
+                Console.problem("harald: \(error.description); what was decided before goes on")
+            }
+        }
     }
 }

@@ -19,6 +19,22 @@ enum Console {
         for part in text.split(separator: "\n", omittingEmptySubsequences: false) { line(String(part)) }
     }
 
+    /// A line of JSON. What would not be seen is escaped as JSON has it, so that a program reads the same.
+    static func json(_ text: String) {
+        line(escaped(json: text))
+    }
+
+    static func escaped(json text: String) -> String {
+        text.unicodeScalars.map { scalar in
+            let shown = String(scalar)
+            guard shown.visible != shown else { return shown }
+            return shown.utf16.map { unit in
+                let digits = String(unit, radix: 16)
+                return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }.joined()
+        }.joined()
+    }
+
     /// What went wrong.
     static func problem(_ text: String) {
         write(text, to: .standardError)

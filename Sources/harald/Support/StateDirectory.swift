@@ -9,4 +9,11 @@ enum StateDirectory {
         let named = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
         return "\(named ?? "\(home)/.local/state")/harald/bonds"
     }
+
+    /// The directory of apps when none is named: below `XDG_DATA_HOME`, or `~/.local/share`.
+    static func apps(environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
+        let home = environment["HOME"] ?? NSHomeDirectory()
+        let named = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        return "\(named ?? "\(home)/.local/share")/harald/apps"
+    }
 }

@@ -1,3 +1,4 @@
+import BluetoothService
 import BluetoothTypes
 import EventLoops
 import Foundation
@@ -33,9 +34,22 @@ final class TerminalPrompter: PairingPrompter {
     private let say: (String) -> Void
     private var lines = TypedLines()
     private var wrongAnswers = 0
-    private var open: (prompt: PairingPrompt, link: UInt64, answer: (PairingAnswer) -> Void)?
+    private var open: Open?
     private var isReading = false
     private var isAtEnd = false
+
+    /// What has not been answered.
+    private struct Open {
+        let expected: Expected
+        /// Of a pairing, its link.
+        let link: UInt64?
+        let decide: (Prepared) -> Void
+    }
+
+    private enum Expected {
+        case yesOrNo
+        case code
+    }
 
     /// Lines that are no answer before the answer is no: a program may be typing.
     static let maximumWrongAnswers = 20
@@ -54,19 +68,28 @@ final class TerminalPrompter: PairingPrompter {
     }
 
     func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void) {
-        let isAsked = prompt.needsAnswer && prepared == nil
+        let text = Self.text(of: prompt, who: peer.name?.quotedName ?? "\(peer.address)")
+        guard prompt.needsAnswer else { return say("[ \(text) ]") }
+        let expected: Expected = if case .enterPasskey = prompt { .code } else { .yesOrNo }
+        ask(text, Open(expected: expected, link: peer.link) { answer(prompt.answer(to: $0)) })
+    }
+
+    private func ask(_ text: String, _ asked: Open) {
         // Before it is shown, so that nothing is lost of what is typed upon it.
-        if isAsked { perform(lines.handle(.opened)) }
-        say("[ \(Self.text(of: prompt, who: peer.name?.quotedName ?? "\(peer.address)")) ]")
-        guard prompt.needsAnswer else { return }
-        open = (prompt, peer.link, answer)
+        if prepared == nil { perform(lines.handle(.opened)) }
+        say("[ \(text) ]")
+        open = asked
         wrongAnswers = 0
         if let prepared { return decide(prepared) }
         isAtEnd ? decide(.no) : read()
     }
 
     func closePrompt(_ peer: PromptedPeer) {
-        guard open?.link == peer.link else { return }
+        guard let open, open.link == peer.link else { return }
+        close()
+    }
+
+    private func close() {
         open = nil
         perform(lines.handle(.closed))
         say("[ no answer is needed any more ]")
@@ -83,16 +106,10 @@ final class TerminalPrompter: PairingPrompter {
     }
 
     private func decide(_ answer: Prepared) {
-        guard let (prompt, _, tell) = open else { return }
+        guard let asked = open else { return }
         open = nil
         perform(lines.handle(.closed))
-        switch (prompt, answer) {
-        case (.enterPasskey, .passkey(let passkey)): tell(.passkey(passkey))
-        case (.confirmPairing, .yes), (.confirmReplacement, .yes), (.compare, .yes): tell(.accept)
-        // A code in place of a yes says as much when it is the one that is shown.
-        case (.compare(let number), .passkey(let passkey)) where number == passkey: tell(.accept)
-        default: tell(.refuse)
-        }
+        asked.decide(answer)
     }
 
     // MARK: The terminal
@@ -122,12 +139,12 @@ final class TerminalPrompter: PairingPrompter {
     }
 
     private func answered(_ line: String) {
-        guard let prompt = open?.prompt else { return }
+        guard let expected = open?.expected else { return }
         let answer = Prepared(line.trimmingCharacters(in: .whitespaces))
-        if let answer, prompt != .enterPasskey || answer != .yes { return decide(answer) }
+        if let answer, expected != .code || answer != .yes { return decide(answer) }
         wrongAnswers += 1
         guard wrongAnswers < Self.maximumWrongAnswers else { return decide(.no) }
-        say("[ \(prompt == .enterPasskey ? "six digits, or no" : "yes or no") ]")
+        say("[ \(expected == .code ? "six digits, or no" : "yes or no") ]")
     }
 
     private func ended() {
@@ -136,7 +153,33 @@ final class TerminalPrompter: PairingPrompter {
     }
 }
 
+extension TerminalPrompter: PermissionPrompter {
+    func askPermission(for app: String, usage: String?, answer: @escaping (Bool) -> Void) {
+        let reason = usage.map { "; it says: \($0.visible)" } ?? ""
+        ask(
+            "may \(app.quotedName) use Bluetooth? yes or no\(reason)",
+            Open(expected: .yesOrNo, link: nil) { answer($0 == .yes) }
+        )
+    }
+
+    /// The question about an app needs no answer any more.
+    func closePermission() {
+        if let open, open.link == nil { close() }
+    }
+}
+
 extension PairingPrompt {
+    /// What a person has said to it.
+    fileprivate func answer(to prepared: TerminalPrompter.Prepared) -> PairingAnswer {
+        switch (self, prepared) {
+        case (.enterPasskey, .passkey(let passkey)): .passkey(passkey)
+        case (.confirmPairing, .yes), (.confirmReplacement, .yes), (.compare, .yes): .accept
+        // A code in place of a yes says as much when it is the one that is shown.
+        case (.compare(let number), .passkey(let passkey)) where number == passkey: .accept
+        default: .refuse
+        }
+    }
+
     /// Whether it is a question; a code is shown only.
     fileprivate var needsAnswer: Bool {
         if case .showPasskey = self { false } else { true }

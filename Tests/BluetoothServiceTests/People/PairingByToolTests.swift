@@ -66,7 +66,7 @@ import Testing
                 }
             case .happening(2, let line): lines.append(line)
             case .answer(_, let result): answers.append(result)
-            case .happening, .prompt, .promptClosed: break
+            case .happening, .prompt, .promptClosed, .goodbye: break
             }
         }
 

@@ -23,7 +23,7 @@ import Testing
                 switch reply {
                 case .prompt(let number, let question): shown.append((number, question))
                 case .promptClosed(let number): closed.append(number)
-                case .answer, .happening: break
+                case .answer, .happening, .goodbye: break
                 }
             }
             guard let registration else { return nil }

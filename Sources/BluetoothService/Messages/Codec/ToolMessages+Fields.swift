@@ -91,7 +91,7 @@ extension ToolReply: MessageKinds {
     public static var kinds: [ToolReply] {
         [
             .answer(number: 0, .success("")), .happening(number: 0, ""), .prompt(number: 0, .notice("")),
-            .promptClosed(number: 0),
+            .promptClosed(number: 0), .goodbye(ServiceError()),
         ]
     }
 
@@ -102,6 +102,7 @@ extension ToolReply: MessageKinds {
         case .happening: 1
         case .prompt: 2
         case .promptClosed: 3
+        case .goodbye: 4
         }
     }
 
@@ -123,6 +124,9 @@ extension ToolReply: MessageKinds {
             self = .prompt(number: try coder.field("number", number), try coder.field("question", question))
         case .promptClosed(let number):
             self = .promptClosed(number: try coder.field("number", number))
+        case .goodbye(var error):
+            try coder.field("error", &error)
+            self = .goodbye(error)
         }
     }
 }

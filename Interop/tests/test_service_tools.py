@@ -1,0 +1,161 @@
+"""What persons do with `harald service`: they look, they answer, they decide beforehand, and they open and end apps."""
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from conftest import Start
+from peers.apps import App, installed
+from peers.controllers import controllers
+from peers.database import HEART_RATE, HEART_RATE_MEASUREMENT, SECRET, WORKSHOP, text
+from peers.pairing import DISPLAY, NOTHING, Pairing
+from peers.peripheral import NAME, peripheral
+from test_service import service
+
+GATEWAY = "com.example.gateway"
+HEART = (text(HEART_RATE), text(HEART_RATE_MEASUREMENT))
+PROTECTED = (text(WORKSHOP), text(SECRET))
+
+
+async def tool(harald: Start, directory: Path, *arguments: str, status: int = 0) -> str:
+    async with harald(*arguments, "--service", str(directory / "service")) as process:
+        assert await process.status() == status
+        return process.output
+
+
+def beats(app: App) -> list[int]:
+    return [int(line.split()[3], 16) for line in app.lines if line.split()[1] == "value"]
+
+
+async def test_status_and_monitor_and_devices_tell_what_happens(harald: Start, binary: str, tmp_path: Path) -> None:
+    async with controllers() as air, peripheral(air.transport) as sensor, service(harald, air.address, tmp_path):
+        socket = str(tmp_path / "service")
+        async with harald("monitor", "--json", "--kinds", "links,managers", "--service", socket) as monitor:
+            # The monitor is there before the app.
+            while not json.loads(await tool(harald, tmp_path, "status", "--json"))["state"] == "poweredOn":
+                await asyncio.sleep(0.1)
+            with installed(binary, tmp_path, tmp_path / "service", "gateway", HEART) as app:
+                async with app.opened():
+                    await app.line("value")
+                    status = json.loads(await tool(harald, tmp_path, "status", "--json"))
+                    devices = json.loads(await tool(harald, tmp_path, "devices", "--json"))
+                    people = await tool(harald, tmp_path, "status")
+                    await monitor.line('"kind":"links"')
+        assert [each["name"] for each in status["apps"]] == [GATEWAY] and len(status["links"]) == 1
+        assert [each["name"] for each in devices if each["isConnected"]] == [sensor.name]
+        assert "Bluetooth is poweredOn" in people and GATEWAY in people
+        assert {json.loads(line)["kind"] for line in monitor.out} == {"links", "managers"}
+        assert json.loads(await tool(harald, tmp_path, "bonds", "list", "--json")) == []
+
+
+async def test_a_tool_without_a_service_says_where_it_looked(harald: Start, tmp_path: Path) -> None:
+    async with harald("status", "--service", str(tmp_path / "service")) as process:
+        assert await process.status() == 1
+    assert str(tmp_path / "service") in process.errors and "`harald service`" in process.errors
+
+
+async def test_what_waits_for_a_suspended_app_comes_in_order(harald: Start, binary: str, tmp_path: Path) -> None:
+    """Behaviours 9.1 and 9.4, with processes and in no time: the person leaves the app, and opens it."""
+    async with controllers() as air, peripheral(air.transport), service(harald, air.address, tmp_path):
+        with installed(binary, tmp_path, tmp_path / "service", "gateway", HEART, modes=()) as app:
+            async with app.opened():
+                await app.line("value")
+                assert "suspended" in await tool(harald, tmp_path, "app", "suspend", app.name)
+                before = len(app.lines)
+                await asyncio.sleep(0.5)
+                assert len(app.lines) == before
+                assert "foreground" in await tool(harald, tmp_path, "app", "foreground", app.name)
+                while len(app.lines) < before + 20:
+                    await app.line("value")
+            heard = beats(app)
+            assert heard == list(range(heard[0], heard[0] + len(heard)))
+
+
+async def test_an_app_that_is_terminated_comes_back(harald: Start, binary: str, tmp_path: Path) -> None:
+    """Behaviour 10.15, with processes."""
+    async with controllers() as air, peripheral(air.transport), service(harald, air.address, tmp_path):
+        with installed(binary, tmp_path, tmp_path / "service", "gateway", HEART) as app:
+            async with app.opened() as first:
+                await app.line("value")
+                await tool(harald, tmp_path, "app", "terminate", app.name)
+                while first.child.returncode is None:
+                    await asyncio.sleep(0.02)
+                await app.line(r"launched for \[\"gateway\"\]")
+                await app.line("restored 1 peripherals, 1 notifying")
+                await app.line("value")
+
+
+async def test_an_app_that_a_person_ends_stays_away_until_it_is_opened(
+    harald: Start, binary: str, tmp_path: Path
+) -> None:
+    """Behaviour 10.16, with processes."""
+    async with controllers() as air, peripheral(air.transport) as sensor:
+        async with service(harald, air.address, tmp_path, "--apps", str(tmp_path)):
+            with installed(binary, tmp_path, tmp_path / "service", "gateway", HEART) as app:
+                await tool(harald, tmp_path, "app", "launch", app.name)
+                await app.line(r"launched for \[\]")
+                await app.line("value")
+                await tool(harald, tmp_path, "app", "force-quit", app.name)
+                await sensor.event("disconnection")
+                apps = json.loads(await tool(harald, tmp_path, "app", "list", "--json"))
+                assert apps == {"apps": [], "preserved": [], "installed": [app.name]}
+                await tool(harald, tmp_path, "app", "launch", app.name)
+                await app.line(r"launched for \[\]")
+                await app.line("value")
+                assert len(app.processes) == 2 and not [line for line in app.lines if "restored" in line]
+                await tool(harald, tmp_path, "app", "terminate", "com.example.nobody", status=1)
+
+
+@pytest.mark.parametrize("ruling", ["yes", "no", "none"])
+async def test_a_policy_decides_who_pairs(harald: Start, binary: str, tmp_path: Path, ruling: str) -> None:
+    """AB-A14: where nobody is there and no rule says yes, the answer is no."""
+    policy = tmp_path / "policy"
+    policy.write_text("# nothing\n" if ruling == "none" else f'pair app=com.example.* peer="{NAME}" {ruling}\n')
+    policy.chmod(0o600)
+    theirs = Pairing(NOTHING)
+    async with controllers() as air, peripheral(air.transport, pairing=theirs):
+        async with service(harald, air.address, tmp_path, "--policy", str(policy)):
+            with installed(binary, tmp_path, tmp_path / "service", "reader", PROTECTED) as app:
+                async with app.opened():
+                    said = await app.line("(read|refused).*")
+                    bonds = json.loads(await tool(harald, tmp_path, "bonds", "list", "--json"))
+    assert (said[1] == "read") == (ruling == "yes"), said[0]
+    assert len(bonds) == (1 if ruling == "yes" else 0)
+    assert theirs.paired.empty() == (ruling != "yes")
+
+
+@pytest.mark.parametrize("answer", ["code", "no"])
+async def test_an_agent_answers_who_pairs(harald: Start, binary: str, tmp_path: Path, answer: str) -> None:
+    theirs = Pairing(DISPLAY)
+    async with controllers() as air, peripheral(air.transport, pairing=theirs), service(harald, air.address, tmp_path):
+        async with harald("agent", "--service", str(tmp_path / "service")) as agent:
+            await agent.line("asked here")
+            with installed(binary, tmp_path, tmp_path / "service", "reader", PROTECTED) as app:
+                async with app.opened():
+                    await agent.line(r"\[ which code does .* show\?")
+                    shown = await theirs.person.shown.get()
+                    agent.type(f"{shown:06}" if answer == "code" else "no")
+                    said = await app.line("(read|refused).*")
+                    bonds = json.loads(await tool(harald, tmp_path, "bonds", "list", "--json"))
+    assert (said[1] == "read") == (answer == "code"), said[0]
+    assert [each["authenticated"] for each in bonds] == ([True] if answer == "code" else [])
+
+
+async def test_an_agent_is_asked_whether_an_app_may_use_bluetooth(harald: Start, binary: str, tmp_path: Path) -> None:
+    """Behaviour 1.18, with processes."""
+    policy = tmp_path / "policy"
+    policy.write_text("app name=* ask\n")
+    policy.chmod(0o600)
+    async with controllers() as air, peripheral(air.transport):
+        async with service(harald, air.address, tmp_path, "--policy", str(policy)):
+            async with harald("agent", "--service", str(tmp_path / "service")) as agent:
+                await agent.line("asked here")
+                with installed(binary, tmp_path, tmp_path / "service", "gateway", HEART) as app:
+                    async with app.opened():
+                        await agent.line(r"\[ may \"Gateway\" use Bluetooth\?.*To be tested")
+                        assert app.lines[-1].endswith("launched for []")
+                        agent.type("yes")
+                        await app.line("value")

@@ -1,0 +1,26 @@
+import BluetoothService
+import BluetoothTypes
+
+/// What a tool and the service say to each other, on a line. On the loop.
+final class ToolSession: Conversation {
+    var dismiss: ((ServiceError) -> Void)?
+
+    private let conversation: ToolConversation
+
+    init(_ system: BluetoothSystem, _ rights: ToolRights, _ line: any MessageLine) {
+        conversation = ToolConversation(system: system, rights: rights) { line.send($0.encoded()) }
+    }
+
+    func begin() {}
+
+    func received(_ message: PacketBuffer) throws(PacketError) -> String? {
+        conversation.handle(try ToolMessage(reading: message))
+        return nil
+    }
+
+    func farewell(_ error: ServiceError) -> PacketBuffer { ToolReply.goodbye(error).encoded() }
+
+    func roomChanged(_ hasRoom: Bool) { conversation.canSend = hasRoom }
+
+    func ended() { conversation.close() }
+}

@@ -1,0 +1,115 @@
+import BluetoothService
+import BluetoothTypes
+import SMP
+import Security
+
+/// Puts the questions of a service to the person at the terminal, one after the other. Lives on the loop.
+final class Agent {
+    /// Questions that wait for the one before; the service has no more at a time (AB-G05).
+    static let maximumWaiting = 64
+
+    private let prompter: TerminalPrompter
+    private let say: (String) -> Void
+    private let tell: (UInt32, PersonAnswer) -> Void
+    /// The first is on the screen.
+    private var questions: [(number: UInt32, question: PersonQuestion)] = []
+
+    /// - Parameter tell: Tells the service what the person has said to the question of a number.
+    init(
+        _ prompter: TerminalPrompter,
+        say: @escaping (String) -> Void = Console.line,
+        tell: @escaping (UInt32, PersonAnswer) -> Void
+    ) {
+        self.prompter = prompter
+        self.say = say
+        self.tell = tell
+    }
+
+    /// The service asks, or tells.
+    func asked(_ number: UInt32, _ question: PersonQuestion) {
+        if case .notice(let text) = question { return say("[ \(text.visible) ]") }
+        if case .pairing(let pairing) = question, case .showPasskey = pairing.kind {
+            return prompter.prompt(pairing.prompt, peer: pairing.peer(number)) { _ in }
+        }
+        guard questions.count < Self.maximumWaiting else { return tell(number, question.no) }
+        questions.append((number, question))
+        if questions.count == 1 { show() }
+    }
+
+    /// A question needs no answer any more.
+    func closed(_ number: UInt32) {
+        guard let index = questions.firstIndex(where: { $0.number == number }) else { return }
+        let (_, question) = questions.remove(at: index)
+        guard index == 0 else { return }
+        if case .pairing(let pairing) = question {
+            prompter.closePrompt(pairing.peer(number))
+        } else {
+            prompter.closePermission()
+        }
+        show()
+    }
+
+    private func show() {
+        guard let (number, question) = questions.first else { return }
+        switch question {
+        case .pairing(let pairing):
+            if pairing.isInBackground { say("[ for an app in the background: ]") }
+            prompter.prompt(pairing.prompt, peer: pairing.peer(number)) { [weak self] answer in
+                if let answer = PersonAnswer(answer) { self?.answered(number, answer) }
+            }
+        case .permission(let app, let usage):
+            prompter.askPermission(for: app, usage: usage) { [weak self] isAllowed in
+                self?.answered(number, isAllowed ? .allow : .deny)
+            }
+        case .notice: break
+        }
+    }
+
+    private func answered(_ number: UInt32, _ answer: PersonAnswer) {
+        guard questions.first?.number == number else { return }
+        questions.removeFirst()
+        tell(number, answer)
+        show()
+    }
+}
+
+extension PersonQuestion {
+    /// What is said where nobody is asked.
+    fileprivate var no: PersonAnswer {
+        if case .permission = self { .deny } else { .refuse }
+    }
+}
+
+extension PersonAnswer {
+    /// Nil where nothing is decided yet.
+    fileprivate init?(_ answer: PairingAnswer) {
+        switch answer {
+        case .accept: self = .accept
+        case .refuse: self = .refuse
+        case .passkey(let passkey): self = .passkey(passkey)
+        case .typing: return nil
+        }
+    }
+}
+
+extension PairingQuestion {
+    fileprivate var prompt: PairingPrompt {
+        switch kind {
+        case .confirm: .confirmPairing
+        case .confirmReplacement: .confirmReplacement
+        case .showPasskey(let passkey): .showPasskey(passkey)
+        case .enterPasskey: .enterPasskey
+        case .compare(let number): .compare(number)
+        }
+    }
+
+    /// Whom the person is asked about. The number stands for the link.
+    fileprivate func peer(_ number: UInt32) -> PromptedPeer {
+        // Whoever has no name is called by the address.
+        PromptedPeer(
+            link: UInt64(number),
+            address: BluetoothAddress(0, kind: .publicDevice),
+            name: peerName ?? peerAddress
+        )
+    }
+}

@@ -1,0 +1,97 @@
+import ArgumentParser
+import BluetoothService
+
+struct AppCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "app",
+        abstract: "The apps of the Bluetooth service, and their lives.",
+        subcommands: [
+            List.self, Launch.self, Background.self, Foreground.self, Suspend.self, Terminate.self, ForceQuit.self,
+            ResetPermission.self,
+        ]
+    )
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show those that run, those that are kept, and those that can be launched."
+        )
+
+        @OptionGroup var service: ServiceOptions
+        @OptionGroup var showing: ShowingOptions
+
+        func run() throws {
+            try showing.show(.apps, of: service, as: AppsStatus.self) { $0.lines }
+        }
+    }
+
+    struct Launch: AppVerbCommand {
+        static let configuration = CommandConfiguration(abstract: "Open it as a person does.")
+        static let verb = AppVerb.launch
+        @OptionGroup var options: AppOptions
+    }
+
+    struct Background: AppVerbCommand {
+        static let configuration = CommandConfiguration(abstract: "Leave it for another one.")
+        static let verb = AppVerb.background
+        @OptionGroup var options: AppOptions
+    }
+
+    struct Foreground: AppVerbCommand {
+        static let configuration = CommandConfiguration(abstract: "Bring it in front of the person.")
+        static let verb = AppVerb.foreground
+        @OptionGroup var options: AppOptions
+    }
+
+    struct Suspend: AppVerbCommand {
+        static let configuration = CommandConfiguration(abstract: "Leave it, and let its time run out.")
+        static let verb = AppVerb.suspend
+        @OptionGroup var options: AppOptions
+    }
+
+    struct Terminate: AppVerbCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "End its process as a system does that needs the memory: what it wants goes on."
+        )
+        static let verb = AppVerb.terminate
+        @OptionGroup var options: AppOptions
+    }
+
+    struct ForceQuit: AppVerbCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "End it as a person does: nothing of it goes on."
+        )
+        static let verb = AppVerb.forceQuit
+        @OptionGroup var options: AppOptions
+    }
+
+    struct ResetPermission: AppVerbCommand {
+        static let configuration = CommandConfiguration(abstract: "Forget whether it may use Bluetooth.")
+        static let verb = AppVerb.resetPermission
+        @OptionGroup var options: AppOptions
+    }
+}
+
+/// Which app.
+struct AppOptions: ParsableArguments {
+    @OptionGroup var service: ServiceOptions
+    @OptionGroup var showing: ShowingOptions
+
+    @Argument(help: "The bundle identifier of the app, or the name of its executable.")
+    var name: String
+}
+
+/// A command that does one thing to an app, and prints how the apps are then.
+protocol AppVerbCommand: ParsableCommand {
+    static var verb: AppVerb { get }
+    var options: AppOptions { get }
+}
+
+extension AppVerbCommand {
+    func run() throws {
+        let name = options.name
+        try options.showing.show(.app(Self.verb, name: name), of: options.service, as: AppsStatus.self) { status in
+            let lines = status.apps.filter { $0.name == name }.flatMap(\.lines)
+            return lines.isEmpty ? status.lines : lines
+        }
+    }
+}

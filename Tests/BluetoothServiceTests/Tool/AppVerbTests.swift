@@ -1,0 +1,147 @@
+import BluetoothTypes
+import EventLoops
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// What tools do to apps.
+@Suite struct AppVerbTests {
+    private final class Processes: AppManagement {
+        var installedApps = ["com.example.Other", "com.example.Heart"]
+        var done: [String] = []
+        var completions: [(Result<Void, ServiceError>) -> Void] = []
+
+        func launch(_ name: String, completion: @escaping (Result<Void, ServiceError>) -> Void) {
+            done.append("launch \(name)")
+            completions.append(completion)
+        }
+
+        func end(_ app: AppIdentity, _ end: AppEnd, completion: @escaping (Result<Void, ServiceError>) -> Void) {
+            done.append("end \(app.name) \(app.owner) \(end)")
+            completions.append(completion)
+        }
+    }
+
+    private final class Process: AppProcess {
+        var isOver = false
+        func suspend() {}
+        func resume() {}
+        func end() { isOver = true }
+    }
+
+    private final class Answer {
+        var results: [Result<Void, ServiceError>] = []
+        var isSuccess: Bool { results.count == 1 && error == nil }
+        var error: ServiceError? { if case .failure(let error)? = results.last { error } else { nil } }
+    }
+
+    private let world = TestWorld()
+
+    private func perform(_ verb: AppVerb, _ name: String, on device: TestDevice) -> Answer {
+        let answer = Answer()
+        device.system.perform(verb, on: name) { answer.results.append($0) }
+        return answer
+    }
+
+    @Test("behaviours 9.1, 9.7: a tool leaves an app, opens it, and lets it sleep, also when it asks for time")
+    func anAppIsMoved() {
+        let phone = world.device("Phone")
+        let app = phone.app("Heart")
+        let name = "com.example.Heart"
+        #expect(perform(.background, name, on: phone).isSuccess && app.phase == .background)
+        #expect(perform(.foreground, name, on: phone).isSuccess && app.phase == .foreground)
+        #expect(perform(.suspend, name, on: phone).isSuccess && app.phase == .suspended)
+        #expect(perform(.foreground, name, on: phone).isSuccess && app.phase == .foreground)
+        app.happened(.left)
+        app.happened(.asksForTime(true))
+        #expect(perform(.suspend, name, on: phone).isSuccess && app.phase == .suspended)
+        // The time that it had is not up once more.
+        #expect(perform(.foreground, name, on: phone).isSuccess)
+        world.run(.seconds(300))
+        #expect(app.phase == .foreground)
+    }
+
+    @Test("an app that nobody manages is not moved, and one that does not run neither, and both are told")
+    func whatCannotBeMoved() {
+        let phone = world.device("Phone")
+        let app = phone.system.openApp(AppIdentity(name: "test"))
+        let unmanaged = perform(.suspend, "test", on: phone)
+        #expect(unmanaged.error?.code == .core(.operationNotSupported) && app.phase == .foreground)
+        #expect(perform(.foreground, "nobody", on: phone).error?.code == .core(.unknownDevice))
+        #expect(perform(.terminate, "nobody", on: phone).error?.code == .core(.unknownDevice))
+    }
+
+    @Test("what has no implementation is an error that says so, and the app goes on")
+    func withoutProcesses() {
+        let phone = world.device("Phone")
+        let app = phone.app("Heart")
+        #expect(perform(.launch, "com.example.Heart", on: phone).error?.code == .core(.operationNotSupported))
+        #expect(perform(.forceQuit, "com.example.Heart", on: phone).error?.code == .core(.operationNotSupported))
+        #expect(app.phase == .foreground)
+    }
+
+    @Test("whoever has the processes in hand launches and ends them, and the tool hears what came of it")
+    func withProcesses() {
+        let phone = world.device("Phone")
+        let processes = Processes()
+        phone.system.appManagement = processes
+        let launched = perform(.launch, "com.example.Heart", on: phone)
+        #expect(launched.results.isEmpty)
+        processes.completions[0](.failure(ServiceError(.unknown, reason: "no such file")))
+        #expect(launched.error?.reason == "no such file")
+        let apps = (1...2).map { phone.system.openApp(AppIdentity(name: "a", owner: $0)) }
+        let ended = perform(.terminate, "a", on: phone)
+        #expect(processes.done.suffix(2) == ["end a 1 removedFromMemory", "end a 2 removedFromMemory"])
+        processes.completions[1](.success(()))
+        #expect(ended.results.isEmpty)
+        processes.completions[2](.success(()))
+        #expect(ended.isSuccess)
+        #expect(phone.system.appsStatus.installed == ["com.example.Heart", "com.example.Other"])
+        withExtendedLifetime(apps) {}
+    }
+
+    @Test("behaviour 10.16: who is forced to quit leaves nothing behind, and who is removed from memory does")
+    func whatGoesOn() {
+        let phone = world.device("Phone")
+        for (verb, isKept) in [(AppVerb.terminate, true), (.forceQuit, false)] {
+            let (app, process) = (phone.app("Heart", [.central]), Process())
+            app.runs(in: process)
+            let manager = phone.manager(.central, of: app, restoring: "heart")
+            #expect(perform(verb, "com.example.Heart", on: phone).isSuccess && process.isOver)
+            #expect(phone.system.preserved.isEmpty == !isKept)
+            _ = manager
+        }
+        // What is kept of an app that does not run goes too.
+        let app = phone.app("Heart", [.central])
+        let manager = phone.manager(.central, of: app, restoring: "heart")
+        app.happened(.ended(.crashed))
+        #expect(!phone.system.preserved.isEmpty)
+        #expect(perform(.terminate, "com.example.Heart", on: phone).error != nil && !phone.system.preserved.isEmpty)
+        #expect(perform(.forceQuit, "com.example.Heart", on: phone).isSuccess && phone.system.preserved.isEmpty)
+        _ = manager
+    }
+
+    @Test("AB-G05: questions that wait for whoever has the processes are bounded")
+    func whatWaitsIsBounded() {
+        let phone = world.device("Phone")
+        let processes = Processes()
+        phone.system.appManagement = processes
+        var replies: [ToolReply] = []
+        let tool = ToolConversation(system: phone.system, rights: .control) { replies.append($0) }
+        for number in 0...UInt32(ToolConversation.maximumPending) {
+            tool.handle(.ask(number: number, .app(.launch, name: "a")))
+        }
+        #expect(processes.done.count == ToolConversation.maximumPending && replies.count == 1)
+        for completion in processes.completions {
+            completion(.success(()))
+            completion(.success(()))
+        }
+        #expect(replies.count == ToolConversation.maximumPending + 1)
+        processes.completions = []
+        tool.handle(.ask(number: 0, .app(.launch, name: "a")))
+        tool.close()
+        for completion in processes.completions { completion(.success(())) }
+        #expect(replies.count == ToolConversation.maximumPending + 1)
+    }
+}

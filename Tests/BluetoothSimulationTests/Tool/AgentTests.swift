@@ -1,0 +1,122 @@
+import BluetoothService
+import EventLoops
+import Foundation
+import Synchronization
+import Testing
+
+@testable import harald
+
+/// A keyboard that nobody reads from: the test types into the prompter.
+private struct StillKeyboard: Keyboard {
+    func discardPending() {}
+    func read() -> [UInt8]? {
+        DispatchSemaphore(value: 0).wait()
+        return nil
+    }
+}
+
+/// What `harald agent` makes of the questions of a service.
+@Suite struct AgentTests {
+    private final class Bench {
+        let prompter: TerminalPrompter
+        private(set) var agent: Agent?
+        var answers: [String] = []
+        private let lines = Lines()
+
+        init() {
+            let lines = lines
+            prompter = TerminalPrompter(loop: VirtualEventLoop(), prepared: nil, keyboard: StillKeyboard()) {
+                lines.add($0)
+            }
+            agent = Agent(prompter, say: { lines.add($0) }) { [unowned self] in answers.append("\($0) \($1)") }
+        }
+
+        func ask(_ number: UInt32, _ question: PersonQuestion) { agent?.asked(number, question) }
+
+        func pair(_ number: UInt32, _ kind: PairingQuestion.Kind, name: String? = "Sensor") {
+            ask(number, .pairing(PairingQuestion(kind, peerName: name, peerAddress: "C0:00")))
+        }
+
+        func type(_ text: String) { prompter.typed(Array(text.utf8)) }
+
+        func take() -> [String] { lines.take() }
+    }
+
+    private final class Lines: Sendable {
+        private let all = Mutex<[String]>([])
+        func add(_ line: String) { all.withLock { $0.append(line) } }
+        func take() -> [String] {
+            all.withLock { all in
+                defer { all = [] }
+                return all
+            }
+        }
+    }
+
+    @Test("AB-A14: questions are asked one after the other, and a line answers the one that was on the screen")
+    func questionsAreAskedOneAfterTheOther() {
+        let bench = Bench()
+        bench.pair(3, .confirm)
+        bench.ask(4, .permission(app: "com.example.app", usage: "To be tested"))
+        #expect(bench.take().count == 1)
+        bench.type("yes\n")
+        #expect(bench.answers == ["3 \(PersonAnswer.accept)"])
+        let second = bench.take()
+        #expect(second.count == 1 && second[0].contains("com.example.app") && second[0].contains("To be tested"))
+        bench.type("perhaps\n")
+        bench.type("no\n")
+        #expect(bench.answers.last == "4 \(PersonAnswer.deny)")
+        bench.ask(5, .permission(app: "com.example.app", usage: nil))
+        bench.type("yes\n")
+        #expect(bench.answers.last == "5 \(PersonAnswer.allow)")
+    }
+
+    @Test("AB-A14: a question that is over takes no answer, and the next one takes none that was typed for it")
+    func aQuestionThatIsOver() {
+        let bench = Bench()
+        bench.pair(1, .confirm)
+        bench.ask(2, .permission(app: "app", usage: nil))
+        bench.pair(3, .confirm, name: nil)
+        bench.type("ye")
+        bench.agent?.closed(1)
+        bench.type("s\n")
+        #expect(bench.answers.isEmpty)
+        bench.agent?.closed(2)
+        bench.agent?.closed(2)
+        #expect(bench.take().last?.contains("C0:00") == true)
+        bench.type("yes\n")
+        #expect(bench.answers == ["3 \(PersonAnswer.accept)"])
+    }
+
+    @Test("a code is shown beside a question, and needs no answer")
+    func aCodeIsShown() {
+        let bench = Bench()
+        bench.pair(1, .showPasskey(7))
+        bench.ask(2, .permission(app: "app", usage: nil))
+        bench.ask(0, .notice("a\u{1B}b"))
+        let lines = bench.take()
+        #expect(lines.count == 3 && lines[0].contains("000007") && lines[2] == "[ a\\u{1b}b ]")
+        bench.type("yes\n")
+        #expect(bench.answers == ["2 \(PersonAnswer.allow)"])
+    }
+
+    @Test("AB-G05: more questions than a service has at a time are answered with no")
+    func moreQuestionsAreRefused() {
+        let bench = Bench()
+        for number in 1...UInt32(Agent.maximumWaiting) { bench.pair(number, .confirm) }
+        bench.pair(100, .confirm)
+        bench.ask(101, .permission(app: "app", usage: nil))
+        #expect(bench.answers == ["100 \(PersonAnswer.refuse)", "101 \(PersonAnswer.deny)"])
+    }
+
+    @Test("what is invisible in a name does not spoil JSON")
+    func whatIsInvisibleDoesNotSpoilJSON() throws {
+        let text = "[\"a\u{200B}\u{1B}\u{E0001}b \\\\ é\"]".replacingOccurrences(of: "\u{1B}", with: "")
+        let shown = Console.escaped(json: text)
+        #expect(shown == "[\"a\\u200b\\udb40\\udc01b \\\\ é\"]")
+        #expect(
+            try JSONDecoder().decode([String].self, from: Data(shown.utf8))
+                == JSONDecoder().decode([String].self, from: Data(text.utf8))
+        )
+    }
+}

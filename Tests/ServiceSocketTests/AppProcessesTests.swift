@@ -1,0 +1,184 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import ServiceMessages
+import Synchronization
+import Testing
+
+@testable import BluetoothService
+@testable import BluetoothSimulation
+@testable import ServiceProcess
+@testable import ServiceSocket
+
+/// The processes of apps that have connected, in virtual time: who is ended, and who is not.
+@Suite struct AppProcessesTests {
+    /// Processes that are none: when each began, and what they were sent.
+    private final class Processes: Sendable {
+        let beginnings = Mutex<[Int32: String]>([:])
+        let signals = Mutex<[String]>([])
+
+        func table(user: UInt32 = ClientWorld.owner) -> ProcessTable {
+            ProcessTable(user: user) { process in
+                self.beginnings.withLock { $0[process] }
+            } signal: { process, signal in
+                self.signals.withLock { $0.append("\(process) \(signal)") }
+            }
+        }
+
+        func take() -> [String] {
+            signals.withLock { signals in
+                defer { signals = [] }
+                return signals
+            }
+        }
+    }
+
+    private let processes = Processes()
+
+    private func app(_ world: ClientWorld, process: Int32 = 77, user: UInt32 = ClientWorld.owner) -> RawClient {
+        let client = world.connect(user: user, process: process)
+        client.greet("app", declaring: AppDeclaration(usageDescription: "To be tested"))
+        let options = ManagerOptions(showsPowerAlert: false, restoreIdentifier: "kept")
+        client.send(.openManager(ManagerID(1), .central, options))
+        _ = client.take()
+        return client
+    }
+
+    private final class Flag: Sendable {
+        let value = Mutex(false)
+    }
+
+    /// A person does something to the app; whether that was done.
+    private func perform(_ verb: AppVerb, _ world: ClientWorld) -> Bool {
+        let isDone = Flag()
+        world.with { system in
+            system.perform(verb, on: "app") { result in
+                if case .success = result { isDone.value.withLock { $0 = true } }
+            }
+        }
+        world.world.run(for: .milliseconds(1))
+        return isDone.value.withLock { $0 }
+    }
+
+    @Test("behaviour 10.16: an app that the person ends is told, and its process ends, at once where it has to")
+    func anAppThatThePersonEnds() {
+        processes.beginnings.withLock { $0[77] = "100" }
+        let world = ClientWorld(table: processes.table())
+        let client = app(world)
+        #expect(perform(.forceQuit, world))
+        #expect(client.goodbye()?.contains("the person has ended it") == true && client.isClosed)
+        #expect(world.with { $0.preserved.isEmpty } && world.clients.with { $0.callers.isEmpty })
+        #expect(processes.take() == ["77 15"])
+        world.world.run(for: .milliseconds(4_990))
+        #expect(processes.take().isEmpty)
+        world.world.run(for: .milliseconds(20))
+        #expect(processes.take() == ["77 9"])
+    }
+
+    @Test("behaviour 10.15: of an app that had to give its memory up something is kept")
+    func anAppThatIsTerminated() {
+        processes.beginnings.withLock { $0[77] = "100" }
+        let world = ClientWorld(table: processes.table())
+        let client = app(world)
+        #expect(perform(.terminate, world))
+        #expect(client.isClosed && world.with { $0.preserved.count } == 1)
+        #expect(processes.take() == ["77 15"])
+        processes.beginnings.withLock { $0[77] = nil }
+        world.world.run(for: .seconds(10))
+        #expect(processes.take().isEmpty)
+    }
+
+    @Test("AB-G05: a process that has the number of an app that is gone is not ended in its place")
+    func aNumberThatWasTakenAgain() {
+        processes.beginnings.withLock { $0[77] = "100" }
+        let world = ClientWorld(table: processes.table())
+        _ = app(world)
+        processes.beginnings.withLock { $0[77] = "200" }
+        #expect(perform(.forceQuit, world))
+        world.world.run(for: .seconds(10))
+        #expect(processes.take().isEmpty)
+        // Nor one that takes it while there is time to end in good order.
+        let second = ClientWorld(table: processes.table())
+        _ = app(second)
+        #expect(perform(.forceQuit, second))
+        processes.beginnings.withLock { $0[77] = "300" }
+        second.world.run(for: .seconds(10))
+        #expect(processes.take() == ["77 15"])
+    }
+
+    @Test("AB-G05: neither what is of another user is ended, nor what this process cannot see, nor process 1")
+    func whatIsNotEnded() {
+        processes.beginnings.withLock { $0 = [0: "1", 1: "1", 77: "1", -5: "1", getpid(): "1"] }
+        for (process, user) in [(0, 1_000), (1, 1_000), (-5, 1_000), (getpid(), 1_000), (77, 1_001)] {
+            let world = ClientWorld(letsOthersIn: true, table: processes.table())
+            let client = app(world, process: Int32(process), user: UInt32(user))
+            #expect(perform(.forceQuit, world) && client.isClosed)
+            world.world.run(for: .seconds(10))
+            #expect(processes.take().isEmpty, "\(process) \(user)")
+        }
+    }
+
+    @Test("a process that is gone by itself is sent nothing")
+    func aProcessThatIsGone() {
+        processes.beginnings.withLock { $0[77] = "100" }
+        let world = ClientWorld(table: processes.table())
+        app(world).die()
+        world.world.run(for: .seconds(10))
+        #expect(processes.take().isEmpty && world.with { $0.preserved.count } == 1)
+    }
+
+    @Test("an app that says nothing of what Bluetooth is for is told that it has crashed, and its process runs on")
+    func anAppWithoutADescription() {
+        processes.beginnings.withLock { $0[77] = "100" }
+        let world = ClientWorld(table: processes.table())
+        world.with { $0.permissionRule = { _ in .notDetermined } }
+        let client = world.connect(process: 77)
+        client.greet("app", declaring: AppDeclaration())
+        client.send(.openManager(ManagerID(1), .central, ManagerOptions()))
+        #expect(client.goodbye()?.contains("crashed") == true && client.isClosed)
+        world.world.run(for: .seconds(10))
+        #expect(processes.take().isEmpty)
+    }
+
+    @Test("behaviour 9.1: what a suspended process is told waits until it is opened, in its order")
+    func whatASuspendedProcessIsTold() {
+        let world = ClientWorld(table: processes.table())
+        let client = app(world)
+        #expect(perform(.suspend, world))
+        for isOn in [false, true] {
+            world.phone.setPower(isOn)
+            world.world.run(for: .seconds(1))
+        }
+        #expect(client.take().isEmpty && !client.isClosed)
+        #expect(perform(.foreground, world))
+        #expect(client.events() == [.stateChanged(.poweredOff), .stateChanged(.poweredOn)])
+    }
+
+    @Test("apps are found by their Info.plist, and by what they said when they connected, unless another user says it")
+    func appsThatCanBeLaunched() throws {
+        let directory = NSTemporaryDirectory() + "harald-\(UUID())"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let lists: [(String, [String: Any])] = [
+            ("a", ["CFBundleIdentifier": "com.example.a", "HaraldLaunch": ["/bin/a", "x"]]),
+            ("b", ["CFBundleIdentifier": "com.example.b"]),
+            ("c", ["CFBundleIdentifier": "com.example.a", "HaraldLaunch": ["/bin/c"]]),
+            ("d", ["HaraldLaunch": ["/bin/d"]]),
+        ]
+        for (name, list) in lists {
+            try FileManager.default.createDirectory(atPath: "\(directory)/\(name)", withIntermediateDirectories: true)
+            let octets = try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
+            try octets.write(to: URL(fileURLWithPath: "\(directory)/\(name)/Info.plist"))
+        }
+        try FileManager.default.createDirectory(atPath: "\(directory)/e", withIntermediateDirectories: true)
+        try Data([1, 2, 3]).write(to: URL(fileURLWithPath: "\(directory)/e/Info.plist"))
+        #expect(InstalledApps(directory: directory).commands() == ["com.example.a": ["/bin/a", "x"]])
+        #expect(InstalledApps(directory: directory + "/nowhere").commands().isEmpty)
+
+        let world = ClientWorld(letsOthersIn: true, table: processes.table())
+        var declaration = AppDeclaration()
+        declaration.launchCommand = ["/bin/mine"]
+        world.connect().greet("mine", declaring: declaration)
+        world.connect(user: 1_001).greet("theirs", declaring: declaration)
+        #expect(world.with { $0.appsStatus.installed } == ["mine"])
+    }
+}

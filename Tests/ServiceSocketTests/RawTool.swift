@@ -1,0 +1,72 @@
+import BluetoothTypes
+import EventLoops
+import Synchronization
+
+@testable import BluetoothService
+@testable import BluetoothSimulation
+@testable import ServiceProcess
+@testable import ServiceSocket
+
+/// The end of a line of a tool that a test has in hand.
+final class RawTool: Sendable {
+    private let ends: LoopBound<(near: MemoryLine, far: MemoryLine)>
+    private let world: SimulatedWorld
+    private let received = Mutex<[PacketBuffer]>([])
+    private let closed = Mutex(false)
+
+    init(_ world: ClientWorld, user: UInt32 = ClientWorld.owner, version: UInt16 = Hello.version) {
+        let loop = world.world.loop
+        self.world = world.world
+        ends = world.clients.with { clients in
+            let (near, far) = MemoryLine.pair(loop: loop)
+            clients.accept(far, from: Caller(process: 2, user: user, group: user))
+            return LoopBound((near: near, far: far), loop: loop)
+        }
+        ends.with { [weak self] ends in
+            ends.near.onReceive = { octets in self?.received.withLock { $0.append(octets) } }
+            ends.near.onClose = { _ in self?.closed.withLock { $0 = true } }
+        }
+        send(Opening.tool(version: version).encoded())
+    }
+
+    var isClosed: Bool { closed.withLock { $0 } }
+
+    /// What the service has said to the opening.
+    func greeting() throws -> ServiceMessage? {
+        let first = received.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        return try first.map { octets in try ServiceMessage(reading: octets) }
+    }
+
+    /// What has come since the last time.
+    func take() throws -> [ToolReply] {
+        let octets = received.withLock { received in
+            defer { received = [] }
+            return received
+        }
+        return try octets.map { octets in try ToolReply(reading: octets) }
+    }
+
+    func send(_ octets: PacketBuffer) {
+        ends.with { $0.near.send(octets) }
+        world.run(for: .milliseconds(1))
+    }
+
+    func ask(_ number: UInt32, _ question: ToolQuestion) {
+        send(ToolMessage.ask(number: number, question).encoded())
+    }
+
+    /// It reads, or does not.
+    func setRoom(_ hasRoom: Bool) {
+        ends.with { $0.far.onRoom?(hasRoom) }
+        world.run(for: .milliseconds(1))
+    }
+
+    /// Whether the service reads what comes.
+    var isRead: Bool { ends.with { $0.far.isReading } }
+
+    /// The process is gone.
+    func die() {
+        ends.with { $0.near.close() }
+        world.run(for: .milliseconds(1))
+    }
+}

@@ -1,0 +1,143 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import Synchronization
+import Testing
+
+@testable import BluetoothService
+@testable import BluetoothSimulation
+@testable import ServiceProcess
+@testable import ServiceSocket
+
+/// The tool's side, over lines in memory and in virtual time.
+@Suite struct ToolClientTests {
+    /// Connects to a service, or to nothing.
+    private final class TestDialer: Dialer {
+        let path: String
+        let clients: LoopBound<ServiceClients>?
+        let loop: any EventLoop
+        var line: MemoryLine?
+
+        init(_ path: String, to clients: LoopBound<ServiceClients>?, loop: any EventLoop) {
+            (self.path, self.clients, self.loop) = (path, clients, loop)
+        }
+
+        func dial(_ completion: @escaping (Result<any MessageLine, MessageLineError>) -> Void) {
+            let (near, far) = MemoryLine.pair(loop: loop)
+            guard path != "/silent" else {
+                line = far
+                return loop.execute { completion(.success(near)) }
+            }
+            guard let clients else {
+                return loop.execute { [path] in completion(.failure(.unreachable(path: path, reason: "nobody"))) }
+            }
+            clients.value.accept(far, from: Caller(process: 1, user: ClientWorld.owner, group: 0))
+            line = far
+            loop.execute { completion(.success(near)) }
+        }
+    }
+
+    /// A tool and what it has heard.
+    private final class Bench: Sendable {
+        let world = ClientWorld()
+        let client: LoopBound<ToolClient>
+        let dialers: LoopBound<[TestDialer]>
+        let isOpen = Mutex(false)
+        let failure = Mutex<ToolClient.Failure?>(nil)
+        let answers = Mutex<[Result<String, ServiceError>]>([])
+        let lines = Mutex<[String]>([])
+        let prompts = Mutex<[UInt32]>([])
+
+        init(_ paths: [String], listensAt place: String? = nil) {
+            let (loop, clients) = (world.world.loop, world.clients)
+            dialers = loop.make { paths.map { TestDialer($0, to: $0 == place ? clients : nil, loop: loop) } }
+            let dialers = dialers
+            client = loop.make { ToolClient(dialers.value, loop: loop) }
+            client.with { [weak self] client in
+                client.onEnd = { failure in self?.failure.withLock { $0 = failure } }
+                client.onPrompt = { number, _ in self?.prompts.withLock { $0.append(number) } }
+                client.open { self?.isOpen.withLock { $0 = true } }
+            }
+            run()
+        }
+
+        func run(_ time: Duration = .milliseconds(10)) { world.world.run(for: time) }
+
+        func ask(_ question: ToolQuestion) -> UInt32 {
+            let number = client.with { [weak self] client in
+                client.ask(question, onLine: { line in self?.lines.withLock { $0.append(line) } }) { answer in
+                    self?.answers.withLock { $0.append(answer) }
+                }
+            }
+            run()
+            return number
+        }
+    }
+
+    @Test("a tool takes the first service that there is, and hears answers and streams")
+    func aToolTakesTheFirstService() {
+        let bench = Bench(["/user", "/machine"], listensAt: "/machine")
+        #expect(bench.isOpen.withLock { $0 } && bench.failure.withLock { $0 } == nil)
+        _ = bench.ask(.status)
+        #expect(bench.answers.withLock { $0.count } == 1)
+        let stream = bench.ask(.monitor(kinds: Observation.Kinds.state.rawValue))
+        bench.world.phone.setPower(false)
+        bench.run(.seconds(1))
+        #expect(bench.lines.withLock { $0.count } == 1)
+        bench.client.with { $0.stop(stream) }
+        bench.run()
+        #expect(bench.answers.withLock { $0.last } == .success("{\"lost\":0}"))
+        bench.world.phone.setPower(true)
+        bench.run(.seconds(1))
+        #expect(bench.lines.withLock { $0.count } == 1)
+    }
+
+    @Test("where no service is a person is told which places were tried, and what to do")
+    func whereNoServiceIsAPersonIsTold() {
+        let bench = Bench(["/user", "/machine"])
+        let text = bench.failure.withLock { $0 }.map { "\($0)" } ?? ""
+        #expect(!bench.isOpen.withLock { $0 })
+        #expect(text.contains("/user") && text.contains("/machine") && text.contains("`harald service`"), "\(text)")
+        #expect(Bench([]).failure.withLock { $0 }.map { "\($0)".contains("--service") } == true)
+    }
+
+    @Test("a service that says nothing is given up after a while")
+    func aServiceThatSaysNothing() {
+        let bench = Bench(["/silent"])
+        bench.run(.milliseconds(9_980))
+        #expect(bench.failure.withLock { $0 } == nil)
+        bench.run(.milliseconds(20))
+        guard case .refused(let reason)? = bench.failure.withLock({ $0 }) else {
+            Issue.record("it still waits")
+            return
+        }
+        #expect(reason.contains("nothing was said"))
+    }
+
+    @Test("what is no reply ends the conversation of a tool, and a service that is gone is told")
+    func whatIsNoReplyEndsTheConversation() {
+        for octets in [nil, [9], [0, 1]] as [[UInt8]?] {
+            let bench = Bench(["/service"], listensAt: "/service")
+            bench.dialers.with { dialers in
+                octets.map { dialers[0].line?.send(PacketBuffer($0)) } ?? dialers[0].line?.close()
+            }
+            bench.run()
+            guard case .lost? = bench.failure.withLock({ $0 }) else {
+                Issue.record("\(String(describing: octets))")
+                continue
+            }
+        }
+    }
+
+    @Test("a service that ends says so to its tools")
+    func aServiceThatEnds() {
+        let bench = Bench(["/service"], listensAt: "/service")
+        bench.world.clients.with { $0.close() }
+        bench.run()
+        guard case .ended(let reason)? = bench.failure.withLock({ $0 }) else {
+            Issue.record("\(String(describing: bench.failure.withLock { $0 }))")
+            return
+        }
+        #expect(reason.contains("ends"))
+    }
+}

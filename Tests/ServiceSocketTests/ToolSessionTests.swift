@@ -1,0 +1,158 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+@testable import BluetoothSimulation
+@testable import ServiceProcess
+@testable import ServiceSocket
+
+/// Tools at the service, over lines in memory and in virtual time: what they may ask, and what they may do to it (AB-G05).
+@Suite struct ToolSessionTests {
+    private func desk(_ world: ClientWorld, _ policy: String) throws -> LoopBound<PromptDesk> {
+        let file = try PolicyFile(parsing: Array(policy.utf8))
+        let loop = world.world.loop
+        return world.phone.parts.with { LoopBound(PromptDesk($0.system, policy: file), loop: loop) }
+    }
+
+    private func refusals(_ replies: [ToolReply]) -> [String] {
+        replies.compactMap { if case .answer(_, .failure(let error)) = $0 { error.reason } else { nil } }
+    }
+
+    @Test func aToolOfTheOwnerAsks() throws {
+        let world = ClientWorld()
+        let tool = RawTool(world)
+        #expect(try tool.greeting() == .welcome(Welcome()))
+        tool.ask(7, .status)
+        let replies = try tool.take()
+        guard case .answer(7, .success(let text))? = replies.first, replies.count == 1 else {
+            Issue.record("\(replies)")
+            return
+        }
+        #expect(try JSONDecoder().decode(SystemStatus.self, from: Data(text.utf8)).state == "poweredOn")
+    }
+
+    @Test(
+        "AB-G05: a tool of another user is refused, looks where others are let in, and answers where the policy says so"
+    )
+    func aToolOfAnotherUserIsLimited() throws {
+        let closed = ClientWorld()
+        let stranger = RawTool(closed, user: 1_001)
+        guard case .goodbye(let error)? = try stranger.greeting() else {
+            Issue.record("it is let in")
+            return
+        }
+        #expect(error.reason?.contains("user 1001") == true && stranger.isClosed)
+
+        let open = ClientWorld(letsOthersIn: true)
+        let openDesk = try desk(open, "")
+        let looker = RawTool(open, user: 1_001)
+        _ = try looker.greeting()
+        looker.ask(1, .devices)
+        #expect(refusals(try looker.take()).isEmpty)
+        for question in [.bonds, .forgetBond(UUID()), .prompts, .app(.forceQuit, name: "app")] as [ToolQuestion] {
+            looker.ask(2, question)
+            #expect(refusals(try looker.take()).count == 1, "\(question)")
+        }
+
+        let desk = try desk(closed, "prompters 1001")
+        let prompter = RawTool(closed, user: 1_001)
+        #expect(try prompter.greeting() == .welcome(Welcome()))
+        prompter.ask(1, .prompts)
+        #expect(try prompter.take().isEmpty)
+        prompter.ask(2, .app(.forceQuit, name: "app"))
+        #expect(refusals(try prompter.take()).count == 1)
+        // An app of that user is not let in with it.
+        let app = closed.connect(user: 1_001)
+        app.send(Opening.app(Hello(AppIdentity(name: "app"))).encoded())
+        #expect(app.goodbye() != nil)
+        withExtendedLifetime((desk, openDesk)) {}
+    }
+
+    @Test(
+        "AB-G05: what is no message of a tool ends its conversation with a word that a tool can read, and nothing else"
+    )
+    func garbageEndsTheConversation() throws {
+        let world = ClientWorld()
+        let other = RawTool(world)
+        _ = try other.greeting()
+        let whole = ToolMessage.ask(number: 1, .app(.launch, name: "app")).encoded()
+        let garbage = [[], [9], [0, 1], Array(whole.bytes.dropLast()), whole.bytes + [0]] as [[UInt8]]
+        for octets in garbage {
+            let tool = RawTool(world)
+            _ = try tool.greeting()
+            tool.send(PacketBuffer(octets))
+            guard case .goodbye(let error)? = try tool.take().last else {
+                Issue.record("\(octets)")
+                continue
+            }
+            #expect(error.reason?.contains("cannot be read") == true && tool.isClosed)
+        }
+        other.ask(1, .status)
+        #expect(try other.take().count == 1 && !other.isClosed)
+    }
+
+    @Test("AB-G05: another version of the messages is told, also to a tool")
+    func anotherVersionIsTold() throws {
+        let tool = RawTool(ClientWorld(), version: 99)
+        guard case .goodbye(let error)? = try tool.greeting() else {
+            Issue.record("it is let in")
+            return
+        }
+        #expect(error.reason?.contains("version 99") == true)
+    }
+
+    @Test("AB-G05: a tool that does not read misses events, which are counted, and asks nothing meanwhile")
+    func aToolThatDoesNotRead() throws {
+        let world = ClientWorld()
+        let tool = RawTool(world)
+        _ = try tool.greeting()
+        tool.ask(1, .monitor(kinds: Observation.Kinds.state.rawValue))
+        tool.setRoom(false)
+        #expect(!tool.isRead)
+        for isOn in [false, true, false, true] {
+            world.phone.setPower(isOn)
+            world.world.run(for: .seconds(1))
+        }
+        tool.ask(2, .status)
+        #expect(try tool.take().isEmpty)
+        tool.setRoom(true)
+        let replies = try tool.take()
+        let lines = replies.compactMap { if case .happening(1, let text) = $0 { text } else { nil } }
+        #expect(lines.count == 1 && lines[0].contains("\"kind\":\"lost\""), "\(replies)")
+        #expect(replies.contains { if case .answer(2, .success) = $0 { true } else { false } } && replies.count == 2)
+        world.phone.setPower(false)
+        world.world.run(for: .seconds(1))
+        #expect(try tool.take().count >= 1)
+    }
+
+    @Test("AB-G05: a tool has so many streams, and gives them back when its process is gone")
+    func streamsAreGivenBack() throws {
+        let world = ClientWorld()
+        for _ in 0..<20 {
+            let tool = RawTool(world)
+            _ = try tool.greeting()
+            for number in 0...UInt32(ToolConversation.maximumStreams) {
+                tool.ask(number, .monitor(kinds: Observation.Kinds.state.rawValue))
+            }
+            #expect(refusals(try tool.take()).count == 1)
+            tool.die()
+        }
+        #expect(world.clients.with { $0.callers.isEmpty })
+    }
+
+    @Test func theEndOfTheServiceIsTold() throws {
+        let world = ClientWorld()
+        let tool = RawTool(world)
+        _ = try tool.greeting()
+        world.clients.with { $0.close() }
+        world.world.run(for: .milliseconds(1))
+        guard case .goodbye(let error)? = try tool.take().last else {
+            Issue.record("nothing was said")
+            return
+        }
+        #expect(error.reason?.contains("service ends") == true && tool.isClosed)
+    }
+}
