@@ -68,6 +68,13 @@ async def test_app_is_launched_for_a_value_after_its_process_was_killed(
             assert int((await app.line(rf"(\d+) {RESETTING}"))[1]) == app.processes[1]
 
 
+async def test_what_the_service_counts_is_written(harald: Start, binary: str, tmp_path: Path) -> None:
+    """As Prometheus reads it, from the beginning."""
+    async with controllers() as air, service(harald, air.address, tmp_path, "--metrics", str(tmp_path / "metrics")):
+        text = (tmp_path / "metrics").read_text()
+    assert "# TYPE harald_requests_total counter\nharald_requests_total 0\n" in text
+
+
 async def test_app_is_launched_for_a_read_after_its_process_was_killed(
     harald: Start, binary: str, tmp_path: Path
 ) -> None:

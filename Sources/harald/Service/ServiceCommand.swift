@@ -21,6 +21,7 @@ struct ServiceCommand: ParsableCommand {
     @OptionGroup var line: ControllerOptions
     @OptionGroup var listening: ListeningOptions
     @OptionGroup var deciding: PolicyOptions
+    @OptionGroup var counting: MetricsOptions
 
     @Option(
         help: "The directory of the apps that can be launched; else harald/apps in the user's directory for data."
@@ -55,6 +56,8 @@ struct ServiceCommand: ParsableCommand {
         let system = line.startSystem(configuration, waits: true, loop: loop, capture: capture, outcome: outcome)
         let desk = system.with { LoopBound(PromptDesk($0, policy: policy), loop: loop) }
         readAgain(into: desk)
+        let counting = counting
+        let counted = system.with { LoopBound(counting.count($0, loop: loop), loop: loop) }
         let access = listening.access
         let installed = InstalledApps(directory: apps ?? StateDirectory.apps())
         let listener = system.with { system in
@@ -78,7 +81,7 @@ struct ServiceCommand: ParsableCommand {
         Console.line("the Bluetooth service listens at \(socket.place)")
         defer {
             ServiceManager.tell("STOPPING=1")
-            withExtendedLifetime(desk) {}
+            withExtendedLifetime((desk, counted)) {}
             listener.with { $0.close() }
             system.with { $0.stop() }
         }
