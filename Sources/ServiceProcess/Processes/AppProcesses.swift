@@ -117,6 +117,8 @@ package final class AppProcesses: AppLauncher {
             throw .notRun("\(program): \(error.localizedDescription)")
         }
         launched[process.processIdentifier] = (app, process)
+        // Those that have not come by now do not come any more.
+        if expected.count >= Self.maximumLaunched { expected.removeAll() }
         if inBackground { expected.insert(app) }
         logger.notice("\(app.name) is launched as process \(process.processIdentifier)")
     }
