@@ -48,9 +48,10 @@ import Testing
         var machine = open()
         #expect(machine.handle(.lost(.closedByPeer)) == [.tell(.resetting), .wait(.milliseconds(50))])
         var told: [ServiceLinkMachine.Action] = []
-        for _ in 0..<10 {
+        for attempt in 1...10 {
             _ = machine.handle(.timeIsUp)
             told += machine.handle(.failed(nobody)).filter { if case .wait = $0 { false } else { true } }
+            #expect(told.isEmpty == (attempt < ServiceLinkMachine.failuresOfOneGone), "\(attempt)")
         }
         #expect(told == [.complain("\(nobody)"), .tell(.unsupported)])
     }

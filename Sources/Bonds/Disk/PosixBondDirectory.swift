@@ -105,7 +105,8 @@ extension PosixBondDirectory {
         }
     }
 
-    private static func status(of file: Int32) throws(SystemError) -> FileStatus {
+    /// What the system says of an open file.
+    package static func status(of file: Int32) throws(SystemError) -> FileStatus {
         var status = stat()
         _ = try SystemError.check { () -> Int32 in fstat(file, &status) }
         return FileStatus(

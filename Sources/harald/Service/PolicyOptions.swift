@@ -1,12 +1,7 @@
 import ArgumentParser
 import BluetoothService
+import Bonds
 import Foundation
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 /// What is decided without a person, and where that is written.
 struct PolicyOptions: ParsableArguments {
@@ -32,9 +27,8 @@ struct PolicyOptions: ParsableArguments {
             let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
             defer { try? file.close() }
             octets = try file.read(upToCount: PolicyFile.maximumOctets + 1) ?? Data()
-            var status = stat()
-            let isOurs = fstat(file.fileDescriptor, &status) == 0 && [0, getuid()].contains(status.st_uid)
-            guard isOurs, status.st_mode & 0o022 == 0 else {
+            let status = try PosixBondDirectory.status(of: file.fileDescriptor)
+            guard [0, getuid()].contains(status.owner), status.permissions & 0o022 == 0 else {
                 throw ToolError.service("\(path) can be written by others; make it yours, with chmod 600")
             }
         } catch let error as ToolError {
