@@ -56,16 +56,14 @@ package struct ListeningSocket {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let descriptor = socket(AF_UNIX, type, 0)
         guard descriptor >= 0 else { throw failure("no socket can be made") }
-        // Nobody connects between its making and the bits that are asked for.
-        let old = umask(0o177)
+        // Nobody connects between its making and the bits that are asked for: Linux makes the file with those of the socket. Not umask(2),
+        // which is for the whole process.
+        _ = fchmod(descriptor, 0o600)
         let isBound = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 bindSocket(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
             }
         }
-        let bindError = errno
-        umask(old)
-        errno = bindError
         guard isBound else {
             defer { close(descriptor) }
             throw failure("\(path) cannot be bound")
