@@ -62,12 +62,13 @@ import Testing
     }
 
     private func check<M: MessageKinds & Hashable>(_ type: M.Type, _ random: RandomSource) throws {
-        #expect(M.kinds.map(\.number) == (0..<UInt8(M.kinds.count)).map { $0 }, "\(type)")
+        #expect(M.kinds.map(\.kind.number) == (0..<UInt8(M.kinds.count)).map { $0 }, "\(type)")
+        #expect(Set(M.kinds.map { "\($0.kind.name)" }).count == M.kinds.count, "\(type)")
         for kind in M.kinds {
             let samples = samples(of: kind, random, count: 40)
             try #require(
-                samples.count == 40 && samples.allSatisfy { $0.number == kind.number },
-                "\(type) \(kind.number)"
+                samples.count == 40 && samples.allSatisfy { $0.kind.number == kind.kind.number },
+                "\(type) \(kind.kind.name)"
             )
             for sample in samples { #expect(try M(reading: sample.encoded()) == sample) }
             // Short ones, since each octet less is a message of its own.

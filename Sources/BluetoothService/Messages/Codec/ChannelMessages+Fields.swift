@@ -17,12 +17,12 @@ extension ChannelRequest: MessageKinds {
         ]
     }
 
-    /// See ``MessageKinds/number``.
-    public var number: UInt8 {
+    /// See ``MessageKinds/kind``.
+    public var kind: MessageKind {
         switch self {
-        case .grant: 0
-        case .send: 1
-        case .close: 2
+        case .grant: MessageKind(0, "grant")
+        case .send: MessageKind(1, "send")
+        case .close: MessageKind(2, "close")
         }
     }
 
@@ -50,12 +50,12 @@ extension ChannelEvent: MessageKinds {
         ]
     }
 
-    /// See ``MessageKinds/number``.
-    public var number: UInt8 {
+    /// See ``MessageKinds/kind``.
+    public var kind: MessageKind {
         switch self {
-        case .received: 0
-        case .room: 1
-        case .ended: 2
+        case .received: MessageKind(0, "received")
+        case .room: MessageKind(1, "room")
+        case .ended: MessageKind(2, "ended")
         }
     }
 

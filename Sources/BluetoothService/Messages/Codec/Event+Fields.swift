@@ -14,13 +14,13 @@ extension Event: MessageKinds {
         ]
     }
 
-    /// See ``MessageKinds/number``.
-    public var number: UInt8 {
+    /// See ``MessageKinds/kind``.
+    public var kind: MessageKind {
         switch self {
-        case .stateChanged: 0
-        case .central: 1
-        case .peripheral: 2
-        case .channel: 3
+        case .stateChanged: MessageKind(0, "stateChanged")
+        case .central: MessageKind(1, "central")
+        case .peripheral: MessageKind(2, "peripheral")
+        case .channel: MessageKind(3, "channel")
         }
     }
 
@@ -57,15 +57,15 @@ extension CentralEvent: MessageKinds {
         ]
     }
 
-    /// See ``MessageKinds/number``.
-    public var number: UInt8 {
+    /// See ``MessageKinds/kind``.
+    public var kind: MessageKind {
         switch self {
-        case .discovered: 0
-        case .peer: 1
-        case .connectionChanged: 2
-        case .answered: 3
-        case .lost: 4
-        case .willRestore: 5
+        case .discovered: MessageKind(0, "discovered")
+        case .peer: MessageKind(1, "peer")
+        case .connectionChanged: MessageKind(2, "connectionChanged")
+        case .answered: MessageKind(3, "answered")
+        case .lost: MessageKind(4, "lost")
+        case .willRestore: MessageKind(5, "willRestore")
         }
     }
 
@@ -122,24 +122,24 @@ extension PeripheralEvent: MessageKinds {
         ]
     }
 
-    /// See ``MessageKinds/number``.
-    public var number: UInt8 {
+    /// See ``MessageKinds/kind``.
+    public var kind: MessageKind {
         switch self {
-        case .serviceAdded: 0
-        case .advertisingStarted: 1
-        case .subscribed: 2
-        case .unsubscribed: 3
-        case .readRequested: 4
-        case .writeRequested: 5
-        case .updateCreditsReturned: 6
-        case .centralChanged: 7
-        case .channelPublished: 8
-        case .channelUnpublished: 9
-        case .channelOpened: 10
-        case .centralConnected: 11
-        case .centralDisconnected: 12
-        case .centralReleased: 13
-        case .willRestore: 14
+        case .serviceAdded: MessageKind(0, "serviceAdded")
+        case .advertisingStarted: MessageKind(1, "advertisingStarted")
+        case .subscribed: MessageKind(2, "subscribed")
+        case .unsubscribed: MessageKind(3, "unsubscribed")
+        case .readRequested: MessageKind(4, "readRequested")
+        case .writeRequested: MessageKind(5, "writeRequested")
+        case .updateCreditsReturned: MessageKind(6, "updateCreditsReturned")
+        case .centralChanged: MessageKind(7, "centralChanged")
+        case .channelPublished: MessageKind(8, "channelPublished")
+        case .channelUnpublished: MessageKind(9, "channelUnpublished")
+        case .channelOpened: MessageKind(10, "channelOpened")
+        case .centralConnected: MessageKind(11, "centralConnected")
+        case .centralDisconnected: MessageKind(12, "centralDisconnected")
+        case .centralReleased: MessageKind(13, "centralReleased")
+        case .willRestore: MessageKind(14, "willRestore")
         }
     }
 

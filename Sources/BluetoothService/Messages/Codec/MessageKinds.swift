@@ -7,10 +7,23 @@ import BluetoothTypes
 public protocol MessageKinds: PacketFields {
     /// The registry: one value of each kind, to be read into.
     static var kinds: [Self] { get }
-    /// The number of the kind that this value is of: its place in ``kinds``.
-    var number: UInt8 { get }
+    /// The kind that this value is of.
+    var kind: MessageKind { get }
     /// The fields of the kind that this value is of, in wire order.
     mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError)
+}
+
+/// A kind of a message: its number on the wire, and what a person reads instead.
+public struct MessageKind: Sendable {
+    /// Its place in ``MessageKinds/kinds``.
+    public let number: UInt8
+    /// Its name.
+    public let name: StaticString
+
+    init(_ number: UInt8, _ name: StaticString) {
+        self.number = number
+        self.name = name
+    }
 }
 
 extension MessageKinds {
@@ -19,8 +32,10 @@ extension MessageKinds {
 
     /// Passes the number and the fields to `coder`.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        var number = number
+        let kind = kind
+        var number = kind.number
         try coder.field("kind", &number)
+        coder.note("kind", "\(kind.name)")
         if coder.isReading {
             guard Int(number) < Self.kinds.count else { throw PacketError(.value(UInt64(number)), at: "\(Self.self)") }
             self = Self.kinds[Int(number)]

@@ -30,31 +30,31 @@ extension PeerEvent: MessageKinds {
         ]
     }
 
-    /// See ``MessageKinds/number``.
-    public var number: UInt8 {
+    /// See ``MessageKinds/kind``.
+    public var kind: MessageKind {
         switch self {
-        case .connected: 0
-        case .connectionFailed: 1
-        case .disconnected: 2
-        case .servicesDiscovered: 3
-        case .includedServicesDiscovered: 4
-        case .characteristicsDiscovered: 5
-        case .descriptorsDiscovered: 6
-        case .valueRead: 7
-        case .descriptorUpdated: 8
-        case .valueWritten: 9
-        case .descriptorWritten: 10
-        case .notifyStateChanged: 11
-        case .rssiRead: 12
-        case .nameChanged: 13
-        case .servicesModified: 14
-        case .maximumWriteLengthChanged: 15
-        case .writeCreditsReturned: 16
-        case .notificationsAuthorized: 17
-        case .channelSoundingEnded: 18
-        case .channelOpened: 19
-        case .valueNotified: 20
-        case .linkInformation: 21
+        case .connected: MessageKind(0, "connected")
+        case .connectionFailed: MessageKind(1, "connectionFailed")
+        case .disconnected: MessageKind(2, "disconnected")
+        case .servicesDiscovered: MessageKind(3, "servicesDiscovered")
+        case .includedServicesDiscovered: MessageKind(4, "includedServicesDiscovered")
+        case .characteristicsDiscovered: MessageKind(5, "characteristicsDiscovered")
+        case .descriptorsDiscovered: MessageKind(6, "descriptorsDiscovered")
+        case .valueRead: MessageKind(7, "valueRead")
+        case .descriptorUpdated: MessageKind(8, "descriptorUpdated")
+        case .valueWritten: MessageKind(9, "valueWritten")
+        case .descriptorWritten: MessageKind(10, "descriptorWritten")
+        case .notifyStateChanged: MessageKind(11, "notifyStateChanged")
+        case .rssiRead: MessageKind(12, "rssiRead")
+        case .nameChanged: MessageKind(13, "nameChanged")
+        case .servicesModified: MessageKind(14, "servicesModified")
+        case .maximumWriteLengthChanged: MessageKind(15, "maximumWriteLengthChanged")
+        case .writeCreditsReturned: MessageKind(16, "writeCreditsReturned")
+        case .notificationsAuthorized: MessageKind(17, "notificationsAuthorized")
+        case .channelSoundingEnded: MessageKind(18, "channelSoundingEnded")
+        case .channelOpened: MessageKind(19, "channelOpened")
+        case .valueNotified: MessageKind(20, "valueNotified")
+        case .linkInformation: MessageKind(21, "linkInformation")
         }
     }
 

@@ -13,12 +13,12 @@ extension Request: MessageKinds {
         ]
     }
 
-    /// See ``MessageKinds/number``.
-    public var number: UInt8 {
+    /// See ``MessageKinds/kind``.
+    public var kind: MessageKind {
         switch self {
-        case .central: 0
-        case .peripheral: 1
-        case .channel: 2
+        case .central: MessageKind(0, "central")
+        case .peripheral: MessageKind(1, "peripheral")
+        case .channel: MessageKind(2, "channel")
         }
     }
 
@@ -51,14 +51,14 @@ extension CentralRequest: MessageKinds {
         ]
     }
 
-    /// See ``MessageKinds/number``.
-    public var number: UInt8 {
+    /// See ``MessageKinds/kind``.
+    public var kind: MessageKind {
         switch self {
-        case .startScan: 0
-        case .stopScan: 1
-        case .peer: 2
-        case .watchConnections: 3
-        case .resetScanFilter: 4
+        case .startScan: MessageKind(0, "startScan")
+        case .stopScan: MessageKind(1, "stopScan")
+        case .peer: MessageKind(2, "peer")
+        case .watchConnections: MessageKind(3, "watchConnections")
+        case .resetScanFilter: MessageKind(4, "resetScanFilter")
         }
     }
 
@@ -92,14 +92,14 @@ extension PeerRequest: MessageKinds {
         ]
     }
 
-    /// See ``MessageKinds/number``.
-    public var number: UInt8 {
+    /// See ``MessageKinds/kind``.
+    public var kind: MessageKind {
         switch self {
-        case .connect: 0
-        case .cancelConnection: 1
-        case .forget: 2
-        case .link: 3
-        case .ask: 4
+        case .connect: MessageKind(0, "connect")
+        case .cancelConnection: MessageKind(1, "cancelConnection")
+        case .forget: MessageKind(2, "forget")
+        case .link: MessageKind(3, "link")
+        case .ask: MessageKind(4, "ask")
         }
     }
 
@@ -146,27 +146,27 @@ extension LinkRequest: MessageKinds {
         ]
     }
 
-    /// See ``MessageKinds/number``.
-    public var number: UInt8 {
+    /// See ``MessageKinds/kind``.
+    public var kind: MessageKind {
         switch self {
-        case .discoverServices: 0
-        case .discoverIncludedServices: 1
-        case .discoverCharacteristics: 2
-        case .discoverDescriptors: 3
-        case .readCharacteristic: 4
-        case .readDescriptor: 5
-        case .writeCharacteristic: 6
-        case .writeWithoutResponse: 7
-        case .writeDescriptor: 8
-        case .setNotify: 9
-        case .readRSSI: 10
-        case .startChannelSounding: 11
-        case .cancelChannelSounding: 12
-        case .openChannel: 13
-        case .refreshServices: 14
-        case .readLinkInformation: 15
-        case .watchLink: 16
-        case .preferLink: 17
+        case .discoverServices: MessageKind(0, "discoverServices")
+        case .discoverIncludedServices: MessageKind(1, "discoverIncludedServices")
+        case .discoverCharacteristics: MessageKind(2, "discoverCharacteristics")
+        case .discoverDescriptors: MessageKind(3, "discoverDescriptors")
+        case .readCharacteristic: MessageKind(4, "readCharacteristic")
+        case .readDescriptor: MessageKind(5, "readDescriptor")
+        case .writeCharacteristic: MessageKind(6, "writeCharacteristic")
+        case .writeWithoutResponse: MessageKind(7, "writeWithoutResponse")
+        case .writeDescriptor: MessageKind(8, "writeDescriptor")
+        case .setNotify: MessageKind(9, "setNotify")
+        case .readRSSI: MessageKind(10, "readRSSI")
+        case .startChannelSounding: MessageKind(11, "startChannelSounding")
+        case .cancelChannelSounding: MessageKind(12, "cancelChannelSounding")
+        case .openChannel: MessageKind(13, "openChannel")
+        case .refreshServices: MessageKind(14, "refreshServices")
+        case .readLinkInformation: MessageKind(15, "readLinkInformation")
+        case .watchLink: MessageKind(16, "watchLink")
+        case .preferLink: MessageKind(17, "preferLink")
         }
     }
 
@@ -242,21 +242,21 @@ extension PeripheralRequest: MessageKinds {
         ]
     }
 
-    /// See ``MessageKinds/number``.
-    public var number: UInt8 {
+    /// See ``MessageKinds/kind``.
+    public var kind: MessageKind {
         switch self {
-        case .addService: 0
-        case .removeService: 1
-        case .removeAllServices: 2
-        case .startAdvertising: 3
-        case .stopAdvertising: 4
-        case .respond: 5
-        case .updateValue: 6
-        case .setDesiredConnectionLatency: 7
-        case .publishChannel: 8
-        case .unpublishChannel: 9
-        case .watchCentrals: 10
-        case .disconnectCentral: 11
+        case .addService: MessageKind(0, "addService")
+        case .removeService: MessageKind(1, "removeService")
+        case .removeAllServices: MessageKind(2, "removeAllServices")
+        case .startAdvertising: MessageKind(3, "startAdvertising")
+        case .stopAdvertising: MessageKind(4, "stopAdvertising")
+        case .respond: MessageKind(5, "respond")
+        case .updateValue: MessageKind(6, "updateValue")
+        case .setDesiredConnectionLatency: MessageKind(7, "setDesiredConnectionLatency")
+        case .publishChannel: MessageKind(8, "publishChannel")
+        case .unpublishChannel: MessageKind(9, "unpublishChannel")
+        case .watchCentrals: MessageKind(10, "watchCentrals")
+        case .disconnectCentral: MessageKind(11, "disconnectCentral")
         }
     }
 
@@ -316,14 +316,14 @@ extension Query: MessageKinds {
         ]
     }
 
-    /// See ``MessageKinds/number``.
-    public var number: UInt8 {
+    /// See ``MessageKinds/kind``.
+    public var kind: MessageKind {
         switch self {
-        case .peripherals: 0
-        case .connectedPeripherals: 1
-        case .system: 2
-        case .names: 3
-        case .scanCounts: 4
+        case .peripherals: MessageKind(0, "peripherals")
+        case .connectedPeripherals: MessageKind(1, "connectedPeripherals")
+        case .system: MessageKind(2, "system")
+        case .names: MessageKind(3, "names")
+        case .scanCounts: MessageKind(4, "scanCounts")
         }
     }
 
@@ -356,14 +356,14 @@ extension Reply: MessageKinds {
         ]
     }
 
-    /// See ``MessageKinds/number``.
-    public var number: UInt8 {
+    /// See ``MessageKinds/kind``.
+    public var kind: MessageKind {
         switch self {
-        case .peripherals: 0
-        case .connectedPeripherals: 1
-        case .system: 2
-        case .names: 3
-        case .scanCounts: 4
+        case .peripherals: MessageKind(0, "peripherals")
+        case .connectedPeripherals: MessageKind(1, "connectedPeripherals")
+        case .system: MessageKind(2, "system")
+        case .names: MessageKind(3, "names")
+        case .scanCounts: MessageKind(4, "scanCounts")
         }
     }
 

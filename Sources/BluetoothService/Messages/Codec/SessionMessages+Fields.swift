@@ -6,11 +6,11 @@ extension Opening: MessageKinds {
     /// See ``MessageKinds/kinds``.
     public static var kinds: [Opening] { [.app(Hello()), .tool(version: 0)] }
 
-    /// See ``MessageKinds/number``.
-    public var number: UInt8 {
+    /// See ``MessageKinds/kind``.
+    public var kind: MessageKind {
         switch self {
-        case .app: 0
-        case .tool: 1
+        case .app: MessageKind(0, "app")
+        case .tool: MessageKind(1, "tool")
         }
     }
 
@@ -54,14 +54,14 @@ extension AppMessage: MessageKinds {
         ]
     }
 
-    /// See ``MessageKinds/number``.
-    public var number: UInt8 {
+    /// See ``MessageKinds/kind``.
+    public var kind: MessageKind {
         switch self {
-        case .openManager: 0
-        case .closeManager: 1
-        case .request: 2
-        case .query: 3
-        case .misuse: 4
+        case .openManager: MessageKind(0, "openManager")
+        case .closeManager: MessageKind(1, "closeManager")
+        case .request: MessageKind(2, "request")
+        case .query: MessageKind(3, "query")
+        case .misuse: MessageKind(4, "misuse")
         }
     }
 
@@ -103,13 +103,13 @@ extension ServiceMessage: MessageKinds {
         ]
     }
 
-    /// See ``MessageKinds/number``.
-    public var number: UInt8 {
+    /// See ``MessageKinds/kind``.
+    public var kind: MessageKind {
         switch self {
-        case .welcome: 0
-        case .event: 1
-        case .reply: 2
-        case .goodbye: 3
+        case .welcome: MessageKind(0, "welcome")
+        case .event: MessageKind(1, "event")
+        case .reply: MessageKind(2, "reply")
+        case .goodbye: MessageKind(3, "goodbye")
         }
     }
 

@@ -9,12 +9,12 @@ extension ToolMessage: MessageKinds {
         [.ask(number: 0, .status), .answer(number: 0, .accept), .stop(number: 0)]
     }
 
-    /// See ``MessageKinds/number``.
-    public var number: UInt8 {
+    /// See ``MessageKinds/kind``.
+    public var kind: MessageKind {
         switch self {
-        case .ask: 0
-        case .answer: 1
-        case .stop: 2
+        case .ask: MessageKind(0, "ask")
+        case .answer: MessageKind(1, "answer")
+        case .stop: MessageKind(2, "stop")
         }
     }
 
@@ -43,17 +43,17 @@ extension ToolQuestion: MessageKinds {
         ]
     }
 
-    /// See ``MessageKinds/number``.
-    public var number: UInt8 {
+    /// See ``MessageKinds/kind``.
+    public var kind: MessageKind {
         switch self {
-        case .status: 0
-        case .devices: 1
-        case .bonds: 2
-        case .forgetBond: 3
-        case .monitor: 4
-        case .prompts: 5
-        case .apps: 6
-        case .app: 7
+        case .status: MessageKind(0, "status")
+        case .devices: MessageKind(1, "devices")
+        case .bonds: MessageKind(2, "bonds")
+        case .forgetBond: MessageKind(3, "forgetBond")
+        case .monitor: MessageKind(4, "monitor")
+        case .prompts: MessageKind(5, "prompts")
+        case .apps: MessageKind(6, "apps")
+        case .app: MessageKind(7, "app")
         }
     }
 
@@ -95,14 +95,14 @@ extension ToolReply: MessageKinds {
         ]
     }
 
-    /// See ``MessageKinds/number``.
-    public var number: UInt8 {
+    /// See ``MessageKinds/kind``.
+    public var kind: MessageKind {
         switch self {
-        case .answer: 0
-        case .happening: 1
-        case .prompt: 2
-        case .promptClosed: 3
-        case .goodbye: 4
+        case .answer: MessageKind(0, "answer")
+        case .happening: MessageKind(1, "happening")
+        case .prompt: MessageKind(2, "prompt")
+        case .promptClosed: MessageKind(3, "promptClosed")
+        case .goodbye: MessageKind(4, "goodbye")
         }
     }
 
@@ -153,12 +153,12 @@ extension PersonQuestion: MessageKinds {
         [.pairing(PairingQuestion()), .permission(app: "", usage: nil), .notice("")]
     }
 
-    /// See ``MessageKinds/number``.
-    public var number: UInt8 {
+    /// See ``MessageKinds/kind``.
+    public var kind: MessageKind {
         switch self {
-        case .pairing: 0
-        case .permission: 1
-        case .notice: 2
+        case .pairing: MessageKind(0, "pairing")
+        case .permission: MessageKind(1, "permission")
+        case .notice: MessageKind(2, "notice")
         }
     }
 
@@ -201,14 +201,14 @@ extension PairingQuestion.Kind: MessageKinds {
         [.confirm, .confirmReplacement, .showPasskey(0), .enterPasskey, .compare(0)]
     }
 
-    /// See ``MessageKinds/number``.
-    public var number: UInt8 {
+    /// See ``MessageKinds/kind``.
+    public var kind: MessageKind {
         switch self {
-        case .confirm: 0
-        case .confirmReplacement: 1
-        case .showPasskey: 2
-        case .enterPasskey: 3
-        case .compare: 4
+        case .confirm: MessageKind(0, "confirm")
+        case .confirmReplacement: MessageKind(1, "confirmReplacement")
+        case .showPasskey: MessageKind(2, "showPasskey")
+        case .enterPasskey: MessageKind(3, "enterPasskey")
+        case .compare: MessageKind(4, "compare")
         }
     }
 
@@ -230,14 +230,14 @@ extension PersonAnswer: MessageKinds {
     /// See ``MessageKinds/kinds``.
     public static var kinds: [PersonAnswer] { [.accept, .refuse, .passkey(0), .allow, .deny] }
 
-    /// See ``MessageKinds/number``.
-    public var number: UInt8 {
+    /// See ``MessageKinds/kind``.
+    public var kind: MessageKind {
         switch self {
-        case .accept: 0
-        case .refuse: 1
-        case .passkey: 2
-        case .allow: 3
-        case .deny: 4
+        case .accept: MessageKind(0, "accept")
+        case .refuse: MessageKind(1, "refuse")
+        case .passkey: MessageKind(2, "passkey")
+        case .allow: MessageKind(3, "allow")
+        case .deny: MessageKind(4, "deny")
         }
     }
 
