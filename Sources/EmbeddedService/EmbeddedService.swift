@@ -79,7 +79,7 @@ package enum EmbeddedService {
         let loop = NIOEventLoop()
         loop.submitAndWait {
             var configuration = SystemConfiguration()
-            configuration.store = .directory(bondDirectory())
+            configuration.keep(in: bondDirectory())
             let controllers = ControllerSource {
                 let line = ControllerTransport(address, loop: loop)
                 return capture.map { SnoopingTransport.toFile($0, line, end: .host, loop: loop) } ?? line

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import Bonds
 import EventLoops
 import Foundation
 import ServiceMessages
@@ -92,6 +93,36 @@ import Testing
         bench.phone.setPower(true)
         bench.air.world.run(.seconds(1))
         #expect(try bench.visit() == [Accessory.service, 0xFFF0])
+    }
+
+    @Test(
+        "behaviours 4.10, 4.12: what is cached of a stranger outlives the service, and not the run of the device",
+        arguments: ["today", "tomorrow", nil]
+    )
+    func whatOutlivesTheService(run: String?) throws {
+        let air = RadioWorld()
+        let accessory = try Accessory(on: air, tellsOfChanges: false)
+        try accessory.publish()
+        let storage = MemoryBondStorage(secret: RandomSource(seed: 5), records: MemoryRecordStorage())
+        func visit(_ run: String?) throws -> (services: [BluetoothUUID], peer: UUID) {
+            let phone = air.system("Phone", bonds: storage) { $0.run = run }
+            let central = air.world.manager(.central, on: phone)
+            accessory.advertise()
+            let peer = try central.find(Accessory.service).identifier
+            try central.connect(peer)
+            let services = try central.ask(.discoverServices(peer: peer, uuids: nil), "services", \.services)
+            air.world.run(.seconds(2))
+            _ = try central.ask(.cancelConnection(peer: peer), "disconnected", \.disconnection)
+            air.world.run(.seconds(1))
+            phone.stop()
+            return (try services.get().map(\.uuid), peer)
+        }
+        let first = try visit("today")
+        #expect(first.services == [Accessory.service])
+        try accessory.publish(0xFFF0)
+        let second = try visit(run)
+        #expect(second.peer == first.peer)
+        #expect(second.services == (run == "today" ? [Accessory.service] : [Accessory.service, 0xFFF0]))
     }
 
     /// Also for another app, and on the next connection where the table is the same for good.

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import Bonds
 import EventLoops
 import GAP
 import HCI
@@ -26,7 +27,11 @@ final class RadioWorld {
         radio = Radio(loop: world.loop, random: random.split(0), configuration: configuration)
     }
 
-    func system(_ name: String, configure: (inout SystemConfiguration) -> Void = { _ in }) -> BluetoothSystem {
+    func system(
+        _ name: String,
+        bonds: (any BondStorage)? = nil,
+        configure: (inout SystemConfiguration) -> Void = { _ in }
+    ) -> BluetoothSystem {
         let line = InMemoryTransport.pair(loop: world.loop)
         let number = attach(to: line.controller)
         var configuration = SystemConfiguration()
@@ -37,6 +42,7 @@ final class RadioWorld {
             loop: world.loop,
             random: random.split(number + 100),
             configuration: configuration,
+            bonds: bonds,
             logger: Self.silent
         )
         system.start()

@@ -5,17 +5,18 @@ import EventLoops
 @testable import Bonds
 
 extension FuzzTarget {
-    /// What is kept of apps, of what the person says, and of names: without their seals, which would keep nearly all changes out, and
+    /// What is kept of apps, of what the person says, of names and tables: without their seals, which would keep nearly all changes out, and
     /// the sealed file that they stand in.
     static let records = FuzzTarget(
         "records",
         maximumLength: 2_000,
         seeds: [app.encoded().bytes, PermissionRecord(["a": .denied, "b": .allowedAlways]).encoded().bytes]
-            + [NameRecord().encoded().bytes, file.encode(app.encoded(), secret).bytes]
+            + [NameRecord().encoded().bytes, TableRecord().encoded().bytes, file.encode(app.encoded(), secret).bytes]
     ) { input in
         check(AppRecord.self, input)
         check(PermissionRecord.self, input)
         check(NameRecord.self, input)
+        check(TableRecord.self, input)
         let decode = { (octets: PacketBuffer) throws -> PacketBuffer in try file.decode(octets, secret) }
         if let content = Codec.read(input, decode) {
             Codec.survives(content, encode: { file.encode($0, secret) }, decode: decode)

@@ -96,7 +96,7 @@ extension PeerLink {
 
     private func forgetTable(_ done: @escaping () -> Void) {
         client.cache = AttributeCache()
-        system.tables.removeValue(for: peer)
+        system.remember(nil, of: peer)
         servicesChanged(0x0001...0xFFFF)
         guard tableIsBonded, let bond = secured.bond else { return done() }
         system.keeper.update(bond.identifier) { $0.cache = nil }

@@ -121,17 +121,17 @@ extension PeerLink {
     func keepCache() {
         guard let cache = client.cache, cache.services != nil else { return }
         guard tableIsBonded, let bond = secured.bond else { return keepInMemory(cache) }
-        system.tables.set(KnownTable(values: database.values), for: peer)
+        system.remember(KnownTable(values: database.values), of: peer)
         guard bond.cache != cache else { return }
         system.keeper.update(bond.identifier) { $0.cache = cache }
     }
 
     private func keepInMemory(_ cache: AttributeCache) {
         guard secured.bond == nil, cache.isForGood, cache.count <= KnownTable.maximumAttributes else {
-            system.tables.removeValue(for: peer)
+            system.remember(nil, of: peer)
             return
         }
-        system.tables.set(KnownTable(found: cache, values: database.values), for: peer)
+        system.remember(KnownTable(found: cache, values: database.values), of: peer)
     }
 }
 

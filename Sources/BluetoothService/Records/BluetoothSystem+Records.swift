@@ -1,3 +1,4 @@
+import BluetoothTypes
 import Bonds
 import EventLoops
 import Foundation
@@ -20,6 +21,7 @@ extension BluetoothSystem {
         guard let found = records.open(storage) else { return }
         permissions = found.permissions.permissions.merging(permissions) { $1 }
         peers.names = found.names
+        takeTables(found.tables)
         records.keep(PermissionRecord(permissions))
         for app in apps { noteChange(of: app) }
         for record in found.apps {
@@ -56,6 +58,36 @@ extension BluetoothSystem {
         (changedApps, isKeeping) = ([], false)
         for app in apps { records.keep(record(of: app), of: app) }
         records.keep(peers.names)
+        if hasNewTables { records.keep(writtenTables) }
+        hasNewTables = false
+    }
+
+    /// What was found in this run of the device, by the service before this one, is as good as what this one finds.
+    private func takeTables(_ found: TableRecord) {
+        guard let run = configuration.run, found.run == run else { return }
+        for entry in found.entries where tables[entry.peer] == nil && !bonded.contains(entry.peer) {
+            remember(KnownTable(found: entry.found), of: entry.peer)
+        }
+    }
+
+    /// Remembers the table of a peer; nil forgets it.
+    func remember(_ table: KnownTable?, of peer: UUID) {
+        if let table { tables.set(table, for: peer) } else { tables.removeValue(for: peer) }
+        guard configuration.run != nil, writtenTables.set(table?.found, of: peer) else { return }
+        noteNewTables()
+    }
+
+    /// Forgets the tables of all peers.
+    func forgetTables() {
+        tables.removeAll()
+        guard !writtenTables.entries.isEmpty else { return }
+        writtenTables.removeAll()
+        noteNewTables()
+    }
+
+    private func noteNewTables() {
+        hasNewTables = true
+        noteChange()
     }
 
     /// An app asks for something: what is kept with it is durable before anything comes of it, so that an app that has heard of an

@@ -22,12 +22,14 @@ final class RecordKeeper {
     private var spoiled: Set<Int> = []
     private var permissions = PermissionRecord()
     private var names = NameRecord()
+    private var tables = TableRecord()
 
     /// What was found.
     struct Found {
         var apps: [AppRecord] = []
         var permissions = PermissionRecord()
         var names = NameRecord()
+        var tables = TableRecord()
     }
 
     /// Reads what is kept; nil when that has been done.
@@ -59,7 +61,10 @@ final class RecordKeeper {
         do throws(RecordError) { names = try read(NameRecord.self, .names, storage) ?? names } catch {
             onTrouble?(error)
         }
-        (found.permissions, found.names) = (permissions, names)
+        do throws(RecordError) { tables = try read(TableRecord.self, .tables, storage) ?? tables } catch {
+            onTrouble?(error)
+        }
+        (found.permissions, found.names, found.tables) = (permissions, names, tables)
         return found
     }
 
@@ -101,6 +106,17 @@ final class RecordKeeper {
         do throws(RecordError) {
             try write(new, .names, storage)
             names = new
+        } catch {
+            onTrouble?(error)
+        }
+    }
+
+    /// Keeps what was found at peers.
+    func keep(_ new: TableRecord) {
+        guard case .open(let storage) = place, new != tables else { return }
+        do throws(RecordError) {
+            try write(new, .tables, storage)
+            tables = new
         } catch {
             onTrouble?(error)
         }

@@ -65,6 +65,9 @@ package final class BluetoothSystem {
     var peers: PeerTable
     /// The attribute tables of peers that are remembered (behaviours 4.9, 4.10).
     var tables = RecencyTable<UUID, KnownTable>(limit: KnownTable.maximumPeers)
+    /// What of them is written down, and whether that is something else than what stands there.
+    lazy var writtenTables = TableRecord(run: configuration.run ?? "")
+    var hasNewTables = false
     /// Writes down what is kept of apps, and of what the person says.
     let records = RecordKeeper()
     /// The apps of which something else may be kept than before; looked at once in a turn of the loop.
@@ -296,7 +299,7 @@ extension BluetoothSystem {
         guard new != state else { return }
         state = new
         // What was remembered goes with the power (behaviour 4.12).
-        if new == .poweredOff { tables.removeAll() }
+        if new == .poweredOff { forgetTables() }
         observers.tell(.state, .stateChanged(new))
         tellStates()
     }

@@ -43,6 +43,9 @@ package struct SystemConfiguration: Sendable {
     package var permission = AppPermission.allowedAlways
     /// Where bonds are kept.
     package var store = Store.memory
+    /// The name of this run of the device, another one each time that it is switched on; nil where nobody knows. What is kept for a run
+    /// only outlives the service by it (behaviour 4.12).
+    package var run: String?
     /// Most bonds. The unauthenticated one that was used longest ago gives way to a new one (AB-S14).
     package var maximumBonds = BondStore.maximumBonds
 
@@ -51,6 +54,12 @@ package struct SystemConfiguration: Sendable {
 
     /// The configuration of an ordinary system.
     package init() {}
+
+    /// Keeps bonds, and what outlives the service, in a directory of this machine.
+    package mutating func keep(in directory: String) {
+        store = .directory(directory)
+        run = HostRun.current
+    }
 
     /// What attributes that require encryption ask of the link.
     var protectedValuesRequirement: SecurityLevel {

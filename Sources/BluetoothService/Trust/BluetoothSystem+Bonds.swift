@@ -63,7 +63,7 @@ extension BluetoothSystem {
         for peer in now.subtracting(bonded) { peers.hold(peer) }
         for peer in bonded.subtracting(now) {
             peers.release(peer)
-            tables.removeValue(for: peer)
+            remember(nil, of: peer)
         }
         bonded = now
     }

@@ -57,6 +57,20 @@ extension ClientRecord {
 }
 
 extension AttributeCache {
+    /// As it stands in files.
+    package var octets: PacketBuffer {
+        var buffer = PacketBuffer([])
+        write(to: &buffer)
+        return buffer
+    }
+
+    /// Reads what stands in a file, and nothing behind it.
+    package init(octets: PacketBuffer) throws(PacketError) {
+        var reader = ByteReader(octets)
+        try self.init(reading: &reader)
+        try reader.end(at: "cache")
+    }
+
     func write(to buffer: inout PacketBuffer) {
         var flags: GATTFlags = hash == nil ? [] : .hash
         if services != nil { flags.insert(.services) }

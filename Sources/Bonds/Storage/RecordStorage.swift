@@ -9,6 +9,8 @@ package enum RecordSlot: Hashable, Sendable {
     case permissions
     /// What peers are called.
     case names
+    /// What was found at peers that are not bonded.
+    case tables
 
     /// What its file is called.
     package var name: String {
@@ -16,6 +18,7 @@ package enum RecordSlot: Hashable, Sendable {
         case .app(let number): number < 10 ? "app-0\(number)" : "app-\(number)"
         case .permissions: "permissions"
         case .names: "names"
+        case .tables: "tables"
         }
     }
 }

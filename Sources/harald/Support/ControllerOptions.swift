@@ -57,7 +57,7 @@ struct ControllerOptions: ParsableArguments {
         configuration.deviceName = name
         if let trust {
             configuration.pairing = trust.configuration
-            if let store = trust.store { configuration.store = .directory(store) }
+            if let store = trust.store { configuration.keep(in: store) }
         }
         return startSystem(configuration, loop: loop, capture: capture, outcome: outcome)
     }

@@ -2,6 +2,7 @@ import BluetoothTypes
 import Bonds
 import EventLoops
 import Foundation
+import GATT
 import Testing
 
 @testable import BluetoothService
@@ -53,6 +54,16 @@ import Testing
         return names
     }
 
+    static var tables: TableRecord {
+        var tables = TableRecord(run: "today")
+        var found = AttributeCache()
+        let service = RemoteService(handles: 1...9, uuid: 0x180D)
+        found.services = [service]
+        found.descriptors[3] = [RemoteDescriptor(handle: 4, uuid: 0x2902)]
+        _ = tables.set(found, of: peer)
+        return tables
+    }
+
     private func check<Record: PacketFields & Hashable>(_ record: Record) throws {
         let octets = record.encoded()
         #expect(try Record(reading: octets) == record)
@@ -73,6 +84,7 @@ import Testing
         try check(PermissionRecord(["b": .denied, "a": .allowedAlways, "ä": .restricted, "c": .notDetermined]))
         try check(PermissionRecord())
         try check(Self.names)
+        try check(Self.tables)
     }
 
     /// Octets by lot, and records with some of theirs changed: what is read is written in one way.
@@ -95,6 +107,7 @@ import Testing
         check(Self.full)
         check(PermissionRecord(["b": .denied, "a": .allowedAlways]))
         check(Self.names)
+        check(Self.tables)
         #expect(read > 1_000)
     }
 
