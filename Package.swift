@@ -155,10 +155,11 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
+        .target(name: "CLinux"),
         room(
             "ServiceProcess",
             [
-                "BluetoothTypes", "BluetoothService", "EventLoops",
+                "CLinux", "BluetoothTypes", "BluetoothService", "EventLoops",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
             ]
@@ -166,7 +167,7 @@ let package = Package(
         room(
             "ServiceSocket",
             [
-                "BluetoothTypes", "BluetoothService", "EventLoops", "HCITransports", "ServiceProcess",
+                "CLinux", "BluetoothTypes", "BluetoothService", "EventLoops", "HCITransports", "ServiceProcess",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
@@ -271,7 +272,7 @@ let package = Package(
         tests(
             "ServiceSocket",
             [
-                "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth", "EventLoops",
+                "CLinux", "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth", "EventLoops",
                 "HCITransports", "ServiceMessages", "ServiceProcess",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),

@@ -41,6 +41,10 @@ extension HaraldBenchmarks {
             "memory of a service for 100 apps with a manager each",
             String(format: "%.1f kB an app, %.1f MB without", Double(after - before) / 1e5, Double(before) / 1e6)
         )
+        row(
+            "a thread that is woken over a bare socket, median of \(samples)",
+            String(format: "%.1f µs", Double(BareSocket.delay(samples: samples)) / 1e3)
+        )
         let flood = try host.start("flood")
         let flooded = delay(of: host.pair) { app.ask("delays").split(separator: " ").compactMap { Int($0) } }
         row(

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,14 @@ from test_service import service
 GATEWAY = "com.example.gateway"
 HEART = (text(HEART_RATE), text(HEART_RATE_MEASUREMENT))
 PROTECTED = (text(WORKSHOP), text(SECRET))
+
+
+def running_still(process: int) -> bool:
+    """Whether a program still runs, one that has ended and that nobody asked for aside."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 async def tool(harald: Start, directory: Path, *arguments: str, status: int = 0) -> str:
@@ -98,7 +108,12 @@ async def test_an_app_that_a_person_ends_stays_away_until_it_is_opened(
                 await tool(harald, tmp_path, "app", "launch", app.name)
                 await app.line(r"launched for \[\]")
                 await app.line("value")
+                quitting = time.monotonic()
                 await tool(harald, tmp_path, "app", "force-quit", app.name)
+                while running_still(app.processes[0]):
+                    await asyncio.sleep(0.02)
+                # In good order: the service takes five seconds to lose its patience.
+                assert time.monotonic() - quitting < 4
                 await sensor.event("disconnection")
                 apps = json.loads(await tool(harald, tmp_path, "app", "list", "--json"))
                 assert apps == {"apps": [], "preserved": [], "installed": [app.name]}
@@ -125,6 +140,27 @@ async def test_a_policy_decides_who_pairs(harald: Start, binary: str, tmp_path: 
     assert (said[1] == "read") == (ruling == "yes"), said[0]
     assert len(bonds) == (1 if ruling == "yes" else 0)
     assert theirs.paired.empty() == (ruling != "yes")
+
+
+async def test_a_policy_that_was_changed_is_read_again_on_request(harald: Start, binary: str, tmp_path: Path) -> None:
+    """SIGHUP; a file that is wrong, or that others could have written, leaves what was decided before."""
+    policy = tmp_path / "policy"
+    policy.write_text("pair no\n")
+    policy.chmod(0o600)
+    async with controllers() as air, peripheral(air.transport, pairing=Pairing(NOTHING)):
+        async with service(harald, air.address, tmp_path, "--policy", str(policy)) as host:
+            with installed(binary, tmp_path, tmp_path / "service", "reader", PROTECTED) as app:
+                asked = 0
+                for rules, mode, pairs in [("pair no\n", 0o600, False), ("pair perhaps\n", 0o600, False),
+                                          ("pair yes\n", 0o666, False), ("pair yes\n", 0o600, True)]:  # fmt: skip
+                    policy.write_text(rules)
+                    policy.chmod(mode)
+                    asked += 1
+                    host.child.send_signal(signal.SIGHUP)
+                    await host.lines("the policy was read again|what was decided before goes on", asked)
+                    async with app.opened():
+                        said = await app.line("(read|refused).*")
+                    assert (said[1] == "read") == pairs, (rules, mode, said[0])
 
 
 @pytest.mark.parametrize("answer", ["code", "no"])

@@ -1,3 +1,4 @@
+import CLinux
 import NIOCore
 import ServiceProcess
 
@@ -22,12 +23,17 @@ extension Caller {
             level: .socket,
             name: .init(rawValue: SO_PEERCRED)
         )
-        asked.whenComplete { result in
-            let found = try? result.get()
+        let held: EventLoopFuture<Int32> = options.unsafeGetSocketOption(
+            level: .socket,
+            name: .init(rawValue: CInt(harald_SO_PEERPIDFD))
+        )
+        // What is owned is closed, whatever comes of the rest.
+        let descriptor = held.map { ProcessDescriptor(owning: $0) as ProcessDescriptor? }.recover { _ in nil }
+        asked.and(descriptor).whenComplete { result in
             // A socket without a peer is said to be of nobody.
-            completion(
-                found.flatMap { $0.user == .max ? nil : Caller(process: $0.process, user: $0.user, group: $0.group) }
-            )
+            guard case .success(let (found, descriptor)) = result, found.user != .max else { return completion(nil) }
+            let (process, user, group) = (found.process, found.user, found.group)
+            completion(Caller(process: process, user: user, group: group, descriptor: descriptor))
         }
     }
 }

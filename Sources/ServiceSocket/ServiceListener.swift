@@ -12,7 +12,7 @@ package final class ServiceListener {
     /// Connections that wait to be let in.
     static let backlog: Int32 = 64
 
-    private let clients: ServiceClients
+    let clients: ServiceClients
     private let loop: NIOEventLoop
     private var channel: (any Channel)?
 

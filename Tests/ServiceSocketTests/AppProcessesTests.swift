@@ -140,6 +140,32 @@ import Testing
         #expect(processes.take().isEmpty)
     }
 
+    @Test("behaviour 9.1: an app that runs as a unit of its own is frozen while it is suspended, and no other one")
+    func anAppThatIsFrozen() {
+        processes.beginnings.withLock { $0[77] = "100" }
+        for (unit, isFrozen) in [("app-harald-app.service", true), ("app-harald-other.service", false), (nil, false)] {
+            var table = processes.table()
+            table.unit = { $0 == 77 ? unit : nil }
+            let loop = SimulatedWorld(seed: 1).loop
+            let units = LoopBound(StubUnits(), loop: loop)
+            let world = ClientWorld(table: table, units: units)
+            let client = app(world)
+            func asked() -> [String] {
+                world.with { _ in
+                    while !units.value.pending.isEmpty { units.value.finish() }
+                    return units.value.take()
+                }
+            }
+            #expect(asked() == ["thaw app-harald-*.service"])
+            #expect(perform(.suspend, world) && asked() == (isFrozen ? ["freeze app-harald-app.service"] : []))
+            #expect(perform(.foreground, world) && asked() == (isFrozen ? ["thaw app-harald-app.service"] : []))
+            // It cannot end in good order while it is frozen.
+            #expect(perform(.suspend, world) && perform(.forceQuit, world) && client.isClosed)
+            #expect(asked().last == (isFrozen ? "thaw app-harald-app.service" : nil))
+            #expect(processes.take() == ["77 15"])
+        }
+    }
+
     @Test("behaviour 9.1: what a suspended process is told waits until it is opened, in its order")
     func whatASuspendedProcessIsTold() {
         let world = ClientWorld(table: processes.table())

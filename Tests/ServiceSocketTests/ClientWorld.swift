@@ -18,7 +18,7 @@ final class ClientWorld: Sendable {
     let log = LogLines()
     let clients: LoopBound<ServiceClients>
 
-    init(seed: UInt64 = 1, letsOthersIn: Bool = false, table: ProcessTable? = nil) {
+    init(seed: UInt64 = 1, letsOthersIn: Bool = false, table: ProcessTable? = nil, units: LoopBound<StubUnits>? = nil) {
         world = SimulatedWorld(seed: seed)
         phone = world.addDevice(named: "phone")
         let access = AccessRule(owner: Self.owner, letsOthersIn: letsOthersIn)
@@ -35,6 +35,7 @@ final class ClientWorld: Sendable {
                         nil
                     } signal: { _, _ in
                     },
+                freezer: units.map { Freezer($0.value, logger: logger) },
                 logger: logger
             )
             return LoopBound(made, loop: loop)

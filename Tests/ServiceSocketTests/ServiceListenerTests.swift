@@ -1,5 +1,6 @@
 import BluetoothService
 import BluetoothTypes
+import CLinux
 import EventLoops
 import Foundation
 import HCITransports
@@ -59,6 +60,32 @@ import Testing
                 if isFirst.exchange(false, ordering: .relaxed) { continuation.resume(returning: event) }
             }
         }
+    }
+
+    /// Whether this kernel hands out descriptors of processes that connect: Linux 6.5 and later.
+    private static let kernelHoldsCallers: Bool = {
+        var ends: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else { return false }
+        defer { ends.forEach { close($0) } }
+        var (descriptor, size) = (Int32(-1), socklen_t(MemoryLayout<Int32>.size))
+        guard getsockopt(ends[0], SOL_SOCKET, CInt(harald_SO_PEERPIDFD), &descriptor, &size) == 0 else { return false }
+        close(descriptor)
+        return true
+    }()
+
+    @Test("AB-G05: whoever connects is known by the process itself", .enabled(if: kernelHoldsCallers))
+    func whoConnectsIsKnownByItsProcess() async throws {
+        let (scratch, loop) = (Scratch(), NIOEventLoop())
+        let socket = try ListeningSocket(path: scratch.socket, mode: 0o600, group: nil)
+        let listener = try await service(at: socket, path: scratch.socket, loop: loop)
+        let hello = Hello(AppIdentity(name: "app"))
+        let connection = RemoteConnection(path: scratch.socket, hello: hello, loop: NIOEventLoop(), logger: Self.silent)
+        _ = await firstState(connection)
+        let callers = listener.with { $0.clients.callers }
+        #expect(callers.map(\.process) == [getpid()] && callers.first?.user == getuid())
+        #expect(callers.first?.descriptor?.isThere == true)
+        listener.with { $0.close() }
+        withExtendedLifetime((connection, listener)) {}
     }
 
     @Test func anAppIsServedOverASocket() async throws {

@@ -33,6 +33,8 @@ package final class AppProcesses: AppLauncher {
     private var known: [(app: AppIdentity, command: [String])] = []
     private let installed: InstalledApps?
     private let table: ProcessTable
+    /// Freezes those that are suspended, if that is wanted.
+    let freezer: Freezer?
 
     /// The apps of `system`, which they find at `socket`. On the loop.
     package init(
@@ -40,12 +42,14 @@ package final class AppProcesses: AppLauncher {
         socket: String,
         installed: InstalledApps? = nil,
         table: ProcessTable = .ofKernel,
+        freezer: Freezer? = nil,
         loop: any EventLoop,
         logger: Logger
     ) {
         self.system = system
         self.installed = installed
         self.table = table
+        self.freezer = freezer
         self.socket = socket
         self.loop = loop
         self.logger = logger
@@ -112,7 +116,7 @@ package final class AppProcesses: AppLauncher {
             processes.loop.submit { processes.value.launched[number] = nil }
         }
         do {
-            try process.run()
+            try process.runUnblocked()
         } catch {
             throw .notRun("\(program): \(error.localizedDescription)")
         }
@@ -132,14 +136,22 @@ package final class AppProcesses: AppLauncher {
 extension AppProcesses {
     /// The process of an app has connected, and is in hand from now on. `dismiss` ends the conversation with it.
     func connected(_ app: App, _ caller: Caller, dismiss: @escaping (ServiceError) -> Void) {
-        let process = KnownProcess(caller.process, in: table)
-        app.runs(in: ConnectedProcess(app, caller, process, processes: self, dismiss: dismiss))
+        let process = KnownProcess(of: caller, in: table)
+        let unit = unit(of: app.identity, caller)
+        app.runs(in: ConnectedProcess(app, caller, process, unit: unit, processes: self, dismiss: dismiss))
         let command = app.declaration.launchCommand
         // Nobody starts programs as another user by saying so.
         guard !command.isEmpty, app.identity.owner == table.user else { return }
         known.removeAll { $0.app == app.identity }
         if known.count >= Self.maximumKnown { known.removeFirst() }
         known.append((app.identity, command))
+    }
+
+    /// The unit of its own that an app of this user was launched as, if it was. Others are not to be frozen: who else is in them is not known.
+    private func unit(of app: AppIdentity, _ caller: Caller) -> String? {
+        guard freezer != nil, app.owner == table.user else { return nil }
+        let unit = LaunchCommand.unit(of: app)
+        return table.unit(caller.process) == unit ? unit : nil
     }
 
     /// Ends a process: in good order, and when it does not within a while, at once.
@@ -150,9 +162,9 @@ extension AppProcesses {
             )
         }
         guard process.isThere(in: table) else { return }
-        table.signal(process.number, SIGTERM)
+        process.signal(SIGTERM, in: table)
         loop.schedule(after: Self.patience) { [table] in
-            if process.isThere(in: table) { table.signal(process.number, SIGKILL) }
+            if process.isThere(in: table) { process.signal(SIGKILL, in: table) }
         }
     }
 }

@@ -1,11 +1,14 @@
 import BluetoothService
 
-/// The process of an app that has connected. While the app is suspended the process runs on: what it asks for waits, and what it is told.
+/// The process of an app that has connected. While the app is suspended the process runs on, unless a
+/// ``Freezer`` has it: what it asks for waits, and what it is told.
 /// On the loop.
 final class ConnectedProcess: AppProcess {
     private unowned let app: App
     private let caller: Caller
     private let known: KnownProcess?
+    /// The unit of systemd that it was launched as, if it was.
+    private let unit: String?
     private unowned let processes: AppProcesses
     private let dismiss: (ServiceError) -> Void
 
@@ -14,22 +17,30 @@ final class ConnectedProcess: AppProcess {
         _ app: App,
         _ caller: Caller,
         _ known: KnownProcess?,
+        unit: String?,
         processes: AppProcesses,
         dismiss: @escaping (ServiceError) -> Void
     ) {
         self.app = app
         self.caller = caller
         self.known = known
+        self.unit = unit
         self.processes = processes
         self.dismiss = dismiss
     }
 
-    func suspend() {}
+    func suspend() {
+        if let unit { processes.freezer?.freeze(unit) }
+    }
 
-    func resume() {}
+    func resume() {
+        if let unit { processes.freezer?.thaw(unit) }
+    }
 
     func end() {
         guard case .notRunning(let end) = app.phase else { return }
+        // One that is frozen does not end in good order.
+        resume()
         // Of another kind than what passes: it shall not come back by itself.
         dismiss(ServiceError(.operationNotSupported, reason: "the app is \(app.phase.words)"))
         switch end {

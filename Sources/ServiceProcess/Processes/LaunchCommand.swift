@@ -4,6 +4,8 @@ import BluetoothService
 /// as a child of the service.
 struct LaunchCommand: Hashable {
     static let systemdRun = "/usr/bin/systemd-run"
+    /// How the units of apps begin, as desktops name them, so that who looks there finds the app by its unit.
+    static let unitPrefix = "app-harald-"
 
     let program: String
     let arguments: [String]
@@ -25,13 +27,14 @@ struct LaunchCommand: Hashable {
             return
         }
         program = Self.systemdRun
-        // The name of a unit as desktops make it, so that who looks there finds the app by it.
-        let unit = "app-harald-\(Self.escaped(app.name)).service"
         arguments =
-            ["--user", "--quiet", "--collect", "--unit=\(unit)"]
+            ["--user", "--quiet", "--collect", "--unit=\(Self.unit(of: app))"]
             + variables.sorted { $0.key < $1.key }.map { "--setenv=\($0.key)=\($0.value)" } + ["--"] + command
         self.environment = own
     }
+
+    /// The unit that an app runs in when it was launched so.
+    static func unit(of app: AppIdentity) -> String { "\(unitPrefix)\(escaped(app.name)).service" }
 
     /// A part of a unit's name (systemd.unit(5)): what is neither letter, digit, dot nor underscore is its octet in hexadecimal.
     static func escaped(_ name: String) -> String {

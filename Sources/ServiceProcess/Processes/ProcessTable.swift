@@ -10,50 +10,54 @@ import Foundation
 package struct ProcessTable: Sendable {
     /// The user of this process, the only one whose processes it ends.
     package var user: UInt32
+    /// The process that has a number now; nil where the kernel has no descriptors of processes.
+    package var descriptor: @Sendable (Int32) -> ProcessDescriptor?
     /// When a process began, as the kernel counts; nil for one that is not there.
     package var beginning: @Sendable (Int32) -> String?
+    /// The unit of systemd that a process runs in; nil where there is none.
+    package var unit: @Sendable (Int32) -> String?
     /// Sends a signal.
     package var signal: @Sendable (Int32, Int32) -> Void
 
     /// A table.
     package init(
         user: UInt32,
+        descriptor: @escaping @Sendable (Int32) -> ProcessDescriptor? = { _ in nil },
         beginning: @escaping @Sendable (Int32) -> String?,
+        unit: @escaping @Sendable (Int32) -> String? = { _ in nil },
         signal: @escaping @Sendable (Int32, Int32) -> Void
     ) {
         self.user = user
+        self.descriptor = descriptor
         self.beginning = beginning
+        self.unit = unit
         self.signal = signal
     }
 
     /// That of the kernel.
-    package static let ofKernel = ProcessTable(user: getuid(), beginning: beginning) { _ = kill($0, $1) }
+    package static let ofKernel = ProcessTable(
+        user: getuid(),
+        descriptor: { ProcessDescriptor(of: $0) },
+        beginning: beginning,
+        unit: { contents("/proc/\($0)/cgroup").flatMap(unit(inGroups:)) }
+    ) { _ = kill($0, $1) }
 
     /// The 22nd field of `/proc/PID/stat` (proc(5)); the second one is a name, which may have anything in it.
     private static let beginning: @Sendable (Int32) -> String? = { process in
-        guard let file = FileHandle(forReadingAtPath: "/proc/\(process)/stat") else { return nil }
-        defer { try? file.close() }
-        guard let octets = try? file.read(upToCount: 4_096) else { return nil }
-        let text = String(decoding: octets, as: UTF8.self)
-        guard let name = text.lastIndex(of: ")") else { return nil }
+        guard let text = contents("/proc/\(process)/stat"), let name = text.lastIndex(of: ")") else { return nil }
         let fields = text[name...].split(separator: " ")
         return fields.count > 20 ? String(fields[20]) : nil
     }
-}
 
-/// One process, and no other one that gets its number later.
-struct KnownProcess: Hashable {
-    let number: Int32
-    private let beginning: String
-
-    /// The process that has a number now; nil where there is none, or it is none to be ended.
-    init?(_ number: Int32, in table: ProcessTable) {
-        // 0 is one that this process cannot see, and 1 nobody's.
-        guard number > 1, number != getpid(), let beginning = table.beginning(number) else { return nil }
-        self.number = number
-        self.beginning = beginning
+    /// The last part of the path in the second hierarchy of control groups (cgroups(7)).
+    static func unit(inGroups text: String) -> String? {
+        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::") }) else { return nil }
+        return line.dropFirst(3).split(separator: "/").last.map(String.init)
     }
 
-    /// Whether it still runs.
-    func isThere(in table: ProcessTable) -> Bool { table.beginning(number) == beginning }
+    private static func contents(_ path: String) -> String? {
+        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
+        defer { try? file.close() }
+        return (try? file.read(upToCount: 4_096)).map { String(decoding: $0, as: UTF8.self) }
+    }
 }

@@ -25,6 +25,7 @@ package final class ServiceClients {
         access: AccessRule,
         installed: InstalledApps? = nil,
         table: ProcessTable = .ofKernel,
+        freezer: Freezer? = nil,
         logger: Logger
     ) {
         self.system = system
@@ -36,6 +37,7 @@ package final class ServiceClients {
             socket: socket,
             installed: installed,
             table: table,
+            freezer: freezer,
             loop: loop,
             logger: logger
         )

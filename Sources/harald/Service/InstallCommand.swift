@@ -12,6 +12,12 @@ struct InstallCommand: ParsableCommand {
     @Option(help: "The controller that the service uses.")
     var controller: ControllerAddress
 
+    @Flag(
+        help:
+            "Let the service have suspended apps frozen, as `harald service --freeze` says; for a service of this user."
+    )
+    var freeze = false
+
     @Flag(help: "One service for all users of this machine, as a user of its own, in place of one for this user.")
     var machine = false
 
@@ -21,11 +27,18 @@ struct InstallCommand: ParsableCommand {
     @Flag(help: "Print the units, and write nothing.")
     var print = false
 
+    func validate() throws {
+        if freeze, machine {
+            throw ValidationError("a service of the machine cannot freeze the programs of users; leave --freeze out")
+        }
+    }
+
     func run() throws {
         let units = ServiceUnits(
             scope: machine ? .machine : .user,
             program: try Self.ownPath(),
-            arguments: ["--controller", "\(controller)"]
+            arguments: ["--controller", "\(controller)"] + (freeze ? ["--freeze"] : []),
+            freezes: freeze
         )
         let files = [("\(ServiceUnits.name).socket", units.socket), ("\(ServiceUnits.name).service", units.service)]
         if print { return files.forEach { name, text in Console.lines("# \(name)\n\(text)") } }

@@ -28,6 +28,14 @@ struct ServiceCommand: ParsableCommand {
     )
     var apps: String?
 
+    @Flag(
+        help: """
+            Let systemd freeze the processes of suspended apps that it runs as units of their own. They wait without it too; so \
+            they do nothing else meanwhile either.
+            """
+    )
+    var freeze = false
+
     @Option(help: "The name of this device, as others see it.")
     var name = "Harald"
 
@@ -52,13 +60,13 @@ struct ServiceCommand: ParsableCommand {
         var configuration = SystemConfiguration()
         configuration.deviceName = name
         configuration.pairing.ioCapability = .keyboardDisplay
-        configuration.store = .directory(store ?? StateDirectory.bonds())
+        configuration.keep(in: store ?? StateDirectory.bonds())
         let system = line.startSystem(configuration, waits: true, loop: loop, capture: capture, outcome: outcome)
         let desk = system.with { LoopBound(PromptDesk($0, policy: policy), loop: loop) }
         readAgain(into: desk)
         let counting = counting
         let counted = system.with { LoopBound(counting.count($0, loop: loop), loop: loop) }
-        let access = listening.access
+        let (access, freeze) = (listening.access, freeze)
         let installed = InstalledApps(directory: apps ?? StateDirectory.apps())
         let listener = system.with { system in
             let clients = ServiceClients(
@@ -67,6 +75,7 @@ struct ServiceCommand: ParsableCommand {
                 loop: loop,
                 access: access,
                 installed: installed,
+                freezer: freeze ? Freezer(UserUnits(loop: loop), logger: ServiceLog.logger) : nil,
                 logger: ServiceLog.logger
             )
             let listener = ServiceListener(clients, loop: loop)

@@ -18,6 +18,8 @@ struct ServiceUnits: Hashable {
     let program: String
     /// What it is given after `service`.
     let arguments: [String]
+    /// Whether it has suspended apps frozen.
+    var freezes = false
 
     /// `harald.socket`.
     var socket: String {
@@ -54,7 +56,7 @@ struct ServiceUnits: Hashable {
         ExecStart=\(command)
         Restart=on-failure
         RestartSec=1
-        UMask=0077
+        UMask=0077\(freezes ? "\n" + Self.thawing : "")
         \((scope == .user ? hardening : account + hardening).joined(separator: "\n"))
 
         [Install]
@@ -63,6 +65,9 @@ struct ServiceUnits: Hashable {
 
         """
     }
+
+    /// However the service ends: nobody else wakes apps that it had frozen.
+    private static let thawing = "ExecStopPost=-/usr/bin/systemctl --user thaw app-harald-*.service"
 
     /// What only a service of the machine needs: a user of its own, and the one right to take a controller from the kernel.
     private var account: [String] {

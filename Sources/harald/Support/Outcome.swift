@@ -42,7 +42,8 @@ final class Outcome: Sendable {
 enum Interrupts {
     /// Calls `handle` on `queue` at each such signal, as long as the program runs.
     static func on(_ number: Int32, queue: DispatchQueue, _ handle: @escaping @Sendable () -> Void) {
-        signal(number, SIG_IGN)
+        // Not SIG_IGN, which programs that this one starts would keep (execve(2)).
+        signal(number) { _ in }
         let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
         // The source lives as long as its handler holds it.
         source.setEventHandler {

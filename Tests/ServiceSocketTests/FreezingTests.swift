@@ -1,0 +1,122 @@
+import BluetoothTypes
+import EventLoops
+import Logging
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+@testable import ServiceProcess
+
+/// A systemd that does what a test says, and keeps what it was asked for.
+final class StubUnits: UnitManager {
+    /// What was asked for and is not done yet.
+    private(set) var pending: [(verb: UnitVerb, unit: String, completion: (Bool) -> Void)] = []
+    private(set) var asked: [String] = []
+
+    func perform(_ verb: UnitVerb, on unit: String, completion: @escaping (_ isDone: Bool) -> Void) {
+        asked.append("\(verb) \(unit)")
+        pending.append((verb, unit, completion))
+    }
+
+    /// Says of the oldest that it is done, or could not be.
+    func finish(_ isDone: Bool = true) {
+        guard !pending.isEmpty else { return }
+        pending.removeFirst().completion(isDone)
+    }
+
+    func take() -> [String] {
+        defer { asked = [] }
+        return asked
+    }
+}
+
+/// Whether the processes of suspended apps run.
+@Suite struct FreezingTests {
+    @Test("a unit is frozen with its app, and thawed when the app shall run, one after the other")
+    func oneAfterTheOther() {
+        var machine = FreezingMachine()
+        #expect(machine.handle(.resumed) == nil && machine.handle(.suspended) == .freeze)
+        // Opened and left again before systemd has done anything.
+        #expect(machine.handle(.resumed) == nil && machine.handle(.suspended) == nil)
+        #expect(machine.handle(.done(isDone: true)) == nil && machine.state == .frozen)
+        #expect(machine.handle(.suspended) == nil && machine.handle(.resumed) == .thaw)
+        #expect(machine.handle(.suspended) == nil)
+        #expect(machine.handle(.done(isDone: true)) == .freeze)
+        #expect(machine.handle(.resumed) == nil)
+        #expect(machine.handle(.done(isDone: true)) == .thaw)
+        #expect(machine.handle(.done(isDone: true)) == nil && machine.state == .thawed)
+    }
+
+    @Test(
+        "freezing that fails is taken back, and a unit that cannot be thawed is tried three times and never frozen again"
+    )
+    func whatFails() {
+        var machine = FreezingMachine()
+        #expect(machine.handle(.suspended) == .freeze)
+        #expect(machine.handle(.done(isDone: false)) == .thaw)
+        #expect(machine.handle(.done(isDone: true)) == nil && machine.state == .thawed && !machine.isStuck)
+        #expect(machine.handle(.suspended) == .freeze)
+        #expect(machine.handle(.done(isDone: true)) == nil)
+        #expect(machine.handle(.resumed) == .thaw)
+        for _ in 1..<FreezingMachine.maximumAttempts { #expect(machine.handle(.done(isDone: false)) == .thaw) }
+        #expect(machine.handle(.done(isDone: false)) == nil && machine.isStuck)
+        #expect(machine.handle(.suspended) == nil && machine.handle(.resumed) == nil)
+    }
+
+    @Test(
+        "whatever happens in whatever order, one thing is done at a time, and what is wanted last is what comes of it"
+    )
+    func whateverHappens() {
+        let random = RandomSource(seed: 9)
+        for _ in 0..<2_000 {
+            var (machine, isWanted, isFrozen) = (FreezingMachine(), false, false)
+            var pending: UnitVerb?
+            func finish() {
+                guard let verb = pending else { return }
+                isFrozen = verb == .freeze
+                pending = machine.handle(.done(isDone: true))
+            }
+            for _ in 0..<random.below(20) {
+                guard random.below(3) > 0 else {
+                    finish()
+                    continue
+                }
+                isWanted = random.below(2) == 0
+                let verb = machine.handle(isWanted ? .suspended : .resumed)
+                #expect(verb == nil || pending == nil)
+                pending = verb ?? pending
+            }
+            for _ in 0..<4 { finish() }
+            #expect(pending == nil && isFrozen == isWanted)
+        }
+    }
+
+    @Test("AB-G05: units that are frozen are bounded, and one that stays frozen is told of, with what to do")
+    func whatAFreezerHolds() {
+        let (units, log) = (StubUnits(), LogLines())
+        let freezer = Freezer(units, logger: Logger(label: "test") { _ in log })
+        // What a service before this one has left.
+        #expect(units.take() == ["thaw app-harald-*.service"])
+        for number in 0...Freezer.maximumUnits { freezer.freeze("\(number)") }
+        #expect(units.take().count == Freezer.maximumUnits)
+        units.finish()
+        units.finish()
+        freezer.thaw("0")
+        while !units.pending.isEmpty { units.finish(units.pending[0].unit != "0") }
+        #expect(log.all.contains { $0.contains("0 stays frozen; thaw it with `systemctl --user thaw 0`") })
+        for number in 1...Freezer.maximumUnits { freezer.thaw("\(number)") }
+        while !units.pending.isEmpty { units.finish() }
+        _ = units.take()
+        freezer.freeze("again")
+        #expect(units.take() == ["freeze again"])
+    }
+
+    @Test("the unit of a process is the last part of its control group")
+    func theUnitOfAProcess() {
+        let path = "/user.slice/user-1000.slice/user@1000.service/app.slice/app-harald-com.example.one.service"
+        #expect(ProcessTable.unit(inGroups: "1:name=systemd:/x\n0::\(path)\n") == "app-harald-com.example.one.service")
+        for text in ["", "0::/", "0::", "1:freezer:/app.service\n"] {
+            #expect(ProcessTable.unit(inGroups: text) == nil, "\(text)")
+        }
+    }
+}

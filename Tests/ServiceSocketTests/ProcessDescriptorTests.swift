@@ -1,0 +1,58 @@
+import Foundation
+import Testing
+
+@testable import ServiceProcess
+
+/// Processes of the operating system, held by their descriptors.
+@Suite struct ProcessDescriptorTests {
+    /// A program that runs until it is ended.
+    private func program() throws -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/cat")
+        // It waits for input that does not come.
+        process.standardInput = Pipe()
+        process.standardOutput = FileHandle.nullDevice
+        // On whatever thread this is: one that cannot be ended would not end.
+        try process.runUnblocked()
+        return process
+    }
+
+    @Test("a process that is held is there until it has ended, and is sent what it alone is sent")
+    func aProcessThatIsHeld() throws {
+        let first = try program()
+        let second = try program()
+        defer { second.terminate() }
+        let held = try #require(ProcessDescriptor(of: first.processIdentifier))
+        let other = try #require(ProcessDescriptor(of: second.processIdentifier))
+        #expect(held.isThere && other.isThere)
+        held.signal(SIGTERM)
+        first.waitUntilExit()
+        #expect(first.terminationReason == .uncaughtSignal && first.terminationStatus == SIGTERM)
+        #expect(!held.isThere && other.isThere)
+        // It is nobody's any more, whoever has its number.
+        held.signal(SIGKILL)
+        #expect(second.isRunning)
+        #expect(ProcessDescriptor(of: 0x7FFF_FFF0) == nil)
+    }
+
+    @Test("AB-G05: a process is known by the descriptor that came with its connection, whatever its number says")
+    func whatAProcessIsKnownBy() throws {
+        let process = try program()
+        defer { process.terminate() }
+        let number = process.processIdentifier
+        let table = ProcessTable(user: 1, descriptor: { _ in nil }, beginning: { _ in "7" }, signal: { _, _ in })
+        func known(_ number: Int32, _ descriptor: ProcessDescriptor?) -> KnownProcess? {
+            KnownProcess(of: Caller(process: number, user: 1, group: 1, descriptor: descriptor), in: table)
+        }
+        let held = try #require(ProcessDescriptor(of: number))
+        guard case .held = known(number, held), case .numbered(7, "7") = known(7, nil) else {
+            Issue.record("it is known by something else")
+            return
+        }
+        #expect(known(1, held) == nil && known(0, held) == nil && known(getpid(), held) == nil)
+        guard case .held = KnownProcess(of: Caller(process: number, user: 1, group: 1), in: .ofKernel) else {
+            Issue.record("the kernel is not asked")
+            return
+        }
+    }
+}
