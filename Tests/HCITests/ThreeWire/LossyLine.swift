@@ -1,0 +1,56 @@
+import EventLoops
+import HCI
+
+/// A line between two ends of one process that loses octets and changes others, by lot.
+final class LossyLine: OctetLine {
+    var onReceive: (([UInt8]) -> Void)?
+    var onClose: ((HCITransportError) -> Void)?
+    let place = "wire"
+    /// Octets that went in.
+    private(set) var sent: [UInt8] = []
+    /// One in so many octets is lost, and one in so many is another; 0 for none.
+    var oneIn: UInt64 = 0
+    /// Whether anything arrives.
+    var isCut = false
+
+    private let loop: any EventLoop
+    private let random: RandomSource
+    private weak var peer: LossyLine?
+    private var arrival = Instant.zero
+    private var isOpen = true
+
+    init(loop: any EventLoop, random: RandomSource) {
+        self.loop = loop
+        self.random = random
+    }
+
+    static func pair(loop: any EventLoop, random: RandomSource) -> (near: LossyLine, far: LossyLine) {
+        let (near, far) = (LossyLine(loop: loop, random: random), LossyLine(loop: loop, random: random))
+        (near.peer, far.peer) = (far, near)
+        return (near, far)
+    }
+
+    /// A megabaud: ten microseconds an octet, in order.
+    func send(_ octets: [UInt8]) {
+        guard isOpen, !isCut else { return }
+        sent += octets
+        let arriving = octets.compactMap { octet -> UInt8? in
+            guard oneIn > 0 else { return octet }
+            if random.below(oneIn) == 0 { return nil }
+            return random.below(oneIn) == 0 ? UInt8(truncatingIfNeeded: random.next()) : octet
+        }
+        arrival = max(arrival, loop.now) + .microseconds(10 * octets.count)
+        _ = loop.schedule(at: arrival) { [weak peer] in
+            guard let peer, peer.isOpen else { return }
+            peer.onReceive?(arriving)
+        }
+    }
+
+    func close() { isOpen = false }
+
+    /// Somebody else takes this end.
+    func reopen() {
+        isOpen = true
+        (onReceive, onClose) = (nil, nil)
+    }
+}
