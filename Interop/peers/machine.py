@@ -13,6 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from .processes import die_with_parent
+
 ROOT = Path(__file__).parents[2]
 DIRECTORY = Path(os.environ.get("HARALD_INTEROP_DIR") or ROOT / ".build/interop").resolve() / "machine"
 BLUEZ = DIRECTORY / "root"
@@ -53,7 +55,7 @@ class Machine:
         options = "console=ttyS0 quiet loglevel=4 panic=-1 mitigations=off cryptomgr.notests no_timer_check tsc=reliable nokaslr audit=0 random.trust_cpu=on"
         self.child = subprocess.Popen(
             ["qemu-system-x86_64", *how, "-M", "pc,hpet=off", "-nodefaults", "-no-user-config", "-display", "none",
-             "-no-reboot", "-m", "768", "-smp", "1", "-kernel", f"{DIRECTORY}/vmlinuz", "-initrd", f"{DIRECTORY}/first.gz",
+             "-no-reboot", "-m", "768", "-smp", "1", "-kernel", f"{DIRECTORY}/vmlinux", "-initrd", f"{DIRECTORY}/first.gz",
              "-append", options, "-serial", f"file:{self.console}",
              "-object", "rng-random,id=rng,filename=/dev/urandom", "-device", "virtio-rng-pci,rng=rng",
              "-fsdev", "local,id=host,path=/,security_model=none,readonly=on,multidevs=remap",
@@ -61,6 +63,7 @@ class Machine:
              "-chardev", f"socket,id=commands,path={self.port},server=on,wait=off",
              "-device", "virtserialport,chardev=commands,name=commands"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=(Path(self.state.name) / "qemu").open("wb"),
+            preexec_fn=die_with_parent,
         )
         end = time.monotonic() + seconds
         while time.monotonic() < end and self.child.poll() is None:
