@@ -265,8 +265,8 @@ let package = Package(
         tests(
             "EmbeddedService",
             [
-                "BluetoothService", "BluetoothTypes", "EventLoops", "HCI", "ServiceMessages",
-                .product(name: "Logging", package: "swift-log"),
+                "BluetoothService", "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "ServiceMessages",
+                "StandInKernel", .product(name: "Logging", package: "swift-log"),
             ]
         ),
         tests(
@@ -327,6 +327,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "StandInKernel",
+            dependencies: ["HCITransports"],
+            path: "Tests/StandInKernel",
+            swiftSettings: settings
+        ),
+        .target(
             name: "StackStandIns",
             dependencies: [
                 "BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "HCI", "HCIHost", "L2CAP", "Security", "SMP",
@@ -376,7 +382,7 @@ let package = Package(
         tests(
             "HCITransports",
             [
-                "BluetoothTypes", "EventLoops", "HCI", .product(name: "NIOCore", package: "swift-nio"),
+                "BluetoothTypes", "EventLoops", "HCI", "StandInKernel", .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ]
         ),

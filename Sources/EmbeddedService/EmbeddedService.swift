@@ -16,8 +16,8 @@ package enum EmbeddedService {
     /// all links are in it.
     package static let captureVariable = "HARALD_CAPTURE"
 
-    /// A connection to a service of its own, on the controller that the environment names. Without one its managers are unsupported,
-    /// and a line in the log says how to get one.
+    /// A connection to a service of its own, on the controller that the environment names; where it names none, on the first of the
+    /// kernel's adapters that can be had. Without any its managers are unsupported, and a line in the log says how to get one.
     static func make(environment: [String: String], logger: Logger) -> any ServiceConnection {
         make(controller: environment[controllerVariable], capture: environment[captureVariable], logger: logger)
     }
@@ -26,21 +26,37 @@ package enum EmbeddedService {
     static func make(
         controller text: String?,
         capture: String? = nil,
+        finder: AdapterFinder = AdapterFinder(),
         logger: Logger
     ) -> any ServiceConnection {
         guard let text, !text.isEmpty else {
-            logger.error(
-                """
-                Bluetooth is unsupported: there is neither a service nor a controller. Start `harald service`, or set \
-                \(controllerVariable)=tcp:HOST:PORT to use a controller that speaks H4 over TCP.
-                """
-            )
-            return UnsupportedConnection()
+            return first(of: finder, capture: capture, logger: logger)
         }
         do throws(ControllerAddress.ParseError) {
-            return open(try ControllerAddress(text), capture: captureFile(capture, logger: logger), logger: logger)
+            let address = try ControllerAddress(text)
+            return open(address, capture: captureFile(capture, logger: logger), finder: finder, logger: logger)
         } catch {
             logger.error("Bluetooth is unsupported: \(controllerVariable) cannot be used: \(error)")
+            return UnsupportedConnection()
+        }
+    }
+
+    /// A connection to a service on the first adapter that can be had, where the kernel has any.
+    private static func first(
+        of finder: AdapterFinder,
+        capture: String?,
+        logger: Logger
+    ) -> any ServiceConnection {
+        do throws(UserChannelError) {
+            guard try !finder.adapters.list().isEmpty else { throw .noAdapters }
+            return open(.adapter(.first), capture: captureFile(capture, logger: logger), finder: finder, logger: logger)
+        } catch {
+            logger.error(
+                """
+                Bluetooth is unsupported: there is neither a service nor a controller, and \(error). Start `harald service`, or \
+                set \(controllerVariable)=tcp:HOST:PORT to use a controller that speaks H4 over TCP.
+                """
+            )
             return UnsupportedConnection()
         }
     }
@@ -73,6 +89,7 @@ package enum EmbeddedService {
     private static func open(
         _ address: ControllerAddress,
         capture: CaptureFile?,
+        finder: AdapterFinder,
         logger: Logger
     ) -> any ServiceConnection {
         let made = Mutex<(any ServiceConnection)?>(nil)
@@ -81,7 +98,7 @@ package enum EmbeddedService {
             var configuration = SystemConfiguration()
             configuration.keep(in: bondDirectory())
             let controllers = ControllerSource {
-                let line = ControllerTransport(address, loop: loop)
+                let line = ControllerTransport(address, loop: loop, finder: finder)
                 return capture.map { SnoopingTransport.toFile($0, line, end: .host, loop: loop) } ?? line
             }
             let system = BluetoothSystem(

@@ -12,7 +12,8 @@ import ServiceSocket
 #endif
 
 /// Which service a program finds, outside of simulations: the one whose socket `HARALD_SERVICE` names, the one of the user or of the
-/// machine that listens at the usual place, or one inside the process, on the controller that the environment names.
+/// machine that listens at the usual place, or one inside the process, on the controller that the environment names, or on the first that the
+/// kernel gives.
 package enum ServiceFinder {
     /// The connection of this process. Made when it is first asked for.
     package static let connection: any ServiceConnection = find(

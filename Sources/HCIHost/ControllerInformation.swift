@@ -21,7 +21,7 @@ package struct ControllerInformation: Hashable, Sendable {
     package var leFeatures: LEFeatures = []
     /// Which states the link layer can be in, and in which at once.
     package var leStates: LEStates = []
-    /// The longest ACL payload that a buffer of the controller takes, in octets.
+    /// The longest ACL payload that a buffer of the controller takes, and the line to it, in octets.
     package var aclBufferSize = 0
     /// How many ACL packets the controller holds.
     package var aclBufferCount = 0

@@ -141,6 +141,7 @@ package final class HCIHost {
         case .fail(let error): settle(.failed(resetCause.map { .resetFailed(after: $0, cause: error) } ?? error))
         case .ready(var information):
             information.place = transport.place
+            information.aclBufferSize = min(information.aclBufferSize, transport.maximumACLPayload ?? .max)
             resetCause = nil
             _ = table.reset(
                 packetSize: information.aclBufferSize,

@@ -2,6 +2,8 @@
 package enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
     /// H4 over TCP: `tcp:HOST:PORT`.
     case tcp(host: String, port: Int)
+    /// An adapter of the kernel, by its user channel: `hci0`, and what else ``AdapterChoice`` knows.
+    case adapter(AdapterChoice)
 
     /// Why a text names no controller.
     package enum ParseError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -16,9 +18,12 @@ package enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
         package var description: String {
             switch self {
             case .unknownForm(let text):
-                "\"\(text)\" is not the address of a controller; write tcp:HOST:PORT"
+                "\"\(text)\" is not the address of a controller; write tcp:HOST:PORT, or hci0 for an adapter of this machine"
             case .notAvailable(let text):
-                "controllers like \"\(text)\" cannot be opened yet; write tcp:HOST:PORT for one that speaks H4 over TCP"
+                """
+                controllers like "\(text)" cannot be opened yet; write hci0 for one that the kernel has a driver for, or tcp:HOST:PORT \
+                for one that speaks H4 over TCP
+                """
             case .port(let text):
                 "\"\(text)\" is not a port; write a number from 1 to 65535, as in tcp:127.0.0.1:6402"
             }
@@ -43,10 +48,9 @@ package enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
             self = .tcp(host: String(isBracketed ? host.dropFirst().dropLast() : host), port: port)
         case "usb", "serial", "virtual":
             throw .notAvailable(text)
-        case let name where name.hasPrefix("hci") && Int(name.dropFirst(3)) != nil:
-            throw .notAvailable(text)
         default:
-            throw .unknownForm(text)
+            guard let choice = AdapterChoice(text) else { throw .unknownForm(text) }
+            self = .adapter(choice)
         }
     }
 
@@ -54,6 +58,7 @@ package enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .tcp(let host, let port): host.contains(":") ? "tcp:[\(host)]:\(port)" : "tcp:\(host):\(port)"
+        case .adapter(let choice): choice.description
         }
     }
 }

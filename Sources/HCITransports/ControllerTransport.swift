@@ -1,3 +1,4 @@
+import Dispatch
 import HCI
 
 /// The line to a controller that is named by an address. It opens by itself; what is sent meanwhile waits, and a controller that
@@ -18,20 +19,51 @@ package final class ControllerTransport: HCITransport {
     package var onReceive: ((HCIPacket) -> Void)?
     /// Called once when the line is gone, or could not be opened.
     package var onClose: ((HCITransportError) -> Void)?
-    package let place: String
+    package var place: String {
+        if case .open(let transport) = state { transport.place } else { address.description }
+    }
+    package var maximumACLPayload: Int? {
+        if case .open(let transport) = state { transport.maximumACLPayload } else { nil }
+    }
 
+    private let address: ControllerAddress
     private var state = State.opening([])
 
     /// Begins to open the line. On the loop only.
-    package init(_ address: ControllerAddress, loop: NIOEventLoop) {
-        place = "\(address)"
+    ///
+    /// - Parameter finder: Takes adapters from the kernel; the same for each line to what is one controller.
+    package init(_ address: ControllerAddress, loop: NIOEventLoop, finder: AdapterFinder = AdapterFinder()) {
+        self.address = address
         switch address {
         case .tcp(let host, let port):
-            TCPTransport.connect(host: host, port: port, loop: loop) { [self] in opened($0) }
+            TCPTransport.connect(host: host, port: port, loop: loop) { [self] in opened($0.map { $0 }) }
+        case .adapter(let choice):
+            open(choice, finder: finder, loop: loop)
         }
     }
 
-    private func opened(_ result: Result<TCPTransport, HCITransportError>) {
+    private func open(_ choice: AdapterChoice, finder: AdapterFinder, loop: NIOEventLoop) {
+        let taken = LoopBoundCompletion<Result<AdapterFinder.Taken, UserChannelError>>(
+            { [self] result in
+                switch result {
+                case .failure(let error):
+                    opened(.failure(.unreachable(address: "\(choice)", reason: error.description)))
+                case .success(let adapter):
+                    UserChannelTransport.attach(adapter.socket, place: adapter.place, calls: finder.calls, loop: loop) {
+                        [self] in opened($0.map { $0 })
+                    }
+                }
+            },
+            loop: loop
+        )
+        // A driver may load its firmware now.
+        DispatchQueue.global().async {
+            let result = Result { () throws(UserChannelError) in try finder.take(choice) }
+            loop.submit { taken.call(result) }
+        }
+    }
+
+    private func opened(_ result: Result<any HCITransport, HCITransportError>) {
         guard case .opening(let waiting) = state else {
             if case .success(let transport) = result { transport.close() }
             return

@@ -2,8 +2,10 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import HCI
+import HCITransports
 import Logging
 import ServiceMessages
+import StandInKernel
 import Synchronization
 import Testing
 
@@ -12,6 +14,9 @@ import Testing
 
 @Suite struct EmbeddedServiceTests {
     private static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    /// A machine like most that run tests.
+    private static let noBluetooth = AdapterFinder(KernelAdapters(calls: StandInKernel(openError: EAFNOSUPPORT)))
 
     /// The first thing that a manager on `connection` is told.
     private func firstState(_ connection: any ServiceConnection) async -> Event {
@@ -27,15 +32,38 @@ import Testing
         }
     }
 
-    @Test(arguments: [nil, "", "hci0", "usb", "serial:/dev/ttyUSB0", "tcp:nowhere", "nonsense"])
+    @Test(arguments: [nil, "", "usb", "serial:/dev/ttyUSB0", "tcp:nowhere", "nonsense"])
     func withoutAControllerBluetoothIsUnsupported(controller: String?) async {
-        let connection = EmbeddedService.make(controller: controller, logger: Self.silent)
+        let connection = EmbeddedService.make(controller: controller, finder: Self.noBluetooth, logger: Self.silent)
         #expect(await firstState(connection) == .stateChanged(.unsupported))
         guard case .failure(let error) = connection.ask(.peripherals(identifiers: []), from: ManagerID(1)) else {
             Issue.record("a query was answered without a controller")
             return
         }
         #expect(error.code == .core(.operationNotSupported))
+    }
+
+    @Test func whereNoControllerIsNamedTheFirstAdapterIsTaken() async {
+        let kernel = StandInKernel([0: .init(isUp: true, isTaken: true), 1: .init(address: 2)])
+        let finder = AdapterFinder(KernelAdapters(calls: kernel, sysfs: "/nowhere", proc: "/nowhere"))
+        let connection = EmbeddedService.make(controller: nil, finder: finder, logger: Self.silent)
+        #expect(connection is InProcessConnection)
+        // The first thing on it is a reset, which is nobody else's to send.
+        while kernel.state.withLock({ $0.written.isEmpty }) { await Task.yield() }
+        #expect(kernel.state.withLock { $0.written.first } == [1, 3, 0x0C, 0])
+        #expect(kernel.takeAsked() == ["down hci1", "bind hci1"])
+    }
+
+    @Test func withoutAnAdapterTheLogSaysWhatToDo() async {
+        let log = LogLines()
+        let finder = AdapterFinder(KernelAdapters(calls: StandInKernel(), sysfs: "/nowhere", proc: "/nowhere"))
+        let connection = EmbeddedService.make(
+            controller: nil,
+            finder: finder,
+            logger: Logger(label: "test") { _ in log }
+        )
+        #expect(!(connection is InProcessConnection))
+        #expect(log.all.contains { $0.contains("no Bluetooth adapter") && $0.contains("HARALD_CONTROLLER=tcp:") })
     }
 
     @Test("a controller that cannot be reached leaves Bluetooth unsupported")

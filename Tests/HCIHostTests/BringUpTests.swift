@@ -48,6 +48,19 @@ import Testing
         #expect(snooping.place == "tcp:127.0.0.1:6402")
     }
 
+    @Test(
+        "data goes in pieces that fit through the line, whatever the controller has room for",
+        arguments: [nil, 1_023, 200]
+    )
+    func dataFitsThroughTheLine(limit: Int?) throws {
+        let bench = Bench()
+        bench.controller.bufferSize = 1_024
+        bench.transport.maximumACLPayload = limit
+        bench.host.start()
+        bench.run()
+        #expect(bench.information?.aclBufferSize == limit ?? 1_024)
+    }
+
     @Test func aControllerOfVersion40IsAskedForWhatItKnows() throws {
         let bench = Bench()
         bench.controller.version = .v4_0

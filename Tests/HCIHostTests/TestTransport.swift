@@ -14,6 +14,7 @@ final class TestTransport: HCITransport {
     var sent: [HCIPacket] = []
     var isClosed = false
     var place = ""
+    var maximumACLPayload: Int?
 
     init(loop: VirtualEventLoop) {
         self.loop = loop

@@ -12,6 +12,9 @@ package protocol HCITransport: AnyObject {
     /// Where the other end is attached, as whoever made the line knows it, and not as that end says; the same each time that
     /// it is attached there. Empty where nobody knows.
     var place: String { get }
+    /// The longest payload of an ACL packet that goes through the line, whatever the controller has room for; nil where the line
+    /// takes all that there can be.
+    var maximumACLPayload: Int? { get }
 
     /// Sends a packet. On a line that is gone nothing happens.
     func send(_ packet: HCIPacket)
@@ -23,6 +26,8 @@ package protocol HCITransport: AnyObject {
 extension HCITransport {
     /// Nobody knows.
     package var place: String { "" }
+    /// Lines take what controllers take.
+    package var maximumACLPayload: Int? { nil }
 }
 
 /// Why a line between host and controller is gone.

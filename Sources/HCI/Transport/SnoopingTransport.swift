@@ -21,6 +21,8 @@ package final class SnoopingTransport: HCITransport {
     package var onClose: ((HCITransportError) -> Void)?
     /// Where the other one leads to.
     package var place: String { transport.place }
+    /// What the other one takes.
+    package var maximumACLPayload: Int? { transport.maximumACLPayload }
 
     /// Puts itself in front of `transport`, whose callbacks it takes over.
     package init(

@@ -11,16 +11,21 @@ import Radio
 struct ControllersCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "controllers",
-        abstract: "Virtual controllers over H4/TCP, one for each connection, all on one radio, until interrupted.",
+        abstract: "The Bluetooth adapters of this machine, or virtual controllers to work with.",
         discussion: """
-            A connection gets the controller with the lowest number that is free, and the number is the address: who comes back \
+            Lists the adapters: number and address, each of which --controller takes, so as where an adapter is plugged in; what it \
+            is; and who has it. With --listen: virtual controllers over H4/TCP, one for each connection, all on one radio, until \
+            interrupted. A connection gets the controller with the lowest number that is free, and the number is the address: who comes back \
             alone is who it was, and finds its bonds again. HCI packets are in controller-NUMBER.btsnoop, those of later \
             connections in controller-NUMBER.2.btsnoop and so on.
             """
     )
 
-    @Option(help: "The port to listen on, on the loopback interface; 0 lets the system choose.")
-    var listen: UInt16
+    @Option(help: "Offer virtual controllers on this port of the loopback interface; 0 lets the system choose.")
+    var listen: UInt16?
+
+    @Flag(help: "Print the list as JSON, for programs: its fields keep their names.")
+    var json = false
 
     @Option(help: "What the controllers' randomness follows from; without it, from the system.")
     var seed: UInt64?
@@ -29,10 +34,18 @@ struct ControllersCommand: ParsableCommand {
     var capture: String?
 
     func run() throws {
+        do throws(ToolError) {
+            if let listen { try offer(at: Int(listen)) } else { try AdapterList(of: KernelAdapters()).show(json: json) }
+        } catch {
+            throw error.report()
+        }
+    }
+
+    private func offer(at port: Int) throws(ToolError) {
         let outcome = Outcome()
         outcome.finishOnInterrupt()
         let loop = NIOEventLoop()
-        let (seed, port, folder) = (seed, Int(listen), capture)
+        let (seed, folder) = (seed, capture)
         let offer = loop.make {
             let random = seed.map { RandomSource(seed: $0) } ?? RandomSource()
             return ControllerOffer(loop: loop, random: random, captureFolder: folder)
@@ -45,11 +58,7 @@ struct ControllersCommand: ParsableCommand {
                 }
             }
         }
-        do throws(ToolError) {
-            try outcome.wait()
-        } catch {
-            throw error.report()
-        }
+        try outcome.wait()
     }
 }
 

@@ -9,8 +9,10 @@ struct InstallCommand: ParsableCommand {
         discussion: "It writes two files and changes nothing else; what to do then it says."
     )
 
-    @Option(help: "The controller that the service uses.")
-    var controller: ControllerAddress
+    @Option(
+        help: "The controller that the service uses; without it, the first adapter of this machine that can be had."
+    )
+    var controller = ControllerAddress.adapter(.first)
 
     @Flag(
         help:
@@ -34,6 +36,14 @@ struct InstallCommand: ParsableCommand {
     }
 
     func run() throws {
+        if case .adapter = controller, !machine {
+            throw ToolError.service(
+                """
+                a service of one user may not take an adapter from the kernel; write the units of a service for all with --machine, \
+                or name another controller with --controller tcp:HOST:PORT
+                """
+            ).report()
+        }
         let units = ServiceUnits(
             scope: machine ? .machine : .user,
             program: try Self.ownPath(),

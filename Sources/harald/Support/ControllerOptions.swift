@@ -17,8 +17,13 @@ extension ControllerAddress: ExpressibleByArgument {
 
 /// What commands that work on a controller have in common.
 struct ControllerOptions: ParsableArguments {
-    @Option(help: "The controller: tcp:HOST:PORT for one that speaks H4 over TCP.")
-    var controller: ControllerAddress
+    @Option(
+        help: """
+            The controller: hci0 for an adapter of this machine, which harald controllers lists; tcp:HOST:PORT for one that speaks \
+            H4 over TCP. Without it, the first adapter that can be had.
+            """
+    )
+    var controller = ControllerAddress.adapter(.first)
 
     @Option(help: "Write all HCI packets to this btsnoop file, which is made anew for you alone: the keys are in it.")
     var capture: String?
@@ -29,8 +34,13 @@ struct ControllerOptions: ParsableArguments {
     }
 
     /// The line to the controller, with the capture in between. On the loop.
-    func open(_ address: ControllerAddress, loop: NIOEventLoop, capture: CaptureFile?) -> any HCITransport {
-        let transport = ControllerTransport(address, loop: loop)
+    func open(
+        _ address: ControllerAddress,
+        loop: NIOEventLoop,
+        capture: CaptureFile?,
+        finder: AdapterFinder = AdapterFinder()
+    ) -> any HCITransport {
+        let transport = ControllerTransport(address, loop: loop, finder: finder)
         guard let capture else { return transport }
         return SnoopingTransport.toFile(capture, transport, end: .host, loop: loop)
     }
@@ -71,10 +81,10 @@ struct ControllerOptions: ParsableArguments {
         outcome: Outcome
     ) -> LoopBound<BluetoothSystem> {
         let options = self
-        let address = controller
+        let (address, finder) = (controller, AdapterFinder())
         return loop.make {
             let system = BluetoothSystem(
-                controllers: ControllerSource { options.open(address, loop: loop, capture: capture) },
+                controllers: ControllerSource { options.open(address, loop: loop, capture: capture, finder: finder) },
                 loop: loop,
                 random: RandomSource(),
                 configuration: configuration,

@@ -40,7 +40,10 @@ enum ToolError: Error, CustomStringConvertible {
     var description: String {
         switch self {
         case .controllerUnreachable(let address, let reason):
-            "the controller at \(address) cannot be reached: \(reason); start it, or check host and port"
+            // What to do about an adapter of the kernel the reason says itself.
+            address.hasPrefix("tcp:")
+                ? "the controller at \(address) cannot be reached: \(reason); start it, or check host and port"
+                : "the controller \(address) cannot be had: \(reason)"
         case .controllerFailed(let address, let reason):
             """
             the controller at \(address) does not work: \(reason); check that it speaks H4 and that nobody else uses \

@@ -1,0 +1,137 @@
+"""A small machine whose kernel has Bluetooth, under QEMU: for the user channel, and for BlueZ as a peer.
+
+It has no files of its own: it sees those of this machine, reads only, at the same paths, and runs the same programs. What is written
+there goes to its /tmp and /run. `Interop/machine/build` has made its kernel.
+"""
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from .processes import die_with_parent
+
+ROOT = Path(__file__).parents[2]
+DIRECTORY = Path(os.environ.get("HARALD_INTEROP_DIR") or ROOT / ".build/interop").resolve() / "machine"
+BLUEZ = DIRECTORY / "root"
+BOOT = 240.0  # seconds; without KVM it takes ten, and much longer where everything is slow
+PROMISE = 15.0  # seconds; with KVM it takes two, and where KVM is broken it may not come up at all
+
+
+def missing() -> str | None:
+    """Why there is no machine; None when there is one."""
+    if (DIRECTORY / "reason").exists():
+        return (DIRECTORY / "reason").read_text().strip()
+    if not (DIRECTORY / "stamp").exists():
+        return f"there is no {DIRECTORY}: run Interop/setup"
+    return None
+
+
+class Machine:
+    """Boots with `start`, and ends with `stop`. A command is one of the shell, as root."""
+
+    def __init__(self) -> None:
+        self.state = tempfile.TemporaryDirectory(prefix="harald-machine-")
+        self.port = f"{self.state.name}/commands"
+        self.console = Path(self.state.name) / "console"
+        self.child: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        # Whether KVM works is found out once.
+        verdict = DIRECTORY / "kvm"
+        if os.access("/dev/kvm", os.R_OK | os.W_OK) and not (verdict.exists() and verdict.read_text() == "no"):
+            if self._boot(["-accel", "kvm", "-cpu", "host"], PROMISE):
+                return
+            verdict.write_text("no")
+        if not self._boot(["-accel", "tcg,thread=multi,tb-size=256", "-cpu", "qemu64,+rdrand"], BOOT):
+            raise RuntimeError(f"the machine did not come up:\n{self._said()}")
+
+    def _boot(self, how: list[str], seconds: float) -> bool:
+        self.console.unlink(missing_ok=True)
+        options = "console=ttyS0 quiet loglevel=4 panic=-1 mitigations=off cryptomgr.notests no_timer_check tsc=reliable nokaslr audit=0 random.trust_cpu=on"
+        self.child = subprocess.Popen(
+            ["qemu-system-x86_64", *how, "-M", "pc,hpet=off", "-nodefaults", "-no-user-config", "-display", "none",
+             "-no-reboot", "-m", "768", "-smp", "1", "-kernel", f"{DIRECTORY}/vmlinux", "-initrd", f"{DIRECTORY}/first.gz",
+             "-append", options, "-serial", f"file:{self.console}",
+             "-object", "rng-random,id=rng,filename=/dev/urandom", "-device", "virtio-rng-pci,rng=rng",
+             "-fsdev", "local,id=host,path=/,security_model=none,readonly=on,multidevs=remap",
+             "-device", "virtio-9p-pci,fsdev=host,mount_tag=host", "-device", "virtio-serial-pci",
+             "-chardev", f"socket,id=commands,path={self.port},server=on,wait=off",
+             "-device", "virtserialport,chardev=commands,name=commands"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=(Path(self.state.name) / "qemu").open("wb"),
+            preexec_fn=die_with_parent,
+        )
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and self.child.poll() is None:
+            if "machine: up" in self._said():
+                return True
+            # QEMU stands still then, as it does where KVM is itself in a machine that lacks something.
+            if "KVM internal error" in self._said():
+                break
+            time.sleep(0.05)
+        self._kill()
+        return False
+
+    def _said(self) -> str:
+        files = [self.console, Path(self.state.name) / "qemu"]
+        return "\n".join(file.read_text(errors="replace")[-4000:] for file in files if file.exists())
+
+    def _kill(self) -> None:
+        if self.child:
+            self.child.kill()
+            self.child.wait()
+            self.child = None
+
+    def stop(self) -> None:
+        self._kill()
+        self.state.cleanup()
+
+    async def ask(self, command: str, timeout: float = 30) -> tuple[int, str]:
+        """Runs a command; gives its status and what it printed."""
+        reader, writer = await asyncio.open_unix_connection(self.port)
+        try:
+            writer.write(command.replace("\n", " ").encode() + b"\n")
+            line = await asyncio.wait_for(reader.readline(), timeout)
+            mark, status, length = line.split()
+            assert mark == b"@@", line
+            text = (await reader.readexactly(int(length))).decode(errors="replace")
+        finally:
+            writer.close()
+        print(f"[machine] $ {command}\n{text}[machine] = {int(status)}")
+        return int(status), text
+
+    async def run(self, command: str, timeout: float = 30) -> str:
+        """Runs a command that has to succeed."""
+        status, text = await self.ask(command, timeout)
+        assert status == 0, f"{command} ended with {status}:\n{text}"
+        return text
+
+    async def begin(self, name: str, command: str) -> None:
+        """Runs a command in the background. `end` ends it, and `wait` waits for what it prints."""
+        await self.run(f"rm -f /tmp/{name}.log; setsid sh -c {shlex.quote(f'echo $$ > /tmp/{name}.pid; exec {command}')} > /tmp/{name}.log 2>&1 &")
+
+    async def wait(self, name: str, pattern: str, seconds: float = 20) -> str:
+        """Waits for a line that matches, as grep -E has it, and gives all that there is by then."""
+        quoted = shlex.quote(pattern)
+        tries = int(seconds / 0.1)
+        status, text = await self.ask(
+            f"i=0; while ! grep -qE {quoted} /tmp/{name}.log; do i=$((i+1)); [ $i -gt {tries} ] && break; sleep 0.1; done; "
+            f"cat /tmp/{name}.log; grep -qE {quoted} /tmp/{name}.log", seconds * 2 + 10
+        )
+        assert status == 0, f"{name} did not print {pattern} within {seconds} s"
+        return text
+
+    async def end(self, name: str, signal: str = "TERM") -> None:
+        """Ends what runs in the background, and waits until it has."""
+        await self.run(
+            f"p=$(cat /tmp/{name}.pid); kill -{signal} $p; i=0; while kill -0 $p; do i=$((i+1)); [ $i -gt 100 ] && exit 1; sleep 0.1; done; true"
+        )
+
+    async def until(self, condition: str, seconds: float = 15) -> None:
+        """Waits until a command succeeds."""
+        end = f"$(($(date +%s) + {int(seconds)}))"
+        await self.run(f"end={end}; until {condition}; do [ $(date +%s) -gt $end ] && exit 1; sleep 0.1; done", seconds + 20)

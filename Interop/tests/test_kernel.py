@@ -1,0 +1,170 @@
+"""`harald` on adapters of a real kernel by their user channel, in a machine with virtual adapters: two of ours, and BlueZ."""
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from peers import machine as machines
+from peers.machine import BLUEZ, Machine
+
+# Nothing is quick in a machine that is emulated.
+pytestmark = pytest.mark.deadline(120)
+
+LIBRARIES = f"LD_LIBRARY_PATH={BLUEZ}/usr/lib/x86_64-linux-gnu"
+MANAGE = f"env {LIBRARIES} {BLUEZ}/usr/bin/btmgmt"
+USER = "setpriv --reuid 1000 --regid 1000 --clear-groups"
+
+
+@pytest.fixture(scope="module")
+def machine(binary: str) -> Iterator[Machine]:
+    if reason := machines.missing():
+        pytest.skip(reason)
+    machine = Machine()
+    machine.start()
+    yield machine
+    machine.stop()
+
+
+@asynccontextmanager
+async def adapters(machine: Machine, count: int = 2) -> AsyncIterator[None]:
+    """Virtual adapters, hci0 and so on, on an air of their own."""
+    await plug(machine, count)
+    try:
+        yield
+    finally:
+        await unplug(machine)
+
+
+async def plug(machine: Machine, count: int = 2) -> None:
+    await machine.begin("btvirt", f"{BLUEZ}/usr/bin/btvirt -l{count}")
+    # The kernel brings an adapter up when it comes, and takes it down again.
+    await machine.until(f"[ $({MANAGE} info | grep -c addr) = {count} ]")
+
+
+async def unplug(machine: Machine) -> None:
+    await machine.end("btvirt", "KILL")
+    await machine.until("[ -z \"$(ls /sys/class/bluetooth)\" ]")
+
+
+@asynccontextmanager
+async def daemon(machine: Machine) -> AsyncIterator[None]:
+    """bluetoothd, which switches all adapters on that it finds."""
+    bus = f"{BLUEZ}/usr/bin/dbus-daemon --nofork --config-file={machines.ROOT}/Interop/machine/bus.conf"
+    await machine.begin("bus", f"env {LIBRARIES} {bus}")
+    await machine.until("[ -S /run/dbus/system_bus_socket ]")
+    await machine.begin("bluetoothd", f"env {LIBRARIES} {BLUEZ}/usr/libexec/bluetooth/bluetoothd -n -d")
+    try:
+        yield
+    finally:
+        await machine.end("bluetoothd")
+        await machine.end("bus")
+        await machine.run("rm -f /run/dbus/system_bus_socket")
+
+
+@asynccontextmanager
+async def sensor(machine: Machine, binary: str, controller: str) -> AsyncIterator[None]:
+    """`harald serve`."""
+    await machine.begin("serve", f"{binary} serve --controller {controller}")
+    try:
+        await machine.wait("serve", "advertising as")
+        yield
+    finally:
+        await machine.end("serve")
+
+
+async def listed(machine: Machine, binary: str, user: str = "") -> list[dict]:
+    return json.loads(await machine.run(f"{user} {binary} controllers --json"))
+
+
+async def test_adapters_are_listed(machine: Machine, binary: str) -> None:
+    """For anybody, with who has them."""
+    assert "no Bluetooth adapter" in await machine.run(f"{binary} controllers")
+    assert await listed(machine, binary) == []
+    async with adapters(machine):
+        for user in ("", USER):
+            found = await listed(machine, binary, user)
+            assert [(each["name"], each["bus"], each["up"], each["holder"]) for each in found] == [
+                ("hci0", "virtual", False, "nobody"), ("hci1", "virtual", False, "nobody")
+            ]
+        addresses = [line.split()[2] for line in (await machine.run(f"{MANAGE} info | grep addr | sort")).splitlines() if "addr" in line]
+        assert sorted(each["address"] for each in found) == sorted(found_in(await machine.run(f"{MANAGE} info")))
+        assert len(addresses) == 2
+        await machine.run(f"{MANAGE} --index 1 power on")
+        async with sensor(machine, binary, "hci0"):
+            assert [(each["up"], each["holder"]) for each in await listed(machine, binary, USER)] == [
+                (True, "program"), (True, "kernel")
+            ]
+
+
+def found_in(information: str) -> list[str]:
+    return [line.split("addr ")[1].split()[0] for line in information.splitlines() if "addr " in line]
+
+
+async def test_two_of_ours_meet(machine: Machine, binary: str) -> None:
+    """Over two adapters that nobody named by a number; and both go back to the kernel."""
+    async with adapters(machine):
+        address = (await listed(machine, binary))[1]["address"]
+        async with sensor(machine, binary, f"hci:{address}"):
+            # Without --controller, the first that can be had.
+            text = await machine.run(f"{binary} explore 'Harald HR'", 60)
+            for said in ("MTU 185", "180D Heart Rate", "Hello from Harald", "value of 2A37"):
+                assert said in text
+        assert {each["holder"] for each in await listed(machine, binary)} == {"nobody"}
+        for index in (0, 1):
+            assert "complete, settings: powered" in await machine.run(f"{MANAGE} --index {index} power on")
+
+
+async def test_bluez_is_explored(machine: Machine, binary: str) -> None:
+    """The kernel's own host with bluetoothd on one adapter, ours on the other."""
+    async with adapters(machine), daemon(machine):
+        await machine.until("[ $({} info | grep -c 'current settings: powered') = 2 ]".format(MANAGE))
+        # What it has powered off it lets go of.
+        await machine.run(f"{MANAGE} --index 0 power off")
+        await machine.run(f"{MANAGE} --index 1 name 'Foreign BlueZ'")
+        for setting in ("connectable on", "advertising on"):
+            await machine.run(f"{MANAGE} --index 1 {setting}")
+        address = (await listed(machine, binary))[1]["address"]
+        text = await machine.run(f"{binary} scan --controller hci0 --until {address} --timeout 10 || {binary} scan --help", 60)
+        assert address in text
+
+
+async def test_an_adapter_that_cannot_be_had(machine: Machine, binary: str) -> None:
+    """Each reason is told, with what to do."""
+    async with adapters(machine):
+        scan = f"{binary} scan --controller hci0"
+        status, text = await machine.ask(f"{USER} {scan}")
+        assert status == 3 and "CAP_NET_ADMIN" in text and "setcap" in text
+        async with sensor(machine, binary, "hci0"):
+            status, text = await machine.ask(scan)
+            assert status == 3 and "another program has hci0 to itself" in text
+        status, text = await machine.ask(f"{binary} scan --controller hci7")
+        assert status == 3 and "there is no adapter hci7; there is hci0, hci1" in text
+        # The radio switch.
+        await machine.run("for each in /sys/class/bluetooth/hci*/rfkill*/soft; do echo 1 > $each; done")
+        assert [each["blocked"] for each in await listed(machine, binary)] == [True, True]
+        status, text = await machine.ask(f"{binary} scan")
+        assert status == 3 and text.count("rfkill unblock bluetooth") == 2
+        await machine.run("for each in /sys/class/bluetooth/hci*/rfkill*/soft; do echo 0 > $each; done")
+        async with daemon(machine):
+            await machine.until(f"[ $({MANAGE} info | grep -c 'current settings: powered') = 2 ]")
+            status, text = await machine.ask(scan)
+            assert status == 3 and "bluetoothd has hci0" in text and "systemctl stop bluetooth" in text
+            # It is still there, and on.
+            assert [each["holder"] for each in await listed(machine, binary)] == ["bluetoothd", "bluetoothd"]
+
+
+async def test_an_adapter_that_is_unplugged_is_found_again(machine: Machine, binary: str) -> None:
+    """In the middle, without a word; and when it is back the sensor goes on by itself."""
+    await plug(machine)
+    async with sensor(machine, binary, "hci1"):
+        await unplug(machine)
+        await machine.wait("serve", "resetting|unsupported")
+        # What it has said so far is not what it says now.
+        await machine.run(": > /tmp/serve.log")
+        async with adapters(machine):
+            await machine.wait("serve", "advertising as", 40)
+            text = await machine.run(f"{binary} explore --controller hci0 'Harald HR'", 60)
+            assert "value of 2A37" in text

@@ -1,0 +1,115 @@
+import BluetoothTypes
+import Foundation
+
+/// Looks which adapters the kernel has. Nobody needs rights for that.
+package struct KernelAdapters: Sendable {
+    /// How long the kernel may take for the list of those that its host manages.
+    private static let patience: Int32 = 1_000
+
+    let calls: any KernelCalls
+    private let sysfs: String
+    private let proc: String
+
+    /// On the kernel of this machine, or on another.
+    package init(calls: any KernelCalls = LinuxCalls(), sysfs: String = "/sys", proc: String = "/proc") {
+        self.calls = calls
+        self.sysfs = sysfs
+        self.proc = proc
+    }
+
+    /// All of them, in the order of their numbers.
+    package func list() throws(UserChannelError) -> [KernelAdapter] {
+        let socket: Int32
+        do throws(ErrorNumber) {
+            socket = try calls.openSocket()
+        } catch {
+            throw UserChannelError(error, of: "hci", asked: "opening a socket")
+        }
+        defer { calls.close(socket) }
+        let indices: [UInt16]
+        do throws(ErrorNumber) {
+            indices = try calls.adapters(by: socket)
+        } catch {
+            throw UserChannelError(error, of: "hci", asked: "listing the adapters")
+        }
+        guard !indices.isEmpty else { return [] }
+        let managed = managedAdapters()
+        let hasDaemon = isRunning("bluetoothd")
+        // One that is gone by now is none.
+        return indices.sorted().compactMap { index in
+            guard let octets = try? calls.information(on: index, by: socket),
+                var adapter = KernelAdapter(octets, index: index)
+            else { return nil }
+            describe(&adapter)
+            if adapter.isUp {
+                let isManaged = managed?.contains(index) ?? true
+                adapter.holder = !isManaged ? .program : hasDaemon ? .bluetoothd : .kernel
+            }
+            return adapter
+        }
+    }
+
+    // MARK: Files
+
+    private func describe(_ adapter: inout KernelAdapter) {
+        let directory = "\(sysfs)/class/bluetooth/\(adapter.name)"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        adapter.isBlocked = names.filter { $0.hasPrefix("rfkill") }.contains { name in
+            ["soft", "hard"].contains { text(of: "\(directory)/\(name)/\($0)") == "1" }
+        }
+        // ../../devices/…/usb1/1-2/1-2:1.0/bluetooth/hci0
+        guard let path = try? FileManager.default.destinationOfSymbolicLink(atPath: directory) else { return }
+        let parts = path.split(separator: "/").map(String.init)
+        guard parts.count >= 3, parts.suffix(2).first == "bluetooth", !parts.contains("virtual") else { return }
+        let device = parts[parts.count - 3]
+        guard adapter.bus == "USB", let port = device.split(separator: ":").first else {
+            return adapter.attachment = device
+        }
+        adapter.attachment = "usb-\(port)"
+        adapter.product = text(of: "\(directory)/device/../product")
+    }
+
+    /// The one line of a file, as the kernel makes them.
+    private func text(of path: String) -> String? {
+        guard let octets = FileManager.default.contents(atPath: path) else { return nil }
+        let line = String(decoding: octets.prefix(256), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        return line.isEmpty ? nil : line
+    }
+
+    private func isRunning(_ program: String) -> Bool {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: proc)) ?? []
+        return names.contains { $0.allSatisfy(\.isNumber) && text(of: "\(proc)/\($0)/comm") == program }
+    }
+
+    // MARK: Management
+
+    /// The adapters that the kernel's host has, or could have; one that a program holds by the user channel is not among them. Nil
+    /// where the kernel does not tell. Of the management commands this one leaves every adapter as it is; Read Controller
+    /// Information changes how one behaves that nobody has managed before.
+    private func managedAdapters() -> Set<UInt16>? {
+        guard let socket = try? calls.openSocket() else { return nil }
+        defer { calls.close(socket) }
+        do throws(ErrorNumber) {
+            try calls.bind(socket, to: 0xFFFF, channel: .control)
+            // Read Extended Controller Index List (doc/mgmt-api.txt of BlueZ): opcode, no adapter, no parameters.
+            try calls.write([0x3C, 0x00, 0xFF, 0xFF, 0x00, 0x00], to: socket)
+            // Other events may be in front.
+            for _ in 0..<16 {
+                guard calls.wait(for: socket, milliseconds: Self.patience) else { return nil }
+                if let found = Self.indices(try calls.read(socket, atMost: 4_096)) { return found }
+            }
+        } catch {
+            return nil
+        }
+        return nil
+    }
+
+    /// The numbers in a Command Complete event for that command; nil for anything else.
+    static func indices(_ event: [UInt8]) -> Set<UInt16>? {
+        // Event, adapter, length; opcode, status, count; then number, type and bus of each.
+        guard event.count >= 11, event[0...1] == [0x01, 0x00], event[6...8] == [0x3C, 0x00, 0x00] else { return nil }
+        let count = Int(event[9]) | Int(event[10]) << 8
+        guard event.count >= 11 + 4 * count else { return nil }
+        return Set((0..<count).map { UInt16(event[11 + 4 * $0]) | UInt16(event[12 + 4 * $0]) << 8 })
+    }
+}

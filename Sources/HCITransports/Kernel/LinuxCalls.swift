@@ -1,0 +1,126 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The kernel of this machine.
+package struct LinuxCalls: KernelCalls {
+    /// Numbers of `include/net/bluetooth/{bluetooth,hci_sock}.h`, which the C library has not.
+    private enum Number {
+        static let family: Int32 = 31
+        static let `protocol`: Int32 = 1
+        static let deviceDown: UInt = 0x4004_48CA
+        static let deviceList: UInt = 0x8004_48D2
+        static let deviceInformation: UInt = 0x8004_48D3
+        static let informationSize = 92
+        /// The kernel gives out no more numbers than fit here.
+        static let maximumAdapters = 64
+    }
+
+    /// `struct sockaddr_hci`.
+    private struct Address {
+        var family: UInt16 = UInt16(Number.family)
+        var adapter: UInt16 = 0
+        var channel: UInt16 = 0
+    }
+
+    /// Nothing is asked yet.
+    package init() {}
+
+    package func openSocket() throws(ErrorNumber) -> Int32 {
+        let flags = [SOCK_RAW, SOCK_CLOEXEC, SOCK_NONBLOCK].map { Int32($0.rawValue) }.reduce(0, |)
+        return try Self.check(socket(Number.family, flags, Number.protocol))
+    }
+
+    package func bind(_ socket: Int32, to adapter: UInt16, channel: HCIChannel) throws(ErrorNumber) {
+        var address = Address(adapter: adapter, channel: channel.rawValue)
+        let size = socklen_t(MemoryLayout<Address>.size)
+        _ = try Self.check(
+            withUnsafeMutableBytes(of: &address) { octets in
+                octets.withMemoryRebound(to: sockaddr.self) { systemBind(socket, $0.baseAddress, size) }
+            }
+        )
+    }
+
+    package func takeDown(_ adapter: UInt16, by socket: Int32) throws(ErrorNumber) {
+        _ = try Self.check(ioctl(socket, Number.deviceDown, Int32(adapter)))
+    }
+
+    package func adapters(by socket: Int32) throws(ErrorNumber) -> [UInt16] {
+        // A count, two octets of nothing, then eight for each adapter, which begin with its number.
+        var list = [UInt16](repeating: 0, count: 2 + 4 * Number.maximumAdapters)
+        list[0] = UInt16(Number.maximumAdapters)
+        _ = try Self.check(list.withUnsafeMutableBytes { systemControl(socket, Number.deviceList, $0.baseAddress) })
+        return (0..<min(Int(list[0]), Number.maximumAdapters)).map { list[2 + 4 * $0] }
+    }
+
+    package func information(on adapter: UInt16, by socket: Int32) throws(ErrorNumber) -> [UInt8] {
+        // As the kernel aligns it; the number of the adapter is at the front.
+        var words = [UInt32](repeating: 0, count: Number.informationSize / 4)
+        words.withUnsafeMutableBytes { $0.storeBytes(of: adapter, as: UInt16.self) }
+        _ = try Self.check(
+            words.withUnsafeMutableBytes { systemControl(socket, Number.deviceInformation, $0.baseAddress) }
+        )
+        return words.withUnsafeBytes { Array($0) }
+    }
+
+    package func binding(of socket: Int32) -> HCIBinding? {
+        var address = Address(family: 0)
+        var size = socklen_t(MemoryLayout<Address>.size)
+        let result = withUnsafeMutableBytes(of: &address) { octets in
+            octets.withMemoryRebound(to: sockaddr.self) { getsockname(socket, $0.baseAddress, &size) }
+        }
+        guard result == 0, address.family == UInt16(Number.family), size >= MemoryLayout<Address>.size else {
+            return nil
+        }
+        return HCIBinding(adapter: address.adapter, channel: address.channel)
+    }
+
+    package func wait(for socket: Int32, milliseconds: Int32) -> Bool {
+        var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, milliseconds) > 0
+    }
+
+    package func read(_ socket: Int32, atMost count: Int) throws(ErrorNumber) -> [UInt8] {
+        var octets = [UInt8](repeating: 0, count: count)
+        let length = try Self.check(octets.withUnsafeMutableBytes { systemRead(socket, $0.baseAddress, $0.count) })
+        return Array(octets.prefix(length))
+    }
+
+    package func write(_ octets: [UInt8], to socket: Int32) throws(ErrorNumber) {
+        // One packet is one write, all of it or nothing.
+        _ = try Self.check(octets.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) })
+    }
+
+    package func duplicate(_ socket: Int32) throws(ErrorNumber) -> Int32 {
+        try Self.check(fcntl(socket, F_DUPFD_CLOEXEC, 3))
+    }
+
+    package func close(_ socket: Int32) { _ = systemClose(socket) }
+
+    package func pause(milliseconds: UInt32) { usleep(milliseconds * 1_000) }
+
+    private static func check<Result: SignedInteger>(_ call: @autoclosure () -> Result) throws(ErrorNumber) -> Result {
+        while true {
+            let result = call()
+            if result >= 0 { return result }
+            // A signal came first.
+            if errno != EINTR { throw ErrorNumber(errno) }
+        }
+    }
+}
+
+// Inside of the methods of the same name.
+private func systemBind(_ socket: Int32, _ address: UnsafePointer<sockaddr>?, _ size: socklen_t) -> Int32 {
+    guard let address else { return -1 }
+    return bind(socket, address, size)
+}
+private func systemControl(_ socket: Int32, _ request: UInt, _ argument: UnsafeMutableRawPointer?) -> Int32 {
+    guard let argument else { return -1 }
+    return ioctl(socket, request, argument)
+}
+private func systemRead(_ file: Int32, _ octets: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+    read(file, octets, count)
+}
+private func systemClose(_ file: Int32) -> Int32 { close(file) }

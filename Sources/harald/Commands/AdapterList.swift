@@ -1,0 +1,74 @@
+import BluetoothTypes
+import Foundation
+import HCITransports
+
+/// What is told of the kernel's adapters.
+struct AdapterList {
+    /// An adapter for programs, whose fields keep their names.
+    struct Entry: Encodable, Equatable {
+        let index: UInt16
+        let name: String
+        let address: String?
+        let bus: String
+        let product: String?
+        /// Where it is attached: `--controller hci:PLACE`.
+        let place: String?
+        let up: Bool
+        let blocked: Bool
+        let holder: String
+    }
+
+    let entries: [Entry]
+
+    init(of adapters: KernelAdapters) throws(ToolError) {
+        do throws(UserChannelError) {
+            entries = try adapters.list().map(Entry.init)
+        } catch {
+            throw .service("\(error)")
+        }
+    }
+
+    func show(json: Bool) throws(ToolError) {
+        guard json else { return lines.forEach(Console.line) }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let octets = try? encoder.encode(entries) else { throw .service("the list cannot be written as JSON") }
+        Console.json(String(decoding: octets, as: UTF8.self))
+    }
+
+    /// For a person.
+    var lines: [String] {
+        guard !entries.isEmpty else { return ["\(UserChannelError.noAdapters)"] }
+        return entries.map { entry in
+            let name = [entry.product, entry.place.map { "hci:\($0)" }].compactMap { $0 }
+            let state = (entry.up ? "up" : "down") + (entry.blocked ? ", blocked by rfkill" : "")
+            return
+                ([entry.name, entry.address ?? "no address", entry.bus] + name + [state, Self.told(entry.holder)])
+                .joined(separator: "  ")
+        }
+    }
+
+    private static func told(_ holder: String) -> String {
+        switch KernelAdapter.Holder(rawValue: holder) {
+        case .bluetoothd: "bluetoothd has it"
+        case .program: "a program has it to itself"
+        case .kernel, .nobody, nil: "free"
+        }
+    }
+}
+
+extension AdapterList.Entry {
+    init(_ adapter: KernelAdapter) {
+        self.init(
+            index: adapter.index,
+            name: adapter.name,
+            address: adapter.address?.description,
+            bus: adapter.bus,
+            product: adapter.product,
+            place: adapter.attachment,
+            up: adapter.isUp,
+            blocked: adapter.isBlocked,
+            holder: adapter.holder.rawValue
+        )
+    }
+}

@@ -1,0 +1,137 @@
+import BluetoothTypes
+import Foundation
+import HCITransports
+import StandInKernel
+import Synchronization
+import Testing
+
+@Suite struct AdapterFinderTests {
+    private func finder(_ kernel: StandInKernel, _ files: ScratchFiles) -> AdapterFinder {
+        AdapterFinder(KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path))
+    }
+
+    @Test func theKernelsOwnHostGivesUpAnAdapterFirst() throws {
+        let kernel = StandInKernel([0: .init(isUp: true)])
+        let taken = try finder(kernel, try ScratchFiles()).take(.number(0))
+        #expect(taken.name == "hci0" && taken.place == "hci0")
+        #expect(kernel.takeAsked() == ["down hci0", "bind hci0"])
+        #expect(kernel.binding(of: taken.socket) == HCIBinding(adapter: 0, channel: 1))
+        kernel.close(taken.socket)
+    }
+
+    @Test(
+        "each thing that the kernel may say is told with what to do",
+        arguments: [
+            (EPERM, UserChannelError.noPermission("hci0"), "setcap cap_net_admin+ep"),
+            (ERFKILL, .blocked("hci0"), "rfkill unblock bluetooth"),
+            (EBUSY, .busy("hci0", .nobody), "try again"),
+            (ENODEV, .noSuchAdapter("hci0", known: []), "harald controllers"),
+            (EAFNOSUPPORT, .noBluetooth, "modprobe bluetooth"),
+            (EIO, .failed("hci0", asked: "taking it", code: EIO), "dmesg"),
+        ]
+    )
+    func whatTheKernelSaysIsTold(code: Int32, error: UserChannelError, advice: String) throws {
+        for isAtBind in [true, false] {
+            let kernel = StandInKernel([0: .init()])
+            kernel.state.withLock {
+                let errors = [Int32](repeating: code, count: 10)
+                if isAtBind { $0.bindErrors = errors } else { $0.downErrors = errors }
+            }
+            let finder = finder(kernel, try ScratchFiles())
+            #expect(throws: error) { try finder.take(.number(0)) }
+            #expect(error.description.contains(advice))
+            // The socket of the attempt is not left open.
+            #expect(kernel.takeAsked().contains("down hci0"))
+        }
+    }
+
+    @Test func aKernelWithoutBluetoothIsTold() throws {
+        let kernel = StandInKernel(openError: EAFNOSUPPORT)
+        let finder = finder(kernel, try ScratchFiles())
+        #expect(throws: UserChannelError.noBluetooth) { try finder.take(.first) }
+        #expect(UserChannelError.noBluetooth.description.contains("in a container"))
+    }
+
+    @Test func aMachineWithoutAnAdapterIsTold() throws {
+        let finder = finder(StandInKernel(), try ScratchFiles())
+        #expect(throws: UserChannelError.noAdapters) { try finder.take(.number(0)) }
+    }
+
+    @Test func whatIsThereIsTold() throws {
+        let finder = finder(StandInKernel([1: .init(), 3: .init()]), try ScratchFiles())
+        let error = UserChannelError.noSuchAdapter("hci0", known: ["hci1", "hci3"])
+        #expect(throws: error) { try finder.take(.number(0)) }
+        #expect(error.description == "there is no adapter hci0; there is hci1, hci3")
+    }
+
+    @Test func whatBluetoothdHasIsNotTakenFromIt() throws {
+        let kernel = StandInKernel([0: .init(isUp: true)])
+        let files = try ScratchFiles()
+        try files.write("bluetoothd\n", to: "417/comm")
+        let finder = finder(kernel, files)
+        #expect(throws: UserChannelError.busy("hci0", .bluetoothd)) { try finder.take(.number(0)) }
+        #expect(kernel.takeAsked() == [])
+        // One that it has powered off it does not use.
+        kernel.state.withLock { $0.adapters[0]?.isUp = false }
+        kernel.close(try finder.take(.number(0)).socket)
+        #expect(UserChannelError.busy("hci0", .bluetoothd).description.contains("systemctl stop bluetooth"))
+    }
+
+    @Test func whatAnotherProgramHasIsTold() throws {
+        let kernel = StandInKernel([0: .init(isUp: true, isTaken: true)])
+        let finder = finder(kernel, try ScratchFiles())
+        #expect(throws: UserChannelError.busy("hci0", .program)) { try finder.take(.number(0)) }
+    }
+
+    @Test func anAdapterWhoseDriverIsAtWorkIsWaitedFor() throws {
+        let kernel = StandInKernel([0: .init()])
+        kernel.state.withLock { $0.bindErrors = [EBUSY, EBUSY] }
+        kernel.close(try finder(kernel, try ScratchFiles()).take(.number(0)).socket)
+        #expect(kernel.state.withLock { $0.paused } == 400)
+    }
+
+    @Test func theFirstThatCanBeHadIsTaken() throws {
+        let kernel = StandInKernel([
+            0: .init(address: 1, isUp: true, isTaken: true), 1: .init(address: 2), 2: .init(address: 3),
+        ])
+        let finder = finder(kernel, try ScratchFiles())
+        let first = try finder.take(.first)
+        let second = try finder.take(.first)
+        #expect([first.name, second.name] == ["hci1", "hci2"])
+        let reasons = (0...2).map { UserChannelError.busy("hci\($0)", .program) }
+        #expect(throws: UserChannelError.noneUsable(reasons)) { try finder.take(.first) }
+        #expect(
+            UserChannelError.noneUsable(reasons).description.hasPrefix(
+                "no adapter can be used: another program has hci0 to itself;"
+            )
+        )
+        kernel.close(first.socket)
+        kernel.close(second.socket)
+    }
+
+    @Test("an adapter that comes back under another number is the same; another one under the old number is not")
+    func anAdapterIsFoundUnderItsNewNumber() throws {
+        let kernel = StandInKernel([0: .init(address: 7)])
+        let finder = finder(kernel, try ScratchFiles())
+        kernel.close(try finder.take(.number(0)).socket)
+        kernel.state.withLock { $0.adapters = [0: .init(address: 9), 1: .init(address: 7)] }
+        let taken = try finder.take(.number(0))
+        #expect(taken.name == "hci1")
+        kernel.close(taken.socket)
+    }
+
+    @Test func anAdapterIsChosenByAddressAndByPlace() throws {
+        let files = try ScratchFiles()
+        try files.addUSBAdapter("hci1", port: "1-2.3", product: "Dongle")
+        let address = BluetoothAddress(7, kind: .publicDevice)
+        let kernel = StandInKernel([0: .init(address: 9), 1: .init(address: 7, bus: 1)])
+        let finder = finder(kernel, files)
+        for choice in [AdapterChoice.address(address), .attachment("usb-1-2.3")] {
+            let taken = try finder.take(choice)
+            #expect(taken.name == "hci1" && taken.place == "hci:usb-1-2.3")
+            kernel.close(taken.socket)
+        }
+        let error = UserChannelError.noSuchAdapter("hci:usb-9-9", known: ["hci0", "hci1"])
+        #expect(throws: error) { try finder.take(.attachment("usb-9-9")) }
+    }
+}

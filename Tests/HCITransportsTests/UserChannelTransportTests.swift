@@ -1,0 +1,188 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import HCI
+import StandInKernel
+import Synchronization
+import Testing
+
+@testable import HCITransports
+
+@Suite struct UserChannelTransportTests {
+    /// A line to an adapter, with what comes of it.
+    private final class Line: Sendable {
+        enum Happening: Hashable, Sendable {
+            case received(HCIPacket)
+            case closed(HCITransportError)
+        }
+
+        let kernel = StandInKernel([0: .init()])
+        let loop = NIOEventLoop()
+        let controller: Int32
+        let transport: LoopBound<ControllerTransport>
+        let files: ScratchFiles
+        private let happenings: AsyncStream<Happening>
+
+        init() async throws {
+            let files = try ScratchFiles()
+            self.files = files
+            let (happenings, continuation) = AsyncStream<Happening>.makeStream()
+            self.happenings = happenings
+            let (loop, kernel) = (loop, kernel)
+            transport = loop.make {
+                let adapters = KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path)
+                let line = ControllerTransport(.adapter(.number(0)), loop: loop, finder: AdapterFinder(adapters))
+                line.onReceive = { continuation.yield(.received($0)) }
+                line.onClose = { continuation.yield(.closed($0)) }
+                // Waits until the line is open.
+                line.send(HCIPacket(Reset()))
+                return line
+            }
+            while kernel.state.withLock({ $0.written.isEmpty }) { await Task.yield() }
+            controller = try #require(kernel.controller(of: 0))
+        }
+
+        deinit { transport.with { $0.close() } }
+
+        func next() async -> Happening? {
+            for await happening in happenings { return happening }
+            return nil
+        }
+
+        func say(_ octets: [UInt8]) { Foundation.send(controller, octets, octets.count, 0) }
+
+        func send(_ packet: HCIPacket) { transport.with { $0.send(packet) } }
+
+        var written: [[UInt8]] { kernel.state.withLock { $0.written } }
+    }
+
+    private static let reset: [UInt8] = [1, 3, 0x0C, 0]
+    private static func data(_ count: Int) -> HCIPacket {
+        HCIPacket(
+            .acl,
+            PacketBuffer([0x40, 0, UInt8(count & 0xFF), UInt8(count >> 8)] + [UInt8](repeating: 7, count: count))
+        )
+    }
+
+    @Test func aPacketIsOneWriteAndOneRead() async throws {
+        let line = try await Line()
+        #expect(line.transport.with { $0.place } == "hci0")
+        for count in [0, 27, 1_023] { line.send(Self.data(count)) }
+        #expect(line.written.map(\.count) == [4, 5, 32, 1_028])
+        #expect(line.written.first == Self.reset)
+        var octets = [UInt8](repeating: 0, count: 2_000)
+        // As many reads as there were writes: none of them was joined with another.
+        #expect((0..<4).map { _ in read(line.controller, &octets, octets.count) } == [4, 5, 32, 1_028])
+        line.say([4, 0x0E, 1, 9])
+        line.say([4, 0x0F, 0])
+        #expect(await line.next() == .received(HCIPacket(.event, [0x0E, 1, 9])))
+        #expect(await line.next() == .received(HCIPacket(.event, [0x0F, 0])))
+    }
+
+    @Test func closingGivesTheAdapterBackAtOnce() async throws {
+        let line = try await Line()
+        line.transport.with { $0.close() }
+        #expect(line.kernel.takeAsked().last == "close hci0")
+        // Nobody holds the other end any more, neither to write nor to read.
+        var octets = [UInt8](repeating: 0, count: 16)
+        #expect(read(line.controller, &octets, octets.count) == 4)
+        #expect(read(line.controller, &octets, octets.count) == 0)
+        line.send(HCIPacket(Reset()))
+        #expect(line.written.count == 1)
+    }
+
+    @Test(
+        "AB-H02: a read that is no packet ends the line",
+        arguments: [
+            [4, 0x0E], [4, 0x0E, 2, 1], [4, 0x0E, 0, 4, 0x0E, 0], [4, 0x0E, 0, 4], [4], [9, 1, 2],
+            [UInt8](repeating: 4, count: 4_097),
+        ] as [[UInt8]]
+    )
+    func aReadThatIsNoPacketEndsTheLine(octets: [UInt8]) async throws {
+        let line = try await Line()
+        line.say(octets)
+        guard case .closed(.malformed) = await line.next() else {
+            Issue.record("\(octets.count) octets were taken for a packet")
+            return
+        }
+        #expect(line.kernel.takeAsked().last == "close hci0")
+    }
+
+    @Test func theLongestPacketOfTheKernelIsRead() async throws {
+        let line = try await Line()
+        line.say([2] + Self.data(4_091).bytes.bytes)
+        #expect(await line.next() == .received(Self.data(4_091)))
+    }
+
+    @Test func anAdapterThatIsUnpluggedEndsTheLine() async throws {
+        let line = try await Line()
+        shutdown(line.controller, Int32(SHUT_RDWR))
+        #expect(await line.next() == .closed(.closedByPeer))
+        #expect(line.kernel.takeAsked().last == "close hci0")
+    }
+
+    @Test func anEmptyReadEndsTheLine() async throws {
+        let line = try await Line()
+        line.say([])
+        #expect(await line.next() == .closed(.closedByPeer))
+    }
+
+    @Test("a write that fails ends the line", arguments: [ENETDOWN, ENODEV, EPIPE, EIO])
+    func aWriteThatFailsEndsTheLine(code: Int32) async throws {
+        let line = try await Line()
+        line.kernel.state.withLock { $0.writeErrors = [code] }
+        line.send(HCIPacket(Reset()))
+        let isPlug = code != EIO
+        #expect(await line.next() == .closed(isPlug ? .closedByPeer : .failed(reason: String(cString: strerror(code)))))
+    }
+
+    @Test func whatTheKernelHasNoRoomForGoesLaterInOrder() async throws {
+        let line = try await Line()
+        line.kernel.state.withLock { $0.writeErrors = [EAGAIN, EAGAIN, ENOBUFS] }
+        for count in 1...3 { line.send(Self.data(count)) }
+        while line.written.count < 4 { await Task.yield() }
+        #expect(line.written.map(\.count) == [4, 6, 7, 8])
+    }
+
+    @Test func aKernelThatTakesNothingMoreEndsTheLine() async throws {
+        let line = try await Line()
+        line.kernel.state.withLock { $0.writeErrors = [Int32](repeating: EAGAIN, count: 1_000_000) }
+        for _ in 0...UserChannelTransport.maximumUnsent { line.send(HCIPacket(Reset())) }
+        #expect(await line.next() == .closed(.failed(reason: "the kernel takes no more packets")))
+    }
+
+    @Test("a packet that the kernel would refuse is not written", arguments: [1_024, 4_000])
+    func aPacketThatIsTooLongEndsTheLine(count: Int) async throws {
+        let line = try await Line()
+        line.send(Self.data(count))
+        guard case .closed(.failed) = await line.next() else {
+            Issue.record("a packet with \(count) octets went through")
+            return
+        }
+        #expect(line.written.count == 1)
+    }
+
+    @Test func theLineSaysWhatGoesThroughIt() async throws {
+        let line = try await Line()
+        #expect(line.transport.with { $0.maximumACLPayload } == 1_023)
+        let loop = line.loop
+        let snooped = line.transport.with { line in
+            SnoopingTransport(line, end: .host, loop: loop) { _, _, _ in }.maximumACLPayload
+        }
+        #expect(snooped == 1_023)
+    }
+
+    @Test func anAdapterThatCannotBeHadIsTold() async throws {
+        let files = try ScratchFiles()
+        let kernel = StandInKernel(openError: EAFNOSUPPORT)
+        let loop = NIOEventLoop()
+        let error = await withCheckedContinuation { continuation in
+            loop.submitAndWait {
+                let adapters = KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path)
+                let line = ControllerTransport(.adapter(.first), loop: loop, finder: AdapterFinder(adapters))
+                line.onClose = { continuation.resume(returning: $0) }
+            }
+        }
+        #expect(error == .unreachable(address: "hci", reason: UserChannelError.noBluetooth.description))
+    }
+}

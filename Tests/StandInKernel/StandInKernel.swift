@@ -1,0 +1,170 @@
+import Foundation
+import HCITransports
+import Synchronization
+
+/// A kernel for tests, whose adapters are what they are told to be. Its HCI sockets are one end of a socket pair that keeps packets
+/// apart, as those do; the test has the other.
+package final class StandInKernel: KernelCalls {
+    /// An adapter.
+    package struct Adapter: Sendable {
+        package var address: UInt64
+        package var bus: UInt8
+        package var isUp: Bool
+        /// Held by another program.
+        package var isTaken: Bool
+
+        package init(address: UInt64 = 0xC0FF_EE00_0001, bus: UInt8 = 0, isUp: Bool = false, isTaken: Bool = false) {
+            self.address = address
+            self.bus = bus
+            self.isUp = isUp
+            self.isTaken = isTaken
+        }
+    }
+
+    /// What is to be told of in what follows.
+    package struct State: Sendable {
+        package var adapters: [UInt16: Adapter] = [:]
+        package var openError: Int32?
+        package var downErrors: [Int32] = []
+        package var bindErrors: [Int32] = []
+        package var writeErrors: [Int32] = []
+        /// Whether management answers.
+        package var manages = true
+        /// What was asked, without the looking.
+        package var asked: [String] = []
+        /// Octets of each packet that was written to an adapter.
+        package var written: [[UInt8]] = []
+        /// The other ends of sockets that are open.
+        package var others: [Int32: Int32] = [:]
+        package var bindings: [Int32: HCIBinding] = [:]
+        package var paused: UInt32 = 0
+    }
+
+    package let state: Mutex<State>
+
+    package init(_ adapters: [UInt16: Adapter] = [:], openError: Int32? = nil) {
+        state = Mutex(State(adapters: adapters, openError: openError))
+    }
+
+    deinit {
+        for other in state.withLock({ $0.others.values.map { $0 } }) { Foundation.close(other) }
+    }
+
+    package func openSocket() throws(ErrorNumber) -> Int32 {
+        if let error = state.withLock({ $0.openError }) { throw ErrorNumber(error) }
+        var ends: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0, &ends) == 0 else {
+            throw ErrorNumber(errno)
+        }
+        let (near, far) = (ends[0], ends[1])
+        state.withLock { $0.others[near] = far }
+        return near
+    }
+
+    package func bind(_ socket: Int32, to adapter: UInt16, channel: HCIChannel) throws(ErrorNumber) {
+        if channel == .control { return try bindControl(socket) }
+        let error: Int32? = state.withLock { state in
+            state.asked.append("bind hci\(adapter)")
+            if !state.bindErrors.isEmpty { return state.bindErrors.removeFirst() }
+            guard let found = state.adapters[adapter] else { return ENODEV }
+            if found.isUp || found.isTaken { return EBUSY }
+            state.adapters[adapter]?.isTaken = true
+            state.adapters[adapter]?.isUp = true
+            state.bindings[socket] = HCIBinding(adapter: adapter, channel: channel.rawValue)
+            return nil
+        }
+        if let error { throw ErrorNumber(error) }
+    }
+
+    /// The answer to what will be asked.
+    private func bindControl(_ socket: Int32) throws(ErrorNumber) {
+        let (other, managed) = state.withLock { state in
+            (state.manages ? state.others[socket] : nil, state.adapters.filter { !$0.value.isTaken }.keys.sorted())
+        }
+        guard let other else { throw ErrorNumber(EINVAL) }
+        let list = managed.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8), 0, 0] }
+        let answer: [UInt8] =
+            [0x01, 0, 0xFF, 0xFF, UInt8(5 + list.count), 0, 0x3C, 0, 0, UInt8(managed.count), 0] + list
+        _ = send(other, answer, answer.count, 0)
+    }
+
+    package func takeDown(_ adapter: UInt16, by socket: Int32) throws(ErrorNumber) {
+        let error: Int32? = state.withLock { state in
+            state.asked.append("down hci\(adapter)")
+            if !state.downErrors.isEmpty { return state.downErrors.removeFirst() }
+            guard state.adapters[adapter]?.isTaken == false else { return EBUSY }
+            state.adapters[adapter]?.isUp = false
+            return nil
+        }
+        if let error { throw ErrorNumber(error) }
+    }
+
+    package func adapters(by socket: Int32) throws(ErrorNumber) -> [UInt16] {
+        // As they come.
+        state.withLock { $0.adapters.keys.sorted(by: >) }
+    }
+
+    package func information(on adapter: UInt16, by socket: Int32) throws(ErrorNumber) -> [UInt8] {
+        guard let found = state.withLock({ $0.adapters[adapter] }) else { throw ErrorNumber(ENODEV) }
+        var octets = [UInt8](repeating: 0, count: 92)
+        octets[0] = UInt8(adapter & 0xFF)
+        for index in 0..<6 { octets[10 + index] = UInt8(truncatingIfNeeded: found.address >> (8 * index)) }
+        octets[16] = found.isUp ? 0b101 : 0
+        octets[20] = found.bus
+        return octets
+    }
+
+    package func binding(of socket: Int32) -> HCIBinding? { state.withLock { $0.bindings[socket] } }
+
+    package func wait(for socket: Int32, milliseconds: Int32) -> Bool {
+        LinuxCalls().wait(for: socket, milliseconds: milliseconds)
+    }
+
+    package func read(_ socket: Int32, atMost count: Int) throws(ErrorNumber) -> [UInt8] {
+        try LinuxCalls().read(socket, atMost: count)
+    }
+
+    package func write(_ octets: [UInt8], to socket: Int32) throws(ErrorNumber) {
+        let error: Int32? = state.withLock { state in
+            guard state.bindings[socket] != nil else { return nil }
+            if !state.writeErrors.isEmpty { return state.writeErrors.removeFirst() }
+            state.written.append(octets)
+            return nil
+        }
+        if let error { throw ErrorNumber(error) }
+        try LinuxCalls().write(octets, to: socket)
+    }
+
+    package func duplicate(_ socket: Int32) throws(ErrorNumber) -> Int32 { try LinuxCalls().duplicate(socket) }
+
+    package func close(_ socket: Int32) {
+        state.withLock { state in
+            if let binding = state.bindings.removeValue(forKey: socket) {
+                state.asked.append("close hci\(binding.adapter)")
+                state.adapters[binding.adapter]?.isTaken = false
+                state.adapters[binding.adapter]?.isUp = false
+            }
+            // The far end stays, to see that this one is closed, except of sockets for looking.
+        }
+        LinuxCalls().close(socket)
+    }
+
+    package func pause(milliseconds: UInt32) { state.withLock { $0.paused += milliseconds } }
+
+    // MARK: The controller's end
+
+    /// The far end of the socket that has this adapter.
+    package func controller(of adapter: UInt16) -> Int32? {
+        state.withLock { state in
+            state.bindings.first { $0.value.adapter == adapter }.flatMap { state.others[$0.key] }
+        }
+    }
+
+    /// What was asked since the last time.
+    package func takeAsked() -> [String] {
+        state.withLock { state in
+            defer { state.asked = [] }
+            return state.asked
+        }
+    }
+}
