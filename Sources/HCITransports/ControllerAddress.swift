@@ -2,6 +2,12 @@
 package enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
     /// H4 over TCP: `tcp:HOST:PORT`.
     case tcp(host: String, port: Int)
+    /// H4 over a Unix socket: `unix:PATH`.
+    case unix(path: String)
+    /// H4 over the standard input and output: `-`.
+    case standard
+    /// A serial port: `serial:PATH[,BAUD][,h5]`.
+    case serial(SerialOptions)
     /// An adapter of the kernel, by its user channel: `hci0`, and what else ``AdapterChoice`` knows.
     case adapter(AdapterChoice)
 
@@ -13,16 +19,26 @@ package enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
         case notAvailable(String)
         /// The port is no number from 1 to 65535.
         case port(String)
+        /// What a serial port is asked for is none of what it can.
+        case serial(String)
 
         /// One sentence for a person.
         package var description: String {
             switch self {
             case .unknownForm(let text):
-                "\"\(text)\" is not the address of a controller; write tcp:HOST:PORT, or hci0 for an adapter of this machine"
+                """
+                "\(text)" is not the address of a controller; write hci0 for an adapter of this machine, \
+                serial:PATH, tcp:HOST:PORT or unix:PATH
+                """
             case .notAvailable(let text):
                 """
                 controllers like "\(text)" cannot be opened yet; write hci0 for one that the kernel has a driver for, or tcp:HOST:PORT \
                 for one that speaks H4 over TCP
+                """
+            case .serial(let text):
+                """
+                "\(text)" is not a serial port; write serial:PATH,BAUD with a rate like 115200 or 1000000, and ,h5 behind it for the \
+                three-wire protocol; without the rate it is found out
                 """
             case .port(let text):
                 "\"\(text)\" is not a port; write a number from 1 to 65535, as in tcp:127.0.0.1:6402"
@@ -46,7 +62,14 @@ package enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
             let host = parts[1][..<colon]
             let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
             self = .tcp(host: String(isBracketed ? host.dropFirst().dropLast() : host), port: port)
-        case "usb", "serial", "virtual":
+        case "unix":
+            guard parts.count == 2, !parts[1].isEmpty else { throw .unknownForm(text) }
+            self = .unix(path: String(parts[1]))
+        case "-" where parts.count == 1: self = .standard
+        case "serial":
+            guard parts.count == 2, let options = SerialOptions(parts[1]) else { throw .serial(text) }
+            self = .serial(options)
+        case "usb", "virtual":
             throw .notAvailable(text)
         default:
             guard let choice = AdapterChoice(text) else { throw .unknownForm(text) }
@@ -58,6 +81,9 @@ package enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .tcp(let host, let port): host.contains(":") ? "tcp:[\(host)]:\(port)" : "tcp:\(host):\(port)"
+        case .unix(let path): "unix:\(path)"
+        case .standard: "-"
+        case .serial(let options): "serial:\(options)"
         case .adapter(let choice): choice.description
         }
     }

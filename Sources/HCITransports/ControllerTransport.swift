@@ -36,7 +36,13 @@ package final class ControllerTransport: HCITransport {
         self.address = address
         switch address {
         case .tcp(let host, let port):
-            TCPTransport.connect(host: host, port: port, loop: loop) { [self] in opened($0.map { $0 }) }
+            ChannelLine.connect(host: host, port: port, loop: loop) { [self] in opened($0.map { H4Transport($0) }) }
+        case .unix(let path):
+            ChannelLine.connect(path: path, loop: loop) { [self] in opened($0.map { H4Transport($0) }) }
+        case .standard:
+            ChannelLine.standard(loop: loop) { [self] in opened($0.map { H4Transport($0) }) }
+        case .serial(let options):
+            SerialOpening.open(options, loop: loop) { [self] in opened($0) }
         case .adapter(let choice):
             open(choice, finder: finder, loop: loop)
         }

@@ -25,7 +25,7 @@ package final class TCPServer {
         host: String = "127.0.0.1",
         port: Int,
         loop: NIOEventLoop,
-        onConnection: @escaping (TCPTransport) -> Void,
+        onConnection: @escaping (H4Transport) -> Void,
         completion: @escaping (Result<TCPServer, HCITransportError>) -> Void
     ) {
         let acceptor = LoopBound(Acceptor(onConnection), loop: loop)
@@ -55,10 +55,10 @@ package final class TCPServer {
 
     /// Counts the connections and hands them on.
     private final class Acceptor {
-        private let onConnection: (TCPTransport) -> Void
+        private let onConnection: (H4Transport) -> Void
         private var open = 0
 
-        init(_ onConnection: @escaping (TCPTransport) -> Void) {
+        init(_ onConnection: @escaping (H4Transport) -> Void) {
             self.onConnection = onConnection
         }
 
@@ -72,8 +72,8 @@ package final class TCPServer {
             channel.closeFuture.whenComplete { _ in acceptor.value.open -= 1 }
             // The channel becomes active, and reads, only after this initializer.
             loop.arrive {
-                if case .success(let transport) = TCPTransport.attach(to: channel, loop: loop, address: "tcp") {
-                    onConnection(transport)
+                if case .success(let line) = ChannelLine.attach(to: channel, place: "tcp", loop: loop) {
+                    onConnection(H4Transport(line))
                 }
             }
         }

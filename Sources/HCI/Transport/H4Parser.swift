@@ -6,6 +6,9 @@ import BluetoothTypes
 /// The stream has no marks to find the next packet by, and whatever is taken for one after a wrong octet is the other end's
 /// choice. So octets that cannot be a packet end it, which is the policy for AB-H02: ``failure`` is set, nothing is found any
 /// more, the transport closes, and the host reports the error. A new line begins with a reset.
+///
+/// A wire that stays when a line is closed may have the rest of something on it. There a parser begins out of step: nothing counts
+/// before the answer to a reset, which the host sends first (Core Vol 4 Part A 4).
 package struct H4Parser {
     /// The longest packet with its type octet: ACL data with 65,535 octets. No more than this is ever kept.
     package static let maximumPacketLength = 1 + 4 + 65_535
@@ -15,9 +18,13 @@ package struct H4Parser {
     private var incomplete: [UInt8] = []
     // Octets that `incomplete` needs before a look at it is worth while: a packet that drips in is not copied each time.
     private var needed = 0
+    private var isResynchronizing: Bool
 
-    /// A parser at the front of a stream.
-    package init() {}
+    /// What comes before the status of a reset's answer: Command Complete, with whatever credits. nil for any octet.
+    private static let resetAnswer: [UInt8?] = [0x04, 0x0E, 0x04, nil, 0x03, 0x0C]
+
+    /// A parser at the front of a stream, or somewhere in it.
+    package init(isResynchronizing: Bool = false) { self.isResynchronizing = isResynchronizing }
 
     /// Octets of a packet that is not complete yet.
     package var pendingLength: Int { incomplete.count }
@@ -32,6 +39,10 @@ package struct H4Parser {
             guard incomplete.count >= needed else { return [] }
             octets = incomplete
             incomplete = []
+        }
+        if isResynchronizing {
+            octets = fromResetAnswer(octets)
+            guard !isResynchronizing else { return [] }
         }
         let stream = PacketBuffer(octets)
         var packets: [HCIPacket] = []
@@ -53,6 +64,20 @@ package struct H4Parser {
         }
         if start < stream.count { incomplete = stream.suffix(after: start).bytes }
         return packets
+    }
+
+    /// What follows from the answer to a reset on. While there is none, its beginning is kept.
+    private mutating func fromResetAnswer(_ octets: [UInt8]) -> [UInt8] {
+        for start in octets.indices {
+            let candidate = octets[start...].prefix(Self.resetAnswer.count)
+            guard zip(candidate, Self.resetAnswer).allSatisfy({ $1 == nil || $0 == $1 }) else { continue }
+            isResynchronizing = candidate.count < Self.resetAnswer.count
+            guard isResynchronizing else { return Array(octets[start...]) }
+            incomplete = Array(candidate)
+            break
+        }
+        needed = 0
+        return []
     }
 
     /// The length of a packet with its header, nil while the header is incomplete (Core Vol 4 Part E 5.4).

@@ -112,7 +112,7 @@ final class ControllerOffer {
         }
     }
 
-    private func accept(_ line: TCPTransport) {
+    private func accept(_ line: any HCITransport) {
         let (number, use) = numbers.take()
         Console.line("controller \(number) connected")
         let transport = snooping(line, number: number, use: use)
@@ -133,7 +133,7 @@ final class ControllerOffer {
         }
     }
 
-    private func snooping(_ line: TCPTransport, number: UInt64, use: Int) -> any HCITransport {
+    private func snooping(_ line: any HCITransport, number: UInt64, use: Int) -> any HCITransport {
         guard let captureFolder else { return line }
         let name = use == 1 ? "controller-\(number)" : "controller-\(number).\(use)"
         let path = (captureFolder as NSString).appendingPathComponent("\(name).btsnoop")

@@ -1,3 +1,4 @@
+import BluetoothTypes
 import EventLoops
 import HCI
 
@@ -31,8 +32,9 @@ final class LossyLine: OctetLine {
     }
 
     /// A megabaud: ten microseconds an octet, in order.
-    func send(_ octets: [UInt8]) {
+    func send(_ octets: PacketBuffer) {
         guard isOpen, !isCut else { return }
+        let octets = octets.bytes
         sent += octets
         let arriving = octets.compactMap { octet -> UInt8? in
             guard oneIn > 0 else { return octet }

@@ -68,7 +68,7 @@ package final class ThreeWireTransport: HCITransport {
     private func perform(_ actions: [ThreeWireMachine.Action]) {
         for action in actions where isOpen {
             switch action {
-            case .transmit(let packet): line.send(SLIP.encode(packet.frame))
+            case .transmit(let packet): line.send(PacketBuffer(SLIP.encode(packet.frame)))
             case .deliver(let packet): onReceive?(packet)
             case .setTimer(let timer): set(timer)
             case .failed(let failure): lost(.failed(reason: failure.words))

@@ -1,3 +1,5 @@
+import BluetoothTypes
+
 /// A line that carries octets, and knows nothing of packets: a serial port, or a socket. Lives on the loop of its Bluetooth system.
 package protocol OctetLine: AnyObject {
     /// Takes octets in whatever pieces they come.
@@ -8,7 +10,7 @@ package protocol OctetLine: AnyObject {
     var place: String { get }
 
     /// Sends octets. On a line that is gone nothing happens.
-    func send(_ octets: [UInt8])
+    func send(_ octets: PacketBuffer)
     /// Closes the line; ``onClose`` is not called for one's own closing.
     func close()
 }

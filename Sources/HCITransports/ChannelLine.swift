@@ -1,0 +1,147 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import NIOCore
+import NIOPosix
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A channel of swift-nio as a line for octets: a socket, a serial port, or two pipes. Lives on its loop.
+package final class ChannelLine: OctetLine {
+    /// Octets that may wait for an end that does not read. It is taken for dead when there are more.
+    package static let maximumUnsent = 4 << 20
+
+    package var onReceive: (([UInt8]) -> Void)?
+    package var onClose: ((HCITransportError) -> Void)?
+    package let place: String
+
+    private let channel: any Channel
+    private let loop: NIOEventLoop
+    private var isOpen = true
+
+    private init(channel: any Channel, place: String, loop: NIOEventLoop) {
+        self.channel = channel
+        self.place = place
+        self.loop = loop
+    }
+
+    /// Takes a channel that does not read by itself yet. On the loop only.
+    static func attach(
+        to channel: any Channel,
+        place: String,
+        loop: NIOEventLoop
+    ) -> Result<ChannelLine, HCITransportError> {
+        let line = ChannelLine(channel: channel, place: place, loop: loop)
+        do {
+            try channel.pipeline.syncOperations.addHandler(Receiver(line))
+            let mark = ChannelOptions.Types.WriteBufferWaterMark(low: maximumUnsent / 2, high: maximumUnsent)
+            try channel.syncOptions?.setOption(.writeBufferWaterMark, value: mark)
+            try channel.syncOptions?.setOption(.autoRead, value: true)
+        } catch {
+            channel.close(promise: nil)
+            return .failure(.unreachable(address: place, reason: reason(of: error)))
+        }
+        return .success(line)
+    }
+
+    /// Waits for a channel, and takes it. `completion` is called on the loop, once.
+    static func attach(
+        to channel: EventLoopFuture<any Channel>,
+        place: String,
+        loop: NIOEventLoop,
+        completion: @escaping (Result<ChannelLine, HCITransportError>) -> Void
+    ) {
+        let bound = LoopBoundCompletion(completion, loop: loop)
+        channel.whenComplete { result in
+            loop.arrive {
+                switch result {
+                case .success(let channel): bound.call(attach(to: channel, place: place, loop: loop))
+                case .failure(let error):
+                    bound.call(.failure(.unreachable(address: place, reason: reason(of: error))))
+                }
+            }
+        }
+    }
+
+    package func send(_ octets: PacketBuffer) {
+        guard isOpen else { return }
+        guard channel.isWritable else {
+            return loop.execute { [self] in lost(.failed(reason: "the other end does not read")) }
+        }
+        var buffer = channel.allocator.buffer(capacity: octets.count)
+        octets.withUnsafeBytes { _ = buffer.writeBytes($0) }
+        channel.pipeline.syncOperations.writeAndFlush(NIOAny(buffer), promise: nil)
+    }
+
+    package func close() {
+        guard isOpen else { return }
+        isOpen = false
+        channel.close(promise: nil)
+    }
+
+    private func lost(_ error: HCITransportError) {
+        guard isOpen else { return }
+        close()
+        onClose?(error)
+    }
+
+    /// What the operating system says, in words.
+    static func reason(of error: any Error) -> String {
+        switch error {
+        case let error as NIOConnectionError:
+            if let dns = error.dnsAError ?? error.dnsAAAAError { return "\(dns)" }
+            return error.connectionErrors.last.map { reason(of: $0.error) } ?? "\(error)"
+        case let error as IOError: return String(cString: strerror(error.errnoCode))
+        case ChannelError.connectTimeout(let time): return "no answer within \(time.nanoseconds / 1_000_000_000) s"
+        default: return "\(error)"
+        }
+    }
+
+    /// The handler of the channel: from it to the line, on the loop's time.
+    private final class Receiver: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+
+        private let line: ChannelLine
+
+        init(_ line: ChannelLine) {
+            self.line = line
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            let octets = Array(unwrapInboundIn(data).readableBytesView)
+            line.loop.arrive { if line.isOpen { line.onReceive?(octets) } }
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) {
+            line.loop.arrive { line.lost(.failed(reason: ChannelLine.reason(of: error))) }
+        }
+
+        func channelInactive(context: ChannelHandlerContext) {
+            line.loop.arrive { line.lost(.closedByPeer) }
+        }
+    }
+}
+
+/// A completion handler that lives on the loop, carried through the futures of swift-nio, which are called there too.
+struct LoopBoundCompletion<Value>: @unchecked Sendable {
+    // Safe: made and called on the loop only, which both check.
+    private let completion: (Value) -> Void
+    private let loop: NIOEventLoop
+
+    init(_ completion: @escaping (Value) -> Void, loop: NIOEventLoop) {
+        loop.nio.preconditionInEventLoop()
+        self.completion = completion
+        self.loop = loop
+    }
+
+    func call(_ value: Value) {
+        loop.nio.preconditionInEventLoop()
+        completion(value)
+    }
+}

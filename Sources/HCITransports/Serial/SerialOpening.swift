@@ -1,0 +1,43 @@
+import HCI
+
+/// Opens serial ports.
+enum SerialOpening {
+    /// Opens a port, finds out its rate where none is given, and puts the protocol on it. On the loop; `completion` is called there, once.
+    static func open(
+        _ options: SerialOptions,
+        loop: NIOEventLoop,
+        completion: @escaping (Result<any HCITransport, HCITransportError>) -> Void
+    ) {
+        let place = ControllerAddress.serial(options).description
+        let port: SerialPort
+        do throws(SerialPort.Failure) {
+            port = try SerialPort(path: options.path, hasFlowControl: !options.isThreeWire)
+            if let rate = options.rate { try port.set(rate: rate) }
+        } catch {
+            return completion(.failure(.unreachable(address: place, reason: "\(error)")))
+        }
+        ChannelLine.device(port.descriptor, place: place, loop: loop) { result in
+            guard case .success(let line) = result, options.rate == nil else {
+                return completion(result.map { transport(on: $0, options, loop: loop) })
+            }
+            let set = { (rate: Int) in (try? port.set(rate: rate)) != nil }
+            _ = RateProbe(line, rates: SerialOptions.probed, isThreeWire: options.isThreeWire, loop: loop, set: set) {
+                guard $0 != nil else {
+                    line.close()
+                    let reason = "no controller answers at any of the usual rates; check the wires, or give its rate"
+                    return completion(.failure(.unreachable(address: place, reason: reason)))
+                }
+                completion(.success(transport(on: line, options, loop: loop)))
+            }
+        }
+    }
+
+    private static func transport(
+        on line: ChannelLine,
+        _ options: SerialOptions,
+        loop: NIOEventLoop
+    ) -> any HCITransport {
+        // What a host before this one was being told may still be on the wires.
+        options.isThreeWire ? ThreeWireTransport(line, loop: loop) : H4Transport(line, isResynchronizing: true)
+    }
+}

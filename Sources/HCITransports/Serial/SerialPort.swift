@@ -1,0 +1,77 @@
+import HCI
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A serial port of this machine: octets as they are, eight bits, no parity, one stop bit (Core Vol 4 Part A 3, Part D 7).
+package struct SerialPort: Sendable {
+    /// Why a port cannot be had.
+    package enum Failure: Error, Hashable, CustomStringConvertible {
+        case notOpened(path: String, code: Int32)
+        case notAPort(path: String)
+        case inUse(path: String)
+        case rate(Int, path: String)
+
+        /// One sentence for a person, with what to do.
+        package var description: String {
+            switch self {
+            case .notOpened(let path, ENOENT): "there is no \(path); is it plugged in? `ls /dev/tty*` shows which there are"
+            case .notOpened(let path, EACCES): "\(path) is not for this user; join its group, which `ls -l \(path)` shows"
+            case .notOpened(let path, let code): "\(path) cannot be opened: \(String(cString: strerror(code)))"
+            case .notAPort(let path): "\(path) is not a serial port"
+            case .inUse(let path):
+                "\(path) is in use by another program; end it (`fuser \(path)` shows which), or the kernel's driver with `btattach`"
+            case .rate(let rate, let path): "\(path) cannot have \(rate) bits a second; choose another rate"
+            }
+        }
+    }
+
+    /// What to read from and write to.
+    package let descriptor: Int32
+    private let path: String
+
+    /// Opens a port for this process alone.
+    ///
+    /// - Parameter hasFlowControl: Whether the wires RTS and CTS hold either end back: H4 needs them, the three-wire protocol does not.
+    package init(path: String, hasFlowControl: Bool) throws(Failure) {
+        self.path = path
+        descriptor = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw .notOpened(path: path, code: errno) }
+        do throws(Failure) {
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw .inUse(path: path) }
+            var settings = termios()
+            guard tcgetattr(descriptor, &settings) == 0 else { throw .notAPort(path: path) }
+            cfmakeraw(&settings)
+            settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
+            settings.c_cflag &= ~tcflag_t(CSTOPB)
+            // A terminal of the system has no such wires, and says nothing of it.
+            let wires = tcflag_t(truncatingIfNeeded: 0o20_000_000_000)
+            if hasFlowControl { settings.c_cflag |= wires } else { settings.c_cflag &= ~wires }
+            guard tcsetattr(descriptor, TCSANOW, &settings) == 0 else { throw .notAPort(path: path) }
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    /// Changes the rate, in both directions. What has been received so far is gone: it was read at another one.
+    package func set(rate: Int) throws(Failure) {
+        var settings = termios()
+        guard let speed = Self.speeds[rate], tcgetattr(descriptor, &settings) == 0, cfsetspeed(&settings, speed) == 0,
+            tcsetattr(descriptor, TCSANOW, &settings) == 0
+        else { throw .rate(rate, path: path) }
+        tcflush(descriptor, TCIOFLUSH)
+    }
+
+    private static let speeds: [Int: speed_t] = [
+        9_600: speed_t(B9600), 19_200: speed_t(B19200), 38_400: speed_t(B38400), 57_600: speed_t(B57600),
+        115_200: speed_t(B115200), 230_400: speed_t(B230400), 460_800: speed_t(B460800), 500_000: speed_t(B500000),
+        576_000: speed_t(B576000), 921_600: speed_t(B921600), 1_000_000: speed_t(B1000000),
+        1_152_000: speed_t(B1152000), 1_500_000: speed_t(B1500000), 2_000_000: speed_t(B2000000),
+        2_500_000: speed_t(B2500000), 3_000_000: speed_t(B3000000), 3_500_000: speed_t(B3500000),
+        4_000_000: speed_t(B4000000),
+    ]
+}

@@ -1,0 +1,160 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import HCI
+import Testing
+
+@testable import HCITransports
+
+/// Serial ports: their addresses, their rates, and the pseudo-terminals of this machine in their place.
+@Suite struct SerialTests {
+    @Test func addressesAreReadAndWritten() throws {
+        let ports: [(String, SerialOptions)] = [
+            ("serial:/dev/ttyUSB0", SerialOptions(path: "/dev/ttyUSB0")),
+            ("serial:/dev/ttyUSB0,1000000", SerialOptions(path: "/dev/ttyUSB0", rate: 1_000_000)),
+            ("serial:/dev/ttyACM0,h5", SerialOptions(path: "/dev/ttyACM0", isThreeWire: true)),
+            ("serial:/dev/a,115200,h5", SerialOptions(path: "/dev/a", rate: 115_200, isThreeWire: true)),
+        ]
+        for (text, options) in ports {
+            #expect(try ControllerAddress(text) == .serial(options))
+            #expect(ControllerAddress.serial(options).description == text)
+        }
+        #expect(try ControllerAddress("serial:/dev/a,h4") == .serial(SerialOptions(path: "/dev/a")))
+        #expect(try ControllerAddress("unix:/run/x") == .unix(path: "/run/x"))
+        #expect(try ControllerAddress("-") == .standard)
+        for text in ["serial", "serial:", "serial:/dev/a,7", "serial:/dev/a,h6", "serial:/dev/a,h5,115200", "serial:,1"] {
+            #expect(throws: ControllerAddress.ParseError.serial(text)) { try ControllerAddress(text) }
+        }
+        for text in ["unix:", "-x", "unix"] {
+            #expect(throws: ControllerAddress.ParseError.unknownForm(text)) { try ControllerAddress(text) }
+        }
+    }
+
+    @Test func everyRateThatMayBeAskedForCanBeHad() throws {
+        let terminal = try #require(PseudoTerminal())
+        let port = try SerialPort(path: terminal.path, hasFlowControl: true)
+        defer { close(port.descriptor) }
+        for rate in SerialOptions.rates { #expect(throws: Never.self) { try port.set(rate: rate) } }
+        #expect(Set(SerialOptions.probed).isSubset(of: SerialOptions.rates))
+        #expect(throws: SerialPort.Failure.rate(7, path: terminal.path)) { try port.set(rate: 7) }
+    }
+
+    @Test("what cannot be opened says what to do")
+    func whatCannotBeOpened() throws {
+        func reason(_ path: String) -> String? {
+            do throws(SerialPort.Failure) {
+                close(try SerialPort(path: path, hasFlowControl: false).descriptor)
+                return nil
+            } catch {
+                return "\(error)"
+            }
+        }
+        #expect(reason("/dev/nothing")?.contains("is it plugged in?") == true)
+        #expect(reason("/dev/null")?.contains("is not a serial port") == true)
+        let terminal = try #require(PseudoTerminal())
+        let port = try SerialPort(path: terminal.path, hasFlowControl: false)
+        #expect(reason(terminal.path)?.contains("in use by another program") == true)
+        close(port.descriptor)
+        #expect(reason(terminal.path) == nil)
+    }
+
+    @Test("octets pass a port as they are, also those that mean something to a terminal")
+    func octetsPassAsTheyAre() throws {
+        let terminal = try #require(PseudoTerminal())
+        let port = try SerialPort(path: terminal.path, hasFlowControl: false)
+        defer { close(port.descriptor) }
+        let own = terminal.take()
+        defer { close(own) }
+        let all = (0...255).map { UInt8($0) }
+        #expect(write(own, all, 256) == 256)
+        var read: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 256)
+        while read.count < 256 {
+            var ready = pollfd(fd: port.descriptor, events: Int16(POLLIN), revents: 0)
+            try #require(poll(&ready, 1, 10_000) == 1)
+            let count = Foundation.read(port.descriptor, &buffer, 256)
+            try #require(count > 0)
+            read += buffer[..<count]
+        }
+        #expect(read == all)
+    }
+
+    /// A line at whose end a controller understands one rate.
+    private final class Wire: OctetLine {
+        var onReceive: (([UInt8]) -> Void)?
+        var onClose: ((HCITransportError) -> Void)?
+        let place = "wire"
+        var rate = 0
+        var (understands, answer): (Int, [UInt8]) = (0, [])
+        private(set) var asked: [PacketBuffer] = []
+
+        func send(_ octets: PacketBuffer) {
+            asked.append(octets)
+            onReceive?(rate == understands ? answer : [0xFE, 0x00, 0xC0, 0x81])
+        }
+
+        func close() {}
+    }
+
+    private static let resetDone: [UInt8] = [0x04, 0x0E, 0x04, 0x01, 0x03, 0x0C, 0x00]
+
+    @Test("a rate is found by what a controller answers, whichever it has, and nobody's is not", arguments: [false, true])
+    func aRateIsFound(isThreeWire: Bool) {
+        for understood in [115_200, 3_000_000, 7] {
+            let loop = VirtualEventLoop()
+            let wire = Wire()
+            wire.understands = understood
+            wire.answer = isThreeWire ? SLIPFrames.sync.bytes : Self.resetDone
+            var found: [Int?] = []
+            // One of them this machine cannot have.
+            let set = { (rate: Int) -> Bool in
+                wire.rate = rate
+                return rate != 921_600
+            }
+            _ = RateProbe(wire, rates: SerialOptions.probed, isThreeWire: isThreeWire, loop: loop, set: set) {
+                found.append($0)
+            }
+            loop.run(for: .seconds(20))
+            #expect(found == [understood == 7 ? nil : understood])
+            #expect(wire.asked.count == (understood == 115_200 ? 1 : understood == 7 ? 7 : 3))
+        }
+    }
+
+    @Test("a virtual controller at the other end of a terminal answers a host, by either protocol", arguments: [false, true])
+    func aControllerBehindATerminal(isThreeWire: Bool) async throws {
+        let (terminal, loop) = (try #require(PseudoTerminal()), NIOEventLoop())
+        let options = SerialOptions(path: terminal.path, rate: isThreeWire ? 115_200 : nil, isThreeWire: isThreeWire)
+        let far = Far()
+        let answer: HCIPacket = await withCheckedContinuation { continuation in
+            loop.submit {
+                ChannelLine.device(terminal.take(), place: "terminal", loop: loop) { result in
+                    guard case .success(let line) = result else { return }
+                    let transport: any HCITransport =
+                        isThreeWire ? ThreeWireTransport(line, loop: loop) : H4Transport(line)
+                    transport.onReceive = { [unowned transport] packet in
+                        if packet.kind == .command { transport.send(HCIPacket(.event, [0x0E, 0x04, 1, 3, 0x0C, 0])) }
+                    }
+                    far.ends.append(transport)
+                    let host = ControllerTransport(.serial(options), loop: loop)
+                    host.onReceive = { continuation.resume(returning: $0) }
+                    host.send(HCIPacket(Reset()))
+                    far.ends.append(host)
+                }
+            }
+        }
+        #expect(answer == HCIPacket(.event, [0x0E, 0x04, 1, 3, 0x0C, 0]))
+        await withCheckedContinuation { continuation in
+            loop.submit {
+                for end in far.ends { end.close() }
+                far.ends = []
+                continuation.resume()
+            }
+        }
+    }
+
+    /// What lives on the loop of a test.
+    private final class Far: @unchecked Sendable {
+        // Safe: touched on the loop only.
+        var ends: [any HCITransport] = []
+    }
+}
