@@ -62,8 +62,10 @@ def hard_deadline(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def no_process_left(hard_deadline: None) -> Iterator[None]:
+    # Those of the whole module are there already, and stay.
+    before = children()
     yield
-    left = children()
+    left = [process for process in children() if process not in before]
     for process in left:
         os.kill(int(process), signal.SIGKILL)
     assert not left, f"the test left {len(left)} processes behind"

@@ -14,7 +14,8 @@ from peers.machine import BLUEZ, Machine
 pytestmark = pytest.mark.deadline(120)
 
 LIBRARIES = f"LD_LIBRARY_PATH={BLUEZ}/usr/lib/x86_64-linux-gnu"
-MANAGE = f"env {LIBRARIES} {BLUEZ}/usr/bin/btmgmt"
+# It does nothing where there is nobody to type.
+MANAGE = f"<>/tmp/nobody env {LIBRARIES} {BLUEZ}/usr/bin/btmgmt"
 USER = "setpriv --reuid 1000 --regid 1000 --clear-groups"
 
 
@@ -39,9 +40,10 @@ async def adapters(machine: Machine, count: int = 2) -> AsyncIterator[None]:
 
 
 async def plug(machine: Machine, count: int = 2) -> None:
+    await machine.run("[ -p /tmp/nobody ] || mkfifo -m 666 /tmp/nobody")
     await machine.begin("btvirt", f"{BLUEZ}/usr/bin/btvirt -l{count}")
     # The kernel brings an adapter up when it comes, and takes it down again.
-    await machine.until(f"[ $({MANAGE} info | grep -c addr) = {count} ]")
+    await machine.until(f"[ $({MANAGE} info | grep -c '^.addr') = {count} ]")
 
 
 async def unplug(machine: Machine) -> None:
@@ -51,14 +53,18 @@ async def unplug(machine: Machine) -> None:
 
 @asynccontextmanager
 async def daemon(machine: Machine) -> AsyncIterator[None]:
-    """bluetoothd, which switches all adapters on that it finds."""
+    """bluetoothd, with both adapters on."""
     bus = f"{BLUEZ}/usr/bin/dbus-daemon --nofork --config-file={machines.ROOT}/Interop/machine/bus.conf"
     await machine.begin("bus", f"env {LIBRARIES} {bus}")
     await machine.until("[ -S /run/dbus/system_bus_socket ]")
     await machine.begin("bluetoothd", f"env {LIBRARIES} {BLUEZ}/usr/libexec/bluetooth/bluetoothd -n -d")
     try:
+        await machine.wait("bluetoothd", "hci1|index 1")
+        for index in (0, 1):
+            await machine.run(f"{MANAGE} --index {index} power on")
         yield
     finally:
+        await machine.ask("tail -n 20 /tmp/bluetoothd.log; cat /tmp/bus.log")
         await machine.end("bluetoothd")
         await machine.end("bus")
         await machine.run("rm -f /run/dbus/system_bus_socket")
@@ -89,9 +95,7 @@ async def test_adapters_are_listed(machine: Machine, binary: str) -> None:
             assert [(each["name"], each["bus"], each["up"], each["holder"]) for each in found] == [
                 ("hci0", "virtual", False, "nobody"), ("hci1", "virtual", False, "nobody")
             ]
-        addresses = [line.split()[2] for line in (await machine.run(f"{MANAGE} info | grep addr | sort")).splitlines() if "addr" in line]
         assert sorted(each["address"] for each in found) == sorted(found_in(await machine.run(f"{MANAGE} info")))
-        assert len(addresses) == 2
         await machine.run(f"{MANAGE} --index 1 power on")
         async with sensor(machine, binary, "hci0"):
             assert [(each["up"], each["holder"]) for each in await listed(machine, binary, USER)] == [
@@ -100,7 +104,7 @@ async def test_adapters_are_listed(machine: Machine, binary: str) -> None:
 
 
 def found_in(information: str) -> list[str]:
-    return [line.split("addr ")[1].split()[0] for line in information.splitlines() if "addr " in line]
+    return [line.split()[1] for line in information.splitlines() if line.strip().startswith("addr ")]
 
 
 async def test_two_of_ours_meet(machine: Machine, binary: str) -> None:
@@ -120,14 +124,13 @@ async def test_two_of_ours_meet(machine: Machine, binary: str) -> None:
 async def test_bluez_is_explored(machine: Machine, binary: str) -> None:
     """The kernel's own host with bluetoothd on one adapter, ours on the other."""
     async with adapters(machine), daemon(machine):
-        await machine.until("[ $({} info | grep -c 'current settings: powered') = 2 ]".format(MANAGE))
         # What it has powered off it lets go of.
         await machine.run(f"{MANAGE} --index 0 power off")
         await machine.run(f"{MANAGE} --index 1 name 'Foreign BlueZ'")
         for setting in ("connectable on", "advertising on"):
             await machine.run(f"{MANAGE} --index 1 {setting}")
         address = (await listed(machine, binary))[1]["address"]
-        text = await machine.run(f"{binary} scan --controller hci0 --until {address} --timeout 10 || {binary} scan --help", 60)
+        text = await machine.run(f"{binary} scan --controller hci0 --seconds 4", 60)
         assert address in text
 
 
@@ -149,7 +152,6 @@ async def test_an_adapter_that_cannot_be_had(machine: Machine, binary: str) -> N
         assert status == 3 and text.count("rfkill unblock bluetooth") == 2
         await machine.run("for each in /sys/class/bluetooth/hci*/rfkill*/soft; do echo 0 > $each; done")
         async with daemon(machine):
-            await machine.until(f"[ $({MANAGE} info | grep -c 'current settings: powered') = 2 ]")
             status, text = await machine.ask(scan)
             assert status == 3 and "bluetoothd has hci0" in text and "systemctl stop bluetooth" in text
             # It is still there, and on.
