@@ -86,6 +86,16 @@ import Testing
         #expect(got == expected)
     }
 
+    @Test(
+        "behaviours 1.13, 1.14: that it was less than off is told before that it was off, since that ended more",
+        arguments: 1...3
+    )
+    func thatItWasLessThanOffIsTold(count: Int) {
+        let states: [ManagerState] = [.unauthorized, .poweredOn, .poweredOff, .poweredOn]
+        let (got, _) = held(Array(repeating: states, count: count).joined().map { .stateChanged($0) })
+        #expect(got == [.stateChanged(.unauthorized), .stateChanged(.poweredOff), .stateChanged(.poweredOn)])
+    }
+
     @Test func statesDoNotGiveWayToValues() {
         let (got, lost) = held([.stateChanged(.resetting)] + (0..<EventMailbox.capacity).map(value))
         #expect(got.first == .stateChanged(.resetting) && got.dropFirst().first == value(1) && lost == 1)

@@ -165,8 +165,8 @@ final class TestController {
         guard isOn != isAdvertising else { return }
         isAdvertising = isOn
         if let nextEvent { loop.cancel(nextEvent) }
-        nextEvent = nil
-        if isOn { advertise() }
+        // That it has begun is told before anybody can have answered.
+        nextEvent = isOn ? loop.schedule(after: .zero) { [weak self] in self?.advertise() } : nil
     }
 
     private func advertise() {
@@ -179,7 +179,9 @@ final class TestController {
     }
 
     private func hear(_ other: TestController) {
-        if initiating?.contains(other.address) == true { return connect(to: other) }
+        // Two devices have one link between them, whoever of them asked for it.
+        let isLinked = links.contains { $0.peer?.owner === other }
+        if initiating?.contains(other.address) == true, !isLinked { return connect(to: other) }
         guard isScanning else { return }
         report(.connectableScannable, other, other.advertisement)
         report(.scanResponse, other, other.scanResponse)
@@ -275,6 +277,15 @@ final class TestController {
     /// The radio fades: both ends lose all links for `reason`.
     func loseLinks(_ reason: HCIStatus) {
         for link in links { lose(link, reason, tellsOwner: true) }
+    }
+
+    /// It is pulled out: nobody hears it any more, and its line is closed.
+    func unplug() {
+        reset()
+        isInRange = false
+        transport.onReceive = nil
+        transport.close()
+        air.controllers.removeAll { $0 === self }
     }
 
     // MARK: Data

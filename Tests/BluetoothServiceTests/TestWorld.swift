@@ -59,6 +59,16 @@ final class TestWorld {
         TestManager(role, connection: system.openApp(AppIdentity(name: "test")), world: self)
     }
 
+    /// A manager of an app that is there.
+    func manager(
+        _ role: ManagerRole,
+        of app: InProcessConnection,
+        restoring: String?,
+        isReopened: Bool
+    ) -> TestManager {
+        TestManager(role, connection: app, world: self, restoring: restoring, isReopened: isReopened)
+    }
+
     func run(_ duration: Duration) {
         loop.run(for: duration)
     }

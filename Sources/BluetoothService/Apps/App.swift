@@ -95,10 +95,23 @@ final class AppManager {
         if options.restoreIdentifier != nil, event.endsWishes { noteChange() }
     }
 
-    /// Takes what was postponed: to be asked for now that the radio is on, and void when the app is told of another state.
+    /// Takes what was postponed: to be asked for now that the radio is on, and void when the app is told of a state in which it would
+    /// have ended.
     func takePostponed(in state: ManagerState) -> [Request] {
+        guard !outlasts(state) else { return [] }
         defer { postponed = [] }
         return state == .poweredOn ? postponed : []
+    }
+
+    /// Whether what the manager has going on is still there when the radio comes back after such a state: before the first one, and
+    /// with the power what a peripheral manager publishes and advertises (behaviours 1.9, 1.13, 1.14).
+    private func outlasts(_ state: ManagerState) -> Bool {
+        state == .unknown || (role == .peripheral && state == .poweredOff)
+    }
+
+    /// Its app has come back, and is told how things stood: what it wanted waits for the radio, where that is not on.
+    fileprivate func postpone(_ wishes: [Request], in state: ManagerState) {
+        if outlasts(state) { postponed = wishes }
     }
 
     func detach() {
@@ -180,7 +193,7 @@ package final class App {
     private func adopt(_ kept: PreservedApp.Kept, as id: ManagerID, _ sink: any EventSink) {
         managers[id] = (kept.manager, kept.session)
         system.observers.tell(.managers, .managerOpened(kept.role), of: subject(of: id))
-        if kept.session.state == .unknown { kept.manager.postponed = kept.wishes ?? [] }
+        kept.manager.postpone(kept.wishes ?? [], in: kept.session.state)
         let lost = kept.manager.adopt(kept, sink, as: subject(of: id), in: life)
         if lost > 0 { system.observers.tell(.managers, .eventsLost(lost), of: subject(of: id)) }
         kept.session.rulesChanged()

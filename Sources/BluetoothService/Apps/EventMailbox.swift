@@ -14,7 +14,7 @@ package protocol EventSink: AnyObject, Sendable {
 ///
 /// What waits is bounded (AB-G05). What a later event makes void is not kept: of an advertiser only what was heard last; of
 /// states of the radio that follow each other only the last one, but that it was off is told, since connections ended with it
-/// (behaviour 1.11). Room that comes back is added up, and so are the octets of a channel, which its window bounds. When there
+/// (behaviour 1.11), and before that it was less than off, since services ended with that (behaviour 1.13). Room that comes back is added up, and so are the octets of a channel, which its window bounds. When there
 /// are too many, the oldest of those go that nobody waits for, and are counted: advertisements, and values that a peer sends
 /// without being asked.
 struct EventMailbox {
@@ -62,7 +62,13 @@ struct EventMailbox {
 
     private static func dropWhatIsVoid(in waiting: inout Deque<Event>, with event: Event) {
         if case .stateChanged(let new) = event, new != .poweredOn {
-            while waiting.last?.isState == true { waiting.removeLast() }
+            var ending: Event?
+            while let last = waiting.last, case .stateChanged(let old) = last {
+                waiting.removeLast()
+                // What ended with it for good is not there again with the power.
+                if new == .poweredOff, old.rawValue < new.rawValue, ending == nil { ending = last }
+            }
+            if let ending { waiting.append(ending) }
         }
         if let peer = event.discovered, let old = waiting.firstIndex(where: { $0.discovered == peer }) {
             waiting.remove(at: old)

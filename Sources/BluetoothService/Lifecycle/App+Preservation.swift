@@ -123,10 +123,12 @@ extension BluetoothSystem {
 }
 
 extension AppManager {
-    /// The process is gone: what is told waits for the next one, and nobody waits for the answers to what was asked.
+    /// The process is gone: what is told waits for the next one, and nobody waits for the answers to what was asked. What waited for
+    /// this one has come to be how things stand, and is not told on top of that (behaviours 10.7, 10.10).
     func preserve(in life: AppLife) {
         channels.closeAll()
         move(to: life, subject)
+        forgetWaiting()
         detach()
     }
 

@@ -34,8 +34,10 @@ final class AppLife {
         self.declaration = declaration
         self.system = system
         isPreserved = false
-        machine = AppLifecycle(inBackground: inBackground)
-        lastInFront = inBackground ? 0 : system.nextInFront()
+        // One that nobody manages is in front from the beginning, whoever has launched it.
+        let isBehind = inBackground && declaration.isManaged
+        machine = AppLifecycle(inBackground: isBehind)
+        lastInFront = isBehind ? 0 : system.nextInFront()
         perform(machine.firstActions)
     }
 

@@ -203,15 +203,17 @@ final class PeripheralSession: ManagerSession {
             return emit(.advertisingStarted(error, number: request.number))
         }
         let way = manager.life.rules.advertising
-        let mayStart = isResuming || system.configuration.version.startsAdvertisingInBackground
-        guard way == .whole || way == .hidden && mayStart else {
+        let mayStart = system.configuration.version.startsAdvertisingInBackground
+        // What goes on waits for the foreground where it has to, as that of an app that was left (behaviours 7.24, 10.15).
+        guard isResuming || way == .whole || way == .hidden && mayStart else {
             return emit(.advertisingStarted(.startedInBackground, number: request.number))
         }
         advertisedRequest = request
         let goesOn = isResuming
         system.advertising.add(AdvertisingContent(request), for: key, way) { [weak self] error in
             if error != nil { self?.advertisedRequest = nil }
-            if goesOn, error == nil { return }
+            // The app has not asked for this start; that it came to nothing with the radio the state says (behaviour 1.13).
+            if goesOn, error == nil || error?.code == .core(.operationCancelled) { return }
             self?.emit(.advertisingStarted(error, number: request.number))
         }
     }

@@ -36,4 +36,16 @@ import Testing
         ]
         #expect(AppDeclaration(propertyList: list) == AppDeclaration())
     }
+
+    @Test("behaviours 7.25, 10.22: an app that nobody manages is in front, also where the system has launched it")
+    func anAppThatNobodyManagesIsInFront() throws {
+        let world = TestWorld()
+        let strap = world.device("Strap")
+        for (declaration, phase) in [(AppDeclaration.unmanaged, AppPhase.foreground), (AppDeclaration(), .suspended)] {
+            let app = strap.system.openApp(AppIdentity(name: "App"), declaring: declaration, inBackground: true)
+            world.run(AppLifecycle.grace)
+            #expect(app.phase == phase)
+            if phase == .foreground { try strap.manager(.peripheral, of: app).publish() }
+        }
+    }
 }

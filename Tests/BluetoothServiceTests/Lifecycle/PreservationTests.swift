@@ -214,4 +214,72 @@ import Testing
         let values = apps.central.take().compactMap(\.value)
         #expect(values.count == EventMailbox.capacity && values.last == .success([43, 1]))
     }
+
+    @Test("behaviours 10.7, 10.10: what waited for an app that slept is in what is restored, and is not told once more")
+    func whatWaitedForASleeperIsNotToldTwice() throws {
+        let apps = LivingApps(restores: true)
+        try apps.subscribe()
+        apps.centralApp.fallAsleep(in: apps.world)
+        apps.sensorApp.fallAsleep(in: apps.world)
+        apps.strap.controller.loseLinks(.connectionTimeout)
+        apps.world.run(.seconds(1))
+        #expect(apps.central.take().isEmpty && apps.sensor.take().isEmpty)
+        apps.centralApp.happened(.ended(.removedFromMemory))
+        apps.sensorApp.happened(.ended(.removedFromMemory))
+        apps.launchCentral()
+        apps.launchSensor()
+        apps.world.run(.seconds(1))
+        #expect(apps.central.take() == [.central(.willRestore(RestoredCentral())), .stateChanged(.poweredOn)])
+        let events = apps.sensor.take()
+        guard case .peripheral(.willRestore(let state)) = events.first else {
+            Issue.record("\(events)")
+            return
+        }
+        #expect(state.subscriptions.isEmpty && events.dropFirst() == [.stateChanged(.poweredOn)])
+    }
+
+    @Test(
+        "behaviours 7.24, 10.12, 10.15: what an app advertised is restored also where the radio was gone meanwhile, and goes on in front",
+        arguments: [AppDeclaration.BackgroundModes(), .peripheral]
+    )
+    func whatAnAppAdvertisedIsRestored(modes: AppDeclaration.BackgroundModes) throws {
+        let apps = LivingApps(sensor: modes, restores: true)
+        try apps.sensor.publish()
+        apps.sensorApp.happened(.ended(.crashed))
+        apps.takeTheRadio()
+        apps.world.run(.seconds(1))
+        #expect(apps.strap.controller.isAdvertising == (modes == .peripheral))
+        // Nobody has asked for this start, and nobody is told that it has come to nothing.
+        apps.takeTheRadio()
+        apps.launchSensor()
+        apps.world.run(.seconds(1))
+        let events = apps.sensor.take()
+        guard case .peripheral(.willRestore(let state)) = events.first else {
+            Issue.record("\(events)")
+            return
+        }
+        #expect(state.advertising?.localName == "Strap" && state.services == [Example.heartRate])
+        #expect(events.dropFirst() == [.stateChanged(.poweredOn)] && apps.strap.controller.isAdvertising)
+    }
+
+    @Test("behaviour 7.24: who comes back to find that the radio has gone is not told of a start that nobody asked for")
+    func nobodyIsToldOfAStartThatNobodyAskedFor() throws {
+        let apps = LivingApps(restores: true)
+        try apps.sensor.publish()
+        apps.sensorApp.happened(.ended(.crashed))
+        apps.takeTheRadio()
+        apps.strap.system.setPermission(.denied, for: "com.example.Sensor")
+        apps.launchSensor()
+        apps.world.run(.seconds(1))
+        let events = apps.sensor.take()
+        #expect(events.dropFirst() == [.stateChanged(.poweredOn), .stateChanged(.unauthorized)], "\(events)")
+    }
+}
+
+extension LivingApps {
+    /// The strap's app may not use the radio for a moment, and what it published is gone with that (behaviour 1.13).
+    fileprivate func takeTheRadio() {
+        strap.system.setPermission(.denied, for: "com.example.Sensor")
+        strap.system.setPermission(.allowedAlways, for: "com.example.Sensor")
+    }
 }

@@ -85,6 +85,39 @@ import Testing
         #expect(bench.phone.system.centrals.map(\.scans) == [false] && bench.wishes == [])
     }
 
+    @Test(
+        "behaviours 1.13, 1.14, 10.15: what an app published is there with the radio, also where it comes back while that is off",
+        arguments: [false, true]
+    )
+    func whatAnAppPublishedIsThereWithTheRadio(comesFirst: Bool) throws {
+        let bench = RecordBench()
+        try bench.open("Sensor", .peripheral).manager.publish()
+        bench.world.run(.seconds(1))
+        let wishes = try #require(bench.wishes)
+        bench.restart(isStarted: false)
+        let early = comesFirst ? bench.open("Sensor", .peripheral) : nil
+        bench.phone.system.setPower(false, by: .controlCentre)
+        bench.world.run(.seconds(1))
+        let (_, manager) = early ?? bench.open("Sensor", .peripheral)
+        guard case .peripheral(.willRestore(let state)) = manager.events.first else {
+            Issue.record("\(manager.events)")
+            return
+        }
+        #expect(state.services == [Example.heartRate] && manager.take().dropFirst() == [.stateChanged(.poweredOff)])
+        #expect(bench.wishes == wishes)
+        bench.phone.system.setPower(true, by: .controlCentre)
+        bench.world.run(.seconds(1))
+        #expect(manager.take() == [.stateChanged(.poweredOn)])
+        let session = try #require(bench.phone.system.peripherals.first)
+        #expect(session.publishedServices == [Example.heartRate] && bench.phone.controller.isAdvertising)
+        // Below that it is gone for good.
+        bench.phone.system.setPermission(.denied, for: "com.example.Sensor")
+        bench.phone.system.setPermission(.allowedAlways, for: "com.example.Sensor")
+        #expect(session.publishedServices.isEmpty)
+        bench.world.run(.seconds(1))
+        #expect(manager.take().count == 2 && bench.wishes == [])
+    }
+
     @Test("behaviour 1.4: a process that comes back by itself is not restored, and what was kept for it is given up")
     func aProcessThatComesBackByItself() {
         let bench = RecordBench()

@@ -1,0 +1,224 @@
+import Bonds
+import EventLoops
+import Foundation
+import GAP
+import HCI
+import Logging
+import Privacy
+
+@testable import BluetoothService
+
+/// A device of a ``RandomWorld``: its controller, which can be pulled out, its storage, and one system after the other.
+final class WorldDevice: AppLauncher {
+    let shape: WorldShape.Device
+    private(set) var apps: [WorldApp] = []
+    var model: RestorationModel
+    private(set) var isPlugged = true
+    private(set) var isSwitchedOn = true
+    private(set) var isInRange = true
+    private(set) var denied: Set<Int> = []
+    /// How often the radio has changed for an app.
+    private var changes: [Int: Int] = [:]
+    /// When anything of the above changed last.
+    private(set) var lastChange = Instant.zero
+
+    private let number: Int
+    private let seed: UInt64
+    private unowned let world: RandomWorld
+    private let storage: MemoryBondStorage
+    private var controller: TestController?
+    private var source: ControllerSource?
+    private var current: BluetoothSystem?
+    private var systems: UInt64 = 0
+    private var launches: [(app: AppIdentity, managers: RestoreIdentifiers)] = []
+
+    init(_ shape: WorldShape.Device, _ number: Int, seed: UInt64, in world: RandomWorld) {
+        self.shape = shape
+        self.number = number
+        self.seed = seed &+ UInt64(number) &* 1_000
+        self.world = world
+        model = RestorationModel(shape.version)
+        storage = MemoryBondStorage(secret: RandomSource(seed: seed), records: MemoryRecordStorage())
+        begin()
+        apps = shape.apps.map { WorldApp($0, on: self, in: world) }
+    }
+
+    var system: BluetoothSystem {
+        guard let current else { preconditionFailure("a device has a system from its beginning on") }
+        return current
+    }
+
+    var isScanning: Bool { controller?.isScanning ?? false }
+    var isAdvertising: Bool { controller?.isAdvertising ?? false }
+
+    func changes(for app: Int) -> Int { changes[app] ?? 0 }
+
+    /// What the radio is for an app (behaviours 1.3, 1.18).
+    func state(for app: Int) -> ManagerState {
+        if denied.contains(app) { return .unauthorized }
+        if !isSwitchedOn { return .poweredOff }
+        return isPlugged ? .poweredOn : .unsupported
+    }
+
+    // MARK: Systems
+
+    private func begin() {
+        var configuration = SystemConfiguration()
+        configuration.deviceName = "Device \(number)"
+        configuration.address = .staticRandom
+        configuration.version = shape.version
+        configuration.linger = shape.linger
+        let source = ControllerSource { [weak self] in self?.plug() }
+        let new = BluetoothSystem(
+            controllers: source,
+            loop: world.test.loop,
+            random: RandomSource(seed: seed &+ (shape.keepsAddress ? 0 : systems)),
+            configuration: configuration,
+            bonds: storage,
+            logger: Logger(label: "") { _ in SwiftLogNoOpLogHandler() }
+        )
+        systems += 1
+        (self.source, current) = (source, new)
+        new.launcher = self
+        new.observers.add(.managers) { [weak self] observation in
+            guard case .appMoved(let phase) = observation.happening else { return }
+            self?.apps.first { $0.shape.identity == observation.subject.app }?.moved(to: phase)
+        }
+        // Whoever has the switch in hand says how it stands.
+        if !isSwitchedOn { new.setPower(false, by: .controlCentre) }
+        new.start()
+        world.test.run(.milliseconds(1))
+    }
+
+    private func plug() -> (any HCITransport)? {
+        guard isPlugged else { return nil }
+        let (new, line) = world.test.air.addController()
+        new.isInRange = isInRange
+        controller = new
+        return line
+    }
+
+    /// The system is gone without a word, and with it whatever it had in hand.
+    private func vanish() {
+        system.records.close()
+        system.launcher = nil
+        controller?.unplug()
+        controller = nil
+        system.stop()
+        launches = []
+        world.test.run(.milliseconds(1))
+    }
+
+    /// The device is switched off and on.
+    func restart() {
+        for app in apps { app.end(.deviceRestarted) }
+        vanish()
+        noteChange()
+        world.test.run(.seconds(1))
+        begin()
+        model.systemBeganAnew()
+        noteChange()
+    }
+
+    /// The service ends by a fault of its own, and is there again; the processes of apps go on.
+    func killService() {
+        for app in apps { app.look() }
+        vanish()
+        begin()
+        model.systemBeganAnew()
+        noteChange()
+        for app in apps { app.reopen() }
+    }
+
+    // MARK: What becomes of the radio
+
+    private func noteChange() {
+        lastChange = world.now
+        for app in shape.apps { changes[app.name.app, default: 0] += 1 }
+    }
+
+    /// Changes something of the radio; what the model says of it follows from what the radio was and is for each app.
+    private func change(_ body: () -> Void) {
+        let before = shape.apps.map { state(for: $0.name.app) }
+        let hadRadio = isSwitchedOn && isPlugged
+        body()
+        for (app, before) in zip(shape.apps, before) where before != state(for: app.name.app) {
+            if state(for: app.name.app) == .poweredOn {
+                model.radioIsBack(for: app.name.app, forAll: !hadRadio)
+            }
+        }
+        noteChange()
+    }
+
+    func setPower(_ isOn: Bool, by powerSwitch: PowerSwitch) {
+        if !isOn { model.switchedOff(by: powerSwitch) }
+        change { isSwitchedOn = isOn }
+        system.setPower(isOn, by: powerSwitch)
+        comeUp()
+    }
+
+    func setPlugged(_ isPlugged: Bool) {
+        guard isPlugged != self.isPlugged else { return }
+        change { self.isPlugged = isPlugged }
+        if isPlugged {
+            source?.arrived()
+            comeUp()
+        } else {
+            controller?.unplug()
+            controller = nil
+        }
+    }
+
+    func setPermission(_ isGiven: Bool, _ app: WorldApp) {
+        let number = app.shape.name.app
+        change { if isGiven { denied.remove(number) } else { denied.insert(number) } }
+        system.setPermission(isGiven ? .allowedAlways : .denied, for: app.shape.identity.name)
+    }
+
+    /// Gives a controller the time that it needs until it works: nobody is launched between two states of the radio.
+    private func comeUp() {
+        if isSwitchedOn, isPlugged { world.test.run(.milliseconds(500)) }
+    }
+
+    /// Those whom it is linked to hear it no more, or may hear it again.
+    func setInRange(_ isInRange: Bool) {
+        self.isInRange = isInRange
+        controller?.isInRange = isInRange
+        if !isInRange { controller?.loseLinks(.connectionTimeout) }
+    }
+
+    // MARK: Launches
+
+    func launch(_ app: AppIdentity, restoring managers: RestoreIdentifiers) { launches.append((app, managers)) }
+
+    /// Launches what the system wants launched, off its loop.
+    func launchWanted() {
+        let wanted = launches
+        launches = []
+        for (identity, managers) in wanted {
+            guard let app = apps.first(where: { $0.shape.identity == identity }), app.process == nil else { continue }
+            let kept = model.kept[app.shape.name.app] ?? [:]
+            let isRight =
+                managers.centrals.count == (kept[.central] == nil ? 0 : 1)
+                && managers.peripherals.count == (kept[.peripheral] == nil ? 0 : 1)
+            if !isRight || kept.isEmpty {
+                world.fault("\(app.shape.name) was launched for \(managers), not \(kept.keys)")
+            }
+            app.launch(inBackground: true)
+        }
+    }
+
+    /// Everything is as it is on a device that works.
+    func mend() {
+        setInRange(true)
+        setPlugged(true)
+        if !isSwitchedOn { setPower(true, by: .settings) }
+        for app in apps where denied.contains(app.shape.name.app) { setPermission(true, app) }
+    }
+
+    /// Whether apps know what the radio is, long after it changed.
+    func checkStates(after patience: Duration) {
+        guard world.now - lastChange >= patience else { return }
+        for app in apps { app.checkState(state(for: app.shape.name.app)) }
+    }
+}

@@ -1,0 +1,171 @@
+import BluetoothTypes
+import EventLoops
+
+@testable import BluetoothService
+
+/// Names an app of a ``RandomWorld``, and with it all that the app publishes and sends.
+struct WorldName: Hashable, Comparable, CustomStringConvertible {
+    let device: Int
+    let app: Int
+
+    var description: String { "\(device).\(app)" }
+    var signature: [UInt8] { [UInt8(device), UInt8(app)] }
+    var service: BluetoothUUID { uuid(0) }
+    /// Notifies: the signature, and a number that grows.
+    var measurement: BluetoothUUID { uuid(1) }
+    /// The app is asked for each read, and answers with its signature.
+    var reading: BluetoothUUID { uuid(2) }
+    /// Takes writes that begin with the signature.
+    var note: BluetoothUUID { uuid(3) }
+
+    private func uuid(_ number: UInt16) -> BluetoothUUID {
+        BluetoothUUID(0xA000 | UInt16(device) << 8 | UInt16(app) << 4 | number)
+    }
+
+    static func < (one: WorldName, other: WorldName) -> Bool {
+        (one.device, one.app) < (other.device, other.app)
+    }
+
+    // All apps name what they publish alike, so that nothing but the service keeps them apart.
+    static let serviceID = LocalAttributeID(1)
+    static let measurementID = LocalAttributeID(2)
+    static let readingID = LocalAttributeID(3)
+    static let noteID = LocalAttributeID(4)
+    /// And so all apps name their managers, of either role.
+    static let restoreIdentifier = "main"
+
+    var localService: LocalService {
+        LocalService(
+            id: Self.serviceID,
+            uuid: service,
+            isPrimary: true,
+            characteristics: [
+                LocalCharacteristic(id: Self.measurementID, uuid: measurement, properties: 0x10, permissions: 1),
+                LocalCharacteristic(id: Self.readingID, uuid: reading, properties: 0x02, permissions: 1),
+                LocalCharacteristic(id: Self.noteID, uuid: note, properties: 0x08, permissions: 2),
+            ]
+        )
+    }
+
+    var advertising: AdvertisingRequest { AdvertisingRequest(localName: "D\(device)", services: [service]) }
+}
+
+/// What there is in a world: devices, and apps on them.
+struct WorldShape {
+    struct Device {
+        let version: SystemVersion
+        let linger: Duration
+        /// Whether it has the address of before when it begins anew.
+        let keepsAddress: Bool
+        let apps: [App]
+    }
+
+    struct App {
+        let name: WorldName
+        var declaration = AppDeclaration()
+        /// Of which apps it reads and hears; nobody's for one without the central role.
+        var targets: [WorldName] = []
+        var isPeripheral = false
+        var restoresCentral = false
+        var restoresPeripheral = false
+
+        var identity: AppIdentity { AppIdentity(name: "com.example.\(name)") }
+    }
+
+    let devices: [Device]
+
+    var apps: [App] { devices.flatMap(\.apps) }
+
+    /// Two or three devices with one to three apps each; the first app of all is one that uses the first of the second device.
+    init(seed: UInt64) {
+        let random = RandomSource(seed: seed).split(2)
+        func lot(_ one: UInt64, in many: UInt64) -> Bool { random.below(many) < one }
+        let counts = (0..<2 + Int(random.below(2))).map { _ in 1 + Int(random.below(3)) }
+        var apps = counts.enumerated().map { device, count in
+            (0..<count).map { App(name: WorldName(device: device, app: $0)) }
+        }
+        for (device, count) in counts.enumerated() {
+            for app in 0..<count {
+                apps[device][app].declaration = Self.declaration(random)
+                apps[device][app].isPeripheral = (device, app) == (1, 0) || lot(1, in: 2)
+                apps[device][app].restoresCentral = lot(2, in: 3)
+                apps[device][app].restoresPeripheral = lot(2, in: 3)
+            }
+        }
+        let servers = apps.joined().filter(\.isPeripheral).map(\.name)
+        for (device, count) in counts.enumerated() {
+            for app in 0..<count where (device, app) == (0, 0) || !apps[device][app].isPeripheral || lot(1, in: 2) {
+                let others = servers.filter { $0.device != device }
+                guard !others.isEmpty else { continue }
+                let first =
+                    (device, app) == (0, 0)
+                    ? WorldName(device: 1, app: 0) : others[Int(random.below(UInt64(others.count)))]
+                let second = others[Int(random.below(UInt64(others.count)))]
+                apps[device][app].targets = Set([first, second]).sorted()
+            }
+        }
+        devices = apps.map {
+            Device(
+                version: lot(1, in: 8) ? 10 : .newest,
+                linger: lot(1, in: 4) ? .seconds(5) : .zero,
+                keepsAddress: lot(1, in: 2),
+                apps: $0
+            )
+        }
+    }
+
+    private static func declaration(_ random: RandomSource) -> AppDeclaration {
+        let modes = AppDeclaration.BackgroundModes(rawValue: UInt8(random.below(4)))
+        var declaration = AppDeclaration(backgroundModes: modes, isManaged: random.below(6) > 0)
+        declaration.usesAccessorySetup = random.below(6) == 0
+        return declaration
+    }
+}
+
+/// What happens in a world, and what its own randomness follows from: so that one can be left out without changing those after it.
+struct WorldStep: CustomStringConvertible {
+    enum Kind: CaseIterable {
+        case wait, sleep, measure, ask, lookAgain
+        case leave, enter, crash, removeFromMemory, forceQuit, relaunch
+        case switchPower, unplug, killService, restart, moveAway, permission
+
+        /// Whether links may end by it.
+        var endsLinks: Bool {
+            switch self {
+            case .wait, .sleep, .measure, .lookAgain, .leave, .enter: false
+            case .ask, .crash, .removeFromMemory, .forceQuit, .relaunch, .switchPower, .unplug, .killService, .restart,
+                .moveAway, .permission:
+                true
+            }
+        }
+
+        /// How often it is drawn.
+        fileprivate var weight: Int {
+            switch self {
+            case .measure, .ask: 4
+            case .leave: 3
+            case .wait, .enter, .crash, .relaunch, .switchPower: 2
+            case .sleep, .lookAgain, .removeFromMemory, .forceQuit, .unplug, .killService, .restart, .moveAway,
+                .permission:
+                1
+            }
+        }
+    }
+
+    let kind: Kind
+    let lot: UInt64
+    /// Which one of its world's it is.
+    let number: Int
+
+    var description: String { "\(number) \(kind)" }
+
+    private static let urn = Kind.allCases.flatMap { Array(repeating: $0, count: $0.weight) }
+
+    /// So many steps by lot.
+    static func steps(_ count: Int, seed: UInt64) -> [WorldStep] {
+        let random = RandomSource(seed: seed).split(1)
+        return (0..<count).map {
+            WorldStep(kind: urn[Int(random.below(UInt64(urn.count)))], lot: random.next(), number: $0)
+        }
+    }
+}
