@@ -8,6 +8,11 @@ import HCITransports
 import LinkLayer
 import Radio
 
+/// How a controller at a serial port speaks.
+enum SerialProtocol: String, ExpressibleByArgument, CaseIterable, Sendable {
+    case h4, h5
+}
+
 struct ControllersCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "controllers",
@@ -17,12 +22,19 @@ struct ControllersCommand: ParsableCommand {
             is; and who has it. With --listen: virtual controllers over H4/TCP, one for each connection, all on one radio, until \
             interrupted. A connection gets the controller with the lowest number that is free, and the number is the address: who comes back \
             alone is who it was, and finds its bonds again. HCI packets are in controller-NUMBER.btsnoop, those of later \
-            connections in controller-NUMBER.2.btsnoop and so on.
+            connections in controller-NUMBER.2.btsnoop and so on. With --terminal: a virtual controller that looks like one at a serial \
+            port, on the same radio.
             """
     )
 
     @Option(help: "Offer virtual controllers on this port of the loopback interface; 0 lets the system choose.")
     var listen: UInt16?
+
+    @Option(
+        help:
+            "Offer a virtual controller behind a terminal, which takes the place of a serial port, by h4 or h5; once for each."
+    )
+    var terminal: [SerialProtocol] = []
 
     @Flag(help: "Print the list as JSON, for programs: its fields keep their names.")
     var json = false
@@ -35,22 +47,30 @@ struct ControllersCommand: ParsableCommand {
 
     func run() throws {
         do throws(ToolError) {
-            if let listen { try offer(at: Int(listen)) } else { try AdapterList(of: KernelAdapters()).show(json: json) }
+            guard listen == nil, terminal.isEmpty else { return try offer() }
+            try AdapterList(of: KernelAdapters()).show(json: json)
         } catch {
             throw error.report()
         }
     }
 
-    private func offer(at port: Int) throws(ToolError) {
+    private func offer() throws(ToolError) {
         let outcome = Outcome()
         outcome.finishOnInterrupt()
         let loop = NIOEventLoop()
-        let (seed, folder) = (seed, capture)
+        let (seed, folder, terminals) = (seed, capture, terminal)
+        let port = listen.map { Int($0) }
         let offer = loop.make {
             let random = seed.map { RandomSource(seed: $0) } ?? RandomSource()
             return ControllerOffer(loop: loop, random: random, captureFolder: folder)
         }
         offer.with { offer in
+            for kind in terminals {
+                guard offer.offerTerminal(kind) else {
+                    return outcome.finish(.failure(.incomplete("this machine has no more terminals; end who has them")))
+                }
+            }
+            guard let port else { return }
             offer.listen(port: port) { result in
                 switch result {
                 case .success(let port): Console.line("listening on tcp:127.0.0.1:\(port)")
@@ -112,7 +132,24 @@ final class ControllerOffer {
         }
     }
 
-    private func accept(_ line: any HCITransport) {
+    /// A controller at the end of a terminal, for as long as the offer lasts. Whoever opens the terminal after another finds it again.
+    func offerTerminal(_ kind: SerialProtocol) -> Bool {
+        guard let terminal = PseudoTerminal() else { return false }
+        let options = SerialOptions(path: terminal.path, rate: 115_200, isThreeWire: kind == .h5)
+        Console.line("listening on \(ControllerAddress.serial(options))")
+        begin(terminal, kind)
+        return true
+    }
+
+    private func begin(_ terminal: PseudoTerminal, _ kind: SerialProtocol) {
+        ChannelLine.device(terminal.take(), place: terminal.path, loop: loop) { [weak self] result in
+            guard let self, case .success(let line) = result else { return }
+            let transport: any HCITransport = kind == .h5 ? ThreeWireTransport(line, waitsForPeer: true, loop: loop) : H4Transport(line)
+            accept(transport) { [weak self] in self?.begin(terminal, kind) }
+        }
+    }
+
+    private func accept(_ line: any HCITransport, whenGone: @escaping () -> Void = {}) {
         let (number, use) = numbers.take()
         Console.line("controller \(number) connected")
         let transport = snooping(line, number: number, use: use)
@@ -130,6 +167,7 @@ final class ControllerOffer {
             self?.controllers[number] = nil
             self?.numbers.giveBack(number)
             Console.line("controller \(number) disconnected")
+            whenGone()
         }
     }
 

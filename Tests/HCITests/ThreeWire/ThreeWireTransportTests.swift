@@ -121,6 +121,21 @@ import Testing
         #expect(bench.wires.near.sent.count == count && bench.closures.count == 1)
     }
 
+    @Test("a controller waits for its host, however late that comes")
+    func aHostThatComesLate() {
+        let bench = Bench(hasController: false)
+        let controller = ThreeWireTransport(bench.wires.far, waitsForPeer: true, loop: bench.loop)
+        var received: [HCIPacket] = []
+        controller.onReceive = { received.append($0) }
+        bench.host.close()
+        bench.loop.run(for: .seconds(3_600))
+        bench.wires.near.reopen()
+        let host = ThreeWireTransport(bench.wires.near, loop: bench.loop)
+        host.send(HCIPacket(.command, [0x03, 0x0C, 0x00]))
+        bench.loop.run(for: .seconds(1))
+        #expect(received == [HCIPacket(.command, [0x03, 0x0C, 0x00])])
+    }
+
     @Test("Core Vol 4 Part D 8.4: a controller that begins anew ends the line")
     func theControllerBeginsAnew() {
         let bench = Bench()

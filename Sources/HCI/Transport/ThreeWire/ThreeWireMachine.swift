@@ -56,6 +56,8 @@ struct ThreeWireMachine {
     static let maximumWaiting = 1_024
 
     let own: ThreeWireConfiguration
+    /// Whether somebody may come who is not there yet, however late.
+    let waitsForPeer: Bool
     private(set) var state = State.uninitialized
     /// What the other end lets this one do.
     private(set) var agreed = ThreeWireConfiguration(window: 1, isChecked: false)
@@ -70,8 +72,9 @@ struct ThreeWireMachine {
     private var isPeerAsleep = false
     private var isOver = false
 
-    init(own: ThreeWireConfiguration) {
+    init(own: ThreeWireConfiguration, waitsForPeer: Bool = false) {
         self.own = own
+        self.waitsForPeer = waitsForPeer
     }
 
     /// What is to be done now.
@@ -106,7 +109,7 @@ struct ThreeWireMachine {
 
     private mutating func repeatWhatIsWaitedFor() -> [Action] {
         guard let timer else { return [] }
-        attempts[timer, default: 0] += 1
+        if !(waitsForPeer && timer == .handshake) { attempts[timer, default: 0] += 1 }
         guard attempts[timer, default: 0] < Self.maximumAttempts[timer, default: 0] else {
             return fail(timer == .handshake ? .noAnswer : .noAcknowledgement)
         }

@@ -27,10 +27,15 @@ package final class ThreeWireTransport: HCITransport {
     private var isOpen = true
 
     /// Begins to bring a line up; what is sent meanwhile waits. On the loop.
-    package init(_ line: any OctetLine, loop: any EventLoop) {
+    ///
+    /// - Parameter waitsForPeer: Whether the other end may come however late, as a host does to a controller.
+    package init(_ line: any OctetLine, waitsForPeer: Bool = false, loop: any EventLoop) {
         self.line = line
         self.loop = loop
-        machine = ThreeWireMachine(own: ThreeWireConfiguration(window: Self.window, isChecked: true))
+        machine = ThreeWireMachine(
+            own: ThreeWireConfiguration(window: Self.window, isChecked: true),
+            waitsForPeer: waitsForPeer
+        )
         line.onReceive = { [weak self] in self?.receive($0) }
         line.onClose = { [weak self] in self?.lost($0) }
         perform(machine.handle(.opened))
