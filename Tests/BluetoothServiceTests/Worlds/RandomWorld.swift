@@ -113,7 +113,8 @@ final class RandomWorld {
         guard random.below(2) == 0 else { return }
         measure(random)
         for other in apps where other.isRunning { other.central?.exchange() }
-        pass(.seconds(1))
+        // Long enough for what is never answered to be seen, or not.
+        pass(random.below(3) == 0 ? RequestLedger.patience + .seconds(2) : .seconds(1))
         if random.below(2) == 0 { app.enter() }
     }
 
