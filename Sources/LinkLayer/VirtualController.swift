@@ -1,4 +1,5 @@
 import BluetoothTypes
+import Cryptography
 import EventLoops
 import HCI
 import Radio
@@ -13,6 +14,7 @@ package final class VirtualController {
         .encryption, .connectionParametersRequest, .extendedReject, .peripheralInitiatedFeaturesExchange, .ping,
         .dataLengthExtension, .phy2M, .phyCoded, .extendedAdvertising, .channelSelectionAlgorithm2,
         .minimumUsedChannels, .sleepClockAccuracyUpdates, .privacy, .extendedScannerFilterPolicies,
+        .remotePublicKeyValidation,
     ]
 
     /// What the controller is like.
@@ -47,6 +49,8 @@ package final class VirtualController {
     var suggestedOctets = DataLength.minimumOctets
     var suggestedTime = DataLength.minimumTime
     var defaultPHYs: PHYPreferences
+    /// What LE Read Local P-256 Public Key has drawn last.
+    var keyPair: P256KeyPair?
     /// What lies between the radio and the antenna, in tenths of a dB.
     var pathCompensation: (transmit: Int16, receive: Int16) = (0, 0)
     /// The host's room for data, and the link that gets it first next time.
@@ -165,6 +169,7 @@ package final class VirtualController {
         (suggestedOctets, suggestedTime) = (DataLength.minimumOctets, DataLength.minimumTime)
         defaultPHYs = PHYPreferences(tx: supportedPHYs, rx: supportedPHYs)
         pathCompensation = (0, 0)
+        keyPair = nil
         hostFlow = HostFlow()
     }
 

@@ -177,6 +177,8 @@ enum PacketVectors {
         response | Read Authenticated Payload Timeout | 00 2324 2526
         response | Write Authenticated Payload Timeout | 00 2728
         command | LE Read Channel Map | 292a
+        command | LE Set Resolvable Private Address Timeout [v2] | 2b2c 2d2e
+        response | LE Read All Local Supported Features | 00 01 05080b0e1114171a1d202326292c2f3235383b3e4144474a4d505356595c5f6265686b6e7174777a7d808386898c8f9295989b9ea1a4a7aaadb0b3b6b9bcbfc2c5c8cbced1d4d7dadde0e3e6e9eceff2f5f8fbfe0104070a0d101316191c1f2225282b2e3134373a3d404346494c4f5255585b5e6164676a6d707376797c7f8285888b8e9194979a9da0a3a6a9acafb2b5b8bbbec1c4c7cacdd0d3d6d9dcdfe2e5e8ebeef1f4f7fafd000306090c0f1215181b1e2124272a2d303336393c3f4245484b4e5154575a5d606366696c6f7275787b7e8184878a8d909396999c9fa2a5a8abaeb1b4b7babdc0c3c6c9cccfd2d5d8dbdee1e4e7ea
         """
 
     /// Each command, its number in hexadecimal, and its place among the supported commands as octet times ten plus bit, by
@@ -268,5 +270,7 @@ enum PacketVectors {
         LE Set Data Related Address Changes | 207c | 456
         LE Set Extended Advertising Parameters [v2] | 207f | 462
         LE Extended Create Connection [v2] | 2085 | 470
+        LE Read All Local Supported Features | 2087 | 472
+        LE Set Resolvable Private Address Timeout [v2] | 209e | 482
         """
 }

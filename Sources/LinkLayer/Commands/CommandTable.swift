@@ -43,6 +43,7 @@ struct CommandTable {
         addLinkCommands()
         addProcedureCommands()
         addEncryptionCommands()
+        addPublicKeyCommands()
         addHostFlowCommands()
     }
 

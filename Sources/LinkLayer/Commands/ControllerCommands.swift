@@ -58,6 +58,10 @@ extension CommandTable {
         add(LEReadLocalSupportedFeatures.self) { controller, _ in
             .init(features: controller.configuration.features)
         }
+        // There is nothing on the pages behind the first.
+        add(LEReadAllLocalSupportedFeatures.self) { controller, _ in
+            .init(page0: controller.configuration.features)
+        }
         add(LEReadSupportedStates.self) { _, _ in .init(states: .all) }
         add(LEReadTransmitPower.self) { controller, _ in
             .init(minimum: controller.configuration.transmitPower, maximum: controller.configuration.transmitPower)
