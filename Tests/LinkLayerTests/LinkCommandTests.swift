@@ -140,7 +140,12 @@ import Testing
         Case("path of -128.1 dB", .invalidParameters, LEWriteRFPathCompensation(transmit: 0, receive: -1_281)),
         Case("no isochronous host", .success, LESetHostFeature(bitNumber: 32, isSupported: false)),
         Case("isochronous host", .unsupportedFeatureOrParameter, LESetHostFeature(bitNumber: 32, isSupported: true)),
-        Case("subrating host", .unsupportedFeatureOrParameter, LESetHostFeature(bitNumber: 38, isSupported: true)),
+        Case("subrating host", .success, LESetHostFeature(bitNumber: 38, isSupported: true)),
+        Case(
+            "advertising coding host",
+            .unsupportedFeatureOrParameter,
+            LESetHostFeature(bitNumber: 41, isSupported: true)
+        ),
         Case("not the host's", .unsupportedFeatureOrParameter, LESetHostFeature(bitNumber: 8, isSupported: false)),
         Case("bit 64", .invalidParameters, LESetHostFeature(bitNumber: 64, isSupported: false)),
         Case("neither on nor off", .invalidParameters, raw: [0x74, 0x20, 2, 32, 2]),

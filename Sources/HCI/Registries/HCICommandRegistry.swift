@@ -93,6 +93,23 @@ package enum HCICommandRegistry {
         LESetExtendedScanParameters.self,
         LEExtendedCreateConnection.self,
         LEExtendedCreateConnectionV2.self,
+        LESetDefaultSubrate.self,
+        LESubrateRequest.self,
+        LESetPeriodicAdvertisingParameters.self,
+        LESetPeriodicAdvertisingData.self,
+        LESetPeriodicAdvertisingEnable.self,
+        LEPeriodicAdvertisingCreateSync.self,
+        LEPeriodicAdvertisingCreateSyncCancel.self,
+        LEPeriodicAdvertisingTerminateSync.self,
+        LEAddDeviceToPeriodicAdvertiserList.self,
+        LERemoveDeviceFromPeriodicAdvertiserList.self,
+        LEClearPeriodicAdvertiserList.self,
+        LEReadPeriodicAdvertiserListSize.self,
+        LESetPeriodicAdvertisingReceiveEnable.self,
+        LEPeriodicAdvertisingSyncTransfer.self,
+        LEPeriodicAdvertisingSetInfoTransfer.self,
+        LESetPeriodicAdvertisingSyncTransferParameters.self,
+        LESetDefaultPeriodicAdvertisingSyncTransferParameters.self,
     ]
 
     private static let byOpcode = Dictionary(uniqueKeysWithValues: all.map { ($0.opcode, $0) })

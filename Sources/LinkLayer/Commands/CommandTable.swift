@@ -44,6 +44,8 @@ struct CommandTable {
         addProcedureCommands()
         addEncryptionCommands()
         addPublicKeyCommands()
+        addSubratingCommands()
+        addPeriodicCommands()
         addHostFlowCommands()
     }
 
