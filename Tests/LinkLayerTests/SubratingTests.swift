@@ -363,9 +363,9 @@ import Testing
         pair.central.send(request(pair.centralHandle, 4))
         world.run(.seconds(5))
         #expect(pair.centralLink?.subrating == pair.peripheralLink?.subrating || pair.centralLink == nil)
-        for number in 0..<20 { pair.central.send([UInt8(number)], on: pair.centralHandle) }
+        for number in 0..<16 { pair.central.send([UInt8(number)], on: pair.centralHandle) }
         world.run(.seconds(20))
-        #expect(pair.peripheral.data.count == 20)
+        #expect(pair.peripheral.data.count == 16)
     }
 
     @Test func commandsThatCannotBe() throws {
