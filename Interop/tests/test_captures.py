@@ -151,6 +151,23 @@ def test_each_phy_is_read(name: str, phy: str, number: int) -> None:
     assert int(ending[0], 16) == 0x13
 
 
+def test_a_train_is_read() -> None:
+    path = air("train.air")
+    fields = [f"btle.extended_advertising_header.sync_info.{name}" for name in ("access_address", "interval", "crc_init")]
+    ((address, interval, initial),) = {tuple(row) for row in columns(path, fields[0], *fields)}
+    assert int(interval, 0) == 80
+    of_train = [octets for _, octets in frames(path) if octets[10:14] == int(address, 0).to_bytes(4, "little")]
+    assert len(of_train) >= 30 and all(check(octets[14:-3], int(initial, 0)) == octets[-3:] for octets in of_train)
+    # AUX_SYNC_IND and AUX_CHAIN_IND by the flags of the file: the kind in bits 7 to 9, which auxiliary PDU in 12 and 13.
+    flags = {int.from_bytes(octets[8:10], "little") & 0x3380 for octets in of_train}
+    assert flags == {0x2080, 0x1080}
+    control = {int(row[0], 16) for row in in_the_clear(path, "btle.control_opcode", "btle.control_opcode")}
+    # LL_PERIODIC_SYNC_IND and LL_SUBRATE_IND.
+    assert {0x1C, 0x27} <= control
+    ((told, number),) = columns(path, "btle.control.sync.id", "btle.control.sync_info.access_address", "btle.control.sync.id")
+    assert (told, int(number, 0)) == (address, 0x0102)
+
+
 def test_a_sniffer_in_bad_air_sees_wrong_checks() -> None:
     condition = "btle_rf.flags.crc_checked == 1 && btle_rf.flags.crc_valid == 0"
     assert len(columns(air("heart-2.near"), condition, "frame.number")) > 10

@@ -51,6 +51,12 @@ package final class GenericAccess {
     /// none. Without it the bonds stay those that the device was made with.
     package var openBonds: ((ControllerInformation) -> BondStore?)?
 
+    /// How links use fewer of their events.
+    package private(set) lazy var subrating = Subrating(self)
+    /// The trains of periodic advertising that are followed.
+    package private(set) lazy var trains = PeriodicObserver(self)
+    private(set) lazy var peerFeatures = PeerFeatures(host: host)
+
     let host: HCIHost
     private let scanner: Scanner
     private let identity: DeviceIdentity
@@ -220,10 +226,14 @@ extension GenericAccess {
         scanner.reset()
         connector.reset()
         scanEnded(.notReady)
+        trains.reset()
         for watcher in watchers { watcher.tell(.failure(.notReady), nil) }
         let ended = links
         links = []
-        for link in ended { link.ended(.controllerGone(.hardwareFailure)) }
+        for link in ended {
+            link.ended(.controllerGone(.hardwareFailure))
+            subrating.ended(link, .hardwareFailure)
+        }
         state = new
         onStateChange?(new)
     }
@@ -319,7 +329,9 @@ extension GenericAccess {
         let isUp = if case .ready = host.state { true } else { false }
         if let index = links.firstIndex(where: { $0.connection === connection }) {
             // With the controller all links go.
-            links.remove(at: index).ended(isUp ? .disconnected(reason) : .controllerGone(reason))
+            let link = links.remove(at: index)
+            link.ended(isUp ? .disconnected(reason) : .controllerGone(reason))
+            subrating.ended(link, reason)
         }
         if isUp { advertiser.linkEnded() }
     }

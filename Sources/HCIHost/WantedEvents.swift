@@ -47,6 +47,11 @@ extension LEEventMask {
                 .scanRequestReceived,
             ])
         }
+        if features.contains(.periodicAdvertising) {
+            mask.formUnion([.periodicSyncEstablished, .periodicReport, .periodicSyncLost])
+        }
+        if features.contains(.periodicSyncTransferRecipient) { mask.insert(.periodicSyncTransferReceived) }
+        if features.contains(.connectionSubrating) { mask.insert(.subrateChange) }
         return mask
     }
 }

@@ -93,6 +93,10 @@ extension VirtualController: ScannerOwner {
         host.send(LEExtendedAdvertisingReport(reports: [report]))
     }
 
+    func scanner(_ scanner: Scanner, heard train: PeriodicTrain) {
+        synchronizer.heard(train)
+    }
+
     func scannerTimedOut(_ scanner: Scanner) {
         host.send(LEScanTimeout())
     }
@@ -205,11 +209,16 @@ extension VirtualController: LinkOwner {
         case .clockAccuracy(let status, let accuracy):
             let code = LEClockAccuracy(rawValue: accuracy.code)
             host.send(LERequestPeerSCAComplete(status: status, handle: link.handle, accuracy: code))
+        case .subrate(let status, let subrate): host.send(link.subrateChange(status, subrate))
         case .encryption(let status): reportEncryption(status, link)
         case .keyRefresh(let status): host.send(EncryptionKeyRefreshComplete(status: status, handle: link.handle))
         case .longTermKeyRequest(let random, let diversifier):
             host.send(LELongTermKeyRequest(handle: link.handle, random: random, encryptedDiversifier: diversifier))
         }
+    }
+
+    func link(_ link: Link, heardOf train: PeriodicSyncIndication) {
+        take(train, from: link)
     }
 
     func linkIsSilent(_ link: Link) {
@@ -226,13 +235,14 @@ extension VirtualController {
         let timing = LinkTiming(interval: data.interval, latency: data.latency, timeout: data.timeout)
         let setup = LinkControl.Setup(
             role: parameters.role,
-            features: configuration.features,
+            features: configuration.features.union(hostFeatures),
             version: ownVersion,
             preferredPHYs: defaultPHYs,
             phys: supportedPHYs,
             dataLength: receiveLength,
             accuracy: .init(code: configuration.clockAccuracy.rawValue),
             firstPHY: parameters.start.phy,
+            acceptableSubrate: acceptableSubrate,
             random: random,
             hostAnswersParameters: { [unowned host] in host.isWanted(LERemoteConnectionParameterRequest.self) },
             hostHasKeys: { [unowned host] in host.isWanted(LELongTermKeyRequest.self) }
@@ -244,6 +254,7 @@ extension VirtualController {
             loop: loop,
             owner: self
         )
+        link.transferRules = defaultTransferRules
         links.append(link)
         hostFlow.opened(link.handle)
         reportConnection(link, timing)
@@ -353,6 +364,17 @@ extension Link {
             handle: handle,
             interval: control.timing.interval,
             latency: control.timing.latency,
+            supervisionTimeout: control.timing.timeout
+        )
+    }
+
+    fileprivate func subrateChange(_ status: HCIStatus, _ subrate: SubrateIndication) -> LESubrateChange {
+        .init(
+            status: status,
+            handle: handle,
+            factor: subrate.factor,
+            latency: control.timing.latency,
+            continuation: subrate.continuation,
             supervisionTimeout: control.timing.timeout
         )
     }

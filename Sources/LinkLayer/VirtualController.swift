@@ -1,4 +1,5 @@
 import BluetoothTypes
+import Cryptography
 import EventLoops
 import HCI
 import Radio
@@ -13,6 +14,8 @@ package final class VirtualController {
         .encryption, .connectionParametersRequest, .extendedReject, .peripheralInitiatedFeaturesExchange, .ping,
         .dataLengthExtension, .phy2M, .phyCoded, .extendedAdvertising, .channelSelectionAlgorithm2,
         .minimumUsedChannels, .sleepClockAccuracyUpdates, .privacy, .extendedScannerFilterPolicies,
+        .remotePublicKeyValidation, .connectionSubrating, .periodicAdvertising, .periodicSyncTransferSender,
+        .periodicSyncTransferRecipient,
     ]
 
     /// What the controller is like.
@@ -32,6 +35,7 @@ package final class VirtualController {
     private(set) var advertiser: Advertiser!
     private(set) var scanner: Scanner!
     private(set) var initiator: Initiator!
+    private(set) var synchronizer: Synchronizer!
 
     /// The advertising sets of the extended commands, by their handles.
     var advertisers: [UInt8: Advertiser] = [:]
@@ -47,6 +51,14 @@ package final class VirtualController {
     var suggestedOctets = DataLength.minimumOctets
     var suggestedTime = DataLength.minimumTime
     var defaultPHYs: PHYPreferences
+    /// What LE Read Local P-256 Public Key has drawn last.
+    var keyPair: P256KeyPair?
+    /// What the host completes of the features.
+    var hostFeatures: LEFeatures = []
+    /// What links to come take as central of what peripherals ask for.
+    var acceptableSubrate = SubrateRequest.initial
+    /// How links to come take trains that their peers tell of.
+    var defaultTransferRules = SyncTransferRules()
     /// What lies between the radio and the antenna, in tenths of a dB.
     var pathCompensation: (transmit: Int16, receive: Int16) = (0, 0)
     /// The host's room for data, and the link that gets it first next time.
@@ -100,6 +112,7 @@ package final class VirtualController {
             accuracy: accuracy,
             owner: self
         )
+        synchronizer = Synchronizer(self)
         transport.onReceive = { [weak self] in self?.receive($0) }
         transport.onClose = { [weak self] _ in self?.reset() }
     }
@@ -165,6 +178,10 @@ package final class VirtualController {
         (suggestedOctets, suggestedTime) = (DataLength.minimumOctets, DataLength.minimumTime)
         defaultPHYs = PHYPreferences(tx: supportedPHYs, rx: supportedPHYs)
         pathCompensation = (0, 0)
+        keyPair = nil
+        hostFeatures = []
+        acceptableSubrate = .initial
+        defaultTransferRules = SyncTransferRules()
         hostFlow = HostFlow()
     }
 
@@ -172,7 +189,11 @@ package final class VirtualController {
         scanner.stop()
         initiator.stop()
         advertiser.stop()
-        for advertiser in advertisers.values { advertiser.stop() }
+        for advertiser in advertisers.values {
+            advertiser.stop()
+            advertiser.train?.stop()
+        }
+        synchronizer?.reset()
         for link in links { link.drop() }
     }
 

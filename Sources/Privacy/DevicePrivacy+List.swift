@@ -38,9 +38,7 @@ extension DevicePrivacy {
 
     private func send(_ step: ResolvingList.Step, _ completion: @escaping (HCICommandError?) -> Void) {
         switch step {
-        case .setTimeout:
-            let seconds = UInt16(clamping: interval.components.seconds)
-            send(LESetResolvablePrivateAddressTimeout(timeout: seconds), completion)
+        case .setTimeout: sendTimeout(completion)
         case .remove(let identity): send(LERemoveDeviceFromResolvingList(peerIdentity: identity), completion)
         case .add(let peer):
             send(
@@ -55,6 +53,18 @@ extension DevicePrivacy {
         case .showIdentity(let identity): send(LESetPrivacyMode(peerIdentity: identity, mode: .device), completion)
         case .enable: send(LESetAddressResolutionEnable(isEnabled: true), completion)
         }
+    }
+
+    /// Where the controller can draw the time of each address, it does, in the proportion of the specification's own
+    /// times, 480 s to 900 s (Core Vol 4 Part E 7.8.45): that addresses change at the same time says that they are the
+    /// same device's.
+    private func sendTimeout(_ completion: @escaping (HCICommandError?) -> Void) {
+        let seconds = UInt16(clamping: interval.components.seconds)
+        guard list.drawsTimes else {
+            return send(LESetResolvablePrivateAddressTimeout(timeout: seconds), completion)
+        }
+        let least = max(1, UInt16(UInt32(seconds) * 8 / 15))
+        send(LESetResolvablePrivateAddressTimeoutV2(timeoutMin: least, timeoutMax: seconds), completion)
     }
 
     private func send<C: HCICommand>(_ command: C, _ completion: @escaping (HCICommandError?) -> Void) {

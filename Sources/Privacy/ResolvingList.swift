@@ -25,6 +25,8 @@ struct ResolvingList {
     private var isTimed = false
     private var isEnabled = false
     private var hasModes = false
+    /// Whether it draws the time of each address from a range.
+    private(set) var drawsTimes = false
 
     /// Whether the controller resolves addresses, and makes its own for those on the list.
     var isInUse: Bool { isEnabled && !entries.isEmpty }
@@ -37,7 +39,8 @@ struct ResolvingList {
         guard controller.leFeatures.contains(.privacy), Self.commands.allSatisfy(controller.supports) else { return }
         capacity = controller.resolvingListSize
         hasModes = controller.supports(LESetPrivacyMode.self)
-        isTimed = !controller.supports(LESetResolvablePrivateAddressTimeout.self)
+        drawsTimes = controller.supports(LESetResolvablePrivateAddressTimeoutV2.self)
+        isTimed = !drawsTimes && !controller.supports(LESetResolvablePrivateAddressTimeout.self)
     }
 
     /// Chooses from the bonded devices as many as there is room for: those with a key before those without, those used last

@@ -119,8 +119,11 @@ import Testing
                 .scanRequestReceived,
             ]
         ),
+        ([.periodicAdvertising], [.periodicSyncEstablished, .periodicReport, .periodicSyncLost]),
+        ([.periodicSyncTransferRecipient], [.periodicSyncTransferReceived]),
+        ([.connectionSubrating], [.subrateChange]),
         // What the host has no use for, it does not ask for.
-        ([.periodicAdvertising, .connectedIsochronousCentral, .powerControlRequest, .connectionSubrating], []),
+        ([.connectedIsochronousCentral, .powerControlRequest, .periodicSyncTransferSender], []),
     ]
 
     @Test("only events that the host handles and the controller knows are asked for", arguments: eventsOfFeatures)

@@ -134,6 +134,23 @@ enum PacketVectors {
         event | Encryption Change [v2] | 4d 4e4f 01 51
         event | Encryption Key Refresh Complete | 40 4142
         event | Read Remote Version Information Complete | 4c 4d4e 4f 5051 5253
+        command | LE Set Default Subrate | 2021 2223 2425 2627 2829
+        command | LE Subrate Request | 1e1f 2021 2223 2425 2627 2829
+        event | LE Subrate Change | 30 3132 3334 3536 3738 393a
+        command | LE Set Periodic Advertising Parameters [v1] | 21 2223 2425 2627
+        command | LE Set Periodic Advertising Data | 21 03 03232425
+        command | LE Set Periodic Advertising Enable | 03 25
+        command | LE Periodic Advertising Create Sync | 05 22 01 303132333435 2526 2728 1f
+        command | LE Periodic Advertising Terminate Sync | 2223
+        command | LE Set Periodic Advertising Receive Enable | 2223 03
+        command | LE Periodic Advertising Sync Transfer | 2223 2425 2627
+        command | LE Periodic Advertising Set Info Transfer | 2223 2425 26
+        command | LE Set Periodic Advertising Sync Transfer Parameters | 2223 02 2425 2627 11
+        command | LE Set Default Periodic Advertising Sync Transfer Parameters | 02 2425 2627 11
+        event | LE Periodic Advertising Sync Established [v1] | 3e 292a 2b 01 303132333435 02 2c2d 05
+        event | LE Periodic Advertising Report [v1] | 292a 2b d4 ff 02 0401020304
+        event | LE Periodic Advertising Sync Lost | 292a
+        event | LE Periodic Advertising Sync Transfer Received [v1] | 3e 292a 3031 3233 2b 01 303132333435 02 2c2d 05
         """
 
     /// For the packets that Bumble does not encode: the same, with the widths and the order of the fields taken from
@@ -171,12 +188,20 @@ enum PacketVectors {
         """
 
     /// For what neither describes as the specification does (Core Vol 4 Part E 7.3.93, 7.3.94, 7.8.20): by the structures
-    /// of Zephyr's `hci_types.h`.
+    /// of Zephyr's `hci_types.h` and of NimBLE's `hci_common.h`.
     static let zephyr = """
         command | Read Authenticated Payload Timeout | 2122
         response | Read Authenticated Payload Timeout | 00 2324 2526
         response | Write Authenticated Payload Timeout | 00 2728
         command | LE Read Channel Map | 292a
+        command | LE Add Device To Periodic Advertiser List | 01 313233343536 07
+        command | LE Remove Device From Periodic Advertiser List | 00 313233343536 0f
+        response | LE Read Periodic Advertiser List Size | 00 10
+        response | LE Periodic Advertising Sync Transfer | 00 2425
+        response | LE Periodic Advertising Set Info Transfer | 00 2627
+        response | LE Set Periodic Advertising Sync Transfer Parameters | 00 2829
+        command | LE Set Resolvable Private Address Timeout [v2] | 2b2c 2d2e
+        response | LE Read All Local Supported Features | 00 01 05080b0e1114171a1d202326292c2f3235383b3e4144474a4d505356595c5f6265686b6e7174777a7d808386898c8f9295989b9ea1a4a7aaadb0b3b6b9bcbfc2c5c8cbced1d4d7dadde0e3e6e9eceff2f5f8fbfe0104070a0d101316191c1f2225282b2e3134373a3d404346494c4f5255585b5e6164676a6d707376797c7f8285888b8e9194979a9da0a3a6a9acafb2b5b8bbbec1c4c7cacdd0d3d6d9dcdfe2e5e8ebeef1f4f7fafd000306090c0f1215181b1e2124272a2d303336393c3f4245484b4e5154575a5d606366696c6f7275787b7e8184878a8d909396999c9fa2a5a8abaeb1b4b7babdc0c3c6c9cccfd2d5d8dbdee1e4e7ea
         """
 
     /// Each command, its number in hexadecimal, and its place among the supported commands as octet times ten plus bit, by
@@ -268,5 +293,24 @@ enum PacketVectors {
         LE Set Data Related Address Changes | 207c | 456
         LE Set Extended Advertising Parameters [v2] | 207f | 462
         LE Extended Create Connection [v2] | 2085 | 470
+        LE Set Periodic Advertising Parameters [v1] | 203e | 372
+        LE Set Periodic Advertising Data | 203f | 373
+        LE Set Periodic Advertising Enable | 2040 | 374
+        LE Periodic Advertising Create Sync | 2044 | 380
+        LE Periodic Advertising Create Sync Cancel | 2045 | 381
+        LE Periodic Advertising Terminate Sync | 2046 | 382
+        LE Add Device To Periodic Advertiser List | 2047 | 383
+        LE Remove Device From Periodic Advertiser List | 2048 | 384
+        LE Clear Periodic Advertiser List | 2049 | 385
+        LE Read Periodic Advertiser List Size | 204a | 386
+        LE Set Periodic Advertising Receive Enable | 2059 | 405
+        LE Periodic Advertising Sync Transfer | 205a | 406
+        LE Periodic Advertising Set Info Transfer | 205b | 407
+        LE Set Periodic Advertising Sync Transfer Parameters | 205c | 410
+        LE Set Default Periodic Advertising Sync Transfer Parameters | 205d | 411
+        LE Set Default Subrate | 207d | 460
+        LE Subrate Request | 207e | 461
+        LE Read All Local Supported Features | 2087 | 472
+        LE Set Resolvable Private Address Timeout [v2] | 209e | 482
         """
 }

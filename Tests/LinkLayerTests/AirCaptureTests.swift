@@ -214,4 +214,45 @@ import Testing
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try Data(file).write(to: folder.appendingPathComponent("encrypted.air.pcap"))
     }
+
+    /// A train with a chain, and a link over which it is told of, and then is subrated; for the same check.
+    @Test func capturesOfTrainsAreLeftForTheDecoder() throws {
+        let world = World()
+        var writer = AirCaptureWriter(unixMicrosecondsAtZero: 978_307_200_000_000)
+        var file = writer.header
+        var kinds: [UInt16: Int] = [:]
+        world.radio.addSniffer(at: Position(x: 0.5, y: 0.5)).onFrame = {
+            let record = writer.record($0)
+            kinds[flags(record) & 0x3380, default: 0] += 1
+            file += record
+        }
+        let (central, peripheral) = (world.host(), world.host(at: 1))
+        for host in [central, peripheral] { host.send(LESetHostFeature(bitNumber: 38, isSupported: true)) }
+        peripheral.advertiseExtended(.connectable, set: 1)
+        central.connectExtended(to: peripheral.address)
+        world.run(.seconds(1))
+        let handle = try #require(central.connections.first).handle
+        central.send(LEReadRemoteFeatures(handle: handle))
+        central.advertisePeriodically(data: PacketBuffer([30, 9] + [UInt8](repeating: 0x41, count: 29)), interval: 80)
+        central.givePeriodic(sampleData(250), to: 0)
+        world.run(.seconds(1))
+        #expect(
+            central.send(LEPeriodicAdvertisingSetInfoTransfer(handle: handle, serviceData: 0x0102, set: 0)) == .success
+        )
+        let request = LESubrateRequest(
+            handle: handle,
+            subrateMin: 2,
+            subrateMax: 4,
+            maxLatency: 0,
+            continuation: 1,
+            supervisionTimeout: 400
+        )
+        #expect(central.send(request) == .success)
+        world.run(.seconds(1))
+        // AUX_ADV_IND, AUX_CHAIN_IND and AUX_SYNC_IND, told apart by the flags.
+        #expect((kinds[0x2080] ?? 0) >= 15 && (kinds[0x1080] ?? 0) >= 15 && (kinds[0x0080] ?? 0) >= 15)
+        let folder = URL(fileURLWithPath: ".build/captures")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data(file).write(to: folder.appendingPathComponent("train.air.pcap"))
+    }
 }

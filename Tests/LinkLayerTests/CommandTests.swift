@@ -74,7 +74,13 @@ private func connecting(_ change: (inout LECreateConnection) -> Void) -> LECreat
 
 private let cases: [Case] = [
     Case("unknown command", .unknownCommand, raw: [0xFF, 0xFF, 0]),
-    Case("LE Generate DHKey is not there", .unknownCommand, raw: [0x26, 0x20, 0]),
+    Case("LE Generate DHKey without a key of the peer", .invalidParameters, raw: [0x26, 0x20, 0]),
+    Case("LE Generate DHKey without an own key", .commandDisallowed, LEGenerateDHKey()),
+    Case(
+        "LE Generate DHKey with a third kind of key",
+        .invalidParameters,
+        LEGenerateDHKeyV2(.init(), keyKind: .init(rawValue: 2))
+    ),
     Case("parameters cut short", .invalidParameters, raw: [0x06, 0x20, 2, 0, 0]),
     Case("parameters too long", .invalidParameters, raw: [0x03, 0x0C, 1, 0]),
     Case(

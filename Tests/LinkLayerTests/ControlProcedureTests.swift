@@ -78,7 +78,7 @@ import Testing
         .phyRequest(.init()), .phyResponse(.init()), .phyUpdate(.init()), .minimumUsedChannels(.init()),
         .clockAccuracyRequest(.init()), .clockAccuracyResponse(.init()), .encryptionRequest(.init()),
         .encryptionResponse(.init()), .startEncryptionRequest, .startEncryptionResponse, .pauseEncryptionRequest,
-        .pauseEncryptionResponse,
+        .pauseEncryptionResponse, .subrateRequest(.init()), .subrateIndication(.init()), .periodicSync(.init()),
     ]
 
     @Test(arguments: pdus.indices, [ConnectionEvent.Role.central, .peripheral])
@@ -94,10 +94,10 @@ import Testing
         #expect(machine.receive(PacketBuffer(Array(bytes) + [0])) == expected)
     }
 
-    // Subrating, power control, isochronous channels, constant tones, sync transfer: the type is echoed.
+    // Power control, isochronous channels, constant tones, trains with responses: the type is echoed.
     @Test(
         arguments: [
-            0x1A, 0x1B, 0x1C, 0x1F, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28, 0x29, 0x2A, 0xFF,
+            0x1A, 0x1B, 0x1F, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x28, 0x29, 0x2A, 0xFF,
         ] as [UInt8]
     )
     func unknownPDUsAreEchoed(opcode: UInt8) {
@@ -107,8 +107,8 @@ import Testing
             #expect(machine.receive(pdu) == [.send(.unknown(.init(.init(rawValue: opcode))))])
         }
         let clear: LEFeatures = [
-            .connectionSubrating, .powerControlRequest, .connectedIsochronousCentral, .connectedIsochronousPeripheral,
-            .connectionCTERequest, .periodicSyncTransferSender, .channelClassification,
+            .powerControlRequest, .connectedIsochronousCentral, .connectedIsochronousPeripheral,
+            .connectionCTERequest, .periodicResponsesAdvertiser, .channelClassification,
         ]
         #expect(VirtualController.supportedFeatures.isDisjoint(with: clear))
     }

@@ -114,13 +114,13 @@ import Testing
     /// Core Vol 4 Part E 7.8.44, 7.8.45, and what a reset brings back.
     @Test func a_reset_leaves_what_there_was_in_the_beginning() throws {
         let privacy = try privacy(isResolving: true)
-        privacy.timeout = .seconds(7)
-        #expect(privacy.rules.timeout == .seconds(7) && privacy.rules.now == loop.now)
+        privacy.lifetimes = .seconds(7)...(.seconds(9))
+        #expect(privacy.rules.lifetimes == .seconds(7)...(.seconds(9)) && privacy.rules.now == loop.now)
         privacy.reset()
-        #expect(privacy.timeout == .seconds(900) && !privacy.isResolving)
+        #expect(privacy.lifetimes == .seconds(900)...(.seconds(900)) && !privacy.isResolving)
         #expect(privacy.list.key(of: Self.phone) == nil && privacy.list.localKey(towards: Self.phone) == nil)
         let fresh = LinkPrivacy(size: 4, loop: loop, random: RandomSource(seed: 1))
-        #expect(fresh.timeout == .seconds(900) && !fresh.isResolving)
+        #expect(fresh.lifetimes == .seconds(900)...(.seconds(900)) && !fresh.isResolving)
     }
 
     /// The private address of a peer is said where it was resolved, and nowhere else.

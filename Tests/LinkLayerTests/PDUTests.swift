@@ -43,7 +43,19 @@ private let controlPDUs: [ControlPDU] = [
     .minimumUsedChannels(.init(phys: .le1M, channels: 5)), .clockAccuracyRequest(.init(5)),
     .clockAccuracyResponse(.init(7)), .encryptionRequest(.init()), .encryptionResponse(.init()),
     .startEncryptionRequest, .startEncryptionResponse, .pauseEncryptionRequest, .pauseEncryptionResponse,
+    .subrateRequest(.init(factorMin: 2, factorMax: 9, maxLatency: 3, continuation: 1, timeout: 400)),
+    .subrateIndication(.init()), .periodicSync(train),
 ]
+
+private let train: PeriodicSyncIndication = {
+    var pdu = PeriodicSyncIndication()
+    (pdu.serviceData, pdu.reference, pdu.lastCounter, pdu.syncCounter) = (0x0102, 0x0304, 0x0506, 0x0708)
+    (pdu.sid, pdu.accuracy, pdu.advertiser, pdu.phy) = (11, .init(code: 5), other, .le2M)
+    pdu.sync.offset = 6_000
+    (pdu.sync.interval, pdu.sync.map, pdu.sync.accuracy) = (80, .init(bits: 0x1F_0000_00FF), .init(code: 6))
+    (pdu.sync.accessAddress, pdu.sync.crcInit, pdu.sync.counter) = (0x5065_4BB1, 0x12_3456, 0x090A)
+    return pdu
+}()
 
 @Suite struct PDUTests {
     @Test(arguments: advertisingPDUs)
@@ -105,7 +117,7 @@ private let controlPDUs: [ControlPDU] = [
         (0x00, 11), (0x01, 7), (0x02, 1), (0x03, 22), (0x04, 12), (0x05, 0), (0x06, 0), (0x07, 1), (0x08, 8),
         (0x09, 8), (0x0A, 0), (0x0B, 0), (0x0C, 5), (0x0D, 1), (0x0E, 8), (0x0F, 23), (0x10, 23), (0x11, 2), (0x12, 0),
         (0x13, 0), (0x14, 8), (0x15, 8), (0x16, 2), (0x17, 2), (0x18, 4),
-        (0x19, 2), (0x1D, 1), (0x1E, 1),
+        (0x19, 2), (0x1C, 34), (0x1D, 1), (0x1E, 1), (0x26, 10), (0x27, 10),
     ])
     func lengthsOfControlPDUs(opcode: UInt8, length: Int) throws {
         let pdu = try #require(controlPDUs.first { $0.opcode.rawValue == opcode })
@@ -115,7 +127,7 @@ private let controlPDUs: [ControlPDU] = [
     @Test(arguments: [UInt8](0...255))
     func everyOpcodeIsReadOrRefused(opcode: UInt8) {
         let isKnown = controlPDUs.contains { $0.opcode.rawValue == opcode }
-        for length in 0..<30 {
+        for length in 0..<40 {
             let bytes = PacketBuffer([opcode] + [UInt8](repeating: 0, count: length))
             let pdu = try? ControlPDU(reading: bytes)
             #expect(isKnown || pdu == nil)
@@ -129,5 +141,45 @@ private let controlPDUs: [ControlPDU] = [
         #expect(read.content == .control && !read.nextExpected && read.sequence && !read.moreData && read.length == 5)
         #expect(throws: PacketError.self) { try DataHeader(reading: [1]) }
         #expect(throws: PacketError.self) { try DataHeader(reading: []) }
+    }
+
+    // Core Vol 6 Part B 2.4.2.27: ID, SyncInfo, connEventCount, lastPaEventCounter, SID with AType and SCA, PHY, AdvA,
+    // syncConnEventCount; and in SyncInfo (2.3.4.6) offset, interval, ChM with SCA, AA, CRCInit, paEventCounter.
+    @Test func periodicSyncIndLaidOutAsInTheSpecification() {
+        let octets: [UInt8] = [
+            0x1C, 0x02, 0x01, 0xC8, 0x00, 0x50, 0x00, 0xFF, 0x00, 0x00, 0x00, 0xDF, 0xB1, 0x4B, 0x65, 0x50, 0x56, 0x34,
+            0x12, 0x0A, 0x09, 0x04, 0x03, 0x06, 0x05, 0xBB, 0x02, 0x06, 0x05, 0x04, 0x03, 0x02, 0xC1, 0x08, 0x07,
+        ]
+        #expect(Array(ControlPDU.periodicSync(train).encoded()) == octets)
+        #expect(octets.count == ControlPDU.maximumOctets)
+    }
+
+    @Test func subratePDUsLaidOutAsInTheSpecification() {
+        let request = SubrateRequest(
+            factorMin: 0x0201,
+            factorMax: 0x0403,
+            maxLatency: 0x0605,
+            continuation: 0x0807,
+            timeout: 0x0A09
+        )
+        #expect(Array(ControlPDU.subrateRequest(request).encoded()) == [0x26, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+        var indication = SubrateIndication()
+        (indication.factor, indication.base, indication.latency) = (0x0201, 0x0403, 0x0605)
+        (indication.continuation, indication.timeout) = (0x0807, 0x0A09)
+        #expect(Array(ControlPDU.subrateIndication(indication).encoded()) == [0x27, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+    }
+
+    // Short offsets in 30 µs, longer ones in 300 µs, and from 2.4576 s on with Offset Adjust; what is too far is 0.
+    @Test(
+        arguments: [
+            (30, 30, 30), (89, 60, 30), (245_699, 245_670, 30), (245_700, 245_700, 300), (2_457_599, 2_457_300, 300),
+            (2_457_900, 2_457_900, 300), (4_914_900, 4_914_900, 300), (4_915_200, 0, 30), (29, 0, 30), (0, 0, 30),
+        ] as [(Int64, Int64, Int64)]
+    )
+    func offsetsOfTrains(offset: Int64, told: Int64, unit: Int64) throws {
+        var sync = SyncInfo()
+        sync.offset = offset
+        let read = try SyncInfo(reading: sync.encoded())
+        #expect(read.offset == told && read.unit == unit && sync.encoded().count == 18)
     }
 }

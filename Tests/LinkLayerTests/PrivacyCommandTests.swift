@@ -22,6 +22,10 @@ private func add(
 
 private func timeout(_ seconds: UInt16) -> LESetResolvablePrivateAddressTimeout { .init(timeout: seconds) }
 
+private func timeouts(_ least: UInt16, _ most: UInt16) -> LESetResolvablePrivateAddressTimeoutV2 {
+    .init(timeoutMin: least, timeoutMax: most)
+}
+
 private let listed: @Sendable (TestHost) -> Void = { $0.send(add()) }
 
 // Core Vol 4 Part E 7.8.38 to 7.8.45, 7.8.77.
@@ -80,6 +84,11 @@ private let cases: [CommandCase] = [
     CommandCase("1 s", .success, timeout(1)),
     CommandCase("1 h", .success, timeout(0x0E10)),
     CommandCase("more than 1 h", .invalidParameters, timeout(0x0E11)),
+    CommandCase("1 s to 1 h", .success, timeouts(1, 0x0E10)),
+    CommandCase("a range of one", .success, timeouts(480, 480)),
+    CommandCase("0 s to 1 h", .invalidParameters, timeouts(0, 0x0E10)),
+    CommandCase("1 s to more than 1 h", .invalidParameters, timeouts(1, 0x0E11)),
+    CommandCase("a range from its end", .invalidParameters, timeouts(481, 480)),
     CommandCase(
         "changes of no set",
         .unknownAdvertisingIdentifier,
@@ -156,7 +165,7 @@ private enum Use: String, Sendable, CaseIterable, CustomTestStringConvertible {
         host.send(Reset())
         #expect(host.send(LERemoveDeviceFromResolvingList(peerIdentity: peer)) == .unknownConnection)
         #expect(!host.controller.privacy.isResolving)
-        #expect(host.controller.privacy.timeout == .seconds(900))
+        #expect(host.controller.privacy.lifetimes == .seconds(900)...(.seconds(900)))
     }
 
     @Test func theCommandsComeWithTheFeature() throws {
@@ -168,6 +177,7 @@ private enum Use: String, Sendable, CaseIterable, CustomTestStringConvertible {
             LEClearResolvingList.supportBit, LEReadResolvingListSize.supportBit,
             LEReadPeerResolvableAddress.supportBit, LEReadLocalResolvableAddress.supportBit,
             LESetAddressResolutionEnable.supportBit, LESetResolvablePrivateAddressTimeout.supportBit,
+            LESetResolvablePrivateAddressTimeoutV2.supportBit,
             LESetPrivacyMode.supportBit,
         ]
         for bit in bits {

@@ -72,6 +72,8 @@ import Testing
         case let command as LERemoveDeviceFromResolvingList: "remove \(name(command.peerIdentity))"
         case let command as LESetPrivacyMode: "mode \(name(command.peerIdentity)) \(command.mode == .device)"
         case let command as LESetResolvablePrivateAddressTimeout: "timeout \(command.timeout)"
+        case let command as LESetResolvablePrivateAddressTimeoutV2:
+            "timeout \(command.timeoutMin) to \(command.timeoutMax)"
         case let command as LESetAddressResolutionEnable: "enable \(command.isEnabled)"
         default: type(of: command).name
         }
@@ -88,7 +90,7 @@ import Testing
         #expect(told().isEmpty)
         begin(privacy, listSize: 2)
         peer.run()
-        #expect(told() == address + ["timeout 100", "add 1 key \(own)", "add 3 key \(own)", "enable true"])
+        #expect(told() == address + ["timeout 53 to 100", "add 1 key \(own)", "add 3 key \(own)", "enable true"])
         privacy.peers = Array(Self.bonds.dropFirst())
         peer.run()
         #expect(told() == ["remove 1", "add 2 - \(own)", "mode 2 true"])
@@ -101,7 +103,15 @@ import Testing
         peer.run()
         #expect(told() == ["remove 2", "remove 3"])
         privacy.reset()
-        begin(privacy, listSize: 2, without: [LESetPrivacyMode.self, LESetResolvablePrivateAddressTimeout.self])
+        // One time for all addresses where the controller draws none, and its own where it cannot be told.
+        let drawn = LESetResolvablePrivateAddressTimeoutV2.self
+        begin(privacy, listSize: 2, without: [LESetPrivacyMode.self, drawn])
+        privacy.peers = [Self.bonds[1]]
+        peer.run()
+        #expect(told() == address + ["timeout 100", "add 2 - \(own)", "enable true"])
+        privacy.reset()
+        let fixed = LESetResolvablePrivateAddressTimeout.self
+        begin(privacy, listSize: 2, without: [LESetPrivacyMode.self, drawn, fixed])
         privacy.peers = [Self.bonds[1]]
         peer.run()
         #expect(told() == address + ["add 2 - \(own)", "enable true"])
@@ -136,7 +146,7 @@ import Testing
         peer.refuses = [LEAddDeviceToResolvingList.opcode: .memoryCapacityExceeded]
         begin(privacy, listSize: 1)
         peer.run()
-        #expect(told() == ["resolvable", "timeout 100", "add 1 key key", "enable true"])
+        #expect(told() == ["resolvable", "timeout 53 to 100", "add 1 key key", "enable true"])
         #expect(!privacy.list.isInUse && privacy.isResolvedByHost(Self.bonds[0].identity))
         privacy.peers = Self.bonds
         peer.run()
@@ -168,7 +178,7 @@ import Testing
         #expect(!privacy.list.isInUse && privacy.quiet.state == .running)
         begin(privacy, listSize: 2)
         peer.run()
-        #expect(told() == ["resolvable", "timeout 100", "add 1 key key", "add 3 key key", "enable true"])
+        #expect(told() == ["resolvable", "timeout 53 to 100", "add 1 key key", "add 3 key key", "enable true"])
         #expect(privacy.quiet.state == .running && privacy.list.entries.count == 2 && !privacy.list.isBehind)
         // A refusal of before is nobody's either.
         peer.refuses = [LEAddDeviceToResolvingList.opcode: .memoryCapacityExceeded]

@@ -122,6 +122,7 @@ import Testing
         simple.supportedCommands = SupportedCommands(
             HCICommandRegistry.all.filter {
                 $0 != LESetResolvablePrivateAddressTimeout.self && $0 != LESetPrivacyMode.self
+                    && $0 != LESetResolvablePrivateAddressTimeoutV2.self
             }
         )
         list.begin(simple)

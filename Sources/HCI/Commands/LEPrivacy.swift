@@ -211,6 +211,32 @@ package struct LESetResolvablePrivateAddressTimeout: HCICommand {
     }
 }
 
+/// LE Set Resolvable Private Address Timeout [v2] (Core Vol 4 Part E 7.8.45): sets between which times a private address is
+/// used. The controller draws one for each address, so that addresses cannot be told to be the same device's by when they
+/// change.
+package struct LESetResolvablePrivateAddressTimeoutV2: HCICommand {
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x009E) }
+    package static var name: String { "LE Set Resolvable Private Address Timeout [v2]" }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 48, bit: 2) }
+
+    /// The shortest time in seconds, 0x0001 to 0x0E10.
+    package var timeoutMin: UInt16 = 0
+    /// The longest time in seconds, 0x0001 to 0x0E10.
+    package var timeoutMax: UInt16 = 0
+
+    package init() {}
+
+    package init(timeoutMin: UInt16, timeoutMax: UInt16) {
+        self.timeoutMin = timeoutMin
+        self.timeoutMax = timeoutMax
+    }
+
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("RPA_Timeout_Min", &timeoutMin)
+        try coder.field("RPA_Timeout_Max", &timeoutMax)
+    }
+}
+
 /// LE Set Privacy Mode (Core Vol 4 Part E 7.8.77): sets how strict to be with a peer.
 package struct LESetPrivacyMode: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x004E) }

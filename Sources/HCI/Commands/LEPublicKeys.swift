@@ -57,6 +57,11 @@ package struct LEGenerateDHKeyV2: HCICommand {
 
     package init() {}
 
+    package init(_ v1: LEGenerateDHKey, keyKind: LEPrivateKeyKind) {
+        self.v1 = v1
+        self.keyKind = keyKind
+    }
+
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try v1.code(&coder)
         try coder.field("Key_Type", &keyKind)

@@ -39,6 +39,11 @@ package enum HCIEventRegistry {
         LEAdvertisingSetTerminated.self,
         LEScanRequestReceived.self,
         LERequestPeerSCAComplete.self,
+        LEPeriodicAdvertisingSyncEstablished.self,
+        LEPeriodicAdvertisingReport.self,
+        LEPeriodicAdvertisingSyncLost.self,
+        LEPeriodicAdvertisingSyncTransferReceived.self,
+        LESubrateChange.self,
     ]
 
     private static let byNumber = Dictionary(

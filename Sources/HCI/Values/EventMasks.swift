@@ -95,6 +95,12 @@ package struct LEEventMask: WireFlags {
     package static let phyUpdateComplete = bit(11)
     /// LE Extended Advertising Report.
     package static let extendedAdvertisingReport = bit(12)
+    /// LE Periodic Advertising Sync Established, version 1.
+    package static let periodicSyncEstablished = bit(13)
+    /// LE Periodic Advertising Report, version 1.
+    package static let periodicReport = bit(14)
+    /// LE Periodic Advertising Sync Lost.
+    package static let periodicSyncLost = bit(15)
     /// LE Scan Timeout.
     package static let scanTimeout = bit(16)
     /// LE Advertising Set Terminated.
@@ -103,8 +109,12 @@ package struct LEEventMask: WireFlags {
     package static let scanRequestReceived = bit(18)
     /// LE Channel Selection Algorithm.
     package static let channelSelectionAlgorithm = bit(19)
+    /// LE Periodic Advertising Sync Transfer Received, version 1.
+    package static let periodicSyncTransferReceived = bit(23)
     /// LE Request Peer SCA Complete.
     package static let requestPeerSCAComplete = bit(30)
+    /// LE Subrate Change.
+    package static let subrateChange = bit(34)
 
     /// What a controller sends when nobody set a mask: the five events of version 4.0.
     package static let initial = LEEventMask(rawValue: 0x1F)
@@ -129,10 +139,15 @@ package struct LEEventMask: WireFlags {
         (.directedAdvertisingReport, "directed advertising report"),
         (.phyUpdateComplete, "phy update complete"),
         (.extendedAdvertisingReport, "extended advertising report"),
+        (.periodicSyncEstablished, "periodic sync established"),
+        (.periodicReport, "periodic report"),
+        (.periodicSyncLost, "periodic sync lost"),
         (.scanTimeout, "scan timeout"),
         (.advertisingSetTerminated, "advertising set terminated"),
         (.scanRequestReceived, "scan request received"),
         (.channelSelectionAlgorithm, "channel selection algorithm"),
+        (.periodicSyncTransferReceived, "periodic sync transfer received"),
         (.requestPeerSCAComplete, "request peer SCA complete"),
+        (.subrateChange, "subrate change"),
     ]
 }

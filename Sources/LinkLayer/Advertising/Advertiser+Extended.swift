@@ -19,6 +19,10 @@ enum ExtendedStage {
 extension Advertiser {
     func beginExtendedEvent() {
         let begin = loop.now
+        var set = set
+        if set.syncInfo != nil {
+            set.syncInfo = train?.syncInfo(from: begin + .microseconds(ExtendedEvent.segmentStart(of: set)))
+        }
         play(
             ExtendedEvent(set, isPrecise: isPrecise, channels: &secondary, place: placement(from: begin)),
             from: begin

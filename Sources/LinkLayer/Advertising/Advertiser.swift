@@ -64,6 +64,8 @@ final class Advertiser: RadioUser {
     var set: AdvertisingSet {
         didSet { interval = nil }
     }
+    /// The periodic advertising of the set, once the host has said how.
+    var train: PeriodicAdvertiser?
     /// The channels of the auxiliary PDUs.
     var secondary: SecondaryChannels
     private(set) var isEnabled = false

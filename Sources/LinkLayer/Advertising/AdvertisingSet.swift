@@ -32,6 +32,8 @@ struct AdvertisingSet {
     var privateTarget: BluetoothAddress?
     /// Which changes of data make another private address necessary.
     var addressChanges: LEAddressChangeReasons = []
+    /// Where the periodic advertising of the set is, if it has any.
+    var syncInfo: SyncInfo?
     /// The transmit power in dBm.
     var txPower: Int8 = 0
     /// Whether the controller knows channel selection algorithm #2.

@@ -78,7 +78,12 @@ struct ExtendedEvent {
     }
 
     /// From the beginning of the event to AUX_ADV_IND, in microseconds.
-    static func segmentStart(_ channels: Int, _ airTime: Int64) -> Int64 {
+    static func segmentStart(of set: AdvertisingSet) -> Int64 {
+        let airTime = set.parameters.primaryPHY.radioPHY.airTimeMicroseconds(octets: primarySize)
+        return segmentStart(set.channels.count, airTime)
+    }
+
+    fileprivate static func segmentStart(_ channels: Int, _ airTime: Int64) -> Int64 {
         Int64(channels - 1) * spacing(airTime) + AuxiliarySegment.start(behind: airTime)
     }
 }
@@ -95,6 +100,7 @@ extension AdvertisingSet {
         if !isAnonymous { header.advertiser = ownAddress }
         if isDirected { header.target = airTarget }
         header.info = info
+        if canBePeriodic { header.sync = syncInfo }
         if parameters.properties.contains(.includeTxPower) { header.txPower = txPower }
         return header
     }

@@ -10,6 +10,8 @@ enum AirFrameKind: Hashable {
     case auxiliary
     /// AUX_CHAIN_IND.
     case chain
+    /// AUX_SYNC_IND.
+    case sync
     /// AUX_SCAN_RSP.
     case scanResponse
     /// A data channel PDU from the central.
@@ -24,6 +26,7 @@ enum AirFrameKind: Hashable {
         case .unspecified: 0
         case .auxiliary: 1 << 7
         case .chain: 1 << 7 | 1 << 12
+        case .sync: 1 << 7 | 2 << 12
         case .scanResponse: 1 << 7 | 3 << 12
         case .fromCentral: 2 << 7
         case .fromPeripheral: 3 << 7
@@ -41,6 +44,8 @@ struct AirDirectory {
     private var centrals = Bounded<UInt32, RadioNode.ID>(maximum)
     /// On which channel the next PDU of an advertiser's chain will be.
     private var chains = Bounded<RadioNode.ID, UInt8>(maximum)
+    /// Trains of periodic advertising by access address, with the channel of the next PDU of a chain.
+    private var trains = Bounded<UInt32, UInt8>(maximum)
     /// When the last AUX_SCAN_REQ on a channel ended.
     private var scanRequests: [UInt8: Instant] = [:]
 
@@ -48,6 +53,7 @@ struct AirDirectory {
     mutating func classify(_ sniffed: SniffedFrame) -> AirFrameKind {
         let frame = sniffed.frame
         guard frame.accessAddress == AdvertisingPDU.accessAddress else {
+            if let next = trains[frame.accessAddress] { return periodic(frame, next) }
             guard let central = centrals[frame.accessAddress] else { return .unspecified }
             return central == sniffed.sender ? .fromCentral : .fromPeripheral
         }
@@ -78,9 +84,26 @@ struct AirDirectory {
         let channel = sniffed.frame.channel
         let isExpected = chains[sniffed.sender] == channel
         chains[sniffed.sender] = Self.nextChannel(sniffed.frame.pdu)
+        learnTrain(sniffed.frame.pdu)
         let asked = scanRequests[channel].map { sniffed.start - $0 }
         if let asked, asked >= .zero, asked <= .microseconds(LinkTiming.interFrameSpace + 4) { return .scanResponse }
         return isExpected ? .chain : .auxiliary
+    }
+
+    /// No channel is the next.
+    private static let noChannel: UInt8 = 0xFF
+
+    /// SyncInfo tells the access address of a train.
+    private mutating func learnTrain(_ pdu: [UInt8]) {
+        guard pdu.count > 3, pdu[2] & 0x3F > 0, pdu[3] & 0x20 != 0,
+            case .extended(let body)? = try? AdvertisingPDU(reading: PacketBuffer(pdu)), let sync = body.extended.sync
+        else { return }
+        if trains[sync.accessAddress] == nil { trains[sync.accessAddress] = Self.noChannel }
+    }
+
+    private mutating func periodic(_ frame: RadioFrame, _ next: UInt8) -> AirFrameKind {
+        trains[frame.accessAddress] = Self.nextChannel(frame.pdu) ?? Self.noChannel
+        return next == frame.channel ? .chain : .sync
     }
 
     /// The channel in AuxPtr; nil without one (2.3.4.5).

@@ -43,6 +43,9 @@ struct CommandTable {
         addLinkCommands()
         addProcedureCommands()
         addEncryptionCommands()
+        addPublicKeyCommands()
+        addSubratingCommands()
+        addPeriodicCommands()
         addHostFlowCommands()
     }
 

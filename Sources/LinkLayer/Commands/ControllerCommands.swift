@@ -56,7 +56,11 @@ extension CommandTable {
         add(LEReadBufferSize.self) { controller, _ in Self.buffers(of: controller) }
         add(LEReadBufferSizeV2.self) { controller, _ in .init(Self.buffers(of: controller)) }
         add(LEReadLocalSupportedFeatures.self) { controller, _ in
-            .init(features: controller.configuration.features)
+            .init(features: controller.configuration.features.union(controller.hostFeatures))
+        }
+        // There is nothing on the pages behind the first.
+        add(LEReadAllLocalSupportedFeatures.self) { controller, _ in
+            .init(page0: controller.configuration.features.union(controller.hostFeatures))
         }
         add(LEReadSupportedStates.self) { _, _ in .init(states: .all) }
         add(LEReadTransmitPower.self) { controller, _ in
@@ -87,13 +91,21 @@ extension CommandTable {
         add(LESetHostFeature.self) { controller, command in
             guard command.bitNumber <= 63 else { return HCIStatus.invalidParameters }
             guard controller.links.isEmpty else { return .commandDisallowed }
-            // The features that a host would complete are not there; saying that it does not is no news (7.8.115).
+            let feature = LEFeatures(rawValue: 1 << UInt64(command.bitNumber))
+            if feature == .connectionSubratingHost, controller.configuration.features.contains(.connectionSubrating) {
+                if command.isSupported {
+                    controller.hostFeatures.insert(feature)
+                } else {
+                    controller.hostFeatures.remove(feature)
+                }
+                return .success
+            }
+            // The others that a host would complete are not there; saying that it does not is no news (7.8.115).
             let hosts: [LEFeatures] = [
                 .connectedIsochronousHost, .connectionSubratingHost, .advertisingCodingSelectionHost,
                 .channelSoundingHost,
             ]
-            let isKnown = hosts.contains(LEFeatures(rawValue: 1 << UInt64(command.bitNumber)))
-            return isKnown && !command.isSupported ? .success : .unsupportedFeatureOrParameter
+            return hosts.contains(feature) && !command.isSupported ? .success : .unsupportedFeatureOrParameter
         }
     }
 

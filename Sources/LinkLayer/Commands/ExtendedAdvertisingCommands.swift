@@ -78,6 +78,7 @@ extension VirtualController {
         if let error = checkOwnAddress(command.ownAddressKind) { return error }
         guard var set = known?.set else { return nil }
         set.parameters = command
+        if known?.train?.isWanted ?? false, !set.canBePeriodic { return .invalidParameters }
         return ExtendedParameterRules.checkData(of: set)
     }
 
@@ -166,19 +167,21 @@ extension VirtualController {
             duration: entry.duration == 0 ? nil : .milliseconds(Int64(entry.duration) * 10),
             maximumEvents: entry.maxEvents
         )
+        advertiser.train?.begin(advertiser.set, map: channelMap)
     }
 
     // MARK: Removing
 
     fileprivate func removeSet(_ number: UInt8) -> HCIStatus {
         guard let advertiser = advertisers[number] else { return .unknownAdvertisingIdentifier }
-        guard !advertiser.isEnabled else { return .commandDisallowed }
+        guard !advertiser.isEnabled, !(advertiser.train?.isWanted ?? false) else { return .commandDisallowed }
         advertisers[number] = nil
         return .success
     }
 
     fileprivate func clearSets() -> HCIStatus {
-        guard !advertisers.values.contains(where: \.isEnabled) else { return .commandDisallowed }
+        let isBusy = advertisers.values.contains { $0.isEnabled || $0.train?.isWanted ?? false }
+        guard !isBusy else { return .commandDisallowed }
         advertisers.removeAll()
         return .success
     }

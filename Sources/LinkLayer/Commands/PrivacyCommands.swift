@@ -34,7 +34,8 @@ extension CommandTable {
         let commands = [
             LEAddDeviceToResolvingList.opcode, LERemoveDeviceFromResolvingList.opcode, LEClearResolvingList.opcode,
             LEReadResolvingListSize.opcode, LEReadPeerResolvableAddress.opcode, LEReadLocalResolvableAddress.opcode,
-            LESetAddressResolutionEnable.opcode, LESetResolvablePrivateAddressTimeout.opcode, LESetPrivacyMode.opcode,
+            LESetAddressResolutionEnable.opcode, LESetResolvablePrivateAddressTimeout.opcode,
+            LESetResolvablePrivateAddressTimeoutV2.opcode, LESetPrivacyMode.opcode,
         ]
         mark(commands, as: .none, feature: .privacy)
     }
@@ -57,7 +58,14 @@ extension CommandTable {
         }
         add(LESetResolvablePrivateAddressTimeout.self) { controller, command in
             guard (0x0001...0x0E10).contains(command.timeout) else { return HCIStatus.invalidParameters }
-            controller.privacy.timeout = .seconds(Int64(command.timeout))
+            let time = Duration.seconds(Int64(command.timeout))
+            controller.privacy.lifetimes = time...time
+            return .success
+        }
+        add(LESetResolvablePrivateAddressTimeoutV2.self) { controller, command in
+            let (least, most) = (command.timeoutMin, command.timeoutMax)
+            guard least >= 0x0001, least <= most, most <= 0x0E10 else { return HCIStatus.invalidParameters }
+            controller.privacy.lifetimes = .seconds(Int64(least))...(.seconds(Int64(most)))
             return .success
         }
     }

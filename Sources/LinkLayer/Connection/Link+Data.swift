@@ -33,6 +33,9 @@ extension Link {
     private func complete() {
         guard let outgoing = queue.acknowledged() else { return }
         if outgoing.endsPacket { owner.link(self, completed: 1) }
+        if outgoing.content == .control, outgoing.payload.first == ControlOpcode.subrateInd.rawValue {
+            return perform(control.subrateAcknowledged())
+        }
         let isTermination = outgoing.payload.first == ControlOpcode.terminateInd.rawValue
         guard outgoing.content == .control, isTermination, case .awaitsAcknowledgement(let reason) = ending else {
             return
@@ -94,7 +97,16 @@ extension Link {
         case .report(let report):
             acceptedOctets = max(acceptedOctets, Int(control.dataLength.rxOctets))
             owner.link(self, reports: report)
+        case .announceSubrate(let pdu):
+            nextSubrating = Subrating(pdu, near: event)
+        case .applySubrate(let pdu):
+            subrating = nextSubrating ?? Subrating(pdu, near: event)
+            nextSubrating = nil
+            restartSupervision()
+        case .heardOfTrain(let pdu):
+            owner.link(self, heardOf: pdu)
         case .applyTiming(let pdu):
+            if control.subrate.factor == 1 { (subrating, continuing) = (Subrating(), 0) }
             let offset = Duration.microseconds(Int64(pdu.windowOffset) * LinkTiming.unit)
             anchor = anchor + offset.drifting(parameters.drift)
             if !isCentral { window = .microseconds(Int64(pdu.windowSize) * LinkTiming.unit) }

@@ -58,11 +58,36 @@ extension Link {
 
     private func finishEvent(wasHeard: Bool) {
         missed = wasHeard ? 0 : min(missed + 1, 1_000)
-        let skipped = wasHeard ? skippable : 0
+        let skipped = unused(wasHeard: wasHeard)
         channels.skip(skipped)
         counter &+= UInt16(truncatingIfNeeded: 1 + skipped)
+        event += 1 + skipped
         anchor = anchor + (skipped == 0 ? interval : interval * (1 + skipped))
         prepareEvent(skipping: skipped)
+    }
+
+    /// How many events lie between this one and the next that is used.
+    private func unused(wasHeard: Bool) -> Int {
+        let skipped = wasHeard ? skippable : 0
+        return subrating.isTrivial && nextSubrating == nil ? skipped : unusedSubrated(skipped: skipped)
+    }
+
+    /// The same where not every event is used, and of those that are so many are skipped. An event with data has others behind
+    /// it (4.5.1); the instant of a change and the event before it are used in any case (5.1.1).
+    private func unusedSubrated(skipped: Int) -> Int {
+        if hasTraffic { continuing = subrating.continuation }
+        hasTraffic = false
+        if continuing > 0 {
+            continuing -= 1
+            return 0
+        }
+        var step = subrating.distance(after: event) + skipped * subrating.factor
+        if let nextSubrating { step = min(step, nextSubrating.distance(after: event)) }
+        if let pending = control.pending {
+            let instant = Int(pending.instant &- counter)
+            if (1..<32_767).contains(instant) { step = min(step, max(1, instant - 1)) }
+        }
+        return step - 1
     }
 
     /// How many events a peripheral passes over (4.5.1): none while anything is under way, and never an instant.
@@ -79,11 +104,14 @@ extension Link {
     func listenSooner() {
         guard !isCentral, case .waiting(let timer, let skipped) = stage, skipped > 0 else { return }
         let early = anchor.microseconds(since: loop.now) - widening - 1
-        let events = min(Int(early / interval.microseconds), skipped)
+        let possible = min(Int(early / interval.microseconds), skipped)
+        // The central sends in events that are used, and in no other.
+        let events = possible - (subrating.distance(after: event - possible - 1) - 1)
         guard early > 0, events > 0 else { return }
         loop.cancel(timer)
         channels.unskip(events)
         counter &-= UInt16(truncatingIfNeeded: events)
+        self.event -= events
         anchor = anchor - interval * events
         prepareEvent(skipping: skipped - events)
     }
@@ -147,6 +175,7 @@ extension Link {
     func radioReceived(_ frame: ReceivedFrame) {
         guard let (header, payload) = read(frame) else { return handle(.corrupted) }
         arbiter.settle(shares[LinkTraffic(header.content, payload)])
+        if !payload.isEmpty { hasTraffic = true }
         presence = .heard(loop.now)
         missed = 0
         rssi = frame.rssi
@@ -165,9 +194,10 @@ extension Link {
         guard !frame.isCorrupted else { return nil }
         var reader = FieldReader(PacketBuffer(frame.frame.pdu))
         var header = DataHeader()
-        guard (try? header.code(&reader)) != nil, Int(header.length) == reader.remaining,
-            Int(header.length) <= acceptedOctets + openOctets
-        else { return nil }
+        guard (try? header.code(&reader)) != nil else { return nil }
+        // Lengths are agreed upon for data; a control PDU is as long as it is (4.5.10).
+        let most = header.content == .control ? max(acceptedOctets, ControlPDU.maximumOctets) : acceptedOctets
+        guard Int(header.length) == reader.remaining, Int(header.length) <= most + openOctets else { return nil }
         return (header, reader.bytes.rest())
     }
 
@@ -198,6 +228,7 @@ extension Link {
             length: UInt8(truncatingIfNeeded: payload.count)
         )
         stage.running?.sentMoreData = queue.hasMore
+        if !payload.isEmpty { hasTraffic = true }
         var pdu = PacketBuffer(headroom: 0, capacity: DataHeader.size + payload.count)
         header.write(to: &pdu)
         pdu.append(contentsOf: payload)
@@ -277,9 +308,12 @@ extension Link {
 
     /// The longest payload that may be sent now: what was agreed upon, as long as it fits into the rest of the event.
     private func payloadLimit(at start: Instant) -> Int {
-        let agreed = min(
-            Int(control.dataLength.txOctets),
-            txPHY.longestPayload(within: Int64(control.dataLength.txTime(txPHY))) - sealOctets
+        let agreed = max(
+            min(
+                Int(control.dataLength.txOctets),
+                txPHY.longestPayload(within: Int64(control.dataLength.txTime(txPHY))) - sealOctets
+            ),
+            queue.controlLength ?? 0
         )
         let wanted = min(agreed, queue.nextLength ?? agreed)
         let least = Int(DataLength.minimumOctets)

@@ -15,6 +15,8 @@ protocol LinkOwner: AnyObject {
     func link(_ link: Link, reports report: LinkControl.Report)
     /// No authenticated packet has come for as long as the host wants to wait.
     func linkIsSilent(_ link: Link)
+    /// The peer has told where a train is.
+    func link(_ link: Link, heardOf train: PeriodicSyncIndication)
     /// The link is gone.
     func link(_ link: Link, endedWith reason: HCIStatus)
 }
@@ -65,12 +67,21 @@ final class Link: RadioUser {
     var transmitCipher: PacketCipher?
     var receiveCipher: PacketCipher?
     var payloadWatch = PayloadWatch.off
+    /// What to do with trains that the peer tells of.
+    var transferRules = SyncTransferRules()
     /// The strength of the last good PDU, in dBm.
     var rssi: Int8 = 127
 
     var stage = LinkStage.new
-    // The event that is being prepared or running.
+    // The event that is being prepared or running, as the air counts it and without an end.
     var counter: UInt16 = 0
+    var event = 0
+    /// Which events are used, and as central those that will be once the peripheral knows of them.
+    var subrating = Subrating()
+    var nextSubrating: Subrating?
+    /// Events behind one with data that are still used, and whether this one has data.
+    var continuing = 0
+    var hasTraffic = false
     var channel: UInt8 = 0
     /// Where the event begins, as far as is known.
     var anchor: Instant
@@ -135,7 +146,7 @@ final class Link: RadioUser {
         let isInDanger = loop.now.nanoseconds(since: lastHeard) >= limitNanoseconds / 2
         return .connection(urgency: missed + (isInDanger ? RadioPriority.danger : 0))
     }
-    var period: Int64? { control.timing.intervalMicroseconds }
+    var period: Int64? { control.timing.intervalMicroseconds * Int64(subrating.factor) }
     /// The interval as the own clock measures it.
     var interval: Duration { control.timing.intervalDuration.drifting(parameters.drift) }
     /// The PHY that is sent with.

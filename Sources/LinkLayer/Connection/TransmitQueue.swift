@@ -57,6 +57,12 @@ struct TransmitQueue {
         return control.first?.count ?? (isHeld ? nil : packets.first?.payload.count)
     }
 
+    /// Octets of a control PDU that is next, sent or not; nil when something else is.
+    var controlLength: Int? {
+        if let inFlight { return inFlight.content == .control ? inFlight.payload.count : nil }
+        return control.first?.count
+    }
+
     mutating func add(control pdu: PacketBuffer) {
         let mayGo = pdu.first.map { Self.sentDuringEncryption.contains(ControlOpcode(rawValue: $0)) } ?? false
         if isHeld, !mayGo { waiting?.append(pdu) } else { control.append(pdu) }

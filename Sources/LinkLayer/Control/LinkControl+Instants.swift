@@ -135,7 +135,11 @@ extension LinkControl {
     // MARK: Instants
 
     /// Far enough ahead for a peripheral that skips events.
-    var newInstant: UInt16 { counter &+ timing.latency &+ Self.minimumEventsAhead }
+    var newInstant: UInt16 {
+        guard subrate.factor > 1 else { return counter &+ timing.latency &+ Self.minimumEventsAhead }
+        // The event that is known may be the last one that was used, and only so many-th ones are.
+        return counter &+ (timing.latency &+ Self.minimumEventsAhead &+ 1) &* subrate.factor
+    }
 
     /// Takes a change that the central has announced, and ends the link when it cannot be (AB-L04): another change still
     /// waits for its instant (5.3), or the instant lies in the past (5.5.1). An instant is past when it is 32,767 or
@@ -168,6 +172,7 @@ extension LinkControl {
         case .timing(let pdu):
             let new = LinkTiming(interval: pdu.interval, latency: pdu.latency, timeout: pdu.timeout)
             let isSame = new == timing
+            if new.interval != timing.interval { endSubrating() }
             timing = new
             actions.append(.applyTiming(pdu))
             if isOwn || !isSame { report(.parameters(.success)) }

@@ -20,6 +20,8 @@ struct LinkControl {
         case clockAccuracy
         case encrypt(EncryptionMachine.Start)
         case ping
+        case subrate(SubrateRequest)
+        case periodicSync(PeriodicSyncIndication)
         case terminate(HCIStatus)
     }
 
@@ -30,6 +32,12 @@ struct LinkControl {
         /// At this event the anchor moves and the timing changes.
         case applyTiming(ConnectionUpdateIndication)
         case applyChannelMap(ChannelMap)
+        /// Both the events of now and those of later are used, until the peripheral has heard of them.
+        case announceSubrate(SubrateIndication)
+        /// From now on these events are used.
+        case applySubrate(SubrateIndication)
+        /// The peer tells where a train is.
+        case heardOfTrain(PeriodicSyncIndication)
         /// The peer's sleep clock is as good as this.
         case applyPeerAccuracy(ClockAccuracy)
         /// Only PDUs of the encryption procedures are sent, until ``release``.
@@ -56,6 +64,7 @@ struct LinkControl {
         case parameters(HCIStatus)
         case parameterRequest(ConnectionParameters)
         case clockAccuracy(HCIStatus, ClockAccuracy)
+        case subrate(HCIStatus, SubrateIndication)
         case encryption(HCIStatus)
         case keyRefresh(HCIStatus)
         case longTermKeyRequest(_ random: UInt64, _ diversifier: UInt16)
@@ -68,6 +77,10 @@ struct LinkControl {
         case length
         case clockAccuracy
         case ping
+        /// The peripheral has asked; the central's decision is due.
+        case subrateAwaitingIndication
+        /// The central has decided, and the peripheral does not know it yet.
+        case subrateAwaitingAcknowledgement
         /// The central has asked; the peripheral's answer is due.
         case parametersAwaitingResponse(ConnectionParameters)
         /// The central has asked; the peripheral's answer is due.
@@ -88,6 +101,8 @@ struct LinkControl {
         case parametersAwaitingIndication
         /// The peripheral has answered; the central's decision is due.
         case phyAwaitingIndication
+        /// The central has decided, and the peripheral does not know it yet.
+        case subrateAwaitingAcknowledgement
         /// Agreed upon; goes into effect at the instant.
         case awaitingInstant
     }
@@ -112,6 +127,8 @@ struct LinkControl {
         var accuracy: ClockAccuracy
         /// The PHY that the connection begins with.
         var firstPHY = LEPHY.le1M
+        /// What a central takes of what the peripheral asks for.
+        var acceptableSubrate = SubrateRequest.initial
         /// For what the keys of a session are made from.
         var random: RandomSource
         /// Whether the host wants to be asked about connection parameters.
@@ -142,6 +159,11 @@ struct LinkControl {
     var txPHY = LEPHY.le1M
     var rxPHY = LEPHY.le1M
     var timing: LinkTiming
+    /// Which events are used; the base counts for nothing here.
+    var subrate = SubrateIndication()
+    /// What the peripheral is being told.
+    var announcedSubrate: SubrateIndication?
+    var acceptableSubrate: SubrateRequest
     /// The event that is being prepared or running.
     var counter: UInt16 = 0
     /// Moves on whenever a PDU of a procedure comes or goes: the peer's time begins anew then.
@@ -151,6 +173,7 @@ struct LinkControl {
     init(_ setup: Setup, timing: LinkTiming) {
         self.setup = setup
         self.timing = timing
+        acceptableSubrate = setup.acceptableSubrate
         dataLength = setup.dataLength
         (txPHY, rxPHY) = (setup.firstPHY, setup.firstPHY)
     }
@@ -259,6 +282,9 @@ struct LinkControl {
         case .phyRequest: return !features.isDisjoint(with: [.phy2M, .phyCoded])
         case .clockAccuracyRequest(let body), .clockAccuracyResponse(let body):
             return features.contains(.sleepClockAccuracyUpdates) && body.accuracy <= 7
+        case .subrateRequest: return isCentral && features.contains(.connectionSubrating)
+        case .subrateIndication: return !isCentral && features.contains(.connectionSubrating)
+        case .periodicSync: return features.contains(.periodicSyncTransferRecipient)
         default: return true
         }
     }
@@ -292,14 +318,17 @@ struct LinkControl {
         case .minimumUsedChannels: break
         case .clockAccuracyRequest(let body): takeClockAccuracy(body, isRequest: true)
         case .clockAccuracyResponse(let body): takeClockAccuracy(body, isRequest: false)
+        case .subrateRequest(let body): takeSubrateRequest(body)
+        case .subrateIndication(let body): takeSubrateIndication(body)
+        case .periodicSync(let body): actions.append(.heardOfTrain(body))
         }
     }
 
     /// Begins the next procedure if none runs that it would collide with.
-    private mutating func startNext() {
+    mutating func startNext() {
         while local == nil, !encryption.isBusy, let request = requests.first {
             switch request {
-            case .phy, .parameters, .channelMap, .encrypt:
+            case .phy, .parameters, .channelMap, .encrypt, .subrate:
                 guard remote == nil, pending == nil else { return }
             default:
                 break
@@ -320,6 +349,9 @@ struct LinkControl {
         case .clockAccuracy: startClockAccuracy()
         case .encrypt(let start): startEncryption(start)
         case .ping: startPing()
+        case .subrate(let wanted): startSubrate(wanted)
+        // It ends with the sending (5.1.13).
+        case .periodicSync(let pdu): send(.periodicSync(pdu))
         case .terminate: break
         }
     }
@@ -361,6 +393,9 @@ struct LinkControl {
         case (.clockAccuracy?, .clockAccuracyReq?), (.clockAccuracy?, nil):
             local = nil
             report(.clockAccuracy(error, .init(code: 0)))
+        case (.subrateAwaitingIndication?, .subrateReq?), (.subrateAwaitingIndication?, nil):
+            local = nil
+            report(.subrate(error, subrate))
         case (.parametersAwaitingResponse(let wanted)?, .connectionParamReq?),
             (.parametersAwaitingResponse(let wanted)?, nil):
             local = nil

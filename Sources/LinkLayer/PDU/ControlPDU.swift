@@ -30,12 +30,18 @@ struct ControlOpcode: WireValue {
     static let phyRsp = ControlOpcode(rawValue: 0x17)
     static let phyUpdateInd = ControlOpcode(rawValue: 0x18)
     static let minUsedChannelsInd = ControlOpcode(rawValue: 0x19)
+    static let periodicSyncInd = ControlOpcode(rawValue: 0x1C)
     static let clockAccuracyReq = ControlOpcode(rawValue: 0x1D)
     static let clockAccuracyRsp = ControlOpcode(rawValue: 0x1E)
+    static let subrateReq = ControlOpcode(rawValue: 0x26)
+    static let subrateInd = ControlOpcode(rawValue: 0x27)
 }
 
 /// A control PDU that this link layer knows.
 enum ControlPDU: Hashable {
+    /// Octets of the longest, LL_PERIODIC_SYNC_IND, with its opcode.
+    static let maximumOctets = 35
+
     case connectionUpdate(ConnectionUpdateIndication)
     case channelMap(ChannelMapIndication)
     case terminate(ErrorIndication)
@@ -64,6 +70,9 @@ enum ControlPDU: Hashable {
     case minimumUsedChannels(MinimumUsedChannels)
     case clockAccuracyRequest(ClockAccuracyExchange)
     case clockAccuracyResponse(ClockAccuracyExchange)
+    case periodicSync(PeriodicSyncIndication)
+    case subrateRequest(SubrateRequest)
+    case subrateIndication(SubrateIndication)
 
     /// Reads a control PDU: its opcode, then its data.
     ///
@@ -100,6 +109,9 @@ enum ControlPDU: Hashable {
         case .minUsedChannelsInd: self = .minimumUsedChannels(try .init(reading: data))
         case .clockAccuracyReq: self = .clockAccuracyRequest(try .init(reading: data))
         case .clockAccuracyRsp: self = .clockAccuracyResponse(try .init(reading: data))
+        case .periodicSyncInd: self = .periodicSync(try .init(reading: data))
+        case .subrateReq: self = .subrateRequest(try .init(reading: data))
+        case .subrateInd: self = .subrateIndication(try .init(reading: data))
         default: throw PacketError(.value(UInt64(number)), at: "Opcode")
         }
     }
@@ -135,6 +147,9 @@ enum ControlPDU: Hashable {
         case .minimumUsedChannels: .minUsedChannelsInd
         case .clockAccuracyRequest: .clockAccuracyReq
         case .clockAccuracyResponse: .clockAccuracyRsp
+        case .periodicSync: .periodicSyncInd
+        case .subrateRequest: .subrateReq
+        case .subrateIndication: .subrateInd
         }
     }
 
@@ -167,6 +182,9 @@ enum ControlPDU: Hashable {
         case .phyUpdate(let body): body
         case .minimumUsedChannels(let body): body
         case .clockAccuracyRequest(let body), .clockAccuracyResponse(let body): body
+        case .periodicSync(let body): body
+        case .subrateRequest(let body): body
+        case .subrateIndication(let body): body
         }
     }
 

@@ -158,20 +158,3 @@ struct ExtendedHeader: PacketFields, Hashable {
         value = present
     }
 }
-
-/// SyncInfo: where the periodic advertising of a set is found (2.3.4.6). Only its interval matters to a scanner that
-/// does not synchronise.
-struct SyncInfo: PacketFields, Hashable {
-    private var offset: UInt16 = 0
-    /// The periodic advertising interval, in units of 1.25 ms.
-    var interval: UInt16 = 0
-    private var rest = PacketBuffer([UInt8](repeating: 0, count: 14))
-
-    init() {}
-
-    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("Sync Packet Offset", &offset)
-        try coder.field("Interval", &interval)
-        try coder.bytes("ChM, SCA, AA, CRCInit and Event Counter", &rest, count: 14)
-    }
-}

@@ -43,8 +43,8 @@ final class LinkPrivacy {
     var list: ResolvingList
     /// Whether private addresses of others are resolved. Own ones are made in any case (7.8.44).
     var isResolving = false
-    /// How long a private address is used.
-    var timeout = LinkPrivacy.initialTimeout
+    /// Between which times a private address is used.
+    var lifetimes = LinkPrivacy.initialTimeout...LinkPrivacy.initialTimeout
 
     private let loop: any EventLoop
     private let random: RandomSource
@@ -59,11 +59,11 @@ final class LinkPrivacy {
     func reset() {
         list.clear()
         isResolving = false
-        timeout = Self.initialTimeout
+        lifetimes = Self.initialTimeout...Self.initialTimeout
     }
 
     /// What a new private address follows from.
-    var rules: RotatingAddress.Rules { .init(now: loop.now, timeout: timeout, random: random) }
+    var rules: RotatingAddress.Rules { .init(now: loop.now, lifetimes: lifetimes, random: random) }
 
     /// Who uses an address; nil when that device is to be ignored, because it shows an identity that it should hide.
     func device(_ address: BluetoothAddress) -> HeardDevice? {

@@ -8,13 +8,23 @@ struct RotatingAddress {
     /// How long an address is used, and where the next one comes from.
     struct Rules {
         var now: Instant
-        /// An address that is older than this is not used any more.
-        var timeout: Duration
+        /// An address is used for as long as the shortest of these at least, and the longest at most.
+        var lifetimes: ClosedRange<Duration>
         var random: RandomSource
+
+        /// Where in the range an address is to end, in parts of ``RotatingAddress/parts``. Nothing is drawn for a range
+        /// that leaves no choice.
+        fileprivate func drawEnd() -> Int64 {
+            lifetimes.lowerBound == lifetimes.upperBound ? 0 : Int64(random.below(UInt64(RotatingAddress.parts) + 1))
+        }
     }
+
+    /// In how many parts a range of lifetimes is cut.
+    fileprivate static let parts: Int64 = 1_024
 
     private let key: Key128
     private var made: Instant
+    private var end: Int64
     /// The address, as it was made last.
     private(set) var address: BluetoothAddress
 
@@ -22,11 +32,14 @@ struct RotatingAddress {
         self.key = key
         made = rules.now
         address = Self.make(key, rules.random)
+        end = rules.drawEnd()
     }
 
-    /// The address to use now.
+    /// The address to use now. Other lifetimes hold for the address that there is, too (Core Vol 4 Part E 7.8.45).
     mutating func current(_ rules: Rules) -> BluetoothAddress {
-        if rules.now >= made + rules.timeout { renew(rules) }
+        let (least, most) = (rules.lifetimes.lowerBound, rules.lifetimes.upperBound)
+        let lifetime = least + .nanoseconds((most - least).nanoseconds / Self.parts * end)
+        if rules.now >= made + lifetime { renew(rules) }
         return address
     }
 
@@ -34,6 +47,7 @@ struct RotatingAddress {
     mutating func renew(_ rules: Rules) {
         made = rules.now
         address = Self.make(key, rules.random)
+        end = rules.drawEnd()
     }
 
     /// prand: 0b01 in front of 22 bits of which one at least is set and one at least is not.

@@ -15,6 +15,8 @@ protocol ScannerOwner: AnyObject {
     func scanner(_ scanner: Scanner, reports report: DirectedAdvertisingReport)
     /// Something has been heard by a scanner of the extended commands.
     func scanner(_ scanner: Scanner, reports report: ExtendedAdvertisingReport)
+    /// AUX_ADV_IND tells where a train is.
+    func scanner(_ scanner: Scanner, heard train: PeriodicTrain)
     /// The time of scanning is over.
     func scannerTimedOut(_ scanner: Scanner)
 }
@@ -163,6 +165,8 @@ final class Scanner: PrimaryListener {
             lost(trail)
             return nil
         }
+        // Whose train is followed is not the scan's business (Core Vol 6 Part B 4.3.5).
+        if isFirst, !trail.isResponse { tell(pdu, frame, trail) }
         guard !isFirst || trail.isResponse || isForUs(trail) else { return nil }
         switch trail.follow(pdu, frame) {
         case .none: report(trail, .complete)
@@ -170,6 +174,26 @@ final class Scanner: PrimaryListener {
         case .lost: lost(trail)
         }
         return trail
+    }
+
+    /// AUX_ADV_IND may say where the periodic advertising of the set is.
+    private func tell(_ pdu: ExtendedAdvertisement, _ frame: ReceivedFrame, _ trail: AuxiliaryTrail) {
+        guard let sync = pdu.extended.sync, let info = trail.info, let advertiser = trail.advertiser,
+            let device = owner.privacy.device(advertiser)
+        else { return }
+        owner.scanner(
+            self,
+            heard: PeriodicTrain(
+                advertiser: device.identity,
+                address: advertiser,
+                sid: info.set,
+                phy: trail.secondaryPHY,
+                sync: sync,
+                anchor: frame.start + .microseconds(sync.offset),
+                reckonedAt: frame.start,
+                uncertainty: sync.accuracy
+            )
+        )
     }
 
     override func lost(_ trail: AuxiliaryTrail) {

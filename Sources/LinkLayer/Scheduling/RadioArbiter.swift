@@ -29,6 +29,8 @@ enum RadioPriority: Comparable {
     /// What an AuxPtr leads to, and answers: there is no other time for them.
     case following
     case advertising
+    /// Periodic advertising, of this device or of another one that is followed: its times are fixed.
+    case periodic
     /// A connection event, with how urgent it is: the events that the link has missed in a row, and far more when its
     /// supervision timeout comes near. Who starves, wins.
     case connection(urgency: Int)

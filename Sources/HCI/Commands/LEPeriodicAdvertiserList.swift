@@ -1,0 +1,89 @@
+import BluetoothTypes
+
+/// LE Add Device To Periodic Advertiser List (Core Vol 4 Part E 7.8.70): adds a set of an advertiser to the list.
+package struct LEAddDeviceToPeriodicAdvertiserList: HCICommand {
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0047) }
+    package static var name: String { "LE Add Device To Periodic Advertiser List" }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 38, bit: 3) }
+
+    /// The advertiser.
+    package var address = BluetoothAddress.none
+    /// Which of the advertiser's sets, 0x00 to 0x0F.
+    package var sid: UInt8 = 0
+
+    package init() {}
+
+    package init(address: BluetoothAddress, sid: UInt8) {
+        self.address = address
+        self.sid = sid
+    }
+
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.typedAddress("Advertiser_Address_Type", "Advertiser_Address", &address)
+        try coder.field("Advertising_SID", &sid)
+    }
+}
+
+/// LE Remove Device From Periodic Advertiser List (Core Vol 4 Part E 7.8.71): takes a set off the list.
+package struct LERemoveDeviceFromPeriodicAdvertiserList: HCICommand {
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0048) }
+    package static var name: String { "LE Remove Device From Periodic Advertiser List" }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 38, bit: 4) }
+
+    /// The advertiser.
+    package var address = BluetoothAddress.none
+    /// Which of the advertiser's sets, 0x00 to 0x0F.
+    package var sid: UInt8 = 0
+
+    package init() {}
+
+    package init(address: BluetoothAddress, sid: UInt8) {
+        self.address = address
+        self.sid = sid
+    }
+
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.typedAddress("Advertiser_Address_Type", "Advertiser_Address", &address)
+        try coder.field("Advertising_SID", &sid)
+    }
+}
+
+/// LE Clear Periodic Advertiser List (Core Vol 4 Part E 7.8.72): empties the list.
+package struct LEClearPeriodicAdvertiserList: HCICommand {
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0049) }
+    package static var name: String { "LE Clear Periodic Advertiser List" }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 38, bit: 5) }
+
+    package init() {}
+
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
+}
+
+/// LE Read Periodic Advertiser List Size (Core Vol 4 Part E 7.8.73): reads how many sets the list holds at most.
+package struct LEReadPeriodicAdvertiserListSize: HCICommand {
+    package struct Response: HCIResponse {
+        package var status = HCIStatus.success
+        /// The number of entries, 1 at least.
+        package var size: UInt8 = 0
+
+        package init() {}
+
+        package init(status: HCIStatus = HCIStatus.success, size: UInt8) {
+            self.status = status
+            self.size = size
+        }
+
+        package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+            try coder.field("Status", &status)
+            try coder.field("Periodic_Advertiser_List_Size", &size)
+        }
+    }
+
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x004A) }
+    package static var name: String { "LE Read Periodic Advertiser List Size" }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 38, bit: 6) }
+
+    package init() {}
+
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
+}

@@ -1,0 +1,132 @@
+import BluetoothTypes
+
+/// LE Periodic Advertising Sync Transfer (Core Vol 4 Part E 7.8.89): tells a peer of a train that this device follows.
+package struct LEPeriodicAdvertisingSyncTransfer: HCICommand {
+    package typealias Response = StatusAndHandle
+
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x005A) }
+    package static var name: String { "LE Periodic Advertising Sync Transfer" }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 40, bit: 6) }
+
+    /// The connection.
+    package var handle = ConnectionHandle(rawValue: 0)
+    /// A number for the host of the peer.
+    package var serviceData: UInt16 = 0
+    /// The synchronization, 0x0000 to 0x0EFF.
+    package var sync: UInt16 = 0
+
+    package init() {}
+
+    package init(handle: ConnectionHandle, serviceData: UInt16, sync: UInt16) {
+        self.handle = handle
+        self.serviceData = serviceData
+        self.sync = sync
+    }
+
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Connection_Handle", &handle)
+        try coder.field("Service_Data", &serviceData)
+        try coder.field("Sync_Handle", &sync)
+    }
+}
+
+/// LE Periodic Advertising Set Info Transfer (Core Vol 4 Part E 7.8.90): tells a peer of a train of this device.
+package struct LEPeriodicAdvertisingSetInfoTransfer: HCICommand {
+    package typealias Response = StatusAndHandle
+
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x005B) }
+    package static var name: String { "LE Periodic Advertising Set Info Transfer" }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 40, bit: 7) }
+
+    /// The connection.
+    package var handle = ConnectionHandle(rawValue: 0)
+    /// A number for the host of the peer.
+    package var serviceData: UInt16 = 0
+    /// The advertising set, 0x00 to 0xEF.
+    package var set: UInt8 = 0
+
+    package init() {}
+
+    package init(handle: ConnectionHandle, serviceData: UInt16, set: UInt8) {
+        self.handle = handle
+        self.serviceData = serviceData
+        self.set = set
+    }
+
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Connection_Handle", &handle)
+        try coder.field("Service_Data", &serviceData)
+        try coder.field("Advertising_Handle", &set)
+    }
+}
+
+/// LE Set Periodic Advertising Sync Transfer Parameters (Core Vol 4 Part E 7.8.91): tells what to do with trains that a peer
+/// tells of.
+package struct LESetPeriodicAdvertisingSyncTransferParameters: HCICommand {
+    package typealias Response = StatusAndHandle
+
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x005C) }
+    package static var name: String { "LE Set Periodic Advertising Sync Transfer Parameters" }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 41, bit: 0) }
+
+    /// The connection.
+    package var handle = ConnectionHandle(rawValue: 0)
+    /// What to do with trains that peers tell of.
+    package var mode = LESyncTransferMode(rawValue: 0)
+    /// Events that may be left out behind one that was heard, 0 to 0x01F3.
+    package var skip: UInt16 = 0
+    /// After how long without the train it is lost, in units of 10 ms, 0x000A to 0x4000.
+    package var timeout: UInt16 = 0
+    /// Which constant tones the train must not have.
+    package var toneKinds: UInt8 = 0
+
+    package init() {}
+
+    package init(handle: ConnectionHandle, mode: LESyncTransferMode, skip: UInt16, timeout: UInt16, toneKinds: UInt8) {
+        self.handle = handle
+        self.mode = mode
+        self.skip = skip
+        self.timeout = timeout
+        self.toneKinds = toneKinds
+    }
+
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Connection_Handle", &handle)
+        try coder.field("Mode", &mode)
+        try coder.field("Skip", &skip)
+        try coder.field("Sync_Timeout", &timeout)
+        try coder.field("CTE_Type", &toneKinds)
+    }
+}
+
+/// LE Set Default Periodic Advertising Sync Transfer Parameters (Core Vol 4 Part E 7.8.92): the same for links to come.
+package struct LESetDefaultPeriodicAdvertisingSyncTransferParameters: HCICommand {
+    package static var opcode: Opcode { Opcode(group: 0x08, command: 0x005D) }
+    package static var name: String { "LE Set Default Periodic Advertising Sync Transfer Parameters" }
+    package static var supportBit: SupportedCommands.Bit? { .init(octet: 41, bit: 1) }
+
+    /// What to do with trains that peers tell of.
+    package var mode = LESyncTransferMode(rawValue: 0)
+    /// Events that may be left out behind one that was heard, 0 to 0x01F3.
+    package var skip: UInt16 = 0
+    /// After how long without the train it is lost, in units of 10 ms, 0x000A to 0x4000.
+    package var timeout: UInt16 = 0
+    /// Which constant tones the train must not have.
+    package var toneKinds: UInt8 = 0
+
+    package init() {}
+
+    package init(mode: LESyncTransferMode, skip: UInt16, timeout: UInt16, toneKinds: UInt8) {
+        self.mode = mode
+        self.skip = skip
+        self.timeout = timeout
+        self.toneKinds = toneKinds
+    }
+
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Mode", &mode)
+        try coder.field("Skip", &skip)
+        try coder.field("Sync_Timeout", &timeout)
+        try coder.field("CTE_Type", &toneKinds)
+    }
+}

@@ -1,0 +1,47 @@
+import BluetoothTypes
+
+/// LE Subrate Change (Core Vol 4 Part E 7.7.65.35): a link uses other events from now on, or what was asked for was refused.
+package struct LESubrateChange: LEEvent {
+    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x23) }
+    package static var name: String { "LE Subrate Change" }
+
+    /// Whether it came about.
+    package var status = HCIStatus.success
+    /// The connection.
+    package var handle = ConnectionHandle(rawValue: 0)
+    /// Every so many events are used.
+    package var factor: UInt16 = 0
+    /// Subrated events that the peripheral may leave out.
+    package var latency: UInt16 = 0
+    /// Events behind one with data that stay in use.
+    package var continuation: UInt16 = 0
+    /// How long silence is borne, in units of 10 ms.
+    package var supervisionTimeout: UInt16 = 0
+
+    package init() {}
+
+    package init(
+        status: HCIStatus = HCIStatus.success,
+        handle: ConnectionHandle,
+        factor: UInt16,
+        latency: UInt16,
+        continuation: UInt16,
+        supervisionTimeout: UInt16
+    ) {
+        self.status = status
+        self.handle = handle
+        self.factor = factor
+        self.latency = latency
+        self.continuation = continuation
+        self.supervisionTimeout = supervisionTimeout
+    }
+
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Status", &status)
+        try coder.field("Connection_Handle", &handle)
+        try coder.field("Subrate_Factor", &factor)
+        try coder.field("Peripheral_Latency", &latency)
+        try coder.field("Continuation_Number", &continuation)
+        try coder.field("Supervision_Timeout", &supervisionTimeout)
+    }
+}

@@ -1,0 +1,98 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+
+/// Commands of those who follow periodic advertising (Core Vol 4 Part E 7.8.67 to 7.8.73, 7.8.88).
+extension CommandTable {
+    mutating func addPeriodicSyncCommands() {
+        add(LEPeriodicAdvertisingCreateSync.self) { controller, command in controller.createSync(command) }
+        add(LEPeriodicAdvertisingCreateSyncCancel.self) { controller, _ in
+            guard controller.synchronizer.cancel() else { return HCIStatus.commandDisallowed }
+            var event = LEPeriodicAdvertisingSyncEstablished()
+            event.status = .operationCancelledByHost
+            controller.host.send(event)
+            return .success
+        }
+        add(LEPeriodicAdvertisingTerminateSync.self) { controller, command in
+            guard controller.synchronizer.follower(command.sync) != nil else {
+                return HCIStatus.unknownAdvertisingIdentifier
+            }
+            controller.synchronizer.remove(command.sync)
+            return .success
+        }
+        add(LESetPeriodicAdvertisingReceiveEnable.self) { controller, command in
+            guard let follower = controller.synchronizer.follower(command.sync) else {
+                return HCIStatus.unknownAdvertisingIdentifier
+            }
+            guard !command.enable.contains(.filtersDuplicates) else { return .unsupportedFeatureOrParameter }
+            follower.rules.reports = command.enable.contains(.reports)
+            return .success
+        }
+        addPeriodicListCommands()
+        let opcodes = [
+            LEPeriodicAdvertisingCreateSync.opcode, LEPeriodicAdvertisingCreateSyncCancel.opcode,
+            LEPeriodicAdvertisingTerminateSync.opcode, LEAddDeviceToPeriodicAdvertiserList.opcode,
+            LERemoveDeviceFromPeriodicAdvertiserList.opcode, LEClearPeriodicAdvertiserList.opcode,
+        ]
+        mark(opcodes, as: .extended, feature: .periodicAdvertising)
+        require(.periodicAdvertising, for: LEReadPeriodicAdvertiserListSize.self)
+        require(.periodicAdvertising, for: LESetPeriodicAdvertisingReceiveEnable.self)
+    }
+
+    private mutating func addPeriodicListCommands() {
+        add(LEAddDeviceToPeriodicAdvertiserList.self) { controller, command in
+            controller.changePeriodicList(command.address, command.sid) { list, entry in
+                guard !list.contains(entry) else { return .invalidParameters }
+                guard list.count < Synchronizer.listSize else { return .memoryCapacityExceeded }
+                list.append(entry)
+                return .success
+            }
+        }
+        add(LERemoveDeviceFromPeriodicAdvertiserList.self) { controller, command in
+            controller.changePeriodicList(command.address, command.sid) { list, entry in
+                guard let index = list.firstIndex(of: entry) else { return .unknownAdvertisingIdentifier }
+                list.remove(at: index)
+                return .success
+            }
+        }
+        add(LEClearPeriodicAdvertiserList.self) { controller, _ in
+            guard controller.synchronizer.wanted == nil else { return HCIStatus.commandDisallowed }
+            controller.synchronizer.list = []
+            return .success
+        }
+        add(LEReadPeriodicAdvertiserListSize.self) { _, _ in .init(size: UInt8(Synchronizer.listSize)) }
+    }
+}
+
+/// Whether a train can be followed like this: 5 times without it, and 100 ms to 163.84 s.
+func isFollowingValid(skip: UInt16, timeout: UInt16) -> Bool {
+    skip <= 0x01F3 && (0x000A...0x4000).contains(timeout)
+}
+
+extension VirtualController {
+    fileprivate func createSync(_ command: LEPeriodicAdvertisingCreateSync) -> HCIStatus {
+        guard synchronizer.wanted == nil else { return .commandDisallowed }
+        guard isFollowingValid(skip: command.skip, timeout: command.timeout) else { return .invalidParameters }
+        // Without ADI it cannot be told whether data are the same.
+        guard !command.options.contains(.filtersDuplicates) else { return .unsupportedFeatureOrParameter }
+        if !command.options.contains(.usesList) {
+            guard command.sid <= 0x0F, command.address.kind.rawValue <= 1 else { return .invalidParameters }
+            let entry = Synchronizer.Entry(advertiser: command.address.device, sid: command.sid)
+            guard !synchronizer.isFollowing(entry) else { return .connectionAlreadyExists }
+        }
+        guard synchronizer.count < Synchronizer.maximumTrains else { return .memoryCapacityExceeded }
+        synchronizer.look(for: command)
+        return .success
+    }
+
+    /// Changes the list unless it is in use.
+    fileprivate func changePeriodicList(
+        _ address: BluetoothAddress,
+        _ sid: UInt8,
+        _ change: (inout [Synchronizer.Entry], Synchronizer.Entry) -> HCIStatus
+    ) -> HCIStatus {
+        guard synchronizer.wanted == nil else { return .commandDisallowed }
+        guard address.kind.rawValue <= 1, sid <= 0x0F else { return .invalidParameters }
+        return change(&synchronizer.list, Synchronizer.Entry(advertiser: address.device, sid: sid))
+    }
+}

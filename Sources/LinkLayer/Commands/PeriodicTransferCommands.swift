@@ -1,0 +1,84 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+
+/// Commands by which devices tell each other of trains (Core Vol 4 Part E 7.8.89 to 7.8.92).
+extension CommandTable {
+    mutating func addPeriodicTransferCommands() {
+        add(LEPeriodicAdvertisingSyncTransfer.self) { controller, command in
+            .init(controller.transfer(command), handle: command.handle)
+        }
+        add(LEPeriodicAdvertisingSetInfoTransfer.self) { controller, command in
+            .init(controller.transfer(command), handle: command.handle)
+        }
+        add(LESetPeriodicAdvertisingSyncTransferParameters.self) { controller, command in
+            let rules = SyncTransferRules(mode: command.mode, skip: command.skip, timeout: command.timeout)
+            guard let link = controller.link(command.handle) else {
+                return .init(.unknownConnection, handle: command.handle)
+            }
+            let error = rules.error
+            if error == nil { link.transferRules = rules }
+            return .init(error ?? .success, handle: command.handle)
+        }
+        add(LESetDefaultPeriodicAdvertisingSyncTransferParameters.self) { controller, command in
+            let rules = SyncTransferRules(mode: command.mode, skip: command.skip, timeout: command.timeout)
+            if let error = rules.error { return error }
+            controller.defaultTransferRules = rules
+            return HCIStatus.success
+        }
+        require(.periodicSyncTransferSender, for: LEPeriodicAdvertisingSyncTransfer.self)
+        require(.periodicSyncTransferSender, for: LEPeriodicAdvertisingSetInfoTransfer.self)
+        require(.periodicSyncTransferRecipient, for: LESetPeriodicAdvertisingSyncTransferParameters.self)
+        require(.periodicSyncTransferRecipient, for: LESetDefaultPeriodicAdvertisingSyncTransferParameters.self)
+    }
+}
+
+extension SyncTransferRules {
+    /// What is wrong with them, if anything is.
+    fileprivate var error: HCIStatus? {
+        guard mode.rawValue <= 3 else { return .invalidParameters }
+        guard mode != .filtersDuplicates else { return .unsupportedFeatureOrParameter }
+        return mode == .ignore || isFollowingValid(skip: skip, timeout: timeout) ? nil : .invalidParameters
+    }
+}
+
+extension VirtualController {
+    fileprivate func transfer(_ command: LEPeriodicAdvertisingSyncTransfer) -> HCIStatus {
+        guard let link = link(command.handle) else { return .unknownConnection }
+        guard let follower = synchronizer.follower(command.sync) else { return .unknownAdvertisingIdentifier }
+        let train = follower.train
+        var pdu = indication(
+            of: { counter, offset in
+                var sync = train.sync
+                (sync.counter, sync.offset) = (counter, offset)
+                return sync
+            },
+            at: (follower.anchor, follower.counter),
+            on: link
+        )
+        (pdu.sid, pdu.advertiser, pdu.phy) = (train.sid, train.address, LEPHYs(train.phy) ?? [])
+        pdu.lastCounter = follower.lastCounter
+        return tell(pdu, command.serviceData, on: link)
+    }
+
+    fileprivate func transfer(_ command: LEPeriodicAdvertisingSetInfoTransfer) -> HCIStatus {
+        guard let link = link(command.handle) else { return .unknownConnection }
+        guard let advertiser = advertisers[command.set] else { return .unknownAdvertisingIdentifier }
+        guard let train = advertiser.train, train.isRunning else { return .commandDisallowed }
+        var pdu = indication(of: train.syncInfo(at:offset:), at: train.event(after: loop.now), on: link)
+        let set = advertiser.set
+        (pdu.sid, pdu.advertiser, pdu.phy) = (set.parameters.sid, set.ownAddress, LEPHYs(train.phy) ?? [])
+        return tell(pdu, command.serviceData, on: link)
+    }
+
+    private func tell(_ pdu: PeriodicSyncIndication, _ serviceData: UInt16, on link: Link) -> HCIStatus {
+        var pdu = pdu
+        pdu.serviceData = serviceData
+        // Known only once features have been exchanged.
+        guard link.control.remoteFeatures?.contains(.periodicSyncTransferRecipient) ?? false else {
+            return .unsupportedRemoteFeature
+        }
+        guard link.ending == nil else { return .commandDisallowed }
+        return link.request(.periodicSync(pdu)) ? .success : .controllerBusy
+    }
+}

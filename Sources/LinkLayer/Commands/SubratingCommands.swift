@@ -1,0 +1,44 @@
+import BluetoothTypes
+import HCI
+
+/// Commands of connection subrating (Core Vol 4 Part E 7.8.123, 7.8.124).
+extension CommandTable {
+    mutating func addSubratingCommands() {
+        add(LESetDefaultSubrate.self) { controller, command in
+            let range = SubrateRequest(
+                factorMin: command.subrateMin,
+                factorMax: command.subrateMax,
+                maxLatency: command.maxLatency,
+                continuation: command.continuation,
+                timeout: command.supervisionTimeout
+            )
+            guard range.isValid else { return HCIStatus.invalidParameters }
+            controller.acceptableSubrate = range
+            return .success
+        }
+        add(LESubrateRequest.self) { controller, command in controller.requestSubrate(command) }
+        require(.connectionSubrating, for: LESetDefaultSubrate.self)
+        require(.connectionSubrating, for: LESubrateRequest.self)
+    }
+}
+
+extension VirtualController {
+    fileprivate func requestSubrate(_ command: LESubrateRequest) -> HCIStatus {
+        guard let link = link(command.handle) else { return .unknownConnection }
+        let wanted = SubrateRequest(
+            factorMin: command.subrateMin,
+            factorMax: command.subrateMax,
+            maxLatency: command.maxLatency,
+            continuation: command.continuation,
+            timeout: command.supervisionTimeout
+        )
+        let events = Int64(wanted.factorMax) * (Int64(wanted.maxLatency) + 1)
+        guard wanted.isValid,
+            2 * link.control.timing.intervalMicroseconds * events < Int64(wanted.timeout) * 10_000
+        else { return .invalidParameters }
+        // Known only once features have been exchanged.
+        guard link.control.peerHasSubrating else { return .unsupportedRemoteFeature }
+        guard link.ending == nil else { return .commandDisallowed }
+        return link.request(.subrate(wanted)) ? .success : .controllerBusy
+    }
+}

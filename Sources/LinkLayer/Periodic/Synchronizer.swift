@@ -1,0 +1,180 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import Radio
+
+/// Finds trains and keeps those that are followed (Core Vol 6 Part B 4.4.3.4, 4.3.5).
+final class Synchronizer {
+    /// Trains that are followed at the same time, at most.
+    static let maximumTrains = 8
+    /// Sets on the periodic advertiser list, at most.
+    static let listSize = 16
+
+    /// A set of an advertiser.
+    struct Entry: Hashable {
+        var advertiser: BluetoothAddress
+        var sid: UInt8
+    }
+
+    /// Why a train is followed, and so what the host is told of the beginning.
+    enum Reason: Hashable {
+        /// The host has asked for it.
+        case asked
+        /// A peer has told of it.
+        case told(ConnectionHandle, serviceData: UInt16)
+    }
+
+    /// The periodic advertiser list.
+    var list: [Entry] = []
+    /// What is looked for.
+    private(set) var wanted: LEPeriodicAdvertisingCreateSync?
+    private var followers: [UInt16: (follower: PeriodicFollower, reason: Reason)] = [:]
+    private var lastHandle: UInt16 = 0
+    private unowned let controller: VirtualController
+
+    init(_ controller: VirtualController) {
+        self.controller = controller
+    }
+
+    /// The train with this handle, once it has been heard.
+    func follower(_ handle: UInt16) -> PeriodicFollower? {
+        guard let follower = followers[handle]?.follower, follower.isEstablished else { return nil }
+        return follower
+    }
+
+    /// Whether a set is followed, or about to be.
+    func isFollowing(_ entry: Entry) -> Bool {
+        followers.values.contains { $0.follower.entry == entry }
+    }
+
+    /// How many trains are followed.
+    var count: Int { followers.count }
+
+    /// What a reset leaves.
+    func reset() {
+        for entry in followers.values { entry.follower.stop() }
+        followers = [:]
+        list = []
+        wanted = nil
+    }
+
+    /// Looks for a train from now on.
+    func look(for command: LEPeriodicAdvertisingCreateSync) {
+        wanted = command
+    }
+
+    /// Looks no longer. False when nothing was looked for.
+    func cancel() -> Bool {
+        guard wanted != nil else { return false }
+        for (handle, entry) in followers where entry.reason == .asked && !entry.follower.isEstablished {
+            remove(handle)
+        }
+        wanted = nil
+        return true
+    }
+
+    /// Follows a train no longer.
+    func remove(_ handle: UInt16) {
+        followers.removeValue(forKey: handle)?.follower.stop()
+    }
+
+    /// AUX_ADV_IND tells of a train.
+    func heard(_ train: PeriodicTrain) {
+        let entry = Entry(advertiser: train.advertiser.device, sid: train.sid)
+        guard let wanted, train.sync.isUsable, !isFollowing(entry), !isUnderWay else { return }
+        let isMeant =
+            wanted.options.contains(.usesList)
+            ? list.contains(entry) : Entry(advertiser: wanted.address.device, sid: wanted.sid) == entry
+        guard isMeant else { return }
+        let timeout = Duration.milliseconds(Int64(wanted.timeout) * 10)
+        let rules = PeriodicRules(
+            skip: wanted.skip,
+            timeout: timeout,
+            reports: !wanted.options.contains(.withoutReports)
+        )
+        follow(train, rules, .asked)
+    }
+
+    private var isUnderWay: Bool {
+        followers.values.contains { $0.reason == .asked && !$0.follower.isEstablished }
+    }
+
+    /// Begins to follow a train. What there is no room for is not followed.
+    func follow(_ train: PeriodicTrain, _ rules: PeriodicRules, _ reason: Reason) {
+        guard followers.count < Self.maximumTrains else { return }
+        repeat {
+            lastHandle = lastHandle >= ConnectionHandle.maximum.rawValue ? 0 : lastHandle + 1
+        } while followers[lastHandle] != nil
+        let follower = PeriodicFollower(
+            train,
+            rules,
+            handle: lastHandle,
+            arbiter: controller.arbiter,
+            loop: controller.loop,
+            accuracy: ClockAccuracy(code: controller.configuration.clockAccuracy.rawValue),
+            owner: self
+        )
+        followers[lastHandle] = (follower, reason)
+        follower.start()
+    }
+}
+
+extension Synchronizer: PeriodicFollowerOwner {
+    func followerEstablished(_ follower: PeriodicFollower) {
+        tell(.success, follower)
+    }
+
+    func followerLost(_ follower: PeriodicFollower) {
+        if follower.isEstablished {
+            remove(follower.handle)
+            controller.host.send(LEPeriodicAdvertisingSyncLost(sync: follower.handle))
+        } else {
+            tell(.connectionFailedToBeEstablished, follower)
+            remove(follower.handle)
+        }
+    }
+
+    func follower(_ follower: PeriodicFollower, reports report: LEPeriodicAdvertisingReport) {
+        controller.host.send(report)
+    }
+
+    /// Tells the host how the beginning has come out.
+    private func tell(_ status: HCIStatus, _ follower: PeriodicFollower) {
+        guard let reason = followers[follower.handle]?.reason else { return }
+        let train = follower.train
+        switch reason {
+        case .asked:
+            wanted = nil
+            controller.host.send(
+                LEPeriodicAdvertisingSyncEstablished(
+                    status: status,
+                    sync: follower.handle,
+                    sid: train.sid,
+                    address: train.advertiser,
+                    phy: train.phy,
+                    interval: train.sync.interval,
+                    accuracy: LEClockAccuracy(rawValue: train.sync.accuracy.code)
+                )
+            )
+        case .told(let handle, let serviceData):
+            controller.host.send(
+                LEPeriodicAdvertisingSyncTransferReceived(
+                    status: status,
+                    handle: handle,
+                    serviceData: serviceData,
+                    sync: follower.handle,
+                    sid: train.sid,
+                    address: train.advertiser,
+                    phy: train.phy,
+                    interval: train.sync.interval,
+                    accuracy: LEClockAccuracy(rawValue: train.sync.accuracy.code)
+                )
+            )
+        }
+    }
+}
+
+extension PeriodicFollower {
+    /// Whose train it is.
+    var entry: Synchronizer.Entry { .init(advertiser: train.advertiser.device, sid: train.sid) }
+}
