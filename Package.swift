@@ -206,7 +206,8 @@ let package = Package(
         .executableTarget(
             name: "harald",
             dependencies: [
-                "SourceChecks", "BluetoothTypes", "Security", "Privacy", "EventLoops", "Radio", "HCI", "HCIHost",
+                "CLinux", "SourceChecks", "BluetoothTypes", "Security", "Privacy", "EventLoops", "Radio", "HCI",
+                "HCIHost",
                 "HCITransports",
                 "LinkLayer", "L2CAP", "ATT",
                 "GATT",

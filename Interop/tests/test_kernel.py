@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
@@ -170,3 +171,12 @@ async def test_an_adapter_that_is_unplugged_is_found_again(machine: Machine, bin
             await machine.wait("serve", "advertising as", 40)
             text = await machine.run(f"{binary} explore --controller hci0 'Harald HR'", 60)
             assert "value of 2A37" in text
+
+
+async def test_a_controller_is_kept_over_a_crash_of_the_service(machine: Machine, binary: str) -> None:
+    """Nobody else can take it before the service is back, and it goes back to the kernel when the service ends in good order."""
+    script = machines.ROOT / "Interop/peers/descriptor_store.py"
+    async with adapters(machine, 1):
+        said = await machine.run(f"HOME=/tmp {sys.executable} {script} {binary} /tmp/kept hci0", 100)
+    words = ["kept", "after the crash: program", "on again with the one that was kept", "removed", "after the end: nobody"]
+    assert [line for line in said.splitlines() if line.split(":")[0] in {each.split(":")[0] for each in words}] == words, said

@@ -55,9 +55,13 @@ package final class ControllerTransport: HCITransport {
                 case .failure(let error):
                     opened(.failure(.unreachable(address: "\(choice)", reason: error.description)))
                 case .success(let adapter):
-                    UserChannelTransport.attach(adapter.socket, place: adapter.place, calls: finder.calls, loop: loop) {
-                        [self] in opened($0.map { $0 })
-                    }
+                    UserChannelTransport.attach(
+                        adapter.socket,
+                        place: adapter.place,
+                        keeper: finder.keeper,
+                        calls: finder.calls,
+                        loop: loop
+                    ) { [self] in opened($0.map { $0 }) }
                 }
             },
             loop: loop

@@ -134,4 +134,56 @@ import Testing
         let error = UserChannelError.noSuchAdapter("hci:usb-9-9", known: ["hci0", "hci1"])
         #expect(throws: error) { try finder.take(.attachment("usb-9-9")) }
     }
+
+    /// What is kept, in words.
+    private final class Keeper: AdapterKeeper {
+        private let said = Mutex<[String]>([])
+
+        func keep(_ socket: Int32) { said.withLock { $0.append("keep \(socket)") } }
+        func forget() { said.withLock { $0.append("forget") } }
+
+        func take() -> [String] {
+            said.withLock { said in
+                defer { said = [] }
+                return said
+            }
+        }
+    }
+
+    @Test(
+        "an adapter that was kept over a crash is used as it is, without what was said to the one before, and only once"
+    )
+    func anAdapterThatWasKept() throws {
+        let (kernel, files, keeper) = (StandInKernel([0: .init(), 1: .init()]), try ScratchFiles(), Keeper())
+        let adapters = KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path)
+        let first = try AdapterFinder(adapters, keeper: keeper).take(.number(1))
+        #expect(keeper.take() == ["keep \(first.socket)"])
+        let controller = try #require(kernel.controller(of: 1))
+        for octet in 0..<3 as Range<UInt8> { _ = Foundation.send(controller, [4, 0x10, 1, octet], 4, 0) }
+        _ = kernel.takeAsked()
+        let finder = AdapterFinder(adapters, kept: first.socket, keeper: keeper)
+        #expect(try finder.take(.first) == first)
+        // It was not bound, nor kept, anew, and nothing is left to be read.
+        #expect(kernel.takeAsked().isEmpty && keeper.take().isEmpty)
+        #expect(!kernel.wait(for: first.socket, milliseconds: 0))
+        let second = try finder.take(.first)
+        #expect(second.name == "hci0" && keeper.take() == ["keep \(second.socket)"])
+        for socket in [first.socket, second.socket] { kernel.close(socket) }
+    }
+
+    @Test(
+        "what was kept and is no adapter, another one, or gone, is given back, and the one that is meant is taken",
+        arguments: [nil, 1, 0] as [UInt16?]
+    )
+    func whatWasKeptAndIsNotMeant(adapter: UInt16?) throws {
+        let (kernel, files, keeper) = (StandInKernel([0: .init(), 1: .init()]), try ScratchFiles(), Keeper())
+        let adapters = KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path)
+        let kept = try adapter.map { try AdapterFinder(adapters).take(.number($0)).socket } ?? kernel.openSocket()
+        if adapter == 0 { shutdown(try #require(kernel.controller(of: 0)), Int32(SHUT_RDWR)) }
+        _ = kernel.takeAsked()
+        let taken = try AdapterFinder(adapters, kept: kept, keeper: keeper).take(.number(0))
+        #expect(taken.name == "hci0" && keeper.take() == ["forget", "keep \(taken.socket)"])
+        #expect(kernel.takeAsked() == (adapter.map { ["close hci\($0)"] } ?? []) + ["down hci0", "bind hci0"])
+        kernel.close(taken.socket)
+    }
 }

@@ -125,7 +125,7 @@ import Testing
         let (terminal, loop) = (try #require(PseudoTerminal()), NIOEventLoop())
         let options = SerialOptions(path: terminal.path, rate: isThreeWire ? 115_200 : nil, isThreeWire: isThreeWire)
         let far = Far()
-        let answer: HCIPacket = await withCheckedContinuation { continuation in
+        let answer: HCIPacket? = await withCheckedContinuation { continuation in
             loop.submit {
                 ChannelLine.device(terminal.take(), place: "terminal", loop: loop) { result in
                     guard case .success(let line) = result else { return }
@@ -137,6 +137,7 @@ import Testing
                     far.ends.append(transport)
                     let host = ControllerTransport(.serial(options), loop: loop)
                     host.onReceive = { continuation.resume(returning: $0) }
+                    host.onClose = { _ in continuation.resume(returning: nil) }
                     host.send(HCIPacket(Reset()))
                     far.ends.append(host)
                 }
@@ -145,11 +146,14 @@ import Testing
         #expect(answer == HCIPacket(.event, [0x0E, 0x04, 1, 3, 0x0C, 0]))
         await withCheckedContinuation { continuation in
             loop.submit {
-                for end in far.ends { end.close() }
+                // One whose other end is gone would be told of it.
+                for end in far.ends.reversed() { end.close() }
                 far.ends = []
                 continuation.resume()
             }
         }
+        // A terminal that nobody has open is hung up.
+        withExtendedLifetime(terminal) {}
     }
 
     /// What lives on the loop of a test.

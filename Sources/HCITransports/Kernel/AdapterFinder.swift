@@ -14,6 +14,9 @@ package final class AdapterFinder: Sendable {
     /// How long to wait in between.
     static let pause: UInt32 = 200
 
+    /// Packets that wait in a socket that was kept; the kernel has room for fewer.
+    static let maximumStale = 10_000
+
     /// What has been taken.
     package struct Taken: Hashable, Sendable {
         /// The socket, which is the adapter as long as it is open.
@@ -26,16 +29,31 @@ package final class AdapterFinder: Sendable {
 
     package let adapters: KernelAdapters
     var calls: any KernelCalls { adapters.calls }
+    /// Keeps what is taken; nil where nobody does.
+    let keeper: (any AdapterKeeper)?
+    // What a process before this one had, if it was kept, until somebody has asked for it.
+    private let kept: Mutex<Int32?>
     // The address of the one that was taken last.
     private let last = Mutex<BluetoothAddress?>(nil)
 
     /// On the kernel of this machine, or on another.
-    package init(_ adapters: KernelAdapters = KernelAdapters()) {
+    ///
+    /// - Parameters:
+    ///   - kept: The socket of an adapter that was taken by a process before this one.
+    ///   - keeper: Where sockets are kept for the next one.
+    package init(
+        _ adapters: KernelAdapters = KernelAdapters(),
+        kept: Int32? = nil,
+        keeper: (any AdapterKeeper)? = nil
+    ) {
         self.adapters = adapters
+        self.kept = Mutex(kept)
+        self.keeper = keeper
     }
 
     /// Takes the adapter that is meant. The driver may load firmware meanwhile, for seconds: not on a loop.
     package func take(_ choice: AdapterChoice) throws(UserChannelError) -> Taken {
+        if let taken = takeKept(choice) { return taken }
         let known = try adapters.list()
         guard !known.isEmpty else { throw .noAdapters }
         let candidates = candidates(for: choice, among: known)
@@ -45,6 +63,7 @@ package final class AdapterFinder: Sendable {
             do throws(UserChannelError) {
                 let socket = try take(adapter)
                 last.withLock { $0 = adapter.address ?? $0 }
+                keeper?.keep(socket)
                 return Taken(socket: socket, place: adapter.place, name: adapter.name)
             } catch {
                 reasons.append(error)
@@ -52,6 +71,37 @@ package final class AdapterFinder: Sendable {
         }
         if choice != .first, let reason = reasons.first { throw reason }
         throw .noneUsable(reasons)
+    }
+
+    /// The one that a process before this one had, if it is meant. What it was told after that process ended is nothing to anybody.
+    private func takeKept(_ choice: AdapterChoice) -> Taken? {
+        let found = kept.withLock { kept in
+            defer { kept = nil }
+            return kept
+        }
+        guard let socket = found else { return nil }
+        let candidates = candidates(for: choice, among: (try? adapters.list()) ?? [])
+        guard let binding = calls.binding(of: socket), binding.channel == HCIChannel.user.rawValue,
+            let adapter = candidates.first(where: { $0.index == binding.adapter }), drain(socket)
+        else {
+            keeper?.forget()
+            calls.close(socket)
+            return nil
+        }
+        last.withLock { $0 = adapter.address ?? $0 }
+        return Taken(socket: socket, place: adapter.place, name: adapter.name)
+    }
+
+    /// Reads what is there; false where the adapter is gone.
+    private func drain(_ socket: Int32) -> Bool {
+        for _ in 0..<Self.maximumStale {
+            do throws(ErrorNumber) {
+                guard try !calls.read(socket, atMost: UserChannelTransport.maximumLength).isEmpty else { return false }
+            } catch {
+                return error.code == EAGAIN
+            }
+        }
+        return false
     }
 
     private func candidates(for choice: AdapterChoice, among known: [KernelAdapter]) -> [KernelAdapter] {

@@ -35,13 +35,21 @@ package final class UserChannelTransport: HCITransport {
     package var maximumACLPayload: Int? { Self.writeSizes.upperBound - 5 }
 
     private let socket: Int32
+    private let keeper: (any AdapterKeeper)?
     private let calls: any KernelCalls
     private let loop: NIOEventLoop
     private var channel: (any Channel)?
     private var isOpen = true
     private var unsent = Deque<[UInt8]>()
 
-    private init(socket: Int32, place: String, calls: any KernelCalls, loop: NIOEventLoop) {
+    private init(
+        socket: Int32,
+        place: String,
+        keeper: (any AdapterKeeper)?,
+        calls: any KernelCalls,
+        loop: NIOEventLoop
+    ) {
+        self.keeper = keeper
         self.socket = socket
         self.place = place
         self.calls = calls
@@ -58,11 +66,12 @@ package final class UserChannelTransport: HCITransport {
     package static func attach(
         _ socket: Int32,
         place: String,
+        keeper: (any AdapterKeeper)? = nil,
         calls: any KernelCalls = LinuxCalls(),
         loop: NIOEventLoop,
         completion: @escaping (Result<UserChannelTransport, HCITransportError>) -> Void
     ) {
-        let transport = UserChannelTransport(socket: socket, place: place, calls: calls, loop: loop)
+        let transport = UserChannelTransport(socket: socket, place: place, keeper: keeper, calls: calls, loop: loop)
         let input: Int32
         do throws(ErrorNumber) {
             // swift-nio closes what it reads from, and writes several packets at once: so it has a descriptor for reading alone.
@@ -150,6 +159,7 @@ package final class UserChannelTransport: HCITransport {
         unsent.removeAll()
         channel?.close(promise: nil)
         channel = nil
+        keeper?.forget()
         calls.close(socket)
     }
 

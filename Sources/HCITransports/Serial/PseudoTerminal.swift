@@ -25,7 +25,14 @@ package final class PseudoTerminal: Sendable {
             cfmakeraw(&settings)
             tcsetattr(other, TCSANOW, &settings)
         }
-        path = ttyname(other).map { String(cString: $0) } ?? ""
+        // ttyname(3) has one place for all threads.
+        var name = [CChar](repeating: 0, count: 128)
+        guard ttyname_r(other, &name, name.count) == 0 else {
+            close(own)
+            close(other)
+            return nil
+        }
+        path = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     deinit {

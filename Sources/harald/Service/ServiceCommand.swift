@@ -61,7 +61,15 @@ struct ServiceCommand: ParsableCommand {
         configuration.deviceName = name
         configuration.pairing.ioCapability = .keyboardDisplay
         configuration.keep(in: store ?? StateDirectory.bonds())
-        let system = line.startSystem(configuration, waits: true, loop: loop, capture: capture, outcome: outcome)
+        let finder = AdapterFinder(kept: ServiceManager.keptController, keeper: DescriptorStore())
+        let system = line.startSystem(
+            configuration,
+            waits: true,
+            finder: finder,
+            loop: loop,
+            capture: capture,
+            outcome: outcome
+        )
         let desk = system.with { LoopBound(PromptDesk($0, policy: policy), loop: loop) }
         readAgain(into: desk)
         let counting = counting

@@ -1,4 +1,6 @@
+import CLinux
 import Foundation
+import HCITransports
 
 #if canImport(Glibc)
     import Glibc
@@ -6,23 +8,43 @@ import Foundation
     import Musl
 #endif
 
-/// What systemd and a service say to each other (sd_notify(3), sd_listen_fds(3)), where there is one.
+/// What systemd and a service say to each other (sd_notify(3), sd_listen_fds(3), FILE_DESCRIPTOR_STORE), where there is one.
 enum ServiceManager {
     /// The number of the first descriptor that is handed over.
     private static let firstDescriptor: Int32 = 3
+    /// Descriptors that are taken over, at most: a socket, and a controller.
+    private static let maximumDescriptors: Int32 = 16
+    /// What the descriptor of a controller is called that is kept for the next service.
+    private static let controllerName = "controller"
 
-    /// The socket that the unit of the service listens on; nil when there is none, or it is for another process.
-    static let listeningSocket: Int32? = {
+    /// What was handed over, by name; nothing where it is for another process.
+    private static let handedOver: [(name: String, descriptor: Int32)] = {
         let environment = ProcessInfo.processInfo.environment
         guard environment["LISTEN_PID"].flatMap({ Int32($0) }) == getpid(),
             let count = environment["LISTEN_FDS"].flatMap({ Int32($0) }), count > 0
-        else { return nil }
-        unsetenv("LISTEN_PID")
-        unsetenv("LISTEN_FDS")
-        // Programs that the service starts have nothing to do with it.
-        _ = fcntl(firstDescriptor, F_SETFD, FD_CLOEXEC)
-        return firstDescriptor
+        else { return [] }
+        for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
+        let names = (environment["LISTEN_FDNAMES"] ?? "").split(separator: ":", omittingEmptySubsequences: false)
+        return (0..<min(count, maximumDescriptors)).map { index in
+            // Programs that the service starts have nothing to do with it.
+            _ = fcntl(firstDescriptor + index, F_SETFD, FD_CLOEXEC)
+            let name = names.indices.contains(Int(index)) ? String(names[Int(index)]) : ""
+            return (name, firstDescriptor + index)
+        }
     }()
+
+    /// The socket that the unit of the service listens on; nil when there is none.
+    static var listeningSocket: Int32? { handedOver.first { $0.name != controllerName }?.descriptor }
+
+    /// The controller that the service before this one had when it crashed; nil when there is none.
+    static var keptController: Int32? { handedOver.first { $0.name == controllerName }?.descriptor }
+
+    /// Has a controller kept until it is forgotten, or the unit is stopped: so nobody takes it while a service that has crashed is started
+    /// again.
+    static func keep(controller descriptor: Int32) { tell("FDSTORE=1\nFDNAME=\(controllerName)", descriptor) }
+
+    /// Has it kept no more.
+    static func forgetController() { tell("FDSTOREREMOVE=1\nFDNAME=\(controllerName)") }
 
     /// The path that a socket is bound to; nil for one without.
     static func path(of descriptor: Int32) -> String? {
@@ -36,8 +58,8 @@ enum ServiceManager {
         return octets.isEmpty ? nil : String(decoding: octets, as: UTF8.self)
     }
 
-    /// Says how the service is. One datagram, as the protocol has it.
-    static func tell(_ text: String) {
+    /// Says how the service is. One datagram, as the protocol has it, and a descriptor beside it if there is one.
+    static func tell(_ text: String, _ passed: Int32 = -1) {
         guard let path = ProcessInfo.processInfo.environment["NOTIFY_SOCKET"],
             path.hasPrefix("/") || path.hasPrefix("@")
         else { return }
@@ -55,8 +77,15 @@ enum ServiceManager {
         let message = Array(text.utf8)
         _ = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                sendto(descriptor, message, message.count, Int32(MSG_NOSIGNAL), $0, socklen_t(size))
+                harald_send_with_descriptor(descriptor, message, message.count, $0, socklen_t(size), passed)
             }
         }
     }
+}
+
+/// The descriptor store of systemd as a place for the adapter that a service has.
+struct DescriptorStore: AdapterKeeper {
+    func keep(_ socket: Int32) { ServiceManager.keep(controller: socket) }
+
+    func forget() { ServiceManager.forgetController() }
 }

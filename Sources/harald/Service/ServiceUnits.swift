@@ -56,6 +56,7 @@ struct ServiceUnits: Hashable {
         ExecStart=\(command)
         Restart=on-failure
         RestartSec=1
+        FileDescriptorStoreMax=1
         UMask=0077\(freezes ? "\n" + Self.thawing : "")
         \((scope == .user ? hardening : account + hardening).joined(separator: "\n"))
 

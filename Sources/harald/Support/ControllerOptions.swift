@@ -76,12 +76,13 @@ struct ControllerOptions: ParsableArguments {
     func startSystem(
         _ configuration: SystemConfiguration,
         waits: Bool = false,
+        finder: AdapterFinder = AdapterFinder(),
         loop: NIOEventLoop,
         capture: CaptureFile?,
         outcome: Outcome
     ) -> LoopBound<BluetoothSystem> {
         let options = self
-        let (address, finder) = (controller, AdapterFinder())
+        let address = controller
         return loop.make {
             let system = BluetoothSystem(
                 controllers: ControllerSource { options.open(address, loop: loop, capture: capture, finder: finder) },
