@@ -156,7 +156,16 @@ final class ConnectionTable {
         case (.leMeta, LEConnectionUpdateComplete.leSubevent):
             let event = try LEConnectionUpdateComplete.reading(parameters)
             return update(event.handle, event.status) { connection in
+                // With another interval the link uses every event again (Core Vol 6 Part B 5.1.1).
+                if event.interval != connection.interval { connection.subrateFactor = 1 }
                 connection.interval = event.interval
+                connection.latency = event.latency
+                connection.supervisionTimeout = event.supervisionTimeout
+            }
+        case (.leMeta, LESubrateChange.leSubevent):
+            let event = try LESubrateChange.reading(parameters)
+            return update(event.handle, event.status) { connection in
+                connection.subrateFactor = event.factor
                 connection.latency = event.latency
                 connection.supervisionTimeout = event.supervisionTimeout
             }

@@ -24,7 +24,9 @@ package final class HCIConnection: ACLLink {
 
     /// The connection interval in units of 1.25 ms.
     package internal(set) var interval: UInt16
-    /// How many connection events in a row the peripheral may leave out.
+    /// One of so many connection events is used (Core Vol 6 Part B 4.5.1).
+    package internal(set) var subrateFactor: UInt16 = 1
+    /// How many of the connection events that are used the peripheral may leave out in a row.
     package internal(set) var latency: UInt16
     /// How long silence is borne, in units of 10 ms.
     package internal(set) var supervisionTimeout: UInt16
@@ -44,7 +46,7 @@ package final class HCIConnection: ACLLink {
     /// Whether the connection is still there.
     package internal(set) var isOpen = true
 
-    /// Called when the interval, the latency, the timeout, a PHY or a length of data has been set.
+    /// Called when the interval, the subrate, the latency, the timeout, a PHY or a length of data has been set.
     package var onChange: (() -> Void)?
 
     /// Called when the encryption of the link has begun, changed its key, ended or failed, after ``isEncrypted`` has

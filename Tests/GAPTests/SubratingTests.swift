@@ -1,6 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import HCI
+import HCIHost
 import Testing
 
 @testable import GAP
@@ -46,6 +47,9 @@ import Testing
         let event = try #require(try request(pair.peripheral, pair.peripheralLink)?.get())
         #expect(event.status == .success && event.factor == 6 && event.supervisionTimeout == 1_000)
         #expect(heard.map(\.factor) == [6])
+        for link in [pair.centralLink, pair.peripheralLink] {
+            #expect(link.connection.subrateFactor == 6 && link.connection.supervisionTimeout == 1_000)
+        }
         pair.world.run(.seconds(30))
         #expect(pair.centralLink.isOpen && pair.peripheralLink.isOpen)
     }
@@ -58,6 +62,9 @@ import Testing
         let event = try #require(try request(pair.central, pair.centralLink)?.get())
         #expect(event.status == .success && event.factor == 6 && event.supervisionTimeout == 1_000)
         #expect(heard.map(\.factor) == [6])
+        for link in [pair.centralLink, pair.peripheralLink] {
+            #expect(link.connection.subrateFactor == 6 && link.connection.supervisionTimeout == 1_000)
+        }
         pair.world.run(.seconds(30))
         #expect(pair.centralLink.isOpen && pair.peripheralLink.isOpen)
     }

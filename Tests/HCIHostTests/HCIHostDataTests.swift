@@ -411,6 +411,17 @@ import Testing
         #expect(link.interval == 80 && link.latency == 4 && link.supervisionTimeout == 600)
         #expect(link.txPHY == .le2M && link.rxPHY == .coded)
         #expect(link.maxTxOctets == 251 && link.maxRxOctets == 100)
+        let subrate = LESubrateChange(handle: handle, factor: 5, latency: 2, continuation: 1, supervisionTimeout: 900)
+        var changes = 0
+        link.onChange = { changes += 1 }
+        bench.inject(subrate)
+        #expect(link.subrateFactor == 5 && link.latency == 2 && link.supervisionTimeout == 900)
+        #expect(link.interval == 80 && changes == 1)
+        // Another interval ends the subrating, and nothing else does.
+        bench.inject(LEConnectionUpdateComplete(handle: handle, interval: 80, latency: 3, supervisionTimeout: 950))
+        #expect(link.subrateFactor == 5 && link.latency == 3 && link.supervisionTimeout == 950)
+        bench.inject(LEConnectionUpdateComplete(handle: handle, interval: 40, latency: 3, supervisionTimeout: 500))
+        #expect(link.subrateFactor == 1 && link.latency == 3 && link.supervisionTimeout == 500)
         bench.inject(Bench.connectionComplete(0, status: .unknownConnection))
         #expect(bench.failures == [.unknownConnection])
     }

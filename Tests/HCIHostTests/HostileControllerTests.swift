@@ -209,6 +209,17 @@ import Testing
         (update.status, phy.status) = (.unknownConnection, .unknownConnection)
         bench.inject(update)
         bench.inject(phy)
+        bench.inject(
+            LESubrateChange(
+                status: .unknownConnection,
+                handle: link.handle,
+                factor: 7,
+                latency: 9,
+                continuation: 0,
+                supervisionTimeout: 10
+            )
+        )
+        #expect(link.subrateFactor == 1)
         #expect(snapshot(link) == before && link.rxPHY == .le1M)
         (update.status, phy.status) = (.success, .success)
         bench.inject(update)

@@ -91,8 +91,7 @@ extension TestHost {
         return (advertiser, scanner, try #require(scanner.trains.first))
     }
 
-    // Not longer ones: where a chain meets the set's own advertising, events of the train are left out, which is a fault.
-    @Test(arguments: [LEPHY.le1M, .le2M, .coded], [0, 20])
+    @Test(arguments: [LEPHY.le1M, .le2M, .coded], [0, 20, 251, 600])
     func aTrainIsFollowedAndItsDataReported(phy: LEPHY, count: Int) throws {
         let world = World()
         let (advertiser, scanner, train) = try follow(data: sampleData(count), phy: phy, world: world)

@@ -212,9 +212,15 @@ package final class AccessLink {
         onParametersChanged?()
     }
 
+    /// The link uses other events than before.
+    func subrated() {
+        tellTiming()
+        onParametersChanged?()
+    }
+
     private func tellTiming() {
         attributes?.enhanced?.linkTiming(
-            interval: .microseconds(Int(connection.interval) * 1250),
+            interval: .microseconds(Int(connection.interval) * Int(connection.subrateFactor) * 1250),
             latency: Int(connection.latency)
         )
     }

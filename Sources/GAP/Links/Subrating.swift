@@ -92,6 +92,7 @@ package final class Subrating {
 
     private func changed(_ event: LESubrateChange) {
         if event.status == .success, let link = access.links.first(where: { $0.connection.handle == event.handle }) {
+            link.subrated()
             onChange?(link, event)
         }
         finish(event.handle, event.status == .success ? .success(event) : .failure(.rejected(event.status)))

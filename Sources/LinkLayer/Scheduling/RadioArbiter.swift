@@ -61,9 +61,14 @@ extension RadioUser {
     /// How long somebody who has announced itself is expected to need the radio, in microseconds.
     private static var expectedTime: Int64 { 2_500 }
 
-    /// Whether this user ends in time for the other one. Advertising sets do not for each other: they wait.
+    /// Whether this user ends in time for the other one. Advertising sets do not for each other: they wait. Nor does a train
+    /// for what can be put off: its own set alone would have its time come while a long event is on the air.
     func yields(to other: any RadioUser) -> Bool {
-        priority != .advertising || other.priority != .advertising
+        switch priority {
+        case .advertising: other.priority != .advertising
+        case .periodic: other.priority >= .periodic
+        default: true
+        }
     }
 }
 
