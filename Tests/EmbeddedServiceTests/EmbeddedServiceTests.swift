@@ -51,7 +51,8 @@ import Testing
         // The first thing on it is a reset, which is nobody else's to send.
         while kernel.state.withLock({ $0.written.isEmpty }) { await Task.yield() }
         #expect(kernel.state.withLock { $0.written.first } == [1, 3, 0x0C, 0])
-        #expect(kernel.takeAsked() == ["down hci1", "bind hci1"])
+        // Nobody answers that, and on a slow machine it is given up and taken again by now.
+        #expect(kernel.takeAsked().prefix(2) == ["down hci1", "bind hci1"])
     }
 
     @Test func withoutAnAdapterTheLogSaysWhatToDo() async {

@@ -55,7 +55,9 @@ import Testing
         #expect(closures == [.malformed(PacketError(.value(9), at: "H4 packet type"))])
     }
 
-    @Test("Core Vol 4 Part A 4: on a wire that has the rest of something on it packets begin with the answer to a reset")
+    @Test(
+        "Core Vol 4 Part A 4: on a wire that has the rest of something on it packets begin with the answer to a reset"
+    )
     func aWireThatIsOutOfStep() {
         let noise: [UInt8] = [0x04, 0x0E, 0x04, 0x01, 0x09, 0xFF, 0x02, 0x04, 0x0E]
         for cut in 0...(noise + Self.stream).count {

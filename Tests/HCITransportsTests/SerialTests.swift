@@ -22,7 +22,9 @@ import Testing
         #expect(try ControllerAddress("serial:/dev/a,h4") == .serial(SerialOptions(path: "/dev/a")))
         #expect(try ControllerAddress("unix:/run/x") == .unix(path: "/run/x"))
         #expect(try ControllerAddress("-") == .standard)
-        for text in ["serial", "serial:", "serial:/dev/a,7", "serial:/dev/a,h6", "serial:/dev/a,h5,115200", "serial:,1"] {
+        for text in [
+            "serial", "serial:", "serial:/dev/a,7", "serial:/dev/a,h6", "serial:/dev/a,h5,115200", "serial:,1",
+        ] {
             #expect(throws: ControllerAddress.ParseError.serial(text)) { try ControllerAddress(text) }
         }
         for text in ["unix:", "-x", "unix"] {
@@ -98,7 +100,10 @@ import Testing
 
     private static let resetDone: [UInt8] = [0x04, 0x0E, 0x04, 0x01, 0x03, 0x0C, 0x00]
 
-    @Test("a rate is found by what a controller answers, whichever it has, and nobody's is not", arguments: [false, true])
+    @Test(
+        "a rate is found by what a controller answers, whichever it has, and nobody's is not",
+        arguments: [false, true]
+    )
     func aRateIsFound(isThreeWire: Bool) {
         for understood in [115_200, 3_000_000, 7] {
             let loop = VirtualEventLoop()
@@ -120,7 +125,10 @@ import Testing
         }
     }
 
-    @Test("a virtual controller at the other end of a terminal answers a host, by either protocol", arguments: [false, true])
+    @Test(
+        "a virtual controller at the other end of a terminal answers a host, by either protocol",
+        arguments: [false, true]
+    )
     func aControllerBehindATerminal(isThreeWire: Bool) async throws {
         let (terminal, loop) = (try #require(PseudoTerminal()), NIOEventLoop())
         let options = SerialOptions(path: terminal.path, rate: isThreeWire ? 115_200 : nil, isThreeWire: isThreeWire)

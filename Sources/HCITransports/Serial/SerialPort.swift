@@ -18,8 +18,10 @@ package struct SerialPort: Sendable {
         /// One sentence for a person, with what to do.
         package var description: String {
             switch self {
-            case .notOpened(let path, ENOENT): "there is no \(path); is it plugged in? `ls /dev/tty*` shows which there are"
-            case .notOpened(let path, EACCES): "\(path) is not for this user; join its group, which `ls -l \(path)` shows"
+            case .notOpened(let path, ENOENT):
+                "there is no \(path); is it plugged in? `ls /dev/tty*` shows which there are"
+            case .notOpened(let path, EACCES):
+                "\(path) is not for this user; join its group, which `ls -l \(path)` shows"
             case .notOpened(let path, let code): "\(path) cannot be opened: \(String(cString: strerror(code)))"
             case .notAPort(let path): "\(path) is not a serial port"
             case .inUse(let path):

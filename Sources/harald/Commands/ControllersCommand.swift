@@ -144,7 +144,8 @@ final class ControllerOffer {
     private func begin(_ terminal: PseudoTerminal, _ kind: SerialProtocol) {
         ChannelLine.device(terminal.take(), place: terminal.path, loop: loop) { [weak self] result in
             guard let self, case .success(let line) = result else { return }
-            let transport: any HCITransport = kind == .h5 ? ThreeWireTransport(line, waitsForPeer: true, loop: loop) : H4Transport(line)
+            let transport: any HCITransport =
+                kind == .h5 ? ThreeWireTransport(line, waitsForPeer: true, loop: loop) : H4Transport(line)
             accept(transport) { [weak self] in self?.begin(terminal, kind) }
         }
     }

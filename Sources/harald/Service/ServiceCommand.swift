@@ -57,10 +57,6 @@ struct ServiceCommand: ParsableCommand {
         let capture = try line.captureFile()
         let socket = try listening.listen()
         let loop = NIOEventLoop()
-        var configuration = SystemConfiguration()
-        configuration.deviceName = name
-        configuration.pairing.ioCapability = .keyboardDisplay
-        configuration.keep(in: store ?? StateDirectory.bonds())
         let finder = AdapterFinder(kept: ServiceManager.keptController, keeper: DescriptorStore())
         let system = line.startSystem(
             configuration,
@@ -103,6 +99,14 @@ struct ServiceCommand: ParsableCommand {
             system.with { $0.stop() }
         }
         try outcome.wait()
+    }
+
+    private var configuration: SystemConfiguration {
+        var configuration = SystemConfiguration()
+        configuration.deviceName = name
+        configuration.pairing.ioCapability = .keyboardDisplay
+        configuration.keep(in: store ?? StateDirectory.bonds())
+        return configuration
     }
 
     /// Whoever has changed the policy says so by a signal; one that is wrong changes nothing.
