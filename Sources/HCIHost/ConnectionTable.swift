@@ -153,6 +153,19 @@ final class ConnectionTable {
         case (.leMeta, LEEnhancedConnectionCompleteV2.leSubevent):
             // Of periodic advertising, which the rest is about, this host knows nothing.
             return connected(try LEEnhancedConnectionCompleteV2.reading(parameters).v1)
+        case (.leMeta, LELongTermKeyRequest.leSubevent):
+            let event = try LELongTermKeyRequest.reading(parameters)
+            return connections[event.handle.rawValue].map { .longTermKeyRequest($0, event) } ?? unknown()
+        case (.leMeta, LERemoteConnectionParameterRequest.leSubevent):
+            return update(try LERemoteConnectionParameterRequest.reading(parameters).handle, .success) { _ in }
+        default: return try changed(packet)
+        }
+    }
+
+    /// What the controller and its peer have agreed upon for a connection.
+    private func changed(_ packet: EventPacket) throws(PacketError) -> Outcome {
+        let parameters = packet.eventParameters
+        switch (packet.code, packet.subevent) {
         case (.leMeta, LEConnectionUpdateComplete.leSubevent):
             let event = try LEConnectionUpdateComplete.reading(parameters)
             return update(event.handle, event.status) { connection in
@@ -177,11 +190,6 @@ final class ConnectionTable {
             return update(event.handle, .success) { connection in
                 (connection.maxTxOctets, connection.maxRxOctets) = (event.maxTxOctets, event.maxRxOctets)
             }
-        case (.leMeta, LELongTermKeyRequest.leSubevent):
-            let event = try LELongTermKeyRequest.reading(parameters)
-            return connections[event.handle.rawValue].map { .longTermKeyRequest($0, event) } ?? unknown()
-        case (.leMeta, LERemoteConnectionParameterRequest.leSubevent):
-            return update(try LERemoteConnectionParameterRequest.reading(parameters).handle, .success) { _ in }
         default: return .noted
         }
     }
