@@ -162,7 +162,7 @@ final class ConnectionTable {
         }
     }
 
-    /// What a link is like has changed.
+    /// What the controller and its peer have agreed upon for a connection.
     private func changed(_ packet: EventPacket) throws(PacketError) -> Outcome {
         let parameters = packet.eventParameters
         switch (packet.code, packet.subevent) {

@@ -354,7 +354,7 @@ import Testing
         #expect(bench.transport.sent.last?.description == "vendor command 0xfc01 05")
     }
 
-    @Test(arguments: [[0x77, 1, 5], [0x3E, 1, 0xFE], [0x3E, 3, 0x1C, 1, 2], [0x3E, 1, 0x22]] as [PacketBuffer])
+    @Test(arguments: [[0x77, 1, 5], [0x3E, 1, 0xFE], [0x3E, 3, 0x1D, 1, 2], [0x3E, 1, 0x22]] as [PacketBuffer])
     func eventsThatNobodyHasDescribedAreCounted(bytes: PacketBuffer) {
         let bench = Bench()
         bench.up()

@@ -233,8 +233,9 @@ import Testing
         world.run(.seconds(1))
         let handle = try #require(central.connections.first).handle
         central.send(LEReadRemoteFeatures(handle: handle))
-        central.advertisePeriodically(data: PacketBuffer([30, 9] + [UInt8](repeating: 0x41, count: 29)), interval: 80)
-        central.givePeriodic(sampleData(250), to: 0)
+        // More than one PDU holds. The first takes 250 octets, and tshark reads the data of each by itself: there a structure ends.
+        let name: [UInt8] = [24, 9] + [UInt8](repeating: 0x41, count: 23)
+        central.advertisePeriodically(data: PacketBuffer((0..<16).flatMap { _ in name }), interval: 80)
         world.run(.seconds(1))
         #expect(
             central.send(LEPeriodicAdvertisingSetInfoTransfer(handle: handle, serviceData: 0x0102, set: 0)) == .success

@@ -136,6 +136,20 @@ extension TestHost {
         #expect(leads > 300)
     }
 
+    @Test func theHostSaysWhichChannelsTheTrainUses() throws {
+        let world = World()
+        let (advertiser, scanner) = (world.host(), world.host(at: 1))
+        var channels: Set<UInt8> = []
+        world.sniff { if $0.frame.accessAddress != AdvertisingPDU.accessAddress { channels.insert($0.frame.channel) } }
+        advertiser.send(LESetHostChannelClassification(channelMap: ChannelMap(bits: 0b1110).octets))
+        advertiser.advertisePeriodically(data: sampleData(600))
+        scanner.scanExtended()
+        scanner.synchronize(to: advertiser.address)
+        world.run(.seconds(5))
+        #expect(channels == [1, 2, 3])
+        #expect(scanner.periodicReports.count { $0.data == sampleData(600) } >= 40)
+    }
+
     @Test func itOutlastsTheAdvertisingAndTheScan() throws {
         let world = World()
         let (advertiser, scanner, train) = try follow(world: world)
@@ -245,6 +259,10 @@ extension TestHost {
         }
         scanner.scanExtended()
         scanner.synchronize(to: advertiser.address)
+        // The first is 500 ms behind the beginning, and so are the others behind each other.
+        let begin = world.loop.now
+        #expect(world.run(upTo: .seconds(5)) { !scanner.trains.isEmpty })
+        #expect((.milliseconds(2_950)...(.milliseconds(3_050))).contains(world.loop.now - begin))
         world.run(.seconds(5))
         #expect(scanner.trains.map(\.status) == [.connectionFailedToBeEstablished])
     }
@@ -402,7 +420,12 @@ private let cases: [CommandCase] = [
 /// Periodic Advertising Sync Transfer (Core Vol 6 Part B 5.1.13).
 @Suite struct SyncTransferTests {
     /// A link whose ends know each other's features; the central listens to what it is told.
-    private func pair(_ mode: LESyncTransferMode = .reports, interval: UInt16 = 24) throws -> Pair {
+    private func pair(
+        _ mode: LESyncTransferMode = .reports,
+        interval: UInt16 = 24,
+        skip: UInt16 = 0,
+        timeout: UInt16 = 200
+    ) throws -> Pair {
         let pair = try Pair(interval: interval)
         for (host, handle) in [(pair.central, pair.centralHandle), (pair.peripheral, pair.peripheralHandle)] {
             host.send(LEReadRemoteFeatures(handle: handle))
@@ -411,8 +434,8 @@ private let cases: [CommandCase] = [
         let rules = LESetPeriodicAdvertisingSyncTransferParameters(
             handle: pair.centralHandle,
             mode: mode,
-            skip: 0,
-            timeout: 200,
+            skip: skip,
+            timeout: timeout,
             toneKinds: 0
         )
         #expect(pair.central.send(rules) == .success)
@@ -438,15 +461,10 @@ private let cases: [CommandCase] = [
 
     /// What the peripheral would say of the train of a third device.
     private func tell(_ pair: Pair, of host: TestHost) throws {
-        let advertiser = try #require(host.controller.advertisers[0])
-        let train = try #require(advertiser.train)
+        let train = try #require(host.controller.advertisers[0]?.train)
         let link = try #require(pair.peripheralLink)
-        let controller = pair.peripheral.controller
-        var pdu = controller.indication(
-            of: train.syncInfo(at:offset:),
-            at: train.event(after: pair.world.loop.now),
-            on: link
-        )
+        let event = train.event(after: pair.world.loop.now)
+        var pdu = pair.peripheral.controller.indication(of: train.syncInfo(at:offset:), at: event, on: link)
         (pdu.sid, pdu.advertiser, pdu.phy, pdu.serviceData) = (3, host.address, .le1M, 0x1234)
         #expect(link.request(.periodicSync(pdu)))
     }
@@ -462,6 +480,40 @@ private let cases: [CommandCase] = [
         pair.world.run(.seconds(5))
         #expect(pair.central.periodicReports.contains { $0.data == sampleData(20) })
         #expect(pair.centralLink != nil)
+    }
+
+    // Core Vol 6 Part B 2.4.2.27: the offset counts from the event of the link with the reference, and leads to the event of
+    // the train with the counter in SyncInfo.
+    @Test(arguments: [6, 24, 200] as [UInt16], [8, 80, 1_600] as [UInt16])
+    func whatAPeerIsToldLeadsToTheTrain(interval: UInt16, train: UInt16) throws {
+        let pair = try pair(interval: interval)
+        let periodic = try #require(stranger(pair, interval: train).controller.advertisers[0]?.train)
+        let link = try #require(pair.peripheralLink)
+        for _ in 0..<20 {
+            pair.world.run(.milliseconds(137))
+            let event = periodic.event(after: pair.world.loop.now)
+            let pdu = pair.peripheral.controller.indication(of: periodic.syncInfo(at:offset:), at: event, on: link)
+            let events = Int(Int16(bitPattern: pdu.reference &- link.counter))
+            let target = link.anchor + link.interval * events + .microseconds(pdu.sync.offset)
+            #expect((0..<pdu.sync.unit).contains((event.anchor - target).microseconds) && pdu.sync.offset > 0)
+            #expect(pdu.sync.counter == event.counter && pdu.lastCounter == event.counter)
+            #expect(pdu.syncCounter == link.counter)
+        }
+    }
+
+    @Test func whatTheHostHasSetForALinkCounts() throws {
+        let pair = try pair(skip: 4, timeout: 100)
+        let advertiser = stranger(pair)
+        try tell(pair, of: advertiser)
+        _ = try told(pair)
+        pair.central.forget()
+        pair.world.run(.seconds(5))
+        #expect((8...11).contains(pair.central.periodicReports.count))
+        advertiser.send(LESetPeriodicAdvertisingEnable(enable: [], set: 0))
+        pair.world.run(.milliseconds(400))
+        #expect(pair.central.events(LEPeriodicAdvertisingSyncLost.self).isEmpty)
+        pair.world.run(.milliseconds(700))
+        #expect(pair.central.events(LEPeriodicAdvertisingSyncLost.self).count == 1)
     }
 
     @Test(arguments: [LESyncTransferMode.ignore, .withoutReports])
