@@ -37,10 +37,12 @@ extension ChannelLine {
         attach(to: channel, place: ControllerAddress.unix(path: path).description, loop: loop, completion: completion)
     }
 
-    /// The standard input and output of this process.
+    /// The standard input and output of this process, which has only its standard error for words from then on.
     static func standard(loop: NIOEventLoop, completion: @escaping (Result<ChannelLine, HCITransportError>) -> Void) {
-        // swift-nio closes what it has, and this process may still want to say something.
-        let channel = pipes(loop).takingOwnershipOfDescriptors(input: dup(STDIN_FILENO), output: dup(STDOUT_FILENO))
+        let (input, output) = (dup(STDIN_FILENO), dup(STDOUT_FILENO))
+        // What else this process prints would be taken for packets.
+        dup2(STDERR_FILENO, STDOUT_FILENO)
+        let channel = pipes(loop).takingOwnershipOfDescriptors(input: input, output: output)
         attach(to: channel, place: ControllerAddress.standard.description, loop: loop, completion: completion)
     }
 
