@@ -4,6 +4,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 
@@ -42,7 +43,7 @@ async def fails(harald: Start, status: int, *command: str, names: str | None = N
         "explore --controller tcp:127.0.0.1:70000 NAME",
         "explore --controller tcp:127.0.0.1:6402 NAME --notifications some",
         "explore --controller tcp:127.0.0.1:6402 NAME --timeout soon",
-        "serve",
+        "serve --controller serial:",
         "serve --controller tcp:127.0.0.1",
         "controllers --listen nowhere",
         "demo --seed x",
@@ -52,6 +53,15 @@ async def test_wrong_usage(harald: Start, command: str) -> None:
     async with harald(*command.split()) as process:
         assert await process.status() == USAGE
     assert process.err, "standard error says nothing"
+
+
+async def test_a_machine_without_an_adapter(harald: Start) -> None:
+    """Where no controller is named the first adapter is taken; here there is none."""
+    if any(Path("/sys/class/bluetooth").glob("hci*")):
+        pytest.skip("this machine has an adapter, which is not ours to take")
+    async with harald("serve") as process:
+        assert await process.status() == UNREACHABLE
+    assert "Bluetooth" in process.errors
 
 
 # --- controllers ------------------------------------------------------------------------------------------------------

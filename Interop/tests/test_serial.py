@@ -49,6 +49,7 @@ async def test_a_foreign_host_has_our_controller_behind_a_terminal(harald: Start
             device = Device.with_hci("Bumble", "F0:9E:16:4A:00:07", transport.source, transport.sink)
             await device.power_on()
             await device.start_advertising(auto_restart=True)
-            async with harald("scan", "--controller", second, "--seconds", "2") as scanner:
-                assert await scanner.status(30) == 0
+            # It advertises once a second by itself.
+            async with harald("scan", "--controller", second, "--seconds", "25", "--until", "Bumble") as scanner:
+                assert await scanner.status(40) == 0
                 assert "Bumble" in scanner.output, scanner.output

@@ -16,8 +16,10 @@ extension FuzzTarget {
         let cuts = input.counted()
         var rest = input.rest()[...]
         let heard = rest.count
-        for index in 0... where !rest.isEmpty {
+        var index = 0
+        while !rest.isEmpty {
             let cut = cuts.isEmpty ? 7 : Int(cuts[index % cuts.count])
+            index += 1
             wire.onReceive?(Array(rest.prefix(cut + 1)))
             rest = rest.dropFirst(cut + 1)
             if cut % 3 == 0 { transport.send(HCIPacket(.command, [0x03, 0x0C, 0x00])) }
@@ -25,8 +27,8 @@ extension FuzzTarget {
         }
         loop.run(for: .seconds(20))
         hold(closures <= 1, "a line ends twice")
-        // Each packet that is received has a frame of at least six octets behind it.
-        hold(received * 6 <= heard, "packets out of nothing")
+        // Each packet that is received has a frame of at least four octets behind it, and the delimiter at its end.
+        hold(received * 5 <= heard, "packets out of nothing")
     }
 
     private static func line(_ packets: [ThreeWirePacket]) -> [UInt8] {
