@@ -1,4 +1,5 @@
 import Dispatch
+import EventLoops
 import HCI
 
 /// The line to a controller that is named by an address. It opens by itself; what is sent meanwhile waits, and a controller that
@@ -34,6 +35,12 @@ package final class ControllerTransport: HCITransport {
     /// - Parameter finder: Takes adapters from the kernel; the same for each line to what is one controller.
     package init(_ address: ControllerAddress, loop: NIOEventLoop, finder: AdapterFinder = AdapterFinder()) {
         self.address = address
+        // What fails at once is told to whoever has asked for it by then.
+        loop.execute { [self] in open(loop: loop, finder: finder) }
+    }
+
+    private func open(loop: NIOEventLoop, finder: AdapterFinder) {
+        guard case .opening = state else { return }
         switch address {
         case .tcp(let host, let port):
             ChannelLine.connect(host: host, port: port, loop: loop) { [self] in opened($0.map { H4Transport($0) }) }
