@@ -90,6 +90,7 @@ final class WorldApp {
         if let central, shape.restoresCentral { kept[.central] = keep(central.kept, central.manager, central.expected) }
         if let peripheral, shape.restoresPeripheral {
             kept[.peripheral] = keep(peripheral.kept, peripheral.manager, peripheral.expected)
+            if peripheral.asksNow { kept[.peripheral]?.certainty = .none }
         }
         device.model.processEnded(number, end, declaration, kept)
         if device.model.kept[number]?[.central]?.certainty != .all { memory.lostAll() }

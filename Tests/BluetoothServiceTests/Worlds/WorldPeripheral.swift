@@ -156,6 +156,9 @@ final class WorldPeripheral {
         return (manager, askedAt == nil)
     }
 
+    /// Whether it asks for something at this very instant: that may have reached the service before its process ends, or not.
+    var asksNow: Bool { askedAt == world.now }
+
     func overdue(awake: Instant) -> [String] {
         guard let askedAt, isPublished == false || isAdvertising == false else { return [] }
         return world.now - max(askedAt, awake) > RequestLedger.patience ? ["publishing was never answered"] : []
