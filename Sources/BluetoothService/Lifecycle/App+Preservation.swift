@@ -150,7 +150,13 @@ extension AppManager {
         begin(sink)
         tell(kept.state, on: life.loop)
         if kept.radio != .unknown { tell(.stateChanged(kept.radio), on: life.loop) }
-        for event in waiting { tell(event, on: life.loop) }
+        for event in waiting {
+            // By that the app knows that its services are gone, and publishes them anew (behaviour 1.13).
+            if case .stateChanged(let state) = event, state.rawValue < ManagerState.poweredOff.rawValue {
+                postponed = []
+            }
+            tell(event, on: life.loop)
+        }
         return lost
     }
 }

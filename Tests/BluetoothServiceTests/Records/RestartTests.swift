@@ -118,6 +118,33 @@ import Testing
         #expect(manager.take().count == 2 && bench.wishes == [])
     }
 
+    @Test(
+        "behaviours 1.13, 10.7: what an app hears on its return that its services ended with does not come back beside it"
+    )
+    func whatEndedMeanwhile() throws {
+        let bench = RecordBench()
+        let (app, first) = bench.open("Sensor", .peripheral)
+        try first.publish()
+        bench.phone.system.setPower(false, by: .controlCentre)
+        bench.world.run(.seconds(1))
+        app.happened(.ended(.removedFromMemory))
+        for permission in [AppPermission.denied, .allowedAlways] {
+            bench.phone.system.setPermission(permission, for: "com.example.Sensor")
+            bench.world.run(.seconds(1))
+        }
+        let (_, second) = bench.open("Sensor", .peripheral)
+        #expect(
+            second.take().dropFirst() == [
+                .stateChanged(.poweredOff), .stateChanged(.unauthorized), .stateChanged(.poweredOff),
+            ]
+        )
+        bench.phone.system.setPower(true, by: .controlCentre)
+        bench.world.run(.seconds(1))
+        #expect(second.take() == [.stateChanged(.poweredOn)])
+        // It publishes anew, as it has to.
+        #expect(throws: Never.self) { try second.publish() }
+    }
+
     @Test("behaviour 1.4: a process that comes back by itself is not restored, and what was kept for it is given up")
     func aProcessThatComesBackByItself() {
         let bench = RecordBench()
