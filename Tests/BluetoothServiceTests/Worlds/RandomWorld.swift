@@ -61,7 +61,10 @@ final class RandomWorld {
             if !hasReacted.contains(true) { break }
         }
         for app in apps { app.checkDeadlines() }
-        for device in devices { device.checkStates(after: .seconds(5)) }
+        for device in devices {
+            device.checkStates(after: .seconds(5))
+            device.checkRadio(after: .seconds(5))
+        }
     }
 
     // MARK: Steps
@@ -143,11 +146,14 @@ final class RandomWorld {
         for app in apps where app.isRunning && random.below(2) == 0 { app.central?.ask(random) }
     }
 
-    /// Some apps send a value, and those who believe themselves subscribed are to hear it.
+    /// Some apps send a value, or as many as they have room for, and those who believe themselves subscribed are to hear them.
     private func measure(_ random: RandomSource) {
-        for app in apps where random.below(3) > 0 { for _ in 0...random.below(2) { measure(app) } }
+        for app in apps where random.below(3) > 0 {
+            let count = random.below(4) == 0 ? ServiceLimits.valueUpdates + 1 : 1 + Int(random.below(2))
+            for _ in 0..<count { measure(app) }
+        }
         // What is on its way when a process ends goes with it.
-        test.run(.milliseconds(50))
+        test.run(.milliseconds(250))
     }
 
     private func measure(_ app: WorldApp) {

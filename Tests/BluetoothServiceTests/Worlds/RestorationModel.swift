@@ -34,6 +34,9 @@ struct RestorationModel {
             subscribers: Set<RestoredSubscription>,
             advertising: AdvertisingRequest?
         )
+
+        var scans: Bool { if case .central(.some, _) = self { true } else { false } }
+        var advertises: Bool { if case .peripheral(_, _, .some) = self { true } else { false } }
     }
 
     struct Kept {

@@ -19,6 +19,9 @@ final class WorldDevice: AppLauncher {
     private(set) var denied: Set<Int> = []
     /// How often the radio has changed for an app.
     private var changes: [Int: Int] = [:]
+    /// Since when it advertises and scans for nobody.
+    private var advertisesForNobody: Instant?
+    private var scansForNobody: Instant?
     /// When anything of the above changed last.
     private(set) var lastChange = Instant.zero
 
@@ -214,6 +217,22 @@ final class WorldDevice: AppLauncher {
         setPlugged(true)
         if !isSwitchedOn { setPower(true, by: .settings) }
         for app in apps where denied.contains(app.shape.name.app) { setPermission(true, app) }
+    }
+
+    /// Whether the radio does nothing for long that nobody wants, or wanted when its process ended.
+    func checkRadio(after patience: Duration) {
+        let kept = model.kept.values.flatMap(\.values).map(\.manager)
+        let isAdvertised = apps.contains { $0.peripheral?.isAdvertising != nil } || kept.contains(where: \.advertises)
+        let isLookedFor = apps.contains { $0.central?.scan != nil } || kept.contains(where: \.scans)
+        func check(_ isBusy: Bool, _ since: inout Instant?, _ what: String) {
+            guard isBusy else { return since = nil }
+            since = since ?? world.now
+            if let since, world.now - since >= patience {
+                world.fault("device \(number) \(what) and nobody wants it")
+            }
+        }
+        check(isAdvertising && !isAdvertised, &advertisesForNobody, "advertises")
+        check(isScanning && !isLookedFor, &scansForNobody, "scans")
     }
 
     /// Whether apps know what the radio is, long after it changed.

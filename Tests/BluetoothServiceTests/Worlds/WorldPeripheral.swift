@@ -18,6 +18,8 @@ final class WorldPeripheral {
     /// When what waits for an answer was asked.
     private var askedAt: Instant?
     private var lastAttempt: Instant?
+    /// What it was asked for so far; some of that it refuses.
+    private var questions = 0
     var witness = StateWitness()
     /// What it is to be told first; taken with that.
     var expected: RestorationModel.Kept?
@@ -96,13 +98,15 @@ final class WorldPeripheral {
             if !isOld || id != WorldName.measurementID { fault("unsubscribed who was not, or from something else") }
         case .readRequested(let transaction, _, let id, _):
             if id != WorldName.readingID { fault("asked for \(id)") }
-            send(.respond(transaction: transaction, .success, value: PacketBuffer(name.signature + [0xEE])))
+            let status = verdict(ATTStatus(rawValue: 0x02))
+            let value = status == .success ? PacketBuffer(name.signature + [0xEE]) : nil
+            send(.respond(transaction: transaction, status, value: value))
         case .writeRequested(let transaction, _, let writes, _):
             let isMine = writes.allSatisfy {
                 $0.characteristic == WorldName.noteID && Array($0.value.prefix(2)) == name.signature
             }
             if !isMine { fault("was written what is for another") }
-            send(.respond(transaction: transaction, .success, value: nil))
+            send(.respond(transaction: transaction, verdict(ATTStatus(rawValue: 0x03)), value: nil))
         case .updateCreditsReturned(let count):
             room += count
             if room > ServiceLimits.valueUpdates { fault("has room for \(room)") }
@@ -110,6 +114,12 @@ final class WorldPeripheral {
         default: fault("nobody asked for \(event)")
         }
         if isPublished != false, isAdvertising != false { askedAt = nil }
+    }
+
+    /// Every third question is refused.
+    private func verdict(_ refusal: ATTStatus) -> ATTStatus {
+        questions += 1
+        return questions.isMultiple(of: 3) ? refusal : .success
     }
 
     // MARK: What it does
