@@ -411,6 +411,22 @@ import Testing
         #expect(pair.central.take().compactMap(\.value) == (0..<count).map { .success([UInt8($0)]) })
     }
 
+    @Test("behaviour 7.43: updates that wait for a central that is gone give all their credits back")
+    func updatesThatWaitForNobodyGiveTheirCreditsBack() throws {
+        let pair = try Pair()
+        _ = try subscribed(pair)
+        // The queue towards the central is full, and so is that of the app.
+        let count = 2 * ServiceLimits.valueUpdates
+        for index in 0..<count {
+            pair.sensor.send(
+                .updateValue(characteristic: Example.measurementID, value: [UInt8(index)], centrals: nil)
+            )
+        }
+        pair.strap.controller.loseLinks(.connectionTimeout)
+        pair.world.run(.seconds(1))
+        #expect(pair.sensor.take().compactMap(\.updateCredits).reduce(0, +) == count)
+    }
+
     @Test("behaviour 7.42: only subscribers are told of a value")
     func onlySubscribersAreTold() throws {
         let pair = try Pair()

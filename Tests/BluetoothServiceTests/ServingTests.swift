@@ -110,6 +110,21 @@ import Testing
         }
     }
 
+    /// Also of what is published while the system looks at the peer by itself.
+    @Test("behaviours 4.11, 3.24: whenever a peer publishes something, whoever is connected to it finds it or is told")
+    func whateverIsPublishedIsFound() throws {
+        for delay in 0..<100 as Range<Int64> {
+            let pair = try Pair()
+            try pair.central.connect(pair.peer)
+            pair.world.run(.milliseconds(delay))
+            try pair.sensorAlsoPublishes(0x180F)
+            pair.world.run(.seconds(3))
+            let request = Request.discoverServices(peer: pair.peer, uuids: [0x180F])
+            let found = try pair.central.ask(request, "services", \.services).get()
+            #expect(found.map(\.uuid) == [0x180F], "published after \(delay) ms")
+        }
+    }
+
     @Test("behaviour 4.18: services take fewer exchanges where those of one width stand together")
     func servicesOfOneWidthStandTogether() throws {
         let short = (0..<4).map { BluetoothUUID(0xFFA0 + $0) }

@@ -1,5 +1,7 @@
 import BluetoothTypes
+import EventLoops
 import Foundation
+import HCI
 import HCITransports
 import StandInKernel
 import Synchronization
@@ -185,5 +187,42 @@ import Testing
         #expect(taken.name == "hci0" && keeper.take() == ["forget", "keep \(taken.socket)"])
         #expect(kernel.takeAsked() == (adapter.map { ["close hci\($0)"] } ?? []) + ["down hci0", "bind hci0"])
         kernel.close(taken.socket)
+    }
+
+    @Test("what was kept and is of the adapter that is meant, but not its user channel, is given back")
+    func whatWasKeptOfAnotherChannel() throws {
+        let (kernel, files, keeper) = (StandInKernel([0: .init()]), try ScratchFiles(), Keeper())
+        let adapters = KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path)
+        let kept = try kernel.openSocket()
+        // The raw channel, on which the kernel's own host goes on (bind(2) of `AF_BLUETOOTH`).
+        kernel.state.withLock { $0.bindings[kept] = HCIBinding(adapter: 0, channel: 0) }
+        let taken = try AdapterFinder(adapters, kept: kept, keeper: keeper).take(.number(0))
+        #expect(keeper.take() == ["forget", "keep \(taken.socket)"] && kernel.takeAsked().contains("bind hci0"))
+        kernel.close(taken.socket)
+    }
+
+    @Test("an adapter that is kept is kept no more when its line is closed, or ends", arguments: [false, true])
+    func aLineThatEndsIsNotKept(isUnplugged: Bool) async throws {
+        let (kernel, files, keeper) = (StandInKernel([0: .init()]), try ScratchFiles(), Keeper())
+        let adapters = KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path)
+        let finder = AdapterFinder(adapters, keeper: keeper)
+        let loop = NIOEventLoop()
+        let (ends, continuation) = AsyncStream<HCITransportError>.makeStream()
+        let line = loop.make {
+            let line = ControllerTransport(.adapter(.number(0)), loop: loop, finder: finder)
+            line.onClose = { continuation.yield($0) }
+            // Waits until the line is open.
+            line.send(HCIPacket(Reset()))
+            return line
+        }
+        while kernel.state.withLock({ $0.written.isEmpty }) { await Task.yield() }
+        #expect(keeper.take().map { $0.prefix(4) } == ["keep"])
+        if isUnplugged {
+            shutdown(try #require(kernel.controller(of: 0)), Int32(SHUT_RDWR))
+            for await _ in ends { break }
+        } else {
+            line.with { $0.close() }
+        }
+        #expect(keeper.take() == ["forget"])
     }
 }

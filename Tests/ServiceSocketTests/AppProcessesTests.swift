@@ -166,6 +166,20 @@ import Testing
         }
     }
 
+    @Test("AB-G05: a process of another user is not frozen, whatever its unit is called")
+    func anAppOfAnotherUserIsNotFrozen() {
+        processes.beginnings.withLock { $0[77] = "100" }
+        var table = processes.table()
+        // Named as the unit of that user's app would be here.
+        table.unit = { _ in LaunchCommand.unit(of: AppIdentity(name: "app", owner: 2_000)) }
+        let units = LoopBound(StubUnits(), loop: SimulatedWorld(seed: 1).loop)
+        let world = ClientWorld(letsOthersIn: true, table: table, units: units)
+        let client = app(world, user: 2_000)
+        world.with { system in for app in system.apps { system.perform(.suspend, on: app.name) { _ in } } }
+        world.world.run(for: .seconds(1))
+        #expect(!client.isClosed && world.with { _ in units.value.take() } == ["thaw app-harald-*.service"])
+    }
+
     @Test("behaviour 9.1: what a suspended process is told waits until it is opened, in its order")
     func whatASuspendedProcessIsTold() {
         let world = ClientWorld(table: processes.table())

@@ -222,7 +222,7 @@ extension PeerLink {
 // MARK: - What the system does by itself on a link that somebody uses
 
 extension PeerLink {
-    /// MTU, services, name, Service Changed (behaviours 3.23, 3.24), before anything that an app asks for.
+    /// MTU, Service Changed, services, name (behaviours 3.23, 3.24), before anything that an app asks for.
     private func beginExchange() {
         guard !hasBegunExchange else { return }
         hasBegunExchange = true
@@ -234,6 +234,11 @@ extension PeerLink {
             guard let self else { return done() }
             adoptCache(done)
         }
+        // What changes after the services are read is told of, so that nothing is missed in between (Core Vol 3 Part G 7.1).
+        _ = operations.add { [weak self] done in
+            guard let self else { return done() }
+            client.watchServices { _ in done() }
+        }
         _ = operations.add { [weak self] done in
             guard let self else { return done() }
             loadServices { _ in done() }
@@ -241,10 +246,6 @@ extension PeerLink {
         _ = operations.add { [weak self] done in
             guard let self else { return done() }
             readName(done)
-        }
-        _ = operations.add { [weak self] done in
-            guard let self else { return done() }
-            client.watchServices { _ in done() }
         }
         guard system.enhancedBearers != nil else { return }
         _ = operations.add { [weak self] done in

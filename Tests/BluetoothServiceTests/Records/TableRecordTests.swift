@@ -1,4 +1,5 @@
 import BluetoothTypes
+import Bonds
 import Foundation
 import GATT
 import Testing
@@ -42,5 +43,31 @@ import Testing
         let entry = octets.suffix(from: 2 + 2 + 5 + 2)
         octets[2 + 2 + 5] = 2
         #expect(throws: PacketError.self) { try TableRecord(reading: PacketBuffer(octets + entry)) }
+    }
+
+    /// A record as another program could write it.
+    private func octets(of tables: [AttributeCache]) -> PacketBuffer {
+        var (octets, count) = ([UInt8](), 0)
+        for table in tables {
+            var record = TableRecord(run: "")
+            _ = record.set(table, of: UUID())
+            octets += record.encoded().bytes.dropFirst(2 + 2 + 2)
+            count += 1
+        }
+        return PacketBuffer([1, 0, 0, 0, UInt8(count & 0xFF), UInt8(count >> 8)] + octets)
+    }
+
+    @Test("AB-G02: a record with more peers, or with larger tables, than are ever kept is refused")
+    func moreThanIsEverKept() throws {
+        let most = Array(repeating: table(1), count: KnownTable.maximumPeers)
+        #expect(try TableRecord(reading: octets(of: most)).entries.count == KnownTable.maximumPeers)
+        #expect(throws: PacketError.self) { try TableRecord(reading: octets(of: most + [table(1)])) }
+        // One attribute more than `set` takes, behind the name of a peer and the length of what follows.
+        let large = table(KnownTable.maximumAttributes + 1).octets
+        let length = [UInt8(large.count & 0xFF), UInt8(large.count >> 8)]
+        let head = octets(of: [table(1)]).bytes.prefix(2 + 2 + 2 + 16)
+        #expect(try TableRecord(reading: octets(of: [table(2)])).entries.map(\.found) == [table(2)])
+        #expect(octets(of: [table(1)]).bytes.count == head.count + 2 + table(1).octets.count)
+        #expect(throws: PacketError.self) { try TableRecord(reading: PacketBuffer(head + length + large.bytes)) }
     }
 }
