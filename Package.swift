@@ -95,6 +95,7 @@ let package = Package(
             "HCITransports",
             [
                 "BluetoothTypes", "EventLoops", "HCI",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]
