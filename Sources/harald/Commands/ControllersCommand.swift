@@ -16,7 +16,7 @@ struct ControllersCommand: ParsableCommand {
         abstract: "The Bluetooth adapters of this machine, or virtual controllers to work with.",
         discussion: """
             Lists the adapters: number and address, each of which --controller takes, so as where an adapter is plugged in; what it \
-            is; and who has it. With --listen: virtual controllers over H4/TCP, one for each connection, all on one radio, until \
+            is; and who has it; and controllers on USB that the kernel has no driver for. With --listen: virtual controllers over H4/TCP, one for each connection, all on one radio, until \
             interrupted. A connection gets the controller with the lowest number that is free, and the number is the address: who comes back \
             alone is who it was, and finds its bonds again. HCI packets are in controller-NUMBER.btsnoop, those of later \
             connections in controller-NUMBER.2.btsnoop and so on. With --terminal: a virtual controller that looks like one at a serial \
@@ -73,7 +73,7 @@ struct ControllersCommand: ParsableCommand {
     func run() throws {
         do throws(ToolError) {
             guard listen == nil, terminal.isEmpty, dongle == 0 else { return try offer() }
-            try AdapterList(of: KernelAdapters()).show(json: json)
+            try AdapterList(of: KernelAdapters(), usb: USBFinder()).show(json: json)
         } catch {
             throw error.report()
         }
