@@ -94,7 +94,8 @@ let package = Package(
         room(
             "HCITransports",
             [
-                "BluetoothTypes", "EventLoops", "HCI",
+                "BluetoothTypes", "CUSB", "EventLoops", "HCI",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]
@@ -156,6 +157,7 @@ let package = Package(
             ]
         ),
         .target(name: "CLinux"),
+        .target(name: "CUSB", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
         room(
             "ServiceProcess",
             [
@@ -334,6 +336,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "StandInUSB",
+            dependencies: ["HCITransports"],
+            path: "Tests/StandInUSB",
+            swiftSettings: settings
+        ),
+        .target(
             name: "StackStandIns",
             dependencies: [
                 "BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "HCI", "HCIHost", "L2CAP", "Security", "SMP",
@@ -383,7 +391,8 @@ let package = Package(
         tests(
             "HCITransports",
             [
-                "BluetoothTypes", "EventLoops", "HCI", "StandInKernel", .product(name: "NIOCore", package: "swift-nio"),
+                "BluetoothTypes", "EventLoops", "HCI", "StandInKernel", "StandInUSB",
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ]
         ),

@@ -37,3 +37,18 @@ def test_systemd_takes_the_units(binary: str, tmp_path: Path, scope: str) -> Non
     )  # fmt: skip
     complaints = [line for line in verified.stderr.splitlines() if "harald" in line]
     assert complaints == [] and verified.returncode == 0, verified.stderr
+
+
+def test_a_rule_for_udev_is_written(binary: str, tmp_path: Path) -> None:
+    """It names the class of Bluetooth controllers, for whoever sits at the machine, and for the service of the machine."""
+    command = [binary, "install", "--udev", "--directory", str(tmp_path)]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "udevadm" in printed
+    rule = tmp_path / "70-harald-usb.rules"
+    assert rule.read_text().count('TAG+="uaccess"') == 2 and "e00101" in rule.read_text() and "GROUP" not in rule.read_text()
+    subprocess.run([*command, "--machine"], check=True, capture_output=True)
+    assert rule.read_text().count('GROUP="harald"') == 2
+    udevadm = shutil.which("udevadm")
+    # Older ones cannot check a rule.
+    if udevadm and subprocess.run([udevadm, "verify", "--help"], capture_output=True).returncode == 0:
+        subprocess.run([udevadm, "verify", "--no-summary", str(rule)], check=True)

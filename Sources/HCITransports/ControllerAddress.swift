@@ -10,6 +10,8 @@ package enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
     case serial(SerialOptions)
     /// An adapter of the kernel, by its user channel: `hci0`, and what else ``AdapterChoice`` knows.
     case adapter(AdapterChoice)
+    /// A controller on USB without the kernel's driver: `usb`, and what else ``USBChoice`` knows.
+    case usb(USBChoice)
 
     /// Why a text names no controller.
     package enum ParseError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -19,6 +21,8 @@ package enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
         case notAvailable(String)
         /// The port is no number from 1 to 65535.
         case port(String)
+        /// What is behind `usb:` names no controller.
+        case usb(String)
         /// What a serial port is asked for is none of what it can.
         case serial(String)
 
@@ -28,12 +32,17 @@ package enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
             case .unknownForm(let text):
                 """
                 "\(text)" is not the address of a controller; write hci0 for an adapter of this machine, \
-                serial:PATH, tcp:HOST:PORT or unix:PATH
+                usb for one on USB without the kernel's driver, serial:PATH, tcp:HOST:PORT or unix:PATH
                 """
             case .notAvailable(let text):
                 """
                 controllers like "\(text)" cannot be opened yet; write hci0 for one that the kernel has a driver for, or tcp:HOST:PORT \
                 for one that speaks H4 over TCP
+                """
+            case .usb(let text):
+                """
+                "\(text)" is not a controller on USB; write usb for the first, usb:0 by number, usb:1209:0b1e by maker and product as \
+                lsusb has them, or usb:1-2.3 by where it is plugged in
                 """
             case .serial(let text):
                 """
@@ -69,7 +78,10 @@ package enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
         case "serial":
             guard parts.count == 2, let options = SerialOptions(parts[1]) else { throw .serial(text) }
             self = .serial(options)
-        case "usb", "virtual":
+        case "usb":
+            guard let choice = USBChoice(text) else { throw .usb(text) }
+            self = .usb(choice)
+        case "virtual":
             throw .notAvailable(text)
         default:
             guard let choice = AdapterChoice(text) else { throw .unknownForm(text) }
@@ -85,6 +97,7 @@ package enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
         case .standard: "-"
         case .serial(let options): "serial:\(options)"
         case .adapter(let choice): choice.description
+        case .usb(let choice): choice.description
         }
     }
 }

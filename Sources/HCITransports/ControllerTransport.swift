@@ -52,6 +52,25 @@ package final class ControllerTransport: HCITransport {
             SerialOpening.open(options, loop: loop) { [self] in opened($0) }
         case .adapter(let choice):
             open(choice, finder: finder, loop: loop)
+        case .usb(let choice):
+            open(choice, finder: finder.usb, loop: loop)
+        }
+    }
+
+    private func open(_ choice: USBChoice, finder: USBFinder, loop: NIOEventLoop) {
+        let taken = LoopBoundCompletion<Result<USBFinder.Taken, USBError>>(
+            { [self] result in
+                opened(
+                    result.map { USBTransport($0, loop: loop) }
+                        .mapError { .unreachable(address: "\(choice)", reason: $0.description) }
+                )
+            },
+            loop: loop
+        )
+        // A driver may load its firmware now.
+        DispatchQueue.global().async {
+            let result = Result { () throws(USBError) in try finder.take(choice) }
+            loop.submit { taken.call(result) }
         }
     }
 

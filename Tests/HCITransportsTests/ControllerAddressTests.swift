@@ -28,7 +28,7 @@ import Testing
             ("tcp:host:0", .port("0")), ("tcp:host:65536", .port("65536")), ("tcp:host:x", .port("x")),
             ("hci70000", .unknownForm("hci70000")), ("hci:", .unknownForm("hci:")),
             ("hci:../x", .unknownForm("hci:../x")),
-            ("hci-1", .unknownForm("hci-1")), ("usb", .notAvailable("usb")),
+            ("hci-1", .unknownForm("hci-1")), ("virtual", .notAvailable("virtual")), ("usb:x", .usb("usb:x")),
             ("hcix", .unknownForm("hcix")),
         ])
     func othersAreRefusedWithAReason(text: String, error: ControllerAddress.ParseError) {

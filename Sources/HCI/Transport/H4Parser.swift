@@ -9,6 +9,8 @@ import BluetoothTypes
 ///
 /// A wire that stays when a line is closed may have the rest of something on it. There a parser begins out of step: nothing counts
 /// before the answer to a reset, which the host sends first (Core Vol 4 Part A 4).
+///
+/// A line with a pipe for each kind of packet has no type octets (Core Vol 4 Part B 2.1); there a parser takes one kind alone.
 package struct H4Parser {
     /// The longest packet with its type octet: ACL data with 65,535 octets. No more than this is ever kept.
     package static let maximumPacketLength = 1 + 4 + 65_535
@@ -18,13 +20,24 @@ package struct H4Parser {
     private var incomplete: [UInt8] = []
     // Octets that `incomplete` needs before a look at it is worth while: a packet that drips in is not copied each time.
     private var needed = 0
-    private var isResynchronizing: Bool
+    /// Whether nothing counts yet.
+    package private(set) var isResynchronizing: Bool
+    // What all packets are where there are no type octets.
+    private let only: HCIPacket.Kind?
 
     /// What comes before the status of a reset's answer: Command Complete, with whatever credits. nil for any octet.
     private static let resetAnswer: [UInt8?] = [0x04, 0x0E, 0x04, nil, 0x03, 0x0C]
 
     /// A parser at the front of a stream, or somewhere in it.
-    package init(isResynchronizing: Bool = false) { self.isResynchronizing = isResynchronizing }
+    ///
+    /// - Parameter only: What all packets are, where the stream has no type octets.
+    package init(only: HCIPacket.Kind? = nil, isResynchronizing: Bool = false) {
+        self.only = only
+        self.isResynchronizing = isResynchronizing
+    }
+
+    /// Octets of the type in front of each packet.
+    private var typeLength: Int { only == nil ? 1 : 0 }
 
     /// Octets of a packet that is not complete yet.
     package var pendingLength: Int { incomplete.count }
@@ -49,18 +62,18 @@ package struct H4Parser {
         var start = 0
         needed = 0
         while start < stream.count {
-            guard let kind = HCIPacket.Kind(rawValue: stream[start]) else {
+            guard let kind = only ?? HCIPacket.Kind(rawValue: stream[start]) else {
                 failure = PacketError(.value(UInt64(stream[start])), at: "H4 packet type")
                 return packets
             }
-            let body = stream.suffix(after: start + 1)
+            let body = stream.suffix(after: start + typeLength)
             let length = Self.length(of: kind, in: body)
             guard let length, body.count >= length else {
-                needed = 1 + (length ?? body.count + 1)
+                needed = typeLength + (length ?? body.count + 1)
                 break
             }
             packets.append(HCIPacket(kind, body.prefix(upTo: length)))
-            start += 1 + length
+            start += typeLength + length
         }
         if start < stream.count { incomplete = stream.suffix(after: start).bytes }
         return packets
@@ -68,10 +81,11 @@ package struct H4Parser {
 
     /// What follows from the answer to a reset on. While there is none, its beginning is kept.
     private mutating func fromResetAnswer(_ octets: [UInt8]) -> [UInt8] {
+        let answer = Self.resetAnswer.dropFirst(1 - typeLength)
         for start in octets.indices {
-            let candidate = octets[start...].prefix(Self.resetAnswer.count)
-            guard zip(candidate, Self.resetAnswer).allSatisfy({ $1 == nil || $0 == $1 }) else { continue }
-            isResynchronizing = candidate.count < Self.resetAnswer.count
+            let candidate = octets[start...].prefix(answer.count)
+            guard zip(candidate, answer).allSatisfy({ $1 == nil || $0 == $1 }) else { continue }
+            isResynchronizing = candidate.count < answer.count
             guard isResynchronizing else { return Array(octets[start...]) }
             incomplete = Array(candidate)
             break

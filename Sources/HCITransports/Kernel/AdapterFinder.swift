@@ -28,6 +28,8 @@ package final class AdapterFinder: Sendable {
     }
 
     package let adapters: KernelAdapters
+    /// Takes the same controllers from the kernel's driver, by USB.
+    package let usb: USBFinder
     var calls: any KernelCalls { adapters.calls }
     /// Keeps what is taken; nil where nobody does.
     let keeper: (any AdapterKeeper)?
@@ -41,12 +43,15 @@ package final class AdapterFinder: Sendable {
     /// - Parameters:
     ///   - kept: The socket of an adapter that was taken by a process before this one.
     ///   - keeper: Where sockets are kept for the next one.
+    ///   - usb: What is plugged in; nil for what is plugged into this machine.
     package init(
         _ adapters: KernelAdapters = KernelAdapters(),
         kept: Int32? = nil,
-        keeper: (any AdapterKeeper)? = nil
+        keeper: (any AdapterKeeper)? = nil,
+        usb: (any USBCalls)? = nil
     ) {
         self.adapters = adapters
+        self.usb = USBFinder(calls: usb ?? LibUSB.shared, adapters: adapters)
         self.kept = Mutex(kept)
         self.keeper = keeper
     }

@@ -30,6 +30,8 @@ package struct KernelAdapter: Hashable, Sendable {
     package var isBlocked: Bool
     /// Who uses it.
     package var holder: Holder
+    /// Whether the driver has done what it does at first: firmware is loaded.
+    package var isInitialized: Bool
 
     /// `hci0`.
     package var name: String { "hci\(index)" }
@@ -47,6 +49,7 @@ package struct KernelAdapter: Hashable, Sendable {
         isUp = octets[16] & 1 == 1
         isBlocked = false
         holder = .nobody
+        isInitialized = false
     }
 
     /// `include/net/bluetooth/hci.h` of Linux.

@@ -41,6 +41,8 @@ package struct KernelAdapters: Sendable {
                 var adapter = KernelAdapter(octets, index: index)
             else { return nil }
             describe(&adapter)
+            // Management knows an adapter as soon as its driver is ready with it, and until a program takes it.
+            adapter.isInitialized = managed?.contains(index) ?? (adapter.address != nil) || adapter.isUp
             if adapter.isUp {
                 let isManaged = managed?.contains(index) ?? true
                 adapter.holder = !isManaged ? .program : hasDaemon ? .bluetoothd : .kernel

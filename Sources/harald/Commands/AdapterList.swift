@@ -6,12 +6,13 @@ import HCITransports
 struct AdapterList {
     /// An adapter for programs, whose fields keep their names.
     struct Entry: Encodable, Equatable {
-        let index: UInt16
+        /// nil for what the kernel has no driver for.
+        let index: UInt16?
         let name: String
         let address: String?
         let bus: String
         let product: String?
-        /// Where it is attached: `--controller hci:PLACE`.
+        /// Where it is attached: `--controller hci:PLACE`, or `usb:PLACE` for what has no index.
         let place: String?
         let up: Bool
         let blocked: Bool
@@ -20,12 +21,21 @@ struct AdapterList {
 
     let entries: [Entry]
 
-    init(of adapters: KernelAdapters) throws(ToolError) {
+    /// The kernel's adapters, and the controllers on USB that are none of them.
+    init(of adapters: KernelAdapters, usb: USBFinder) throws(ToolError) {
+        // Without libusb there is nothing more to be known.
+        let plugged = (try? usb.list()) ?? []
         do throws(UserChannelError) {
-            entries = try adapters.list().map(Entry.init)
+            entries = Self.entries(try adapters.list(), plugged)
         } catch {
-            throw .service("\(error)")
+            guard !plugged.isEmpty else { throw .service("\(error)") }
+            entries = Self.entries([], plugged)
         }
+    }
+
+    private static func entries(_ adapters: [KernelAdapter], _ plugged: [USBDevice]) -> [Entry] {
+        let driven = Set(adapters.compactMap(\.attachment))
+        return adapters.map(Entry.init) + plugged.filter { !driven.contains("usb-\($0.place)") }.map(Entry.init)
     }
 
     func show(json: Bool) throws(ToolError) {
@@ -40,6 +50,11 @@ struct AdapterList {
     var lines: [String] {
         guard !entries.isEmpty else { return ["\(UserChannelError.noAdapters)"] }
         return entries.map { entry in
+            guard entry.index != nil else {
+                return [entry.name, entry.bus, entry.product ?? "", "no driver of the kernel has it"].joined(
+                    separator: "  "
+                )
+            }
             let name = [entry.product, entry.place.map { "hci:\($0)" }].compactMap { $0 }
             let state = (entry.up ? "up" : "down") + (entry.blocked ? ", blocked by rfkill" : "")
             return
@@ -69,6 +84,20 @@ extension AdapterList.Entry {
             up: adapter.isUp,
             blocked: adapter.isBlocked,
             holder: adapter.holder.rawValue
+        )
+    }
+
+    init(_ device: USBDevice) {
+        self.init(
+            index: nil,
+            name: "usb:\(device.place)",
+            address: nil,
+            bus: "USB",
+            product: device.name,
+            place: device.place,
+            up: false,
+            blocked: false,
+            holder: KernelAdapter.Holder.nobody.rawValue
         )
     }
 }

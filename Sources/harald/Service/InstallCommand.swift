@@ -6,7 +6,7 @@ struct InstallCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "install",
         abstract: "Write the units by which systemd starts the Bluetooth service when a program needs it.",
-        discussion: "It writes two files and changes nothing else; what to do then it says."
+        discussion: "It writes two files, or with --udev one, and changes nothing else; what to do then it says."
     )
 
     @Option(
@@ -23,6 +23,9 @@ struct InstallCommand: ParsableCommand {
     @Flag(help: "One service for all users of this machine, as a user of its own, in place of one for this user.")
     var machine = false
 
+    @Flag(help: "Write the rule for udev by which users may open Bluetooth controllers on USB, instead of the units.")
+    var udev = false
+
     @Option(help: "Write the units into this directory, and not where systemd looks for them.")
     var directory: String?
 
@@ -33,9 +36,14 @@ struct InstallCommand: ParsableCommand {
         if freeze, machine {
             throw ValidationError("a service of the machine cannot freeze the programs of users; leave --freeze out")
         }
+        if freeze, udev { throw ValidationError("a rule for udev freezes nothing; leave --freeze out") }
     }
 
     func run() throws {
+        if udev {
+            let rule = UdevRule(account: machine ? ServiceUnits.account : nil)
+            return try write([(UdevRule.name, rule.text)], to: directory ?? UdevRule.directory, then: rule.nextSteps)
+        }
         if case .adapter = controller, !machine {
             throw ToolError.service(
                 """
@@ -51,8 +59,12 @@ struct InstallCommand: ParsableCommand {
             freezes: freeze
         )
         let files = [("\(ServiceUnits.name).socket", units.socket), ("\(ServiceUnits.name).service", units.service)]
-        if print { return files.forEach { name, text in Console.lines("# \(name)\n\(text)") } }
         let directory = directory ?? (machine ? "/etc/systemd/system" : Self.unitsOfUser())
+        try write(files, to: directory, then: nextSteps)
+    }
+
+    private func write(_ files: [(String, String)], to directory: String, then nextSteps: [String]) throws {
+        if print { return files.forEach { name, text in Console.lines("# \(name)\n\(text)") } }
         do {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
             for (name, text) in files {

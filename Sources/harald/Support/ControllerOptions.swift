@@ -19,7 +19,8 @@ extension ControllerAddress: ExpressibleByArgument {
 struct ControllerOptions: ParsableArguments {
     @Option(
         help: """
-            The controller: hci0 for an adapter of this machine, which harald controllers lists; tcp:HOST:PORT for one that speaks \
+            The controller: hci0 for an adapter of this machine, which harald controllers lists; usb for one on USB that is taken from the \
+            kernel's driver, or usb:1209:0b1e or usb:1-2 for that one; tcp:HOST:PORT for one that speaks \
             H4 over TCP. Without it, the first adapter that can be had.
             """
     )

@@ -1,0 +1,180 @@
+"""Controllers on USB in a machine of their own: our virtual controllers as dongles, which its kernel takes for real ones, behind `btusb` and by libusb."""
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from peers import machine as machines
+from peers.machine import BLUEZ, Machine
+
+# Nothing is quick in a machine that is emulated.
+pytestmark = pytest.mark.deadline(240)
+
+LIBRARIES = f"LD_LIBRARY_PATH={BLUEZ}/usr/lib/x86_64-linux-gnu"
+# It does nothing where there is nobody to type.
+MANAGE = f"<>/tmp/nobody env {LIBRARIES} {BLUEZ}/usr/bin/btmgmt"
+USER = "setpriv --reuid 1000 --regid 1000 --clear-groups"
+# Modules are the machine's own, beside the files that it sees of this one.
+MODULES = "for each in vhci-hcd btusb; do chroot /proc/1/root /bin/modprobe $each || exit 1; done"
+
+
+@pytest.fixture(scope="module")
+def machine(binary: str) -> Iterator[Machine]:
+    if reason := machines.missing():
+        pytest.skip(reason)
+    machine = Machine()
+    machine.start()
+    yield machine
+    machine.stop()
+
+
+@asynccontextmanager
+async def dongles(machine: Machine, binary: str, *arguments: str, count: int = 2) -> AsyncIterator[None]:
+    """Virtual controllers on one radio, plugged into the kernel: hci0 and so on, at usb:1-1 and so on."""
+    await machine.run(f"{MODULES}; [ -p /tmp/nobody ] || mkfifo -m 666 /tmp/nobody")
+    await machine.begin("dongles", f"{binary} controllers {'--dongle ' * count} {' '.join(arguments)}")
+    try:
+        await ready(machine, count)
+        yield
+    finally:
+        await machine.end("dongles")
+        await machine.until("[ -z \"$(ls /sys/class/bluetooth)\" ]")
+
+
+async def ready(machine: Machine, count: int) -> None:
+    """Waits until the kernel's driver has this many adapters and is ready with them."""
+    await machine.until(f"[ $({MANAGE} info | grep -c '^.addr') = {count} ]", 40)
+
+
+@asynccontextmanager
+async def sensor(machine: Machine, binary: str, controller: str, *arguments: str) -> AsyncIterator[None]:
+    """`harald serve`, whose person agrees to everything."""
+    await machine.begin("serve", f"{binary} serve --controller {controller} --answer yes {' '.join(arguments)}")
+    try:
+        await machine.wait("serve", "advertising as", 60)
+        yield
+    finally:
+        await machine.end("serve")
+
+
+async def explored(machine: Machine, binary: str, controller: str) -> str:
+    """Connects, discovers, pairs, reads and hears values, all from the other dongle."""
+    options = "--timeout 30 --pair --answer yes --notifications 2"
+    text = await machine.run(f"{binary} explore --controller {controller} {options} 'Harald HR'", 150)
+    for said in ("MTU 185", "180D Heart Rate", "Hello from Harald", "bonded with", "value of 2A37"):
+        assert said in text, said
+    assert "insufficient" not in text
+    return text
+
+
+async def plug_or_unplug(machine: Machine) -> None:
+    """The last dongle."""
+    await machine.run("kill -USR1 $(cat /tmp/dongles.pid)")
+
+
+async def adapters(machine: Machine, binary: str) -> list[tuple[str, str]]:
+    found = json.loads(await machine.run(f"{binary} controllers --json"))
+    return [(each["name"], each["holder"]) for each in found]
+
+
+@pytest.mark.parametrize("delay", [0, 5, 20])
+async def test_our_host_behind_btusb(machine: Machine, binary: str, delay: int) -> None:
+    """On the user channel of the kernel's driver, which has a dongle whose events come late and whose transfers are cut by lot."""
+    async with dongles(machine, binary, f"--event-delay {delay} --split --seed {delay}"):
+        async with sensor(machine, binary, "hci1"):
+            await explored(machine, binary, "hci0")
+        assert await adapters(machine, binary) == [("hci0", "nobody"), ("hci1", "nobody")]
+
+
+@pytest.mark.parametrize("delay", [0, 5, 20])
+async def test_our_host_on_libusb(machine: Machine, binary: str, delay: int) -> None:
+    """With the kernel's driver detached, which has its adapters back at the end."""
+    async with dongles(machine, binary, f"--event-delay {delay} --split --seed {delay}"):
+        async with sensor(machine, binary, "usb:1-2"):
+            assert "hci1" not in await machine.run("ls /sys/class/bluetooth")
+            await explored(machine, binary, "usb:1209:0b1e" if delay == 0 else "usb:1-1")
+        await ready(machine, 2)
+        assert sorted(holder for _, holder in await adapters(machine, binary)) == ["nobody", "nobody"]
+        for index in (0, 1):
+            assert "powered" in await machine.run(f"{MANAGE} --index {index} power on")
+
+
+async def test_bulk_serialization_mode(machine: Machine, binary: str) -> None:
+    """Chosen where it is offered, and left at the end: this kernel's driver knows nothing of it."""
+    async with dongles(machine, binary, "--bulk-serialization", "--split"):
+        async with sensor(machine, binary, "usb:1-2"):
+            assert (await machine.run("cat /sys/bus/usb/devices/1-2:1.0/bAlternateSetting")).strip() == "1"
+            await explored(machine, binary, "usb:1-1")
+        await ready(machine, 2)
+        assert (await machine.run("cat /sys/bus/usb/devices/1-2:1.0/bAlternateSetting")).strip() == "0"
+
+
+async def test_the_kernels_own_host_has_our_radio(machine: Machine, binary: str) -> None:
+    """BlueZ on one dongle hears our sensor on the other."""
+    async with dongles(machine, binary), sensor(machine, binary, "hci1"):
+        await machine.run(f"{MANAGE} --index 0 le on; {MANAGE} --index 0 power on")
+        heard = await machine.run(f"(sleep 15) | timeout 20 env {LIBRARIES} {BLUEZ}/usr/bin/btmgmt --index 0 find -l || true", 60)
+        assert "Harald HR" in heard
+
+
+@pytest.mark.parametrize("moment", ["connection", "discovery", "pairing"])
+@pytest.mark.parametrize("controller", ["hci1", "usb:1-2"])
+async def test_unplugged_and_plugged_in_again(machine: Machine, binary: str, controller: str, moment: str) -> None:
+    """In the middle, without a word: the other side hears that it is gone, and when it is back the sensor goes on by itself."""
+    options, sign = {
+        "connection": ("--notifications 500", "value of 2A37"),
+        "discovery": ("--notifications 500", "^connected"),
+        "pairing": ("--pair", r"\[ pair with"),
+    }[moment]
+    async with dongles(machine, binary, "--event-delay 5"), sensor(machine, binary, controller):
+        explore = f"{binary} explore --controller hci0 --timeout 30 {options} 'Harald HR'"
+        # Nobody answers here.
+        await machine.begin("explore", f"sh -c \"sleep 200 | {explore}; echo ended with \\$?\"")
+        await machine.wait("explore", sign, 60)
+        await plug_or_unplug(machine)
+        if moment == "discovery":
+            assert "value of" not in await machine.run("cat /tmp/explore.log")
+        await machine.wait("serve", "resetting|unsupported", 30)
+        await machine.wait("explore", "vanished|not secured|disconnected", 60)
+        # What it has said so far is not what it says now.
+        await machine.run(": > /tmp/serve.log")
+        await plug_or_unplug(machine)
+        await machine.wait("serve", "advertising as", 60)
+        await explored(machine, binary, "hci0")
+        await machine.ask("kill $(cat /tmp/explore.pid); pkill -x sleep")
+
+
+async def test_a_driver_has_its_adapter_back_after_a_crash(machine: Machine, binary: str) -> None:
+    """Nobody gives it back when a program is killed; it is listed without a driver, and the next one that takes it gives it back."""
+    async with dongles(machine, binary, count=1):
+        await machine.begin("serve", f"{binary} serve --controller usb")
+        await machine.wait("serve", "advertising as", 60)
+        await machine.end("serve", "KILL")
+        assert await adapters(machine, binary) == [("usb:1-1", "nobody")]
+        assert "no driver of the kernel has it" in await machine.run(f"{binary} controllers")
+        await machine.run(f"{binary} scan --controller usb --seconds 1", 60)
+        await ready(machine, 1)
+
+
+async def test_a_controller_that_cannot_be_had(machine: Machine, binary: str) -> None:
+    """Each reason is told, with what to do."""
+    await machine.run(MODULES)
+    status, text = await machine.ask(f"{binary} scan --controller usb", 60)
+    assert status == 3 and "no Bluetooth controller on USB" in text
+    status, text = await machine.ask(f"{USER} {binary} controllers --dongle", 60)
+    assert status != 0 and "sudo" in text
+    async with dongles(machine, binary):
+        status, text = await machine.ask(f"{USER} {binary} scan --controller usb:1-1", 60)
+        assert status == 3 and "harald install --udev" in text
+        status, text = await machine.ask(f"{binary} scan --controller usb:7", 60)
+        assert status == 3 and "there is usb:1-1 (1209:0b1e), usb:1-2 (1209:0b1e)" in text
+        async with sensor(machine, binary, "usb:1-2"):
+            status, text = await machine.ask(f"{binary} scan --controller usb:1-2", 60)
+            assert status == 3 and "another program has usb:1-2" in text
+        await ready(machine, 2)
+        async with sensor(machine, binary, "hci1"):
+            status, text = await machine.ask(f"{binary} scan --controller usb:1-2", 60)
+            assert status == 3 and "another program has hci1 to itself" in text

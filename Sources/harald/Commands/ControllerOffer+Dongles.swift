@@ -1,0 +1,64 @@
+import HCI
+import HCITransports
+
+/// Virtual controllers that the kernel takes for USB dongles.
+extension ControllerOffer {
+    /// A dongle, in its port or beside it.
+    final class Dongle {
+        let behaviour: DongleTransport.Behaviour
+        var transport: DongleTransport?
+        /// Whether its line is being opened.
+        var isComing = false
+
+        init(_ behaviour: DongleTransport.Behaviour) { self.behaviour = behaviour }
+    }
+
+    /// Plugs dongles in.
+    func offer(dongles count: Int, _ behaviour: DongleTransport.Behaviour) throws(ToolError) {
+        for number in 0..<count {
+            var behaviour = behaviour
+            behaviour.descriptors.serialNumber = "\(number + 1)"
+            behaviour.splitSeed = behaviour.splitSeed.map { $0 &+ UInt64(number) }
+            let dongle = Dongle(behaviour)
+            dongles.append(dongle)
+            do throws(VirtualPort.Failure) {
+                try plug(dongle)
+            } catch {
+                throw .incomplete("no dongle can be plugged in: \(error)")
+            }
+        }
+    }
+
+    /// Unplugs the last dongle, or plugs it in again.
+    func plugOrUnplug() {
+        guard let dongle = dongles.last, !dongle.isComing else { return }
+        if let transport = dongle.transport {
+            // Nobody tells whoever closes a line that it is closed.
+            let gone = transport.onClose
+            transport.close()
+            gone?(.closedByPeer)
+            return
+        }
+        do throws(VirtualPort.Failure) {
+            try plug(dongle)
+        } catch {
+            Console.problem("harald: the dongle cannot be plugged in again: \(error)")
+        }
+    }
+
+    private func plug(_ dongle: Dongle) throws(VirtualPort.Failure) {
+        let socket = try VirtualPort.plug()
+        dongle.isComing = true
+        ChannelLine.device(socket, place: "dongle", loop: loop) { [weak self] result in
+            dongle.isComing = false
+            guard let self, case .success(let line) = result else { return }
+            let transport = DongleTransport(line, behaviour: dongle.behaviour, loop: loop)
+            dongle.transport = transport
+            Console.line("dongle \(dongle.behaviour.descriptors.serialNumber) plugged in")
+            accept(transport) {
+                dongle.transport = nil
+                Console.line("dongle \(dongle.behaviour.descriptors.serialNumber) unplugged")
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import Testing
+
+@testable import HCITransports
+
+@Suite struct DongleTransportTests {
+    /// The kernel's end of the octets.
+    private final class Kernel: OctetLine {
+        var onReceive: (([UInt8]) -> Void)?
+        var onClose: ((HCITransportError) -> Void)?
+        let place = "dongle"
+        var heard: [UInt8] = []
+        var isOpen = true
+
+        func send(_ octets: PacketBuffer) { heard += octets.bytes }
+        func close() { isOpen = false }
+
+        /// Asks for a packet of an endpoint.
+        func read(_ endpoint: UInt8, _ sequence: UInt8) {
+            onReceive?(
+                [0, 0, 0, 1, 0, 0, 0, sequence, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, endpoint] + [0, 0, 0, 0, 0, 0, 0, 64]
+                    + [UInt8](repeating: 0, count: 20)
+            )
+        }
+
+        /// Numbers of the transfers that have ended, in order.
+        var ended: [UInt8] {
+            var (numbers, rest) = ([UInt8](), heard[...])
+            while rest.count >= 48 {
+                let header = Array(rest.prefix(48))
+                numbers.append(header[7])
+                rest = rest.dropFirst(48 + Int(header[27]))
+            }
+            return numbers
+        }
+    }
+
+    @Test("events come as late as they are to be and in order, and data does not wait for them")
+    func eventsComeLate() {
+        let (loop, kernel) = (VirtualEventLoop(), Kernel())
+        let dongle = DongleTransport(kernel, behaviour: .init(eventDelay: .milliseconds(20)), loop: loop)
+        for sequence in 1...2 as ClosedRange<UInt8> { kernel.read(1, sequence) }
+        kernel.read(2, 3)
+        dongle.send(HCIPacket(.event, [0x3E, 0]))
+        loop.run(for: .milliseconds(5))
+        dongle.send(HCIPacket(.event, [0x10, 1, 9]))
+        dongle.send(HCIPacket(.acl, [0x40, 0, 0, 0]))
+        loop.run(for: .milliseconds(14))
+        #expect(kernel.ended == [3])
+        loop.run(for: .milliseconds(1))
+        #expect(kernel.ended == [3, 1])
+        loop.run(for: .milliseconds(5))
+        #expect(kernel.ended == [3, 1, 2])
+        #expect(kernel.heard.suffix(3) == [0x10, 1, 9])
+    }
+
+    @Test func whatIsNoRequestUnplugsTheDongle() {
+        let (loop, kernel) = (VirtualEventLoop(), Kernel())
+        let dongle = DongleTransport(kernel, loop: loop)
+        var ends: [HCITransportError] = []
+        dongle.onClose = { ends.append($0) }
+        kernel.onReceive?([UInt8](repeating: 0xFF, count: 100))
+        #expect(ends == [.malformed(PacketError(.value(0xFFFF_FFFF), at: "USB/IP command"))])
+        #expect(!kernel.isOpen)
+    }
+
+    @Test func eventsThatWaitAreBounded() {
+        let (loop, kernel) = (VirtualEventLoop(), Kernel())
+        let dongle = DongleTransport(kernel, behaviour: .init(eventDelay: .seconds(1)), loop: loop)
+        for number in 1...UInt8.max { kernel.read(1, number) }
+        for _ in 0..<10_000 { dongle.send(HCIPacket(.event, [0x3E, 0])) }
+        loop.run(for: .seconds(2))
+        #expect(kernel.ended.count == 255)
+        dongle.close()
+        #expect(!kernel.isOpen)
+    }
+}

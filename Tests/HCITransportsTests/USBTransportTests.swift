@@ -1,0 +1,186 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import HCI
+import StandInKernel
+import StandInUSB
+import Synchronization
+import Testing
+
+@testable import HCITransports
+
+@Suite struct USBTransportTests {
+    /// A line to a controller, with what comes of it.
+    private final class Line: Sendable {
+        enum Happening: Hashable, Sendable {
+            case received(HCIPacket)
+            case closed(HCITransportError)
+        }
+
+        let usb: StandInUSB
+        let loop = NIOEventLoop()
+        let connection: StandInConnection
+        let transport: LoopBound<ControllerTransport>
+        private let happenings: AsyncStream<Happening>
+
+        init(isSerialized: Bool = false) async throws {
+            let usb = StandInUSB([StandInUSB.controller(isSerialized: isSerialized)])
+            self.usb = usb
+            let (happenings, continuation) = AsyncStream<Happening>.makeStream()
+            self.happenings = happenings
+            let loop = loop
+            transport = loop.make {
+                let adapters = KernelAdapters(calls: StandInKernel(openError: 97), sysfs: "/nowhere", proc: "/nowhere")
+                let line = ControllerTransport(.usb(.first), loop: loop, finder: AdapterFinder(adapters, usb: usb))
+                line.onReceive = { continuation.yield(.received($0)) }
+                line.onClose = { continuation.yield(.closed($0)) }
+                // Waits until the line is open.
+                line.send(HCIPacket(Reset()))
+                return line
+            }
+            while usb.state.withLock({ $0.connections.first?.written.isEmpty ?? true }) { await Task.yield() }
+            connection = try #require(usb.state.withLock { $0.connections.first })
+        }
+
+        deinit { transport.with { $0.close() } }
+
+        func next() async -> Happening? {
+            for await happening in happenings { return happening }
+            return nil
+        }
+
+        func send(_ packet: HCIPacket) { transport.with { $0.send(packet) } }
+
+        /// Waits until the device has been given back.
+        func end() async { while !connection.isClosed { await Task.yield() } }
+
+        var violations: [String] { usb.state.withLock { $0.violations } }
+    }
+
+    private static let resetDone: [UInt8] = [0x0E, 4, 1, 3, 0x0C, 0]
+    private static let inOrder = ["cancel", "release 0", "attach 0", "close"]
+
+    private static func data(_ count: Int) -> HCIPacket {
+        HCIPacket(
+            .acl,
+            PacketBuffer([0x40, 0, UInt8(count & 0xFF), UInt8(count >> 8)] + [UInt8](repeating: 7, count: count))
+        )
+    }
+
+    @Test func packetsGoBothWaysWithThreeReadsUnderWay() async throws {
+        let line = try await Line()
+        #expect(line.transport.with { $0.place } == "usb:1-2")
+        #expect(line.connection.written.first?.content == .write([0x20, 0, 0, 0, 0, 0, 3, 0, 3, 0x0C, 0]))
+        line.connection.complete(0, .written(3))
+        for part in [Self.resetDone.prefix(2), Self.resetDone.dropFirst(2)] {
+            line.connection.complete(0x81, .read(Array(part)))
+        }
+        #expect(await line.next() == .received(HCIPacket(.event, PacketBuffer(Self.resetDone))))
+        let octets = Self.data(200).bytes.bytes
+        for start in stride(from: 0, to: octets.count, by: 64) {
+            while !line.connection.complete(0x82, .read(Array(octets[start..<min(start + 64, octets.count)]))) {
+                await Task.yield()
+            }
+        }
+        #expect(await line.next() == .received(Self.data(200)))
+        while line.connection.underWay(0x82) < 3 { await Task.yield() }
+        #expect(line.connection.most(0x81) == 3 && line.connection.most(0x82) == 3)
+    }
+
+    @Test(
+        "an empty packet marks the end of data whose last packet is full, and of no other",
+        arguments: [59, 60, 61, 124]
+    )
+    func anEmptyPacketMarksTheEnd(count: Int) async throws {
+        let line = try await Line()
+        line.send(Self.data(count))
+        let written = try #require(line.connection.written.last)
+        #expect(written.content == .write(Self.data(count).bytes.bytes))
+        #expect(written.marksEnd == ((count + 4) % 64 == 0))
+        #expect(written.timeout == USBLink.writeTimeout)
+    }
+
+    @Test("the end is in order: transfers come back, the driver has its interface, and then the device is closed")
+    func theEndIsInOrder() async throws {
+        let line = try await Line()
+        _ = line.usb.takeAsked()
+        line.transport.with { $0.close() }
+        await line.end()
+        #expect(line.usb.takeAsked() == Self.inOrder)
+        #expect(line.violations.isEmpty)
+        #expect(line.usb.state.withLock { $0.driven } == [0])
+        line.send(HCIPacket(Reset()))
+        #expect(line.connection.written.count == 1)
+    }
+
+    @Test("a controller that is unplugged ends the line, whatever is under way", arguments: 0..<6)
+    func unpluggingEndsTheLine(instant: Int) async throws {
+        let line = try await Line()
+        if instant > 0 { line.connection.complete(0, .written(3)) }
+        if instant > 1 { line.connection.complete(0x81, .read(Array(Self.resetDone.prefix(3)))) }
+        if instant > 2 { line.connection.complete(0x81, .read(Array(Self.resetDone.dropFirst(3)))) }
+        if instant > 3 { line.send(Self.data(100)) }
+        if instant > 4 { line.connection.complete(0x82, .read([0x40, 0, 9])) }
+        line.connection.unplug()
+        if instant > 2 { #expect(await line.next() == .received(HCIPacket(.event, PacketBuffer(Self.resetDone)))) }
+        #expect(await line.next() == .closed(.closedByPeer))
+        await line.end()
+        #expect(line.violations.isEmpty)
+    }
+
+    @Test func anEndpointThatHasStalledGoesOn() async throws {
+        let line = try await Line()
+        for _ in 1...3 { line.connection.complete(0x81, .stalled) }
+        while !line.connection.complete(0x81, .read(Self.resetDone)) { await Task.yield() }
+        #expect(await line.next() == .received(HCIPacket(.event, PacketBuffer(Self.resetDone))))
+        #expect(line.usb.takeAsked().contains("clear 129"))
+    }
+
+    @Test("Core 6.2 Vol 4 Part B: Bulk Serialization Mode is chosen where it is offered, and left at the end")
+    func bulkSerializationModeIsChosen() async throws {
+        let line = try await Line(isSerialized: true)
+        #expect(line.connection.written.first?.content == .write([1, 3, 0x0C, 0]))
+        #expect(line.connection.underWay(0x81) == 0)
+        line.connection.complete(0x82, .read([4] + Self.resetDone))
+        #expect(await line.next() == .received(HCIPacket(.event, PacketBuffer(Self.resetDone))))
+        _ = line.usb.takeAsked()
+        line.transport.with { $0.close() }
+        await line.end()
+        #expect(line.usb.takeAsked() == ["cancel", "select 0 of 0", "release 0", "attach 0", "close"])
+    }
+
+    @Test("who closes the line while a packet is delivered hears no more of it")
+    func nothingComesAfterClosing() async throws {
+        let line = try await Line()
+        let count = Counter()
+        line.transport.with { transport in
+            transport.onReceive = { [weak transport] _ in
+                count.value += 1
+                transport?.close()
+            }
+            transport.onClose = { _ in count.value += 100 }
+        }
+        line.connection.complete(0x81, .read(Self.resetDone + Self.resetDone))
+        await line.end()
+        #expect(line.transport.with { _ in count.value } == 1)
+    }
+
+    // Safe: touched on the loop alone.
+    private final class Counter: @unchecked Sendable { var value = 0 }
+
+    @Test func aControllerThatCannotBeHadIsTold() async throws {
+        let loop = NIOEventLoop()
+        let error: HCITransportError = await withCheckedContinuation { continuation in
+            loop.submitAndWait {
+                let finder = AdapterFinder(usb: StandInUSB())
+                let line = ControllerTransport(.usb(.number(2)), loop: loop, finder: finder)
+                line.onClose = { error in withExtendedLifetime(line) { continuation.resume(returning: error) } }
+            }
+        }
+        guard case .unreachable(address: "usb:2", reason: let reason) = error else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect(reason.contains("lsusb"))
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import Testing
+
+@testable import HCITransports
+
+@Suite struct VirtualPortTests {
+    // As Linux 6.1 has it: the second port is taken, the third is for USB 3.
+    private static let status = """
+        hub port sta spd dev      sockfd local_busid
+        hs  0000 006 002 00010002 000003 1-1
+        hs  0001 004 000 00000000 000000 0-0
+        ss  0008 004 000 00000000 000000 0-0
+
+        """
+
+    @Test("a device is plugged into the first port that is free, at full speed")
+    func aDeviceIsPluggedIn() throws {
+        let files = try ScratchFiles()
+        try files.write(Self.status, to: "status")
+        try files.write("", to: "attach")
+        let socket = try VirtualPort.plug(in: files.path)
+        defer { close(socket) }
+        let said = try String(contentsOfFile: "\(files.path)/attach", encoding: .utf8).split(separator: " ")
+        #expect(said.count == 4 && said[0] == "1" && said[2...] == ["65538", "2"])
+        // The other end is the kernel's alone: here it has not kept it.
+        var octet: UInt8 = 0
+        #expect(read(socket, &octet, 1) == 0)
+    }
+
+    @Test func whyNothingCanBePluggedInIsTold() throws {
+        let files = try ScratchFiles()
+        #expect(throws: VirtualPort.Failure.noPorts) { try VirtualPort.plug(in: files.path) }
+        #expect("\(VirtualPort.Failure.noPorts)".contains("modprobe vhci-hcd"))
+        try files.write(Self.status.replacingOccurrences(of: "0001 004", with: "0001 006"), to: "status")
+        #expect(throws: VirtualPort.Failure.allTaken) { try VirtualPort.plug(in: files.path) }
+        try files.write(Self.status, to: "status")
+        #expect(throws: VirtualPort.Failure.failed(asked: "\(files.path)/attach", code: ENOENT)) {
+            try VirtualPort.plug(in: files.path)
+        }
+    }
+}

@@ -1,0 +1,255 @@
+import Foundation
+import HCITransports
+import Synchronization
+
+/// USB devices for tests, which do what they are told. What libusb forbids is noted as a violation.
+package final class StandInUSB: USBCalls {
+    /// What is to be told of in what follows.
+    package struct State: Sendable {
+        package var devices: [USBDevice] = []
+        package var listError: USBCallError?
+        package var openErrors: [USBCallError] = []
+        package var claimErrors: [USBCallError] = []
+        package var selectErrors: [USBCallError] = []
+        /// Interfaces that the kernel's driver has.
+        package var driven: Set<UInt8> = []
+        /// How often it is looked before the driver is there.
+        package var looksUntilDriven = 0
+        /// What was asked, without the looking and the transfers.
+        package var asked: [String] = []
+        /// What libusb would not survive.
+        package var violations: [String] = []
+        package var connections: [StandInConnection] = []
+    }
+
+    package let state: Mutex<State>
+
+    package init(_ devices: [USBDevice] = [], driven: Set<UInt8> = []) {
+        state = Mutex(State(devices: devices, driven: driven))
+    }
+
+    package func devices() throws(USBCallError) -> [USBDevice] {
+        if let error = state.withLock({ $0.listError }) { throw error }
+        return state.withLock { $0.devices }
+    }
+
+    package func open(_ device: USBDevice) throws(USBCallError) -> any USBConnection {
+        let error = state.withLock { state in
+            state.asked.append("open \(device.place)")
+            return state.openErrors.isEmpty ? nil : state.openErrors.removeFirst()
+        }
+        if let error { throw error }
+        let connection = StandInConnection(self)
+        state.withLock { $0.connections.append(connection) }
+        return connection
+    }
+
+    /// What was asked since the last time.
+    package func takeAsked() -> [String] {
+        state.withLock { state in
+            defer { state.asked = [] }
+            return state.asked
+        }
+    }
+
+    /// A controller with the endpoints of the specification.
+    package static func controller(
+        vendor: UInt16 = 0x1209,
+        product: UInt16 = 0x0B1E,
+        bus: UInt8 = 1,
+        ports: [UInt8] = [2],
+        isSerialized: Bool = false,
+        interfaceClass: USBDevice.Class = .bluetooth
+    ) -> USBDevice {
+        func endpoint(_ alternate: UInt8, _ address: UInt8, _ kind: USBDevice.Endpoint.Kind, _ size: Int)
+            -> USBDevice.Endpoint
+        {
+            .init(
+                interface: 0,
+                alternate: alternate,
+                interfaceClass: interfaceClass,
+                address: address,
+                kind: kind,
+                size: size
+            )
+        }
+        var endpoints = [endpoint(0, 0x81, .interrupt, 16), endpoint(0, 0x82, .bulk, 64), endpoint(0, 0x02, .bulk, 64)]
+        if isSerialized { endpoints += [endpoint(1, 0x82, .bulk, 64), endpoint(1, 0x02, .bulk, 64)] }
+        endpoints.append(
+            .init(
+                interface: 1,
+                alternate: 1,
+                interfaceClass: interfaceClass,
+                address: 0x83,
+                kind: .isochronous,
+                size: 9
+            )
+        )
+        return USBDevice(
+            vendor: vendor,
+            product: product,
+            bus: bus,
+            address: 7,
+            ports: ports,
+            deviceClass: interfaceClass,
+            endpoints: endpoints
+        )
+    }
+}
+
+/// A device that is open. Transfers wait until a test says what becomes of them.
+package final class StandInConnection: USBConnection {
+    /// A transfer that has not come back.
+    private struct Waiting: Sendable {
+        let transfer: USBTransfer
+        let completion: @Sendable (USBOutcome) -> Void
+    }
+
+    private struct State: Sendable {
+        var waiting: [Waiting] = []
+        /// What comes back at the next look.
+        var due: [(USBOutcome, @Sendable (USBOutcome) -> Void)] = []
+        var written: [USBTransfer] = []
+        var submitError: USBCallError?
+        var isClosed = false
+        var most: [UInt8: Int] = [:]
+    }
+
+    private let usb: StandInUSB
+    private let state = Mutex(State())
+    private let happened = DispatchSemaphore(value: 0)
+
+    init(_ usb: StandInUSB) { self.usb = usb }
+
+    // MARK: What the device does
+
+    /// A read of an endpoint comes back, as the first of those that wait does; false where none waits.
+    @discardableResult
+    package func complete(_ endpoint: UInt8, _ outcome: USBOutcome) -> Bool {
+        let isFound = state.withLock { state in
+            guard let index = state.waiting.firstIndex(where: { $0.transfer.endpoint == endpoint }) else {
+                return false
+            }
+            state.due.append((outcome, state.waiting.remove(at: index).completion))
+            return true
+        }
+        if isFound { happened.signal() }
+        return isFound
+    }
+
+    /// All that is under way comes to nothing, and all that comes after.
+    package func unplug() {
+        state.withLock { state in
+            state.submitError = .noDevice
+            state.due += state.waiting.map { (.gone, $0.completion) }
+            state.waiting = []
+        }
+        happened.signal()
+    }
+
+    /// How many transfers of an endpoint are under way.
+    package func underWay(_ endpoint: UInt8) -> Int {
+        state.withLock { $0.waiting.filter { $0.transfer.endpoint == endpoint }.count }
+    }
+
+    /// The most that there ever were.
+    package func most(_ endpoint: UInt8) -> Int { state.withLock { $0.most[endpoint] ?? 0 } }
+
+    /// What has been begun to be written.
+    package var written: [USBTransfer] { state.withLock { $0.written } }
+
+    package var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    // MARK: What is asked of it
+
+    private func note(_ what: String) {
+        let isClosed = isClosed
+        usb.state.withLock { state in
+            state.asked.append(what)
+            if isClosed { state.violations.append("\(what) after close") }
+        }
+    }
+
+    package func isDriverActive(_ interface: UInt8) throws(USBCallError) -> Bool {
+        usb.state.withLock { state in
+            state.looksUntilDriven -= 1
+            return state.driven.contains(interface) && state.looksUntilDriven < 0
+        }
+    }
+
+    package func detachDriver(_ interface: UInt8) throws(USBCallError) {
+        note("detach \(interface)")
+        _ = usb.state.withLock { $0.driven.remove(interface) }
+    }
+
+    package func attachDriver(_ interface: UInt8) throws(USBCallError) {
+        note("attach \(interface)")
+        _ = usb.state.withLock { $0.driven.insert(interface) }
+    }
+
+    package func claim(_ interface: UInt8) throws(USBCallError) {
+        note("claim \(interface)")
+        if let error = usb.state.withLock({ $0.claimErrors.isEmpty ? nil : $0.claimErrors.removeFirst() }) {
+            throw error
+        }
+    }
+
+    package func release(_ interface: UInt8) throws(USBCallError) { note("release \(interface)") }
+
+    package func select(_ alternate: UInt8, of interface: UInt8) throws(USBCallError) {
+        note("select \(alternate) of \(interface)")
+        if let error = usb.state.withLock({ $0.selectErrors.isEmpty ? nil : $0.selectErrors.removeFirst() }) {
+            throw error
+        }
+    }
+
+    package func clearHalt(_ endpoint: UInt8) throws(USBCallError) { note("clear \(endpoint)") }
+
+    package func reset() throws(USBCallError) { note("reset") }
+
+    package func submit(
+        _ transfer: USBTransfer,
+        completion: @escaping @Sendable (USBOutcome) -> Void
+    ) throws(USBCallError) {
+        let error = state.withLock { state in
+            if let error = state.submitError { return error as USBCallError? }
+            if case .write = transfer.content { state.written.append(transfer) }
+            state.waiting.append(Waiting(transfer: transfer, completion: completion))
+            let count = state.waiting.filter { $0.transfer.endpoint == transfer.endpoint }.count
+            state.most[transfer.endpoint] = max(state.most[transfer.endpoint] ?? 0, count)
+            return nil
+        }
+        if let error { throw error }
+    }
+
+    package func cancelAll() {
+        note("cancel")
+        state.withLock { state in
+            state.due += state.waiting.map { (.cancelled, $0.completion) }
+            state.waiting = []
+        }
+        happened.signal()
+    }
+
+    package func handleEvents() {
+        happened.wait()
+        let due = state.withLock { state in
+            defer { state.due = [] }
+            return state.due
+        }
+        for (outcome, completion) in due { completion(outcome) }
+    }
+
+    package func interrupt() { happened.signal() }
+
+    package func close() {
+        let left = state.withLock { state in
+            state.isClosed = true
+            return state.waiting.count + state.due.count
+        }
+        usb.state.withLock { state in
+            state.asked.append("close")
+            if left > 0 { state.violations.append("closed with \(left) transfers under way") }
+        }
+    }
+}
