@@ -25,8 +25,12 @@ package struct LinuxCalls: KernelCalls {
         var channel: UInt16 = 0
     }
 
+    private let isDevice: Bool
+
     /// Nothing is asked yet.
-    package init() {}
+    ///
+    /// - Parameter isDevice: Whether packets are written to the file of a device, and not to a socket.
+    package init(ofDevice isDevice: Bool = false) { self.isDevice = isDevice }
 
     package func openSocket() throws(ErrorNumber) -> Int32 {
         let flags = [SOCK_RAW, SOCK_CLOEXEC, SOCK_NONBLOCK].map { Int32($0.rawValue) }.reduce(0, |)
@@ -90,7 +94,13 @@ package struct LinuxCalls: KernelCalls {
 
     package func write(_ octets: [UInt8], to socket: Int32) throws(ErrorNumber) {
         // One packet is one write, all of it or nothing.
-        _ = try Self.check(octets.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) })
+        _ = try Self.check(
+            octets.withUnsafeBytes {
+                isDevice
+                    ? systemWrite(socket, $0.baseAddress, $0.count)
+                    : send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+        )
     }
 
     package func duplicate(_ socket: Int32) throws(ErrorNumber) -> Int32 {
@@ -123,4 +133,5 @@ private func systemControl(_ socket: Int32, _ request: UInt, _ argument: UnsafeM
 private func systemRead(_ file: Int32, _ octets: UnsafeMutableRawPointer?, _ count: Int) -> Int {
     read(file, octets, count)
 }
+private func systemWrite(_ file: Int32, _ octets: UnsafeRawPointer?, _ count: Int) -> Int { write(file, octets, count) }
 private func systemClose(_ file: Int32) -> Int32 { close(file) }

@@ -21,7 +21,7 @@ struct ControllersCommand: ParsableCommand {
             alone is who it was, and finds its bonds again. HCI packets are in controller-NUMBER.btsnoop, those of later \
             connections in controller-NUMBER.2.btsnoop and so on. With --terminal: a virtual controller that looks like one at a serial \
             port, on the same radio. With --dongle: one that this machine's kernel takes for a USB dongle, for BlueZ or whoever speaks to \
-            adapters; it needs the module vhci-hcd, and root. It is unplugged at the end; SIGUSR1 unplugs the last one, and plugs it in again.
+            adapters; it needs the module vhci-hcd, and root. With --vhci: the same without USB, by the module hci_vhci. A dongle is unplugged at the end; SIGUSR1 unplugs the last one, and plugs it in again.
             """
     )
 
@@ -36,6 +36,12 @@ struct ControllersCommand: ParsableCommand {
 
     @Flag(help: "Plug a virtual controller into this machine's kernel as a USB dongle; once for each.")
     var dongle: Int
+
+    @Flag(
+        help:
+            "Give this machine's kernel an adapter that is a virtual controller, without USB in between; once for each."
+    )
+    var vhci: Int
 
     @Option(help: "How many milliseconds the events of dongles come late, behind the data, as they do on USB.")
     var eventDelay: Int = 0
@@ -59,12 +65,15 @@ struct ControllersCommand: ParsableCommand {
     private static let eventDelays = 0...10_000
     /// As many as an adapter of ports without wires has.
     private static let dongles = 0...8
+    /// More than anybody needs on one machine.
+    private static let adapters = 0...16
 
     func validate() throws {
         guard Self.eventDelays.contains(eventDelay) else {
             throw ValidationError("events can be late by 0 to 10000 ms")
         }
         guard Self.dongles.contains(dongle) else { throw ValidationError("the kernel has ports for 8 dongles") }
+        guard Self.adapters.contains(vhci) else { throw ValidationError("up to 16 adapters can be made at a time") }
         guard dongle > 0 || (eventDelay == 0 && !split && !bulkSerialization) else {
             throw ValidationError("--event-delay, --split and --bulk-serialization are for dongles; write --dongle too")
         }
@@ -72,7 +81,7 @@ struct ControllersCommand: ParsableCommand {
 
     func run() throws {
         do throws(ToolError) {
-            guard listen == nil, terminal.isEmpty, dongle == 0 else { return try offer() }
+            guard listen == nil, terminal.isEmpty, dongle == 0, vhci == 0 else { return try offer() }
             try AdapterList(of: KernelAdapters(), usb: USBFinder()).show(json: json)
         } catch {
             throw error.report()
@@ -85,7 +94,7 @@ struct ControllersCommand: ParsableCommand {
         let loop = NIOEventLoop()
         let (seed, folder, terminals) = (seed, capture, terminal)
         let port = listen.map { Int($0) }
-        let (dongles, behaviour) = (dongle, dongleBehaviour)
+        let (dongles, behaviour, adapters) = (dongle, dongleBehaviour, vhci)
         let offer = loop.make {
             let random = seed.map { RandomSource(seed: $0) } ?? RandomSource()
             return ControllerOffer(loop: loop, random: random, captureFolder: folder)
@@ -98,6 +107,7 @@ struct ControllersCommand: ParsableCommand {
             }
             do throws(ToolError) {
                 try offer.offer(dongles: dongles, behaviour)
+                try offer.offer(adapters: adapters)
             } catch {
                 return outcome.finish(.failure(error))
             }

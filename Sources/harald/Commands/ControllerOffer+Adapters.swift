@@ -1,0 +1,33 @@
+import HCI
+import HCITransports
+
+/// Virtual controllers that the kernel has for adapters.
+extension ControllerOffer {
+    /// Has adapters made, for as long as the offer lasts.
+    func offer(adapters count: Int) throws(ToolError) {
+        for _ in 0..<count {
+            do throws(VirtualAdapter.Failure) {
+                begin(try VirtualAdapter.make())
+            } catch {
+                throw .incomplete("no adapter can be made: \(error)")
+            }
+        }
+    }
+
+    private func begin(_ made: VirtualAdapter.Made) {
+        let name = "hci\(made.number)"
+        UserChannelTransport.attach(
+            made.descriptor,
+            place: "vhci:\(name)",
+            calls: LinuxCalls(ofDevice: true),
+            loop: loop
+        ) { [weak self] result in
+            switch result {
+            case .success(let line):
+                Console.line("adapter \(name) made")
+                self?.accept(line) { Console.line("adapter \(name) gone") }
+            case .failure(let error): Console.problem("harald: \(name) cannot be used: \(error)")
+            }
+        }
+    }
+}
