@@ -11,6 +11,8 @@ import shlex
 import subprocess
 import tempfile
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from .processes import die_with_parent
@@ -18,6 +20,11 @@ from .processes import die_with_parent
 ROOT = Path(__file__).parents[2]
 DIRECTORY = Path(os.environ.get("HARALD_INTEROP_DIR") or ROOT / ".build/interop").resolve() / "machine"
 BLUEZ = DIRECTORY / "root"
+LIBRARIES = f"LD_LIBRARY_PATH={BLUEZ}/usr/lib/x86_64-linux-gnu"
+# It does nothing where there is nobody to type.
+MANAGE = f"<>/tmp/nobody env {LIBRARIES} {BLUEZ}/usr/bin/btmgmt"
+# Somebody without rights.
+USER = "setpriv --reuid 1000 --regid 1000 --clear-groups"
 BOOT = 240.0  # seconds; without KVM it takes ten, and much longer where everything is slow
 PROMISE = 15.0  # seconds; with KVM it takes two, and where KVM is broken it may not come up at all
 
@@ -135,3 +142,34 @@ class Machine:
         """Waits until a command succeeds."""
         end = f"$(($(date +%s) + {int(seconds)}))"
         await self.run(f"end={end}; until {condition}; do [ $(date +%s) -gt $end ] && exit 1; sleep 0.1; done", seconds + 20)
+
+    @asynccontextmanager
+    async def running(self, name: str, command: str, pattern: str) -> AsyncIterator[None]:
+        """Runs a command in the background that says that it is ready."""
+        await self.begin(name, command)
+        try:
+            await self.wait(name, pattern, 60)
+            yield
+        finally:
+            await self.ask(f"tail -n 30 /tmp/{name}.log")
+            await self.end(name)
+
+    @asynccontextmanager
+    async def bluetoothd(self, adapters: int) -> AsyncIterator[None]:
+        """BlueZ's daemon, with so many adapters on."""
+        await self.run("[ -p /tmp/nobody ] || mkfifo -m 666 /tmp/nobody")
+        bus = f"{BLUEZ}/usr/bin/dbus-daemon --nofork --config-file={ROOT}/Interop/machine/bus.conf"
+        await self.begin("bus", f"env {LIBRARIES} {bus}")
+        await self.until("[ -S /run/dbus/system_bus_socket ]")
+        await self.begin("bluetoothd", f"env {LIBRARIES} {BLUEZ}/usr/libexec/bluetooth/bluetoothd -n -d")
+        try:
+            last = adapters - 1
+            await self.wait("bluetoothd", f"hci{last}|index {last}")
+            for index in range(adapters):
+                await self.run(f"{MANAGE} --index {index} power on")
+            yield
+        finally:
+            await self.ask("tail -n 20 /tmp/bluetoothd.log; cat /tmp/bus.log")
+            await self.end("bluetoothd")
+            await self.end("bus")
+            await self.run("rm -f /run/dbus/system_bus_socket")

@@ -13,6 +13,7 @@ from types import FrameType
 import pytest
 
 from peers import captures
+from peers import machine as machines
 from peers.processes import Process, running
 from peers.rootcanal import RUNNER
 
@@ -74,6 +75,17 @@ def no_process_left(hard_deadline: None) -> Iterator[None]:
 def children() -> list[str]:
     path = Path(f"/proc/self/task/{os.getpid()}/children")
     return path.read_text().split() if path.exists() else []
+
+
+@pytest.fixture(scope="session")
+def machine(binary: str) -> Iterator[machines.Machine]:
+    """A machine whose kernel has Bluetooth, one for all tests of a process."""
+    if reason := machines.missing():
+        pytest.skip(reason)
+    machine = machines.Machine()
+    machine.start()
+    yield machine
+    machine.stop()
 
 
 @pytest.fixture(autouse=True)

@@ -3,31 +3,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
 
 from peers import machine as machines
-from peers.machine import BLUEZ, Machine
+from peers.machine import BLUEZ, MANAGE, USER, Machine
 
 # Nothing is quick in a machine that is emulated.
 pytestmark = pytest.mark.deadline(120)
-
-LIBRARIES = f"LD_LIBRARY_PATH={BLUEZ}/usr/lib/x86_64-linux-gnu"
-# It does nothing where there is nobody to type.
-MANAGE = f"<>/tmp/nobody env {LIBRARIES} {BLUEZ}/usr/bin/btmgmt"
-USER = "setpriv --reuid 1000 --regid 1000 --clear-groups"
-
-
-@pytest.fixture(scope="module")
-def machine(binary: str) -> Iterator[Machine]:
-    if reason := machines.missing():
-        pytest.skip(reason)
-    machine = Machine()
-    machine.start()
-    yield machine
-    machine.stop()
 
 
 @asynccontextmanager
@@ -50,25 +35,6 @@ async def plug(machine: Machine, count: int = 2) -> None:
 async def unplug(machine: Machine) -> None:
     await machine.end("btvirt", "KILL")
     await machine.until("[ -z \"$(ls /sys/class/bluetooth)\" ]")
-
-
-@asynccontextmanager
-async def daemon(machine: Machine) -> AsyncIterator[None]:
-    """bluetoothd, with both adapters on."""
-    bus = f"{BLUEZ}/usr/bin/dbus-daemon --nofork --config-file={machines.ROOT}/Interop/machine/bus.conf"
-    await machine.begin("bus", f"env {LIBRARIES} {bus}")
-    await machine.until("[ -S /run/dbus/system_bus_socket ]")
-    await machine.begin("bluetoothd", f"env {LIBRARIES} {BLUEZ}/usr/libexec/bluetooth/bluetoothd -n -d")
-    try:
-        await machine.wait("bluetoothd", "hci1|index 1")
-        for index in (0, 1):
-            await machine.run(f"{MANAGE} --index {index} power on")
-        yield
-    finally:
-        await machine.ask("tail -n 20 /tmp/bluetoothd.log; cat /tmp/bus.log")
-        await machine.end("bluetoothd")
-        await machine.end("bus")
-        await machine.run("rm -f /run/dbus/system_bus_socket")
 
 
 @asynccontextmanager
@@ -124,7 +90,7 @@ async def test_two_of_ours_meet(machine: Machine, binary: str) -> None:
 
 async def test_bluez_is_explored(machine: Machine, binary: str) -> None:
     """The kernel's own host with bluetoothd on one adapter, ours on the other."""
-    async with adapters(machine), daemon(machine):
+    async with adapters(machine), machine.bluetoothd(2):
         # What it has powered off it lets go of.
         await machine.run(f"{MANAGE} --index 0 power off")
         await machine.run(f"{MANAGE} --index 1 name 'Foreign BlueZ'")
@@ -152,7 +118,7 @@ async def test_an_adapter_that_cannot_be_had(machine: Machine, binary: str) -> N
         status, text = await machine.ask(f"{binary} scan")
         assert status == 3 and text.count("rfkill unblock bluetooth") == 2
         await machine.run("for each in /sys/class/bluetooth/hci*/rfkill*/soft; do echo 0 > $each; done")
-        async with daemon(machine):
+        async with machine.bluetoothd(2):
             status, text = await machine.ask(scan)
             assert status == 3 and "bluetoothd has hci0" in text and "systemctl stop bluetooth" in text
             # It is still there, and on.

@@ -1,0 +1,59 @@
+"""BlueZ as a peer on our radio, paired and bonded, in a machine of its own: its adapter is a virtual controller of ours, by the
+kernel's `hci_vhci`."""
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from peers import machine as machines
+from peers.machine import BLUEZ, Machine
+
+# Nothing is quick in a machine that is emulated.
+pytestmark = pytest.mark.deadline(300)
+
+PORT = 9700
+OURS = f"--controller tcp:127.0.0.1:{PORT}"
+# For paired centrals only.
+EMAIL, EMAIL_VALUE = "00002a87-0000-1000-8000-00805f9b34fb", b"wearer@example.org".hex()
+BLUEZ_PEER = f"{sys.executable} {machines.ROOT}/Interop/peers/bluez.py"
+
+
+@asynccontextmanager
+async def radio(machine: Machine, binary: str) -> AsyncIterator[None]:
+    """An air with an adapter of the kernel, and with controllers for us. BlueZ, which pairs with nobody anew by itself, knows nobody."""
+    await machine.run("rm -rf /var/lib/bluetooth")
+    await machine.begin("radio", f"{binary} controllers --vhci --listen {PORT}")
+    try:
+        await machine.wait("radio", "listening on")
+        await machine.until("[ -e /sys/class/bluetooth/hci0 ]")
+        yield
+    finally:
+        await machine.end("radio")
+        await machine.until('[ -z "$(ls /sys/class/bluetooth)" ]')
+
+
+async def test_bluez_pairs_as_central_and_knows_us_after_restarts(machine: Machine, binary: str) -> None:
+    """What it may read only once it is paired it reads, also when both have begun anew."""
+    options = "--io-capability none --answer yes --store /tmp/bonds-of-sensor"
+    async with radio(machine, binary):
+        for word in ("pair", ""):
+            async with machine.bluetoothd(1), machine.running("serve", f"{binary} serve {OURS} {options}", "advertising as"):
+                said = await machine.run(f"{BLUEZ_PEER} central hci0 'Harald HR' {EMAIL} {word}", 120)
+                assert "paired True" in said and f"value {EMAIL_VALUE}" in said
+                served = await machine.run("cat /tmp/serve.log")
+                assert ("[ pair with" in served) == (word == "pair") and "a trusted central reads" in served
+
+
+async def test_bluez_pairs_as_peripheral_and_knows_us_after_restarts(machine: Machine, binary: str) -> None:
+    """It serves a value to paired centrals only, and its values come to us."""
+    options = "--io-capability none --answer yes --store /tmp/bonds-of-explorer --pair --follow FFE2 --notifications 2 --timeout 60"
+    async with radio(machine, binary):
+        for is_first in (True, False):
+            async with machine.bluetoothd(1), machine.running("bluez", f"{BLUEZ_PEER} peripheral hci0", "^advertising"):
+                said = await machine.run(f"{binary} explore {OURS} {options} 'Foreign BlueZ'", 150)
+                assert "for friends" in said and "value of FFE2" in said
+                assert ("bonded with" in said) == is_first
+                assert "read ffe1" in await machine.run("cat /tmp/bluez.log")
