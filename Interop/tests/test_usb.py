@@ -11,12 +11,14 @@ from peers import machine as machines
 from peers.machine import BLUEZ, Machine
 
 # Nothing is quick in a machine that is emulated.
-pytestmark = pytest.mark.deadline(240)
+pytestmark = pytest.mark.deadline(420)
 
 LIBRARIES = f"LD_LIBRARY_PATH={BLUEZ}/usr/lib/x86_64-linux-gnu"
 # It does nothing where there is nobody to type.
 MANAGE = f"<>/tmp/nobody env {LIBRARIES} {BLUEZ}/usr/bin/btmgmt"
 USER = "setpriv --reuid 1000 --regid 1000 --clear-groups"
+# Both compare codes, and say yes or no.
+PERSON = "--io-capability display-yes-no"
 # Modules are the machine's own, beside the files that it sees of this one.
 MODULES = "for each in vhci-hcd btusb; do chroot /proc/1/root /bin/modprobe $each || exit 1; done"
 
@@ -52,7 +54,8 @@ async def ready(machine: Machine, count: int) -> None:
 @asynccontextmanager
 async def sensor(machine: Machine, binary: str, controller: str, *arguments: str) -> AsyncIterator[None]:
     """`harald serve`, whose person agrees to everything."""
-    await machine.begin("serve", f"{binary} serve --controller {controller} --answer yes {' '.join(arguments)}")
+    options = f"{PERSON} --answer yes {' '.join(arguments)}"
+    await machine.begin("serve", f"{binary} serve --controller {controller} {options}")
     try:
         await machine.wait("serve", "advertising as", 60)
         yield
@@ -62,7 +65,7 @@ async def sensor(machine: Machine, binary: str, controller: str, *arguments: str
 
 async def explored(machine: Machine, binary: str, controller: str) -> str:
     """Connects, discovers, pairs, reads and hears values, all from the other dongle."""
-    options = "--timeout 30 --pair --answer yes --notifications 2"
+    options = f"--timeout 30 --pair {PERSON} --answer yes --notifications 2"
     text = await machine.run(f"{binary} explore --controller {controller} {options} 'Harald HR'", 150)
     for said in ("MTU 185", "180D Heart Rate", "Hello from Harald", "bonded with", "value of 2A37"):
         assert said in text, said
@@ -127,7 +130,7 @@ async def test_unplugged_and_plugged_in_again(machine: Machine, binary: str, con
     options, sign = {
         "connection": ("--notifications 500", "value of 2A37"),
         "discovery": ("--notifications 500", "^connected"),
-        "pairing": ("--pair", r"\[ pair with"),
+        "pairing": (f"--pair {PERSON}", r"\[ .*\?"),
     }[moment]
     async with dongles(machine, binary, "--event-delay 5"), sensor(machine, binary, controller):
         explore = f"{binary} explore --controller hci0 --timeout 30 {options} 'Harald HR'"

@@ -101,7 +101,8 @@ struct ServiceUnits: Hashable {
             "RestrictRealtime=yes",
             "RestrictSUIDSGID=yes",
             "SystemCallArchitectures=native",
-            "RestrictAddressFamilies=AF_UNIX AF_BLUETOOTH AF_INET AF_INET6",
+            // That of netlink for libusb, which hears by it what is plugged in.
+            "RestrictAddressFamilies=AF_UNIX AF_BLUETOOTH AF_INET AF_INET6 AF_NETLINK",
         ]
     }
 

@@ -213,6 +213,23 @@ import Testing
         #expect(sizes != packets.map(\.bytes.count))
     }
 
+    @Test("the rest of a packet is nothing to a host that comes after another")
+    func theRestOfAPacketIsForgotten() {
+        var machine = DongleMachine()
+        for sequence in 1...2 as ClosedRange<UInt32> { _ = machine.handle(Self.read(1, sequence, 16)) }
+        #expect(machine.handle(.send(Self.event)).count == 2)
+        // A host that is only slow has the rest of it.
+        #expect(Self.answer(machine.handle(Self.read(1, 3, 16)))?.count == 10)
+        _ = machine.handle(Self.read(1, 4, 16))
+        #expect(machine.handle(.send(Self.event)).count == 1)
+        _ = machine.handle(.request(.unlink(sequence: 5, transfer: 4)))
+        #expect(machine.handle(Self.read(1, 6, 16)).isEmpty)
+        // One whose reads still wait has had all of it.
+        _ = machine.handle(.request(.unlink(sequence: 7, transfer: 6)))
+        #expect(machine.handle(.send(Self.event)).isEmpty)
+        #expect(Self.answer(machine.handle(Self.read(1, 8, 16)))?.count == 16)
+    }
+
     // MARK: Bulk Serialization Mode
 
     @Test(

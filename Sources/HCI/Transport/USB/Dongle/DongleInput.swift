@@ -34,6 +34,11 @@ struct DongleInput {
         return true
     }
 
+    /// Whoever has read reads no more: what is left of a packet would be the front of one to the next.
+    mutating func abandon() {
+        if waiting.isEmpty { forget() }
+    }
+
     /// Transfers that have something now, or have no room for anything.
     ///
     /// - Parameter splitting: Cuts and joins them by lot; nil where each packet is a transfer, or several where it is too long for one.

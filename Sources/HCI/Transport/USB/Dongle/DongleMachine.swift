@@ -56,6 +56,11 @@ package struct DongleMachine {
         case .send(let packet): return say(packet)
         case .request(.unlink(let sequence, let transfer)):
             let isUnlinked = interrupt.unlink(transfer) || bulk.unlink(transfer)
+            // A host ends all its reads when it is done with the controller, also those that have just come back.
+            if !isUnlinked {
+                interrupt.abandon()
+                bulk.abandon()
+            }
             return [.reply(.unlinked(sequence: sequence, status: isUnlinked ? .unlinked : .done))]
         case .request(.submit(let submission)): return submit(submission)
         }
