@@ -115,4 +115,14 @@ package final class ControllerTransport: HCITransport {
         if case .open(let transport) = state { transport.close() }
         state = .closed
     }
+
+    /// Resets the device, if the line is open and knows a way.
+    package func resetDevice(_ completion: @escaping (DeviceReset) -> Void) {
+        guard case .open(let transport) = state else {
+            state = .closed
+            return completion(.impossible)
+        }
+        state = .closed
+        transport.resetDevice(completion)
+    }
 }
