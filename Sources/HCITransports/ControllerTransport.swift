@@ -66,6 +66,7 @@ package final class ControllerTransport: HCITransport {
                         adapter.socket,
                         place: adapter.place,
                         keeper: finder.keeper,
+                        reset: { finder.reset(adapter.name) },
                         calls: finder.calls,
                         loop: loop
                     ) { [self] in opened($0.map { $0 }) }
