@@ -240,7 +240,7 @@ let package = Package(
             [
                 "ATT", "BluetoothService", "BluetoothTypes", "Security", "Bonds", "CoreBluetooth", "EventLoops", "GAP",
                 "GATT",
-                "HCI", "Privacy",
+                "HCI", "HCIHost", "Privacy",
                 "Radio", "SMP", "harald",
             ]
         ),
