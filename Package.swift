@@ -181,6 +181,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
+        room("Diagnosis", ["HCITransports"]),
         .target(name: "CCoreBluetooth"),
         room(
             "CoreBluetooth",
@@ -206,7 +207,8 @@ let package = Package(
         .executableTarget(
             name: "harald",
             dependencies: [
-                "CLinux", "SourceChecks", "BluetoothTypes", "Security", "Privacy", "EventLoops", "Radio", "HCI",
+                "CLinux", "SourceChecks", "Diagnosis", "BluetoothTypes", "Security", "Privacy", "EventLoops", "Radio",
+                "HCI",
                 "HCIHost",
                 "HCITransports",
                 "LinkLayer", "L2CAP", "ATT",
@@ -364,6 +366,7 @@ let package = Package(
         tests("Bonds", ["BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP", "BondKillPoints"]),
         tests("Cryptography", ["BluetoothTypes"]),
         tests("SourceChecks"),
+        tests("Diagnosis", ["HCITransports", "StandInKernel"]),
         tests("Radio", ["EventLoops"]),
         tests(
             "LinkLayer",
