@@ -183,6 +183,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
+        room("Diagnosis", ["HCITransports"]),
         .target(name: "CCoreBluetooth"),
         room(
             "CoreBluetooth",
@@ -208,7 +209,8 @@ let package = Package(
         .executableTarget(
             name: "harald",
             dependencies: [
-                "CLinux", "SourceChecks", "BluetoothTypes", "Security", "Privacy", "EventLoops", "Radio", "HCI",
+                "CLinux", "SourceChecks", "Diagnosis", "BluetoothTypes", "Security", "Privacy", "EventLoops", "Radio",
+                "HCI",
                 "HCIHost",
                 "HCITransports",
                 "LinkLayer", "L2CAP", "ATT",
@@ -242,7 +244,7 @@ let package = Package(
             [
                 "ATT", "BluetoothService", "BluetoothTypes", "Security", "Bonds", "CoreBluetooth", "EventLoops", "GAP",
                 "GATT",
-                "HCI", "Privacy",
+                "HCI", "HCIHost", "Privacy",
                 "Radio", "SMP", "harald",
             ]
         ),
@@ -372,6 +374,7 @@ let package = Package(
         tests("Bonds", ["BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP", "BondKillPoints"]),
         tests("Cryptography", ["BluetoothTypes"]),
         tests("SourceChecks"),
+        tests("Diagnosis", ["HCITransports", "StandInKernel"]),
         tests("Radio", ["EventLoops"]),
         tests(
             "LinkLayer",

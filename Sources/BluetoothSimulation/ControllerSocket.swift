@@ -10,6 +10,9 @@ final class ControllerSocket {
     let node: RadioNode
     private(set) lazy var source = ControllerSource { [unowned self] in open() }
 
+    /// Puts something between each line and the host, as tests do whose controllers fail.
+    var interpose: ((any HCITransport) -> any HCITransport)?
+
     private let place: String
     private let loop: any EventLoop
     private let random: RandomSource
@@ -47,7 +50,8 @@ final class ControllerSocket {
         )
         lines += 1
         current = (controller, line.controller)
-        return SnoopingTransport(line.host, end: .host, loop: loop) { [log] in log.take($0, $1, $2) }
+        let end = SnoopingTransport(line.host, end: .host, loop: loop) { [log] in log.take($0, $1, $2) }
+        return interpose?(end) ?? end
     }
 
     func unplug() {

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import DequeModule
+import EventLoops
 import HCI
 
 /// Shares the controller's buffers among the connections (Core Vol 4 Part E 4.1.1).
@@ -14,8 +15,14 @@ final class ACLSender {
     private var emptyHanded = 0
     private var ring = Deque<HCIConnection>()
     private var isPumping = false
+    private let loop: any EventLoop
+    /// Whether somebody looks after what the controller has.
+    var isWatched = false
+    /// Called when the controller has data, and nobody looks after them.
+    var onData: (() -> Void)?
 
-    init(transmit: @escaping (HCIPacket) -> Void) {
+    init(loop: any EventLoop, transmit: @escaping (HCIPacket) -> Void) {
+        self.loop = loop
         self.transmit = transmit
     }
 
@@ -27,6 +34,7 @@ final class ACLSender {
         self.packetSize = packetSize
         free = capacity
         emptyHanded = 0
+        isWatched = false
         ring.removeAll()
     }
 
@@ -38,6 +46,7 @@ final class ACLSender {
     func remove(_ connection: HCIConnection) {
         ring.removeAll { $0 === connection }
         connection.isInRing = false
+        connection.leftData = connection.outstanding > 0
         _ = complete(connection.outstanding, of: connection)
         emptyHanded -= 1
         pump()
@@ -84,8 +93,15 @@ final class ACLSender {
             return
         }
         free -= 1
-        if connection.outstanding == 0 { emptyHanded -= 1 }
+        if connection.outstanding == 0 {
+            emptyHanded -= 1
+            connection.waitsSince = loop.now
+        }
         connection.outstanding += 1
+        if !isWatched {
+            isWatched = true
+            onData?()
+        }
         if connection.hasPackets {
             ring.append(connection)
         } else {

@@ -12,6 +12,8 @@ struct CommandQueue {
     static let maximumWaiting = 256
     /// How long an answer may take.
     static let answerTimeout = Duration.seconds(2)
+    /// How long a controller may take no command.
+    static let creditTimeout = Duration.seconds(4)
     /// How long a reset may take: some controllers load their firmware anew.
     static let resetTimeout = Duration.seconds(10)
 
@@ -105,7 +107,7 @@ struct CommandQueue {
         guard credits > 0 else {
             if case .awaitsCredit = state { return [] }
             state = .awaitsCredit
-            return [.setTimer(Self.answerTimeout)]
+            return [.setTimer(Self.creditTimeout)]
         }
         waiting.removeFirst()
         credits -= 1

@@ -25,7 +25,7 @@ final class ConnectionTable {
     }
 
     private let loop: any EventLoop
-    private let sender: ACLSender
+    let sender: ACLSender
     private let transmit: (HCIPacket) -> Void
     private var credits = HostCredits()
     private var creditTimer: ScheduledTask?
@@ -37,8 +37,37 @@ final class ConnectionTable {
     init(loop: any EventLoop, transmit: @escaping (HCIPacket) -> Void) {
         self.loop = loop
         self.transmit = transmit
-        sender = ACLSender(transmit: transmit)
+        sender = ACLSender(loop: loop, transmit: transmit)
     }
+
+    /// Called when the controller has data that nobody looks after.
+    var onData: (() -> Void)? {
+        get { sender.onData }
+        set { sender.onData = newValue }
+    }
+    /// Called when the controller gives buffers back after data of some link had been with it for too long.
+    var onProgress: (() -> Void)?
+    private var hasStalled = false
+
+    /// Takes the links whose data the controller has had since before an instant, in the order of their numbers; they are
+    /// looked after anew.
+    func takeStalled(since instant: Instant) -> [HCIConnection] {
+        let stalled = connections.values.filter { $0.outstanding > 0 && $0.waitsSince <= instant }
+        if !stalled.isEmpty { hasStalled = true }
+        for connection in stalled { (connection.waitsSince, connection.hasStalled) = (loop.now, true) }
+        return stalled.sorted { $0.handle.rawValue < $1.handle.rawValue }
+    }
+
+    /// Whether a link has ended with data that the controller had had for too long, and nobody has noticed so far.
+    func leftData(_ connection: HCIConnection) -> Bool {
+        let isLong = loop.now - connection.waitsSince >= LinkWatch.leftDataTimeout
+        guard connection.leftData, !connection.hasStalled, isLong else { return false }
+        hasStalled = true
+        return true
+    }
+
+    /// Since when the controller has had data without giving a buffer back, of the link where that is longest; nil while it has none.
+    var oldestWait: Instant? { connections.values.filter { $0.outstanding > 0 }.map(\.waitsSince).min() }
 
     deinit {
         for connection in connections.values { connection.close() }
@@ -56,6 +85,7 @@ final class ConnectionTable {
         early.removeAll()
         credits.reset(hostBuffers)
         stopCreditTimer()
+        hasStalled = false
         sender.reset(packetSize: packetSize, capacity: capacity)
         for connection in gone { connection.close() }
         return gone
@@ -127,6 +157,12 @@ final class ConnectionTable {
                 continue
             }
             if !sender.complete(packets, of: connection) { counters.clampedCredits += 1 }
+            guard packets > 0 else { continue }
+            connection.waitsSince = loop.now
+            if hasStalled {
+                hasStalled = false
+                onProgress?()
+            }
         }
         sender.pump()
     }

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import DequeModule
+import EventLoops
 import HCI
 
 /// A connection as the host knows it: its data path and its present parameters.
@@ -73,6 +74,12 @@ package final class HCIConnection: ACLLink {
     private var isMidPDU = false
     /// Packets that lie in the controller's buffers.
     var outstanding = 0
+    /// Since when: the first of them was given, or a buffer came back.
+    var waitsSince = Instant.zero
+    /// Whether that was too long once.
+    var hasStalled = false
+    /// Whether there were any when the connection ended.
+    var leftData = false
     /// Whether the connection stands in the sender's ring.
     var isInRing = false
 

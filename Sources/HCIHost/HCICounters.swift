@@ -25,6 +25,8 @@ package struct HCICounters: Hashable, Sendable {
     package var refusedCredits = 0
     /// How often the controller said that it got more data than it had room for.
     package var bufferOverflows = 0
+    /// Links that were ended since the controller did not do what it owed about them.
+    package var stalledLinks = 0
     /// Resets that the controller's failures made necessary.
     package var resets = 0
 

@@ -9,6 +9,12 @@ package enum HCIHostError: Error, Hashable, Sendable {
     case commandTimedOut(Opcode)
     /// The controller takes no command any more: it has not given the host leave to send one in time.
     case noCommandCredits
+    /// The controller has been told to end a link, and does not say that it has.
+    case linkNotEnded(ConnectionHandle)
+    /// The controller has been told to end its attempt to connect, and does not say that it has.
+    case attemptNotEnded
+    /// The controller has data of several links, and none leaves.
+    case dataNotTaken
     /// The controller refused a command that the host cannot do without.
     case commandRefused(Opcode, HCIStatus)
     /// The controller answered a command that the host cannot do without in a way that cannot be read.
@@ -62,6 +68,9 @@ extension HCIHostError: CustomStringConvertible {
         case .transport(let error): "the line to the controller is gone: \(error)"
         case .commandTimedOut(let opcode): "the controller does not answer \(Self.name(opcode))"
         case .noCommandCredits: "the controller takes no more commands"
+        case .linkNotEnded(let handle): "the controller does not end link \(handle.rawValue)"
+        case .attemptNotEnded: "the controller does not end its attempt to connect"
+        case .dataNotTaken: "the controller sends no more data"
         case .commandRefused(let opcode, let status): "the controller refuses \(Self.name(opcode)): \(status)"
         case .malformedResponse(let opcode, let error): "the answer to \(Self.name(opcode)) cannot be read: \(error)"
         case .hardwareError(let code): "the controller reports hardware error 0x\(String(code, radix: 16))"

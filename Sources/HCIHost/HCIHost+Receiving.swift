@@ -66,7 +66,9 @@ extension HCIHost {
 
     private func receiveLinkEvent(_ packet: EventPacket) throws(PacketError) {
         let generation = generation
-        switch try table.handle(packet) {
+        let outcome = try table.handle(packet)
+        noteOutcome(outcome)
+        switch outcome {
         case .rejected:
             happenings.tell(HostHappening.notBelieved(packet))
             return

@@ -20,10 +20,10 @@ package final class HCIHost {
         case failed(HCIHostError)
     }
 
-    /// Resets within ``resetWindow`` after which a failing controller is given up.
+    /// Resets, each within ``resetWindow`` of the one before, after which a failing controller is given up.
     package static let maximumResets = 3
-    /// See ``maximumResets``.
-    package static let resetWindow = Duration.seconds(60)
+    /// How long a controller works before an earlier failure counts no more.
+    package static let resetWindow = Duration.seconds(120)
 
     /// What a host can be told to do otherwise.
     package struct Configuration: Hashable, Sendable {
@@ -53,7 +53,7 @@ package final class HCIHost {
     package var onDisconnection: ((HCIConnection, HCIStatus) -> Void)?
 
     private let transport: any HCITransport
-    private let loop: any EventLoop
+    let loop: any EventLoop
     let happenings: HappeningSink
     let table: ConnectionTable
     var subscriptions = EventSubscriptions()
@@ -63,12 +63,16 @@ package final class HCIHost {
     private var completions: [UInt64: (Result<CommandQueue.Answer, HCICommandError>) -> Void] = [:]
     private var nextNumber: UInt64 = 0
     private var timer: ScheduledTask?
+    var linkWatch = LinkWatch()
+    var watchTimer: (deadline: Instant, task: ScheduledTask)?
+    var dataTimer: ScheduledTask?
     // Raised whenever all that is under way is given up, so that what is still on the stack notices.
     private(set) var generation = 0
 
     private var bringUp: BringUp
     private(set) var isResetting = false
-    private var resetCause: HCIHostError?
+    /// Why the controller is being reset; nil when it is not, or comes up for the first time.
+    package private(set) var resetCause: HCIHostError?
     private var resets: [Instant] = []
     private var transportError: HCITransportError?
 
@@ -84,6 +88,8 @@ package final class HCIHost {
         self.loop = loop
         self.happenings = happenings
         table = ConnectionTable(loop: loop) { transport.send($0) }
+        table.onData = { [weak self, loop] in self?.watchData(from: loop.now) }
+        table.onProgress = { [weak self] in self?.watch(.progressed) }
         transport.onReceive = { [weak self] in self?.receive($0) }
         transport.onClose = { [weak self] in self?.transportClosed($0) }
     }
@@ -178,6 +184,7 @@ package final class HCIHost {
         generation += 1
         state = newState
         cancelTimer()
+        endWatching()
         let waiting = queue.removeAll().compactMap { completions.removeValue(forKey: $0) }
         let gone = table.reset(packetSize: 0, capacity: 0)
         for completion in waiting { completion(.failure(.host(error))) }
@@ -189,7 +196,7 @@ package final class HCIHost {
         guard phase != .idle else { return }
         if isResetting { return settle(.failed(resetCause.map { .resetFailed(after: $0, cause: error) } ?? error)) }
         let now = loop.now
-        resets.removeAll { now - $0 > Self.resetWindow }
+        if let last = resets.last, now - last > Self.resetWindow { resets = [] }
         guard resets.count < Self.maximumResets else { return settle(.failed(.resetTooOften(cause: error))) }
         resets.append(now)
         table.counters.resets += 1
@@ -226,7 +233,10 @@ package final class HCIHost {
         }
         table.note(command)
         issue(command) { [weak self] result in
-            if case .failure = result { self?.table.noteRefusal(of: command) }
+            switch result {
+            case .failure: self?.table.noteRefusal(of: command)
+            case .success: self?.noteTaken(command)
+            }
             completion(result)
         }
     }

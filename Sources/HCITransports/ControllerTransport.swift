@@ -85,6 +85,7 @@ package final class ControllerTransport: HCITransport {
                         adapter.socket,
                         place: adapter.place,
                         keeper: finder.keeper,
+                        reset: { finder.reset(adapter.name) },
                         calls: finder.calls,
                         loop: loop
                     ) { [self] in opened($0.map { $0 }) }
@@ -133,5 +134,15 @@ package final class ControllerTransport: HCITransport {
     package func close() {
         if case .open(let transport) = state { transport.close() }
         state = .closed
+    }
+
+    /// Resets the device, if the line is open and knows a way.
+    package func resetDevice(_ completion: @escaping (DeviceReset) -> Void) {
+        guard case .open(let transport) = state else {
+            state = .closed
+            return completion(.impossible)
+        }
+        state = .closed
+        transport.resetDevice(completion)
     }
 }

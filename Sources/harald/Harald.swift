@@ -15,7 +15,7 @@ struct Harald: ParsableCommand {
             DemoCommand.self, ExploreCommand.self, ServeCommand.self, CollectCommand.self, ChannelCommand.self,
             ServiceCommand.self, InstallCommand.self, StatusCommand.self, MonitorCommand.self, DevicesCommand.self,
             BondsCommand.self, AgentCommand.self, AppCommand.self, ScanCommand.self, AdvertiseCommand.self,
-            ControllersCommand.self, SwiftCommand.self,
+            ControllersCommand.self, DoctorCommand.self, SwiftCommand.self,
         ]
     )
 

@@ -17,7 +17,7 @@ import Testing
             if attempts == 0 { _ = machine.handle(.ready) }
             if !isReady, attempts == 0 { _ = machine.handle(.starting) }
             for _ in 1..<max(attempts, 1) {
-                _ = machine.handle(.failed)
+                _ = machine.handle(.failed(.reopen))
                 _ = machine.handle(.lookAgain)
             }
         case .off(let isAttached):
@@ -25,7 +25,10 @@ import Testing
             _ = machine.handle(.switched(isOn: false))
         case .missing(let attempts):
             machine = self.machine(in: .attached(isReady: false, attempts: attempts - 1))
-            _ = machine.handle(.failed)
+            _ = machine.handle(.failed(.reopen))
+        case .mending(let attempts):
+            machine = self.machine(in: .attached(isReady: false, attempts: attempts))
+            _ = machine.handle(.failed(.resetDevice))
         }
         #expect(machine.phase == phase)
         return machine
@@ -38,14 +41,14 @@ import Testing
         (.idle, .switched(isOn: true), .idle, []),
         (.idle, .ready, .idle, []),
         (.idle, .starting, .idle, []),
-        (.idle, .failed, .idle, []),
+        (.idle, .failed(.reopen), .idle, []),
         (.idle, .noneThere, .idle, []),
         (.idle, .lookAgain, .idle, []),
         (.attached(isReady: false, attempts: 1), .start, .attached(isReady: false, attempts: 1), []),
         (.attached(isReady: false, attempts: 1), .starting, .attached(isReady: false, attempts: 1), []),
         (.attached(isReady: false, attempts: 1), .ready, .attached(isReady: true, attempts: 0), [.tell(.poweredOn)]),
         (
-            .attached(isReady: false, attempts: 1), .failed, .missing(attempts: 2),
+            .attached(isReady: false, attempts: 1), .failed(.reopen), .missing(attempts: 2),
             [.discard, .tell(.unsupported), .reportFailure, .startTimer(.seconds(1))]
         ),
         (
@@ -53,12 +56,12 @@ import Testing
             [.tell(.unsupported), .reportFailure]
         ),
         (
-            .attached(isReady: false, attempts: 3), .failed, .missing(attempts: 4),
+            .attached(isReady: false, attempts: 3), .failed(.reopen), .missing(attempts: 4),
             [.discard, .startTimer(.seconds(4))]
         ),
         (.attached(isReady: false, attempts: 3), .noneThere, .missing(attempts: 4), []),
         (
-            .attached(isReady: false, attempts: 9), .failed, .missing(attempts: 10),
+            .attached(isReady: false, attempts: 9), .failed(.reopen), .missing(attempts: 10),
             [.discard, .startTimer(.seconds(30))]
         ),
         (
@@ -70,19 +73,47 @@ import Testing
             [.tell(.resetting)]
         ),
         (
-            .attached(isReady: true, attempts: 0), .failed, .attached(isReady: false, attempts: 1),
+            .attached(isReady: true, attempts: 0), .failed(.reopen), .attached(isReady: false, attempts: 1),
             [.discard, .tell(.resetting), .open]
         ),
-        (.attached(isReady: false, attempts: 0), .failed, .attached(isReady: false, attempts: 1), [.discard, .open]),
+        (
+            .attached(isReady: false, attempts: 0), .failed(.reopen), .attached(isReady: false, attempts: 1),
+            [.discard, .open]
+        ),
         (.attached(isReady: true, attempts: 0), .lookAgain, .attached(isReady: true, attempts: 0), []),
         (.attached(isReady: true, attempts: 0), .switched(isOn: true), .attached(isReady: true, attempts: 0), []),
         (
             .attached(isReady: true, attempts: 0), .stop, .idle,
             [.stopDevice, .discard, .tell(.unsupported)]
         ),
+        (
+            .attached(isReady: true, attempts: 0), .failed(.resetDevice), .mending(attempts: 1),
+            [.tell(.resetting), .resetDevice]
+        ),
+        (.attached(isReady: false, attempts: 1), .failed(.resetDevice), .mending(attempts: 1), [.resetDevice]),
+        (.attached(isReady: false, attempts: 4), .failed(.resetDevice), .mending(attempts: 4), [.resetDevice]),
+        (
+            .attached(isReady: true, attempts: 0), .failed(.wait(.seconds(7))), .missing(attempts: 2),
+            [.discard, .tell(.unsupported), .reportFailure, .startTimer(.seconds(7))]
+        ),
+        (
+            .attached(isReady: false, attempts: 2), .failed(.wait(.seconds(7))), .missing(attempts: 3),
+            [.discard, .startTimer(.seconds(7))]
+        ),
+        (.mending(attempts: 1), .deviceReset, .attached(isReady: false, attempts: 1), [.open]),
+        (
+            .mending(attempts: 1), .failed(.wait(.seconds(1))), .missing(attempts: 2),
+            [.tell(.unsupported), .reportFailure, .startTimer(.seconds(1))]
+        ),
+        (.mending(attempts: 1), .failed(.reopen), .mending(attempts: 1), []),
+        (.mending(attempts: 1), .lookAgain, .mending(attempts: 1), []),
+        (.mending(attempts: 1), .switched(isOn: false), .off(isAttached: false), [.tell(.poweredOff)]),
+        (.mending(attempts: 1), .stop, .idle, [.tell(.unsupported)]),
+        (.off(isAttached: false), .deviceReset, .off(isAttached: false), []),
+        (.missing(attempts: 3), .deviceReset, .missing(attempts: 3), []),
         (.off(isAttached: true), .switched(isOn: true), .attached(isReady: false, attempts: 0), [.startDevice]),
         (.off(isAttached: true), .ready, .off(isAttached: true), []),
-        (.off(isAttached: true), .failed, .off(isAttached: true), []),
+        (.off(isAttached: true), .failed(.reopen), .off(isAttached: true), []),
         (.off(isAttached: true), .lookAgain, .off(isAttached: true), []),
         (.off(isAttached: true), .stop, .idle, [.stopDevice, .discard, .tell(.unsupported)]),
         (.off(isAttached: false), .switched(isOn: true), .attached(isReady: false, attempts: 1), [.open]),

@@ -50,7 +50,7 @@ import Testing
         var queue = CommandQueue()
         _ = queue.handle(entry(1, Reset()))
         #expect(text(queue.handle(complete(Reset.self, credits: 0))) == "clear, finish 1 answer")
-        #expect(text(queue.handle(entry(2, LERand()))) == "timer 2")
+        #expect(text(queue.handle(entry(2, LERand()))) == "timer 4")
         #expect(text(queue.handle(entry(3, LERand()))) == "")
         var other = queue
         #expect(text(queue.handle(.timeout)) == "fail the controller takes no more commands")
@@ -72,7 +72,7 @@ import Testing
         var queue = CommandQueue()
         _ = queue.handle(entry(1, Disconnect()))
         #expect(text(queue.handle(status(Disconnect.self, .success, credits: 0))) == "clear, finish 1 status")
-        #expect(text(queue.handle(entry(2, LERand()))) == "timer 2")
+        #expect(text(queue.handle(entry(2, LERand()))) == "timer 4")
         let leave = CommandStatus(status: .success, credits: 1, opcode: .none)
         #expect(text(queue.handle(.status(leave))) == "send 0x2018, timer 2")
     }

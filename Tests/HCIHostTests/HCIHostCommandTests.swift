@@ -108,7 +108,7 @@ import Testing
         bench.up()
         for _ in 0..<10 {
             bench.inject(HardwareError(code: 7))
-            bench.run(.seconds(25))
+            bench.run(HCIHost.resetWindow + .seconds(1))
         }
         #expect(bench.information != nil)
         for _ in 0..<4 { bench.inject(HardwareError(code: 9)) }

@@ -47,6 +47,36 @@ import Testing
         }
     }
 
+    @Test func aDeviceIsResetByItsPortWhereThatMayBe() throws {
+        let kernel = StandInKernel([0: .init(bus: 1)])
+        let files = try ScratchFiles()
+        try files.addUSBAdapter("hci0", port: "1-2", product: "Dongle")
+        try files.write("1\n", to: "devices/pci0000:00/0000:00:14.0/usb1/1-2/busnum")
+        try files.write("12\n", to: "devices/pci0000:00/0000:00:14.0/usb1/1-2/devnum")
+        #expect(finder(kernel, files).reset("hci0") == .done)
+        #expect(kernel.takeAsked() == ["reset /dev/bus/usb/001/012"])
+        // Not for everybody.
+        kernel.state.withLock { $0.portErrors = [EACCES] }
+        #expect(finder(kernel, files).reset("hci0") == .done)
+        #expect(kernel.takeAsked() == ["reset /dev/bus/usb/001/012", "up hci0", "down hci0"])
+    }
+
+    @Test func aDeviceThatIsNotOnUSBIsBroughtUpAnew() throws {
+        let kernel = StandInKernel([0: .init(bus: 3)])
+        let files = try ScratchFiles()
+        #expect(finder(kernel, files).reset("hci0") == .done)
+        #expect(kernel.takeAsked() == ["up hci0", "down hci0"])
+        kernel.state.withLock { $0.upErrors = [ETIMEDOUT] }
+        guard case .failed(let reason) = finder(kernel, files).reset("hci0") else {
+            Issue.record("nothing failed")
+            return
+        }
+        #expect(
+            reason.contains("bringing it up anew")
+                && finder(kernel, files).reset("hci9") == .failed(reason: "hci9 is gone")
+        )
+    }
+
     @Test func aKernelWithoutBluetoothIsTold() throws {
         let kernel = StandInKernel(openError: EAFNOSUPPORT)
         let finder = finder(kernel, try ScratchFiles())

@@ -188,4 +188,16 @@ import Testing
         }
         #expect(error == .unreachable(address: "hci", reason: UserChannelError.noBluetooth.description))
     }
+
+    @Test func aDeviceIsResetOnceTheAdapterIsTheKernels() async throws {
+        let line = try await Line()
+        _ = line.kernel.takeAsked()
+        let (results, continuation) = AsyncStream<DeviceReset>.makeStream()
+        line.transport.with { transport in transport.resetDevice { continuation.yield($0) } }
+        for await result in results {
+            #expect(result == .done)
+            break
+        }
+        #expect(line.kernel.takeAsked() == ["close hci0", "up hci0", "down hci0"])
+    }
 }

@@ -26,6 +26,8 @@ package final class StandInKernel: KernelCalls {
         package var adapters: [UInt16: Adapter] = [:]
         package var openError: Int32?
         package var downErrors: [Int32] = []
+        package var upErrors: [Int32] = []
+        package var portErrors: [Int32] = []
         package var bindErrors: [Int32] = []
         package var writeErrors: [Int32] = []
         /// Whether management answers.
@@ -95,6 +97,25 @@ package final class StandInKernel: KernelCalls {
             guard state.adapters[adapter]?.isTaken == false else { return EBUSY }
             state.adapters[adapter]?.isUp = false
             return nil
+        }
+        if let error { throw ErrorNumber(error) }
+    }
+
+    package func bringUp(_ adapter: UInt16, by socket: Int32) throws(ErrorNumber) {
+        let error: Int32? = state.withLock { state in
+            state.asked.append("up hci\(adapter)")
+            if !state.upErrors.isEmpty { return state.upErrors.removeFirst() }
+            guard state.adapters[adapter]?.isTaken == false else { return EBUSY }
+            state.adapters[adapter]?.isUp = true
+            return nil
+        }
+        if let error { throw ErrorNumber(error) }
+    }
+
+    package func resetPort(_ node: String) throws(ErrorNumber) {
+        let error: Int32? = state.withLock { state in
+            state.asked.append("reset \(node)")
+            return state.portErrors.isEmpty ? nil : state.portErrors.removeFirst()
         }
         if let error { throw ErrorNumber(error) }
     }

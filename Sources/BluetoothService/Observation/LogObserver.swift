@@ -13,6 +13,7 @@ struct LogObserver {
         switch observation.happening {
         case .stateChanged(let state): logger.info("Bluetooth is \(state.name)")
         case .controllerFailed(let error): logger.error("Bluetooth is unsupported: \(error)")
+        case .recovery(let report): logger.log(level: report.level, "\(report)")
         case .eventsLost(let count):
             let app = observation.subject.app?.name ?? "an app"
             logger.warning("\(app) was away for too long: it misses \(count) events")
@@ -23,6 +24,16 @@ struct LogObserver {
         case .trouble(let text, let weight): logger.log(level: weight.level, "\(text)")
         case .below(let happening): logger.write(happening)
         case .misused, .managerOpened, .managerClosed, .requested, .asked, .told, .linkMade, .linkEnded, .secured: break
+        }
+    }
+}
+
+extension RecoveryReport {
+    fileprivate var level: Logger.Level {
+        switch self {
+        case .took(.powerOff, _): .error
+        case .took: .warning
+        case .skipped, .recovered, .left: .notice
         }
     }
 }

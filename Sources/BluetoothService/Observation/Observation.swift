@@ -79,6 +79,8 @@ package struct Observation: Sendable {
         case stateChanged(ManagerState)
         /// There is no controller that works.
         case controllerFailed(HCIHostError)
+        /// What is done about one that fails.
+        case recovery(RecoveryReport)
         case managerOpened(ManagerRole)
         case managerClosed
         /// An app is somewhere else in its life.
@@ -111,7 +113,7 @@ extension Observation.Happening {
     /// Which kind it is of.
     package var kind: Observation.Kinds {
         switch self {
-        case .stateChanged, .controllerFailed: .state
+        case .stateChanged, .controllerFailed, .recovery: .state
         case .managerOpened, .managerClosed, .appMoved, .appLaunched, .eventsLost: .managers
         case .requested, .asked, .told: .messages
         case .linkMade, .linkEnded, .secured: .links

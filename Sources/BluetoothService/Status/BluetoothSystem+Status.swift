@@ -11,6 +11,7 @@ extension BluetoothSystem {
         SystemStatus(
             state: state.name,
             failure: state == .poweredOn ? nil : lastFailure.map { "\($0)" },
+            recovery: recoveryStatus,
             controller: controllerStatus,
             apps: runningApps.map { AppStatus($0, permission: permission(of: $0.identity)) },
             links: links.map { LinkStatus($0, name: peers[$0.peer]?.name) },
@@ -48,6 +49,12 @@ extension BluetoothSystem {
         }
     }
 
+    private var recoveryStatus: RecoveryStatus? {
+        guard case .climbed(let step, let cause, _) = recovery.state else { return nil }
+        let advice = step == .powerOff ? SystemNotice.advice(for: cause) : nil
+        return RecoveryStatus(step: step.rawValue, cause: "\(cause)", advice: advice)
+    }
+
     private var controllerStatus: ControllerStatus? {
         guard let controller = attached?.device.controllerInformation else { return nil }
         return ControllerStatus(
@@ -56,7 +63,11 @@ extension BluetoothSystem {
             advertisedAddress: advertisedAddress.map { "\($0)" },
             company: Int(controller.companyIdentifier),
             version: Int(controller.version.rawValue),
-            subversion: Int(controller.subversion)
+            subversion: Int(controller.subversion),
+            hasExtendedAdvertising: controller.supportsExtendedAdvertising,
+            hasLongPackets: controller.maxTxOctets > 27,
+            buffers: controller.aclBufferCount,
+            resolvingListSize: controller.resolvingListSize
         )
     }
 }

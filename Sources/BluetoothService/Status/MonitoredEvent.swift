@@ -93,7 +93,8 @@ extension Observation.Happening {
         case .asked: "an app wants to know something"
         case .told: "an app is told something"
         case .misused: "an app made a mistake"
-        case .stateChanged, .controllerFailed, .managerOpened, .managerClosed, .appMoved, .appLaunched, .eventsLost,
+        case .stateChanged, .controllerFailed, .recovery, .managerOpened, .managerClosed, .appMoved, .appLaunched,
+            .eventsLost,
             .linkMade, .linkEnded, .secured, .noticed, .trouble, .below:
             text
         }
@@ -104,6 +105,7 @@ extension Observation.Happening {
         switch self {
         case .stateChanged(let state): "Bluetooth is \(state.name)"
         case .controllerFailed(let error): "Bluetooth is unsupported: \(error)"
+        case .recovery(let report): "\(report)"
         case .managerOpened(let role): "a \(role.name) manager is made"
         case .managerClosed: "the manager is gone"
         case .appMoved(let phase): "the app is \(phase.words)"
@@ -126,6 +128,7 @@ extension Observation.Happening {
     fileprivate var details: [String: String] {
         switch self {
         case .stateChanged(let state): ["state": state.name]
+        case .recovery(let report): report.details
         case .managerOpened(let role): ["role": role.name]
         case .appMoved(let phase): ["phase": phase.name]
         case .appLaunched(let identifiers):
@@ -141,6 +144,16 @@ extension Observation.Happening {
         case .below(let happening):
             happening.details.merging(["weight": "\(happening.weight)"]) { $1 }
         case .controllerFailed, .managerClosed, .requested, .asked, .told, .linkMade, .noticed: [:]
+        }
+    }
+}
+
+extension RecoveryReport {
+    fileprivate var details: [String: String] {
+        switch self {
+        case .took(let step, let cause):
+            ["step": "\(step.rawValue)", "cause": "\(cause)", "layer": cause.layer.rawValue]
+        case .skipped, .recovered, .left: ["step": "\(step.rawValue)"]
         }
     }
 }

@@ -7,6 +7,7 @@ extension SystemStatus {
     /// What fits on one screen.
     package var lines: [String] {
         var lines = ["Bluetooth is \(state.visible)" + (failure.map { ": \($0.visible)" } ?? "")]
+        if let recovery { lines.append(recovery.line) }
         if let controller { lines.append(controller.line) }
         lines += section("apps", apps.flatMap(\.lines))
         lines += section("links", links.map(\.line))
@@ -18,6 +19,13 @@ extension SystemStatus {
 
     private func section(_ title: String, _ lines: [String]) -> [String] {
         lines.isEmpty ? [] : ["\(title):"] + lines.map { "  \($0)" }
+    }
+}
+
+extension RecoveryStatus {
+    /// In one line.
+    package var line: String {
+        "recovery step \(step) because \(cause.visible)" + (advice.map { "; \($0.visible)" } ?? "")
     }
 }
 

@@ -7,6 +7,8 @@ package struct SystemStatus: Codable, Hashable, Sendable {
     package var state: String
     /// Why there is no controller that works, or why the last one did not.
     package var failure: String?
+    /// What is done about a controller that fails, or failed a moment ago.
+    package var recovery: RecoveryStatus?
     package var controller: ControllerStatus?
     /// The apps that run, or sleep.
     package var apps: [AppStatus]
@@ -16,6 +18,16 @@ package struct SystemStatus: Codable, Hashable, Sendable {
     package var advertising: [AdvertisingStatus]
     /// What is kept of apps whose process is gone.
     package var preserved: [PreservedStatus]
+}
+
+/// How far recovery has come.
+package struct RecoveryStatus: Codable, Hashable, Sendable {
+    /// The step that was taken last: 1 reset, 2 a new line, 3 a reset of the device, 4 power.
+    package var step: Int
+    /// Why.
+    package var cause: String
+    /// What a person can do, when only that helps.
+    package var advice: String?
 }
 
 /// The controller that is attached.
@@ -31,6 +43,14 @@ package struct ControllerStatus: Codable, Hashable, Sendable {
     /// The version of HCI, by its number there.
     package var version: Int
     package var subversion: Int
+    /// Whether it is driven with the commands of version 5.0.
+    package var hasExtendedAdvertising: Bool?
+    /// Whether its packets on the air may be longer than 27 octets.
+    package var hasLongPackets: Bool?
+    /// Packets of data that it holds.
+    package var buffers: Int?
+    /// Peers whose private addresses it resolves.
+    package var resolvingListSize: Int?
 }
 
 /// An app.

@@ -8,12 +8,14 @@ final class AttachedController {
     let device: GenericAccess
     /// All apps together advertise one thing (behaviour 7.30).
     let advertisement: AdvertisingSet
-    private let transport: any HCITransport
+    let host: HCIHost
+    let line: any HCITransport
 
     init(_ transport: any HCITransport, of system: BluetoothSystem) {
-        self.transport = transport
+        line = transport
+        host = HCIHost(transport: transport, loop: system.loop, happenings: system.observers.sink)
         device = GenericAccess(
-            host: HCIHost(transport: transport, loop: system.loop, happenings: system.observers.sink),
+            host: host,
             loop: system.loop,
             random: system.random,
             identity: system.identity,
@@ -27,7 +29,7 @@ final class AttachedController {
     }
 
     func close() {
-        transport.close()
+        line.close()
     }
 }
 
@@ -43,6 +45,7 @@ extension BluetoothSystem {
             case .discard:
                 attached?.close()
                 attached = nil
+            case .resetDevice: resetDevice()
             case .tell(let state):
                 hasWorked = hasWorked || state == .poweredOn
                 setState(state)
@@ -65,7 +68,10 @@ extension BluetoothSystem {
     }
 
     private func open() {
-        guard let transport = controllers.next() else { return handle(.noneThere) }
+        guard let transport = controllers.next() else {
+            recover(.absent)
+            return handle(.noneThere)
+        }
         let new = AttachedController(transport, of: self)
         attached = new
         let device = new.device
@@ -88,11 +94,19 @@ extension BluetoothSystem {
         switch state {
         // Whoever switched it off knows.
         case .off: break
-        case .starting: handle(.starting)
-        case .ready: handle(.ready)
+        case .starting:
+            if let cause = attached?.host.resetCause {
+                lastFailure = cause
+                recover(.reset(cause))
+            }
+            handle(.starting)
+        case .ready:
+            handle(.ready)
+            recover(.ready)
         case .failed(let error):
             lastFailure = error
-            handle(.failed)
+            // One that is switched off is left alone until it is wanted.
+            if case .attached = power.phase { recover(.failed(error)) }
         }
     }
 

@@ -93,6 +93,13 @@ package final class BluetoothSystem {
     let controllers: ControllerSource
     var power = PowerMachine()
     var lookAgain: ScheduledTask?
+    /// What is done about a controller that fails.
+    var recovery = RecoveryLadder()
+    var quietTime: ScheduledTask?
+    /// The line whose device is being reset, which reset it is, and how long it may take.
+    var resettingLine: (any HCITransport)?
+    var deviceResets: UInt64 = 0
+    var deviceResetTimer: ScheduledTask?
     var lastFailure: HCIHostError?
     /// The controller, with all that the host stack makes of it.
     var attached: AttachedController?
@@ -163,7 +170,7 @@ package final class BluetoothSystem {
 
     private func listen() {
         observers.nameOfPeer = { [weak self] in self?.identifier($0) }
-        controllers.onArrival = { [weak self] in self?.handle(.lookAgain) }
+        controllers.onArrival = { [weak self] in self?.controllerArrived() }
         security.onBondChange = { [weak self] _ in self?.followBonds() }
         advertising.onChange = { [weak self] in self?.advertise($0) }
         attributes.onRoom = { [weak self] in self?.peripherals.forEach { $0.pump() } }
@@ -184,6 +191,7 @@ package final class BluetoothSystem {
     package func stop() {
         closeRecords()
         handle(.stop)
+        endRecovery()
         closeBonds()
     }
 

@@ -10,6 +10,18 @@ struct PowerMachine {
         case off(isAttached: Bool)
         /// There is none.
         case missing(attempts: Int)
+        /// The device of the one that there was is being reset.
+        case mending(attempts: Int)
+    }
+
+    /// What is done about a controller that failed (``RecoveryLadder``).
+    enum Remedy: Equatable {
+        /// A new line, at once if the controller has worked on the last one.
+        case reopen
+        /// A reset of the device, and then a new line.
+        case resetDevice
+        /// A new line after a while.
+        case wait(Duration)
     }
 
     enum Event: Equatable {
@@ -22,7 +34,9 @@ struct PowerMachine {
         case starting
         case ready
         /// It cannot be used any more, or its line is gone.
-        case failed
+        case failed(Remedy)
+        /// The device has been reset, or it has been tried for long enough.
+        case deviceReset
         /// It is time to look again, or somebody says that there is one.
         case lookAgain
     }
@@ -34,6 +48,8 @@ struct PowerMachine {
         case stopDevice
         /// Lets go of the device and its line.
         case discard
+        /// Lets go of the device, and has it reset by its line.
+        case resetDevice
         case tell(ManagerState)
         /// Says why there is none.
         case reportFailure
@@ -56,17 +72,24 @@ struct PowerMachine {
         case (.attached(_, _), .ready): return worked()
         // What was going on there is over, and more is to come (behaviour 1.4).
         case (.attached(true, _), .starting): return attach(attempts: 0, [.tell(.resetting)])
+        case (.attached(let isReady, let attempts), .failed(.resetDevice)):
+            phase = .mending(attempts: max(attempts, 1))
+            return (isReady ? [.tell(.resetting)] : []) + [.resetDevice]
+        case (.attached(_, let attempts), .failed(.wait(let pause))): return miss(attempts, [.discard], pause: pause)
+        case (.mending(let attempts), .failed(.wait(let pause))): return miss(attempts, [], pause: pause)
+        case (.mending(let attempts), .deviceReset): return attach(attempts: attempts, [.open])
+        case (.mending, .switched(isOn: false)): return rest(isAttached: false, [])
         case (.attached(let isReady, 0), .failed):
             // It has worked: perhaps it is back at once.
             return attach(attempts: 1, [.discard] + (isReady ? [.tell(.resetting)] : []) + [.open])
-        case (.attached(_, let attempts), .failed): return miss(attempts, [.discard], isTimed: true)
-        case (.attached(_, let attempts), .noneThere): return miss(attempts, [], isTimed: false)
+        case (.attached(_, let attempts), .failed): return miss(attempts, [.discard], pause: Self.pause(attempts))
+        case (.attached(_, let attempts), .noneThere): return miss(attempts, [], pause: nil)
         case (.attached, .switched(isOn: false)): return rest(isAttached: true, [.stopDevice])
         case (.missing, .switched(isOn: false)): return rest(isAttached: false, [.endTimer])
         case (.missing(let attempts), .lookAgain): return attach(attempts: attempts, [.endTimer, .open])
         case (.off(isAttached: true), .switched(isOn: true)): return attach(attempts: 0, [.startDevice])
         case (.off(isAttached: false), .switched(isOn: true)): return attach(attempts: 1, [.open])
-        case (.idle, _), (.attached, _), (.off, _), (.missing, _): return []
+        case (.idle, _), (.attached, _), (.off, _), (.missing, _), (.mending, _): return []
         }
     }
 
@@ -86,11 +109,14 @@ struct PowerMachine {
     }
 
     /// A place that says when a controller comes is not asked again and again. That there is none is told once.
-    private mutating func miss(_ attempts: Int, _ actions: [Action], isTimed: Bool) -> [Action] {
-        phase = .missing(attempts: attempts + 1)
-        let pause = (1..<max(attempts, 1)).reduce(Self.firstPause) { pause, _ in min(pause * 2, Self.longestPause) }
+    private mutating func miss(_ attempts: Int, _ actions: [Action], pause: Duration?) -> [Action] {
+        phase = .missing(attempts: max(attempts, 1) + 1)
         let news: [Action] = attempts <= 1 ? [.tell(.unsupported), .reportFailure] : []
-        return actions + news + (isTimed ? [.startTimer(pause)] : [])
+        return actions + news + (pause.map { [.startTimer($0)] } ?? [])
+    }
+
+    private static func pause(_ attempts: Int) -> Duration {
+        (1..<max(attempts, 1)).reduce(firstPause) { pause, _ in min(pause * 2, longestPause) }
     }
 
     private mutating func stop() -> [Action] {
@@ -98,7 +124,7 @@ struct PowerMachine {
         switch phase {
         case .attached, .off(isAttached: true): return [.stopDevice, .discard, .tell(.unsupported)]
         case .missing: return [.endTimer, .tell(.unsupported)]
-        case .idle, .off(isAttached: false): return [.tell(.unsupported)]
+        case .idle, .off(isAttached: false), .mending: return [.tell(.unsupported)]
         }
     }
 }

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import Foundation
+import HCIHost
 import SMP
 
 /// What the system tells the person who uses it, without a question.
@@ -16,10 +17,24 @@ package enum SystemNotice: Hashable, Sendable {
     case bondNotKept(reason: String)
     /// The bonds cannot be used: nobody is recognised, and nobody can be bonded (AB-G06, AB-H08).
     case bondsUnavailable(reason: String)
+    /// The controller fails after everything that can be done here.
+    case controllerStaysBroken(HCIHostError)
     /// An app wants Bluetooth, which is switched off (behaviour 1.16).
     case poweredOff(app: String)
     /// Something has come that an app which does not run wanted the person to know of (behaviour 3.15).
     case alert(app: String, peer: String, AppAlert)
+}
+
+extension SystemNotice {
+    /// What a person can do about a controller that nothing here mends. Firmware may stay degraded over each reset, and over a
+    /// restart of the machine, as long as it has power.
+    static func advice(for cause: HCIHostError) -> String {
+        switch cause.layer {
+        case .transport: "its line ends again and again: look at its cable, or at the program at its other end"
+        case .controller, .host:
+            "no reset helps: power the controller off; unplug it, or shut the machine down, and wait some seconds"
+        }
+    }
 }
 
 extension SystemNotice: CustomStringConvertible {
@@ -36,6 +51,7 @@ extension SystemNotice: CustomStringConvertible {
             "pairing with \(peer) has failed: \(error)\(error.advice.map { "; \($0)" } ?? "")"
         case .bondNotKept(let reason): "the pairing was given up: \(reason)"
         case .bondsUnavailable(let reason): "paired devices cannot be used: \(reason)"
+        case .controllerStaysBroken(let cause): "Bluetooth does not work: \(cause); \(Self.advice(for: cause))"
         case .poweredOff(let app): "Bluetooth is off; \(app.quotedName) needs it to be switched on"
         case .alert(let app, let peer, let alert): "\(app.quotedName): \(peer) \(alert.description)"
         }

@@ -21,6 +21,14 @@ package protocol HCITransport: AnyObject {
 
     /// Closes the line; ``onClose`` is not called for one's own closing.
     func close()
+
+    /// Closes the line and resets the device behind it by a way beside HCI, as the reset of a USB port is one: for a controller
+    /// that a Reset and a new line did not mend.
+    ///
+    /// `completion` is called once, on the loop, perhaps from within this call, when a new line may be opened. The device may have
+    /// another number by then, or be away for a moment. Whoever asks does not wait for ever, and opens a new line after a while in any
+    /// case. ``onClose`` is not called for this closing, and on a line that is gone already the device may be reset all the same.
+    func resetDevice(_ completion: @escaping (DeviceReset) -> Void)
 }
 
 extension HCITransport {
@@ -28,6 +36,22 @@ extension HCITransport {
     package var place: String { "" }
     /// Lines take what controllers take.
     package var maximumACLPayload: Int? { nil }
+
+    /// Nothing but HCI leads to the device.
+    package func resetDevice(_ completion: @escaping (DeviceReset) -> Void) {
+        close()
+        completion(.impossible)
+    }
+}
+
+/// What came of the reset of a device (``HCITransport/resetDevice(_:)``).
+package enum DeviceReset: Hashable, Sendable {
+    /// The device has been reset.
+    case done
+    /// The line knows no way to do that.
+    case impossible
+    /// There is a way, and it failed; what to do about it, as far as that is known.
+    case failed(reason: String)
 }
 
 /// Why a line between host and controller is gone.

@@ -53,4 +53,9 @@ package final class SnoopingTransport: HCITransport {
     package func close() {
         transport.close()
     }
+
+    /// Has the other one reset its device.
+    package func resetDevice(_ completion: @escaping (DeviceReset) -> Void) {
+        transport.resetDevice(completion)
+    }
 }

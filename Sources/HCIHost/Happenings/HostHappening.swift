@@ -9,6 +9,8 @@ package enum HostHappening: StackHappening {
     case failed(HCIHostError)
     /// The controller did not do what it should, and is reset.
     case reset(cause: HCIHostError)
+    /// The controller does not do what it owes about a link, which is therefore ended.
+    case linkStalled(ConnectionHandle, LinkStall)
     /// A packet of the controller cannot be read.
     case malformed(HCIPacket, PacketError)
     /// The controller has lost data for want of room, on links of this type (Core Vol 4 Part E 7.7.26).
@@ -24,7 +26,7 @@ package enum HostHappening: StackHappening {
         switch self {
         case .ready: .information
         case .failed: .error
-        case .reset, .malformed, .bufferOverflow, .notBelieved, .unexpectedAnswer: .warning
+        case .reset, .linkStalled, .malformed, .bufferOverflow, .notBelieved, .unexpectedAnswer: .warning
         }
     }
 
@@ -33,6 +35,7 @@ package enum HostHappening: StackHappening {
         case .ready: "controller ready"
         case .failed(let error): "\(error)"
         case .reset(let cause): "\(cause); resetting it"
+        case .linkStalled(_, let stall): "ending a link: \(stall)"
         case .malformed(_, let error): "\(error)"
         case .bufferOverflow: "the controller has no room for data"
         case .notBelieved: "event not believed"
@@ -40,11 +43,16 @@ package enum HostHappening: StackHappening {
         }
     }
 
+    package var link: ConnectionHandle? {
+        if case .linkStalled(let link, _) = self { link } else { nil }
+    }
+
     package var details: [String: String] {
         switch self {
         case .ready(let information): ["address": "\(information.publicAddress ?? .none)"]
         case .failed(let error): ["layer": error.layer.rawValue]
         case .reset: [:]
+        case .linkStalled(_, let stall): ["stall": stall.rawValue]
         case .malformed(let packet, _): ["packet": "\(packet)"]
         case .bufferOverflow(let linkKind): ["link type": "\(linkKind)"]
         case .notBelieved(let packet): ["event": "\(packet)"]

@@ -24,6 +24,8 @@ package struct KernelAdapter: Hashable, Sendable {
     package var product: String?
     /// Where it is attached, the same whatever its number: `usb-1-2`; nil for what is nowhere, as virtual adapters are.
     package var attachment: String?
+    /// The file of the device on USB, by which its port is reset; nil for what is attached otherwise.
+    package var node: String?
     /// Whether it is switched on.
     package var isUp: Bool
     /// Whether radios are switched off by the person (rfkill).

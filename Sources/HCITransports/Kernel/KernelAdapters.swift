@@ -69,6 +69,17 @@ package struct KernelAdapters: Sendable {
         }
         adapter.attachment = "usb-\(port)"
         adapter.product = text(of: "\(directory)/device/../product")
+        adapter.node = node(of: "\(directory)/device/..")
+    }
+
+    /// `/dev/bus/usb/001/002`, for the device in a directory.
+    private func node(of directory: String) -> String? {
+        let numbers = ["busnum", "devnum"].compactMap { text(of: "\(directory)/\($0)").flatMap { UInt($0) } }
+        guard numbers.count == 2 else { return nil }
+        let parts = numbers.map { number in
+            String(repeating: "0", count: max(0, 3 - "\(number)".count)) + "\(number)"
+        }
+        return "/dev/bus/usb/" + parts.joined(separator: "/")
     }
 
     /// The one line of a file, as the kernel makes them.

@@ -6,6 +6,12 @@ package protocol KernelCalls: Sendable {
     func bind(_ socket: Int32, to adapter: UInt16, channel: HCIChannel) throws(ErrorNumber)
     /// Ends what the kernel itself does with an adapter (HCIDEVDOWN).
     func takeDown(_ adapter: UInt16, by socket: Int32) throws(ErrorNumber)
+    /// Has the kernel's own host bring an adapter up, from its driver on (HCIDEVUP).
+    func bringUp(_ adapter: UInt16, by socket: Int32) throws(ErrorNumber)
+    /// Resets the port that a device on USB is plugged into (USBDEVFS_RESET).
+    ///
+    /// - Parameter node: The file of the device: `/dev/bus/usb/001/002`.
+    func resetPort(_ node: String) throws(ErrorNumber)
     /// The numbers of all adapters (HCIGETDEVLIST).
     func adapters(by socket: Int32) throws(ErrorNumber) -> [UInt16]
     /// What the kernel knows of an adapter (HCIGETDEVINFO), as `struct hci_dev_info` has it.

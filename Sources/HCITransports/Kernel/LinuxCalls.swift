@@ -10,7 +10,10 @@ package struct LinuxCalls: KernelCalls {
     private enum Number {
         static let family: Int32 = 31
         static let `protocol`: Int32 = 1
+        static let deviceUp: UInt = 0x4004_48C9
         static let deviceDown: UInt = 0x4004_48CA
+        /// `include/uapi/linux/usbdevice_fs.h`.
+        static let portReset: UInt = 0x5514
         static let deviceList: UInt = 0x8004_48D2
         static let deviceInformation: UInt = 0x8004_48D3
         static let informationSize = 92
@@ -49,6 +52,16 @@ package struct LinuxCalls: KernelCalls {
 
     package func takeDown(_ adapter: UInt16, by socket: Int32) throws(ErrorNumber) {
         _ = try Self.check(ioctl(socket, Number.deviceDown, Int32(adapter)))
+    }
+
+    package func bringUp(_ adapter: UInt16, by socket: Int32) throws(ErrorNumber) {
+        _ = try Self.check(ioctl(socket, Number.deviceUp, Int32(adapter)))
+    }
+
+    package func resetPort(_ node: String) throws(ErrorNumber) {
+        let file = try Self.check(open(node, O_WRONLY | O_CLOEXEC))
+        defer { close(file) }
+        _ = try Self.check(ioctl(file, Number.portReset, Int32(0)))
     }
 
     package func adapters(by socket: Int32) throws(ErrorNumber) -> [UInt16] {

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import DequeModule
+import Dispatch
 import EventLoops
 import HCI
 import NIOCore
@@ -36,6 +37,7 @@ package final class UserChannelTransport: HCITransport {
 
     private let socket: Int32
     private let keeper: (any AdapterKeeper)?
+    private let reset: (@Sendable () -> DeviceReset)?
     private let calls: any KernelCalls
     private let loop: NIOEventLoop
     private var channel: (any Channel)?
@@ -46,9 +48,11 @@ package final class UserChannelTransport: HCITransport {
         socket: Int32,
         place: String,
         keeper: (any AdapterKeeper)?,
+        reset: (@Sendable () -> DeviceReset)?,
         calls: any KernelCalls,
         loop: NIOEventLoop
     ) {
+        self.reset = reset
         self.keeper = keeper
         self.socket = socket
         self.place = place
@@ -63,15 +67,25 @@ package final class UserChannelTransport: HCITransport {
     /// Makes a line of a socket that is bound to a user channel, which it owns from then on. `completion` is called on the loop, once.
     ///
     /// On the loop only.
+    ///
+    /// - Parameter reset: Resets the device once the adapter is the kernel's again; called on another thread.
     package static func attach(
         _ socket: Int32,
         place: String,
         keeper: (any AdapterKeeper)? = nil,
+        reset: (@Sendable () -> DeviceReset)? = nil,
         calls: any KernelCalls = LinuxCalls(),
         loop: NIOEventLoop,
         completion: @escaping (Result<UserChannelTransport, HCITransportError>) -> Void
     ) {
-        let transport = UserChannelTransport(socket: socket, place: place, keeper: keeper, calls: calls, loop: loop)
+        let transport = UserChannelTransport(
+            socket: socket,
+            place: place,
+            keeper: keeper,
+            reset: reset,
+            calls: calls,
+            loop: loop
+        )
         let input: Int32
         do throws(ErrorNumber) {
             // swift-nio closes what it reads from, and writes several packets at once: so it has a descriptor for reading alone.
@@ -161,6 +175,18 @@ package final class UserChannelTransport: HCITransport {
         channel = nil
         keeper?.forget()
         calls.close(socket)
+    }
+
+    /// Gives the adapter back, and has its device reset.
+    package func resetDevice(_ completion: @escaping (DeviceReset) -> Void) {
+        close()
+        guard let reset else { return completion(.impossible) }
+        let done = LoopBoundCompletion(completion, loop: loop)
+        let loop = loop
+        DispatchQueue.global().async {
+            let result = reset()
+            loop.submit { done.call(result) }
+        }
     }
 
     /// Not from within `send`, whose caller may not expect it.

@@ -4,7 +4,7 @@ import CoreMetrics
 /// Counts what a system does, for whoever collects metrics of this process (swift-metrics). A listener like the log: what is not
 /// collected costs nothing, since nobody listens then. Lives on the loop of its system.
 package final class ServiceMetrics {
-    private static let kinds: Observation.Kinds = [.managers, .messages, .links, .notices, .misuse, .trouble]
+    private static let kinds: Observation.Kinds = [.state, .managers, .messages, .links, .notices, .misuse, .trouble]
 
     private let requests: Counter
     private let events: Counter
@@ -17,6 +17,8 @@ package final class ServiceMetrics {
     private let misuse: Counter
     private let trouble: Counter
     private let notices: Counter
+    private let recoverySteps: Counter
+    private let recovery: Gauge
     private var (linkCount, managerCount) = (0, 0)
 
     /// Counts from now on.
@@ -33,6 +35,9 @@ package final class ServiceMetrics {
         misuse = counter("misuse")
         trouble = counter("trouble")
         notices = counter("notices")
+        recoverySteps = counter("recovery_steps")
+        recovery = Gauge(label: "harald_recovery_step", factory: factory)
+        recovery.record(0)
         links = Gauge(label: "harald_links", factory: factory)
         managers = Gauge(label: "harald_managers", factory: factory)
         links.record(0)
@@ -57,7 +62,19 @@ package final class ServiceMetrics {
         case .misused: misuse.increment()
         case .trouble: trouble.increment()
         case .noticed: notices.increment()
+        case .recovery(let report): count(report)
         case .stateChanged, .controllerFailed, .appMoved, .secured, .below: break
+        }
+    }
+
+    /// The step that recovery is at, 0 while all is well.
+    private func count(_ report: RecoveryReport) {
+        switch report {
+        case .took(let step, _):
+            recoverySteps.increment()
+            recovery.record(step.rawValue)
+        case .skipped: break
+        case .recovered, .left: recovery.record(0)
         }
     }
 

@@ -1,0 +1,140 @@
+import HCITransports
+
+// The kernel and its adapters.
+
+extension Check {
+    private static let machine = "this machine"
+
+    static func kernel(_ facts: MachineFacts) -> [Finding] {
+        switch facts.adapters {
+        case .found: return []
+        // A service elsewhere, or on a controller behind a socket, needs no Bluetooth of this kernel.
+        case .noBluetooth where facts.service.works:
+            return [
+                Finding(
+                    .note,
+                    "no-kernel-bluetooth",
+                    at: machine,
+                    "this kernel has no Bluetooth; the service does without"
+                )
+            ]
+        case .noBluetooth where facts.isContainer:
+            let what = "this is a container: adapters belong to the first network namespace, and none is seen from here"
+            return [
+                Finding(
+                    .problem,
+                    "namespace",
+                    at: machine,
+                    what,
+                    do: "start the container with --network host, or the program outside"
+                )
+            ]
+        case .noBluetooth:
+            let what = "this kernel has no Bluetooth, or not for this network namespace"
+            let remedy = "sudo modprobe bluetooth; in a network namespace of its own, start the program outside of it"
+            return [Finding(.problem, "no-kernel-bluetooth", at: machine, what, do: remedy)]
+        case .failed(let reason): return [Finding(.problem, "adapters", at: machine, reason)]
+        }
+    }
+
+    static func adapters(_ facts: MachineFacts) -> [Finding] {
+        guard case .found(let adapters) = facts.adapters else { return [] }
+        if !facts.driverless.isEmpty {
+            return facts.driverless.map { place in
+                let what = "there is a Bluetooth controller on USB that no driver has"
+                return Finding(
+                    .problem,
+                    "no-driver",
+                    at: "usb-\(place)",
+                    what,
+                    do: "sudo modprobe btusb; then look again"
+                )
+            }
+        }
+        guard adapters.isEmpty else { return [] }
+        let what = "there is no Bluetooth adapter"
+        let remedy = "plug one in, or name a controller elsewhere: --controller tcp:HOST:PORT or serial:PATH"
+        return [Finding(facts.service.works ? .note : .problem, "no-adapter", at: machine, what, do: remedy)]
+    }
+
+    static func switches(_ facts: MachineFacts) -> [Finding] {
+        facts.switches.flatMap { radio -> [Finding] in
+            let hard = Finding(
+                .problem,
+                "rfkill-hard",
+                at: radio.name,
+                "its radio is switched off by a key or a switch of this machine",
+                do: "use that switch, or look for it in the firmware's setup; rfkill list shows it"
+            )
+            let soft = Finding(
+                .problem,
+                "rfkill-soft",
+                at: radio.name,
+                "its radio is switched off by software",
+                do: "rfkill unblock bluetooth"
+            )
+            return (radio.isHard ? [hard] : []) + (radio.isSoft ? [soft] : [])
+        }
+    }
+
+    static func holders(_ facts: MachineFacts) -> [Finding] {
+        guard case .found(let adapters) = facts.adapters else { return [] }
+        return adapters.compactMap { adapter in
+            switch adapter.holder {
+            case .bluetoothd:
+                Finding(
+                    .problem,
+                    "bluetoothd",
+                    at: adapter.name,
+                    "bluetoothd has it, and what others use is not taken from them",
+                    do: "sudo systemctl disable --now bluetooth, or in bluetoothctl: power off"
+                )
+            case .program where !facts.service.works:
+                Finding(
+                    .problem,
+                    "held",
+                    at: adapter.name,
+                    "another program has it to itself",
+                    do: "end that program, or share the adapter: harald service"
+                )
+            case .program, .kernel, .nobody: nil
+            }
+        }
+    }
+
+    /// It may take an adapter in the moment between two who hold it.
+    static func daemon(_ facts: MachineFacts) -> [Finding] {
+        guard facts.bluetoothdRuns, case .found(let adapters) = facts.adapters, !adapters.isEmpty,
+            !adapters.contains(where: { $0.holder == .bluetoothd })
+        else { return [] }
+        let what = "bluetoothd runs: it may take an adapter as soon as nobody has it"
+        return [Finding(.note, "bluetoothd-runs", at: machine, what, do: "sudo systemctl disable --now bluetooth")]
+    }
+
+    static func rights(_ facts: MachineFacts) -> [Finding] {
+        guard !facts.mayTakeAdapters, !facts.service.works, case .found(let adapters) = facts.adapters,
+            !adapters.isEmpty
+        else { return [] }
+        return [
+            Finding(
+                .problem,
+                "rights",
+                at: adapters.map(\.name).joined(separator: ", "),
+                "this user may not take an adapter from the kernel (CAP_NET_ADMIN), and no service shares one",
+                do: "sudo harald install --machine, or for one program: sudo setcap cap_net_admin+ep PROGRAM"
+            )
+        ]
+    }
+
+    static func ports(_ facts: MachineFacts) -> [Finding] {
+        facts.ports.filter { !$0.isOpen }.map { port in
+            Finding(
+                .note,
+                "port-rights",
+                at: port.path,
+                "this user may not open the serial port, in case there is a controller",
+                do: "sudo usermod -aG dialout $USER, and log in again"
+            )
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import HCITransports
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// This machine, or another below a directory with the same files. Nothing is changed, and no rights are needed: what cannot be seen
+/// is left out.
+package struct LinuxFacts: FactSource {
+    /// Entries of a directory that are looked at.
+    static let maximumEntries = 4_096
+    /// The right to take adapters, by its number (`include/uapi/linux/capability.h`: CAP_NET_ADMIN).
+    private static let networkRight = 12
+
+    private let adapters: KernelAdapters
+    private let root: String
+    private let log: @Sendable () -> MachineFacts.Log
+
+    /// - Parameters:
+    ///   - root: What stands before `/sys`, `/proc` and so on.
+    ///   - log: Reads the kernel's messages.
+    package init(
+        adapters: KernelAdapters = KernelAdapters(),
+        root: String = "",
+        log: @escaping @Sendable () -> MachineFacts.Log = KernelMessages.read
+    ) {
+        (self.adapters, self.root, self.log) = (adapters, root, log)
+    }
+
+    package func facts() -> MachineFacts {
+        var facts = MachineFacts()
+        facts.adapters = kernelAdapters()
+        facts.driverless = driverless()
+        facts.mayTakeAdapters = mayTakeAdapters()
+        facts.isContainer = ["/.dockerenv", "/run/.containerenv"].contains {
+            FileManager.default.fileExists(atPath: root + $0)
+        }
+        facts.bluetoothdRuns = entries("/proc").contains {
+            $0.allSatisfy(\.isNumber) && text("/proc/\($0)/comm") == "bluetoothd"
+        }
+        facts.switches = switches()
+        facts.log = log()
+        facts.ports = entries("/dev").filter { $0.hasPrefix("ttyACM") || $0.hasPrefix("ttyUSB") }.sorted().map { name in
+            .init("/dev/\(name)", isOpen: access("\(root)/dev/\(name)", R_OK | W_OK) == 0)
+        }
+        return facts
+    }
+
+    private func kernelAdapters() -> MachineFacts.Adapters {
+        do throws(UserChannelError) {
+            return .found(try adapters.list().map { .init($0.name, bus: $0.bus, holder: $0.holder) })
+        } catch .noBluetooth {
+            return .noBluetooth
+        } catch {
+            return .failed("\(error)")
+        }
+    }
+
+    /// Interfaces for Bluetooth (class E0, subclass 01, protocol 01) that no driver has. The second one, for voice, comes with the first.
+    private func driverless() -> [String] {
+        let devices = "/sys/bus/usb/devices"
+        return entries(devices).filter { name in
+            let path = "\(devices)/\(name)"
+            return name.hasSuffix(":1.0") && text("\(path)/bInterfaceClass") == "e0"
+                && text("\(path)/bInterfaceSubClass") == "01" && text("\(path)/bInterfaceProtocol") == "01"
+                && !FileManager.default.fileExists(atPath: "\(root)\(path)/driver")
+        }.map { String($0.dropLast(4)) }.sorted()
+    }
+
+    private func mayTakeAdapters() -> Bool {
+        guard let status = FileManager.default.contents(atPath: "\(root)/proc/self/status") else { return false }
+        let lines = String(decoding: status, as: UTF8.self).split(separator: "\n")
+        guard let line = lines.first(where: { $0.hasPrefix("CapEff:") }), let word = line.split(separator: "\t").last,
+            let rights = UInt64(word, radix: 16)
+        else { return false }
+        return rights >> Self.networkRight & 1 == 1
+    }
+
+    private func switches() -> [MachineFacts.RadioSwitch] {
+        entries("/sys/class/rfkill").sorted().compactMap { name in
+            let path = "/sys/class/rfkill/\(name)"
+            guard text("\(path)/type") == "bluetooth" else { return nil }
+            return .init(
+                text("\(path)/name") ?? name,
+                isSoft: text("\(path)/soft") == "1",
+                isHard: text("\(path)/hard") == "1"
+            )
+        }
+    }
+
+    private func entries(_ path: String) -> [String] {
+        Array(((try? FileManager.default.contentsOfDirectory(atPath: root + path)) ?? []).prefix(Self.maximumEntries))
+    }
+
+    /// The one line of a file, as the kernel makes them.
+    private func text(_ path: String) -> String? {
+        guard let octets = FileManager.default.contents(atPath: root + path) else { return nil }
+        return String(decoding: octets.prefix(256), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}

@@ -1,0 +1,36 @@
+import HCI
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+extension AdapterFinder {
+    /// Resets the device of an adapter that nobody has: the port that it is plugged into, where this process may; else its driver and
+    /// the kernel's own host begin with it anew, and that host lets go of it again. Takes seconds: not on a loop.
+    ///
+    /// - Parameter name: `hci0`.
+    package func reset(_ name: String) -> DeviceReset {
+        guard let adapter = (try? adapters.list())?.first(where: { $0.name == name }) else {
+            return .failed(reason: "\(name) is gone")
+        }
+        if let node = adapter.node {
+            do throws(ErrorNumber) {
+                try calls.resetPort(node)
+                return .done
+            } catch {
+                // Mostly that this process may not write to the file: the other way may be open.
+            }
+        }
+        do throws(ErrorNumber) {
+            let socket = try calls.openSocket()
+            defer { calls.close(socket) }
+            try calls.bringUp(adapter.index, by: socket)
+            try calls.takeDown(adapter.index, by: socket)
+            return .done
+        } catch {
+            return .failed(reason: "\(UserChannelError(error, of: name, asked: "bringing it up anew"))")
+        }
+    }
+}

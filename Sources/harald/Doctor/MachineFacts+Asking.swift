@@ -1,0 +1,110 @@
+import BluetoothService
+import Diagnosis
+import Dispatch
+import EventLoops
+import Foundation
+import HCI
+import HCIHost
+import HCITransports
+import Logging
+import ServiceProcess
+import Synchronization
+
+// What is learnt by asking: a service, and a controller.
+
+extension MachineFacts {
+    /// How long a controller may take to be brought up: a driver may load its firmware, and a reset takes 10 s at most.
+    private static let patience = DispatchTimeInterval.seconds(30)
+
+    /// Asks the service that a tool would find.
+    mutating func look(at options: ServiceOptions) {
+        let places = ServicePath.places(named: options.service)
+        guard let path = places.first(where: ServicePath.isListening) else {
+            guard let path = places.first(where: { FileManager.default.fileExists(atPath: $0) }) else { return }
+            service = FileManager.default.isWritableFile(atPath: path) ? .dead(path: path) : .closed(path: path)
+            return
+        }
+        do throws(ToolError) {
+            let status = try options.ask(.status, for: SystemStatus.self)
+            service = .answers(
+                path: path,
+                state: status.state,
+                failure: status.failure,
+                advice: status.recovery?.advice
+            )
+            controller = status.controller.map(ControllerFacts.init)
+        } catch {
+            service = .silent(path: path, reason: error.description)
+        }
+    }
+
+    /// Asks a controller what it can do: the one that is named, or an adapter that nobody uses. One that is in use is left alone.
+    mutating func ask(_ named: ControllerAddress?) {
+        guard let address = named ?? freeAdapter else { return }
+        switch Self.bringUp(address) {
+        case .success(let information): controller = ControllerFacts(information, at: "\(address)")
+        case .failure(let error): controllerError = "\(address): \(error)"
+        }
+    }
+
+    private var freeAdapter: ControllerAddress? {
+        guard mayTakeAdapters, controller == nil, case .found(let adapters) = adapters,
+            !switches.contains(where: { $0.isSoft || $0.isHard }),
+            let free = adapters.first(where: { $0.holder == .nobody })
+        else { return nil }
+        return AdapterChoice(free.name).map(ControllerAddress.adapter)
+    }
+
+    private static func bringUp(_ address: ControllerAddress) -> Result<ControllerInformation, HCIHostError> {
+        let loop = NIOEventLoop()
+        let outcome = Mutex<Result<ControllerInformation, HCIHostError>?>(nil)
+        let isDone = DispatchSemaphore(value: 0)
+        let host = loop.make {
+            let line = ControllerTransport(address, loop: loop)
+            let host = HCIHost(transport: line, loop: loop, happenings: .log(Logger(label: "harald")))
+            host.onStateChange = { state in
+                switch state {
+                case .down, .starting: return
+                case .ready(let information): outcome.withLock { $0 = .success(information) }
+                case .failed(let error): outcome.withLock { $0 = .failure(error) }
+                }
+                line.close()
+                isDone.signal()
+            }
+            host.start()
+            return host
+        }
+        let isInTime = isDone.wait(timeout: .now() + patience) == .success
+        host.with { $0.onStateChange = nil }
+        let silent = Result<ControllerInformation, HCIHostError>.failure(.noCommandCredits)
+        return isInTime ? outcome.withLock { $0 } ?? silent : silent
+    }
+}
+
+extension ControllerFacts {
+    /// What the host has learnt.
+    init(_ information: ControllerInformation, at name: String) {
+        self.init(
+            name: name,
+            version: Int(information.version.rawValue),
+            company: Int(information.companyIdentifier),
+            hasExtendedAdvertising: information.supportsExtendedAdvertising,
+            hasLongPackets: information.maxTxOctets > 27,
+            buffers: information.aclBufferCount,
+            resolvingListSize: information.resolvingListSize
+        )
+    }
+
+    /// What a service says.
+    init(_ status: ControllerStatus) {
+        self.init(
+            name: status.place.isEmpty ? "the controller" : status.place,
+            version: status.version,
+            company: status.company,
+            hasExtendedAdvertising: status.hasExtendedAdvertising ?? true,
+            hasLongPackets: status.hasLongPackets ?? true,
+            buffers: status.buffers ?? 8,
+            resolvingListSize: status.resolvingListSize ?? 8
+        )
+    }
+}

@@ -1,0 +1,122 @@
+import HCI
+import HCIHost
+import Testing
+
+@testable import BluetoothService
+
+/// Each step of recovery by its number.
+@Suite struct RecoveryLadderTests {
+    private let cause = HCIHostError.hardwareError(1)
+
+    private func step(_ ladder: RecoveryLadder) -> Int {
+        if case .climbed(let step, _, _) = ladder.state { step.rawValue } else { 0 }
+    }
+
+    private func took(_ step: RecoveryStep) -> RecoveryLadder.Action { .tell(.took(step, cause)) }
+
+    @Test("step 1: the host resets; that is told, and nothing else is done")
+    func stepOne() {
+        var ladder = RecoveryLadder()
+        #expect(ladder.handle(.reset(cause)) == [.endQuietTime, took(.reset)])
+        #expect(step(ladder) == 1)
+        #expect(ladder.handle(.ready) == [.startQuietTime])
+    }
+
+    @Test("steps 2, 3, 4: a failure that follows climbs by one step, and to none twice but the last")
+    func stepsFollowEachOther() {
+        var ladder = RecoveryLadder()
+        #expect(ladder.handle(.failed(cause)) == [.endQuietTime, took(.reopen), .take(.reopen)])
+        #expect(step(ladder) == 2 && ladder.handle(.ready) == [.startQuietTime])
+        // The host tries what it can on the new line; that is no way down.
+        #expect(ladder.handle(.reset(cause)) == [.endQuietTime, took(.reset)])
+        #expect(step(ladder) == 2)
+        #expect(ladder.handle(.failed(cause)) == [.endQuietTime, took(.resetDevice), .take(.resetDevice)])
+        #expect(step(ladder) == 3 && ladder.handle(.deviceReset(.done)).isEmpty && step(ladder) == 3)
+        #expect(
+            ladder.handle(.failed(cause)) == [
+                .endQuietTime, took(.powerOff), .advise(cause), .take(.wait(.seconds(1))),
+            ]
+        )
+        #expect(step(ladder) == 4)
+    }
+
+    @Test(
+        "step 3 is left out where there is no way to do it, and a reset of the device that failed is followed by a new line"
+    )
+    func stepThreeIsLeftOutWhereThereIsNoWay() {
+        var ladder = RecoveryLadder()
+        for _ in 0..<2 { _ = ladder.handle(.failed(cause)) }
+        var other = ladder
+        #expect(other.handle(.deviceReset(.failed(reason: ""))).isEmpty && step(other) == 3)
+        #expect(
+            ladder.handle(.deviceReset(.impossible)) == [
+                .tell(.skipped(.resetDevice)), .endQuietTime, took(.powerOff), .advise(cause),
+                .take(.wait(.seconds(1))),
+            ]
+        )
+    }
+
+    @Test("step 4: it is tried more and more rarely, up to a bound, and the person is told once")
+    func theLastStepBacksOff() {
+        var ladder = RecoveryLadder()
+        for _ in 0..<3 { _ = ladder.handle(.failed(cause)) }
+        var pauses: [Duration] = []
+        for _ in 0..<8 {
+            // It may come up each time, and fail at once.
+            _ = ladder.handle(.ready)
+            let actions = ladder.handle(.failed(cause))
+            #expect(!actions.contains(.advise(cause)))
+            for case .take(.wait(let pause)) in actions { pauses.append(pause) }
+        }
+        #expect(pauses == [2, 4, 8, 16, 30, 30, 30, 30].map { Duration.seconds($0) })
+    }
+
+    @Test("a controller that has worked for long enough begins at the bottom again")
+    func oneThatHasWorkedBeginsAtTheBottom() {
+        var ladder = RecoveryLadder()
+        for _ in 0..<3 { _ = ladder.handle(.failed(cause)) }
+        _ = ladder.handle(.ready)
+        #expect(step(ladder) == 4)
+        #expect(ladder.handle(.quiet) == [.tell(.recovered(after: .powerOff))])
+        #expect(ladder.state == .well && ladder.handle(.quiet).isEmpty)
+        _ = ladder.handle(.failed(cause))
+        #expect(step(ladder) == 2)
+    }
+
+    @Test("a controller that was away has been without power, and begins at the bottom")
+    func oneThatWasAwayBeginsAtTheBottom() {
+        let away = HCIHostError.transport(.unreachable(address: "", reason: ""))
+        for event in [RecoveryLadder.Event.absent, .failed(away)] {
+            var ladder = RecoveryLadder()
+            for _ in 0..<3 { _ = ladder.handle(.failed(cause)) }
+            let next: [RecoveryLadder.Action] = event == .absent ? [] : [.take(.reopen)]
+            #expect(ladder.handle(event) == [.endQuietTime, .tell(.left(at: .powerOff))] + next)
+            #expect(ladder.state == .well)
+            #expect(ladder.handle(event) == [.endQuietTime] + next)
+        }
+    }
+
+    @Test func aLineThatEndsAgainAndAgainIsAFailureToo() {
+        var ladder = RecoveryLadder()
+        let ended = HCIHostError.transport(.closedByPeer)
+        for expected in [2, 3, 4, 4] {
+            _ = ladder.handle(.failed(ended))
+            _ = ladder.handle(.ready)
+            #expect(step(ladder) == expected)
+        }
+    }
+
+    @Test func whatAControllerLacksNoStepGivesIt() {
+        var ladder = RecoveryLadder()
+        let lacking = HCIHostError.unsupportedController(reason: "it has no buffers for data")
+        for _ in 0..<3 { #expect(ladder.handle(.failed(lacking)) == [.take(.reopen)]) }
+        #expect(ladder.state == .well)
+    }
+
+    @Test func whatAPersonReadsSaysWhatToDo() {
+        let notice = "\(SystemNotice.controllerStaysBroken(cause))"
+        #expect(notice.contains("power the controller off") && notice.contains("hardware error 0x1"))
+        #expect("\(SystemNotice.controllerStaysBroken(.transport(.closedByPeer)))".contains("cable"))
+        #expect(RecoveryStep.allCases.map(\.rawValue) == [1, 2, 3, 4] && RecoveryStep.powerOff.next == .powerOff)
+    }
+}

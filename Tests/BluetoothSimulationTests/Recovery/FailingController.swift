@@ -1,0 +1,184 @@
+import BluetoothService
+import BluetoothTypes
+import EventLoops
+import HCI
+
+/// A controller whose firmware fails at one of its commands, and stays so until it is mended in one way and no lesser one.
+///
+/// It lies in front of a controller that works, so it is what the host sees of it.
+final class FailingController: @unchecked Sendable {
+    // Safe: touched on the loop only, and by the test while the loop stands still.
+
+    /// What it does from then on.
+    enum Fault: CaseIterable, Sendable {
+        /// It says nothing more, to Reset neither.
+        case silent
+        /// It answers, and gives leave for no other command.
+        case noCredits
+        /// It reports a hardware error, and says nothing more; also after each reset, some commands later.
+        case hardwareError
+        /// It answers with octets that are no answer.
+        case garbage
+        /// Its line ends; also each new one, some commands later.
+        case lineEnds
+        /// It works after each reset, and falls silent some commands later.
+        case degraded
+        /// It does not say that data have left.
+        case keepsData
+
+        /// What mends it at the least: no line that has ended is mended by Reset, nor who does not answer to that.
+        var leastCure: RecoveryStep { [.lineEnds, .silent, .garbage].contains(self) ? .reopen : .reset }
+    }
+
+    /// Commands that it takes after a reset that does not mend it.
+    static let respite = 10
+
+    let fault: Fault
+    /// What mends it.
+    let cure: RecoveryStep
+    /// The number of the command that it fails at, from 0.
+    let command: Int
+    /// Whether there is a way to reset the device.
+    var canResetDevice = true
+
+    /// The commands so far.
+    private(set) var commands = 0
+    /// How often it has done something wrong.
+    private(set) var misdeeds = 0
+    /// What has mended it.
+    private(set) var mendedBy: RecoveryStep?
+    private(set) var isBroken = false
+    /// Commands until it fails again, while it is broken.
+    private var left = 0
+    private var isStuck: Bool { isBroken && left <= 0 }
+
+    init(_ fault: Fault, at command: Int, mendedBy cure: RecoveryStep) {
+        (self.fault, self.command, self.cure) = (fault, command, cure)
+    }
+
+    /// Its power has been away.
+    func powerCycle() { heal(by: .powerOff) }
+
+    private func heal(by step: RecoveryStep) {
+        guard isBroken, step.rawValue >= cure.rawValue else { return }
+        (isBroken, mendedBy) = (false, step)
+    }
+
+    func line(_ transport: any HCITransport, loop: any EventLoop) -> any HCITransport {
+        heal(by: .reopen)
+        if fault == .lineEnds { left = Self.respite }
+        return FailingLine(transport, of: self, loop: loop)
+    }
+
+    /// What becomes of a command.
+    fileprivate enum Fate {
+        case pass, lost, hardwareError, lineEnds
+    }
+
+    fileprivate func take(isReset: Bool) -> Fate {
+        defer { commands += 1 }
+        if isReset {
+            heal(by: .reset)
+            if isBroken, [.hardwareError, .degraded].contains(fault) { left = Self.respite }
+        }
+        if commands == command, mendedBy == nil { (isBroken, left) = (true, 0) }
+        guard isBroken else { return .pass }
+        left -= 1
+        guard left < 0 else { return .pass }
+        switch fault {
+        case .silent, .degraded: return misdeed(.lost)
+        case .lineEnds: return misdeed(.lineEnds)
+        case .hardwareError: return misdeed(left == -1 ? .hardwareError : .lost)
+        case .noCredits, .garbage, .keepsData: return .pass
+        }
+    }
+
+    private func misdeed<Outcome>(_ outcome: Outcome) -> Outcome {
+        misdeeds += 1
+        return outcome
+    }
+
+    /// What becomes of a packet for the host.
+    fileprivate func show(_ packet: HCIPacket) -> HCIPacket? {
+        guard isStuck else { return packet }
+        switch fault {
+        case .silent, .degraded, .hardwareError, .lineEnds: return misdeed(nil)
+        case .garbage: return misdeed(packet.kind == .event ? HCIPacket(.event, [0x0E, 0x02, 0x01]) : nil)
+        case .noCredits: return withoutCredits(packet)
+        case .keepsData:
+            let isCompletion =
+                packet.kind == .event && packet.bytes.first == NumberOfCompletedPackets.eventCode.rawValue
+            return isCompletion ? misdeed(nil) : packet
+        }
+    }
+
+    private func withoutCredits(_ packet: HCIPacket) -> HCIPacket {
+        guard packet.kind == .event, let event = try? EventPacket(reading: packet.bytes) else { return packet }
+        if event.code == CommandComplete.eventCode, var answer = try? CommandComplete.reading(event.parameters) {
+            answer.credits = 0
+            return misdeed(HCIPacket(answer))
+        }
+        if event.code == CommandStatus.eventCode, var answer = try? CommandStatus.reading(event.parameters) {
+            answer.credits = 0
+            return misdeed(HCIPacket(answer))
+        }
+        return packet
+    }
+
+    fileprivate func resetDevice() -> DeviceReset {
+        guard canResetDevice else { return .impossible }
+        heal(by: .resetDevice)
+        return .done
+    }
+}
+
+/// A line to such a controller.
+private final class FailingLine: HCITransport {
+    var onReceive: ((HCIPacket) -> Void)?
+    var onClose: ((HCITransportError) -> Void)?
+    var place: String { inner.place }
+
+    private let inner: any HCITransport
+    private let controller: FailingController
+    private let loop: any EventLoop
+    private var isOpen = true
+
+    init(_ inner: any HCITransport, of controller: FailingController, loop: any EventLoop) {
+        (self.inner, self.controller, self.loop) = (inner, controller, loop)
+        inner.onReceive = { [weak self] packet in
+            guard let self, let shown = controller.show(packet) else { return }
+            onReceive?(shown)
+        }
+        inner.onClose = { [weak self] in self?.onClose?($0) }
+    }
+
+    func send(_ packet: HCIPacket) {
+        guard packet.kind == .command, let frame = try? CommandPacket(reading: packet.bytes) else {
+            return inner.send(packet)
+        }
+        switch controller.take(isReset: frame.opcode == Reset.opcode) {
+        case .pass: inner.send(packet)
+        case .lost: break
+        case .hardwareError:
+            loop.execute { [weak self] in self?.onReceive?(HCIPacket(HardwareError(code: 0x42))) }
+        case .lineEnds:
+            loop.execute { [weak self] in
+                guard let self, isOpen else { return }
+                close()
+                onClose?(.closedByPeer)
+            }
+        }
+    }
+
+    func close() {
+        isOpen = false
+        inner.close()
+    }
+
+    func resetDevice(_ completion: @escaping (DeviceReset) -> Void) {
+        close()
+        let controller = controller
+        // As long as a driver takes for its firmware.
+        loop.schedule(after: .seconds(2)) { completion(controller.resetDevice()) }
+    }
+}

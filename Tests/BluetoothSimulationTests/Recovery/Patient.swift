@@ -1,0 +1,90 @@
+import BluetoothService
+import EventLoops
+import Testing
+
+@testable import BluetoothSimulation
+
+/// A way to die, and what mends it.
+struct Failure: Sendable, CustomTestStringConvertible {
+    var fault: FailingController.Fault
+    var cure: RecoveryStep
+    var testDescription: String { "\(fault), mended by step \(cure.rawValue)" }
+
+    static let all = FailingController.Fault.allCases.flatMap { fault in
+        RecoveryStep.allCases.filter { $0.rawValue >= fault.leastCure.rawValue }.map { Failure(fault: fault, cure: $0) }
+    }
+    /// Those that need no data to show.
+    static let ofCommands = all.filter { $0.fault != .keepsData }
+}
+
+/// A device whose controller fails, and a person who takes its power away when told that only that helps.
+struct Patient {
+    let device: SimulatedDevice
+    let controller: FailingController
+    /// What was done about it.
+    let reports = Locked<[RecoveryReport]>([])
+    /// How often a person was told.
+    let advices = Locked(0)
+
+    private var world: SimulatedWorld { device.world }
+
+    /// Puts another controller into a device.
+    init(_ device: SimulatedDevice, _ failure: Failure, at command: Int, canResetDevice: Bool = true) {
+        self.device = device
+        let made = FailingController(failure.fault, at: command, mendedBy: failure.cure)
+        made.canResetDevice = canResetDevice
+        controller = made
+        device.setController(isPluggedIn: false)
+        // The device notices.
+        device.world.run(for: .milliseconds(10))
+        let (loop, parts, reports, advices) = (device.world.loop, device.parts, reports, advices)
+        loop.waitFor {
+            parts.value.socket.interpose = { made.line($0, loop: loop) }
+            parts.value.system.observers.add([.state, .notices]) { observation in
+                switch observation.happening {
+                case .recovery(let report): reports.change { $0.append(report) }
+                case .noticed(.controllerStaysBroken): advices.change { $0 += 1 }
+                default: break
+                }
+            }
+        }
+        device.setController(isPluggedIn: true)
+    }
+
+    /// The numbers of the steps that were taken, in order; one that was taken several times in a row counts once.
+    var steps: [Int] {
+        let taken = reports.value.compactMap { report -> Int? in
+            if case .took(let step, _) = report { step.rawValue } else { nil }
+        }
+        return taken.reduce(into: []) { if $0.last != $1 { $0.append($1) } }
+    }
+
+    /// Lets time pass until something holds, with the person there.
+    @discardableResult
+    func live(for time: Duration, until condition: @Sendable () -> Bool) -> Bool {
+        let (advices, controller) = (advices, controller)
+        let wantsPerson: @Sendable () -> Bool = { advices.value > 0 && controller.isBroken }
+        if world.run(for: time, until: { condition() || wantsPerson() }), !wantsPerson() { return true }
+        guard wantsPerson() else { return false }
+        device.setController(isPluggedIn: false)
+        world.run(for: .seconds(1))
+        controller.powerCycle()
+        device.setController(isPluggedIn: true)
+        return world.run(for: time, until: condition)
+    }
+
+    /// What is wrong after the controller has died and come back.
+    func faults(_ failure: Failure) -> [String] {
+        let controller = controller
+        var faults: [String] = []
+        if controller.misdeeds == 0 { faults.append("nothing was wrong") }
+        if controller.mendedBy != failure.cure { faults.append("mended by \(String(describing: controller.mendedBy))") }
+        if steps.max() != failure.cure.rawValue { faults.append("the steps were \(steps)") }
+        if (advices.value == 1) != (failure.cure == .powerOff) {
+            faults.append("a person was told \(advices.value) times")
+        }
+        let state = device.withSystem { $0.state }
+        if state != .poweredOn { faults.append("the radio is \(state)") }
+        return faults
+    }
+}

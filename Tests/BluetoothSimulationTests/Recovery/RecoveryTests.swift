@@ -1,0 +1,196 @@
+import CoreBluetooth
+import EventLoops
+import Foundation
+import HCIHost
+import Testing
+
+@testable import BluetoothService
+@testable import BluetoothSimulation
+
+/// Controllers that die at a command of bring-up, connection, discovery or pairing, in each way, and are mended by each step: they
+/// come back, and apps go on without being started anew.
+@Suite struct RecoveryTests {
+    /// Whether to try everything in the middle of connections too, which takes minutes: `HARALD_THOROUGH=1`.
+    private static let isThorough = ProcessInfo.processInfo.environment["HARALD_THOROUGH"] != nil
+
+    /// An app that only looks whether there is a radio.
+    private final class Watcher: NSObject, CBCentralManagerDelegate, @unchecked Sendable {
+        // Safe: what has no lock is set once.
+        let states = Locked<[CBManagerState]>([])
+        private var manager: CBCentralManager!
+
+        override init() {
+            super.init()
+            manager = CBCentralManager(delegate: self, queue: DispatchQueue(label: "watcher"))
+        }
+
+        func centralManagerDidUpdateState(_ central: CBCentralManager) {
+            let state = central.state
+            states.change { $0.append(state) }
+        }
+    }
+
+    // MARK: Bring-up
+
+    /// A device with nobody around it, so that time costs nothing.
+    private func alone(_ failure: Failure, at command: Int, canResetDevice: Bool = true) -> (Patient, Watcher) {
+        let device = SimulatedWorld(seed: 5).addDevice(named: "Phone")
+        let watcher = device.launch("watcher") { _ in Watcher() }
+        device.world.run(for: .milliseconds(200))
+        return (Patient(device, failure, at: command, canResetDevice: canResetDevice), watcher)
+    }
+
+    private func bringUpCommands() throws -> Int {
+        let (patient, _) = alone(Failure(fault: .silent, cure: .reset), at: .max)
+        patient.device.world.run(for: .seconds(1))
+        #expect(patient.reports.value.isEmpty && patient.device.withSystem { $0.state == .poweredOn })
+        return patient.controller.commands
+    }
+
+    @Test(
+        "a controller dies at each command of its bring-up, in each way, and comes back",
+        arguments: Failure.ofCommands
+    )
+    func aControllerDiesAtEachCommandOfItsBringUp(failure: Failure) throws {
+        let count = try bringUpCommands()
+        #expect(count > 15)
+        // Who gets no leave for more commands, and has none, has no reason to complain.
+        // A Reset that is not answered is mended by no other.
+        let first = failure.cure == .reset ? 1 : 0
+        for command in first..<(failure.fault == .noCredits ? count - 1 : count) {
+            let (patient, watcher) = alone(failure, at: command)
+            let controller = patient.controller
+            patient.live(for: .seconds(300)) { controller.mendedBy != nil }
+            patient.device.world.run(for: .seconds(2))
+            let faults = patient.faults(failure)
+            #expect(faults.isEmpty, "command \(command): \(faults)")
+            #expect(watcher.states.value.last == .poweredOn)
+            patient.device.world.run(for: RecoveryLadder.quietTime)
+            #expect(patient.device.withSystem { $0.recovery.state } == .well)
+        }
+    }
+
+    @Test("the steps come in order, each at the most once or as often as its bound says")
+    func theStepsComeInOrder() {
+        let (patient, watcher) = alone(Failure(fault: .degraded, cure: .powerOff), at: 12)
+        let world = patient.device.world
+        // Nobody comes: it is tried again and again, ever more rarely.
+        world.run(for: .seconds(600))
+        let taken = patient.reports.value.compactMap { report -> Int? in
+            if case .took(let step, _) = report { step.rawValue } else { nil }
+        }
+        let resets = Array(repeating: 1, count: HCIHost.maximumResets)
+        // The first bring-up, then one on each new line.
+        #expect(Array(taken.prefix(12)) == resets + [2] + resets + [3] + resets + [4])
+        #expect(patient.steps.filter { $0 == 2 }.count == 1 && patient.steps.filter { $0 == 3 }.count == 1)
+        let rounds = patient.steps.filter { $0 == 4 }.count
+        // 8 s for four timeouts, and pauses of 1, 2, 4, 8, 16, 30 s.
+        #expect((10...20).contains(rounds), "\(rounds)")
+        #expect(patient.advices.value == 1)
+        #expect(watcher.states.value.last == .unsupported)
+        let status = patient.device.withSystem { $0.status.recovery }
+        #expect(status?.step == 4 && status?.advice?.contains("power the controller off") == true)
+        // Then somebody does come.
+        patient.device.setController(isPluggedIn: false)
+        world.run(for: .seconds(1))
+        patient.controller.powerCycle()
+        patient.device.setController(isPluggedIn: true)
+        world.run(for: .seconds(1))
+        #expect(watcher.states.value.last == .poweredOn)
+        #expect(patient.device.withSystem { $0.status.recovery } == nil)
+    }
+
+    @Test("step 3 is left out on a line that knows no way")
+    func stepThreeIsLeftOut() {
+        let failure = Failure(fault: .silent, cure: .powerOff)
+        let (patient, _) = alone(failure, at: 3, canResetDevice: false)
+        let controller = patient.controller
+        patient.live(for: .seconds(300)) { controller.mendedBy != nil }
+        patient.device.world.run(for: .seconds(2))
+        #expect(patient.faults(failure) == [])
+        #expect(patient.reports.value.contains(.skipped(.resetDevice)))
+    }
+
+    @Test("managers see resetting and nothing else while a controller that has worked is mended", arguments: [2, 3])
+    func managersSeeResetting(cure: Int) throws {
+        let failure = Failure(fault: .silent, cure: try #require(RecoveryStep(rawValue: cure)))
+        // Reading the power is no command of bring-up: the app's scan is the first one after it.
+        let (patient, watcher) = alone(failure, at: try bringUpCommands())
+        patient.device.world.run(for: .seconds(1))
+        #expect(watcher.states.value == [.poweredOn, .resetting, .unsupported, .poweredOn])
+        watcher.states.change { $0 = [] }
+        let scanner = patient.device.launch("scanner") { _ in TenaciousReader() }
+        patient.live(for: .seconds(60)) { watcher.states.value.last == .poweredOn }
+        #expect(watcher.states.value == [.resetting, .poweredOn])
+        #expect(patient.faults(failure) == [] && scanner.seen.values == 0)
+    }
+
+    // MARK: Sessions
+
+    /// A phone whose app wants a protected value of a sensor.
+    private struct Session {
+        let trust: TrustWorld
+        let patient: Patient
+        let reader: TenaciousReader
+
+        init(_ failure: Failure, at command: Int, side: UnpluggingTests.Side) {
+            trust = TrustWorld(seed: 5)
+            patient = Patient(side == .phone ? trust.phone : trust.sensor, failure, at: command)
+            reader = trust.phone.launch("reader") { _ in TenaciousReader() }
+        }
+
+        /// Runs until the app has its value. A person forgets a peer that has forgotten this device, and the app looks again for a
+        /// stranger that has another address by now (behaviour 3.1).
+        func reads() -> Bool {
+            let reader = reader
+            for _ in 0..<12 {
+                patient.live(for: .seconds(90)) { reader.seen.values > 0 || reader.seen.isForgotten }
+                if reader.seen.values > 0 { break }
+                trust.phone.withSystem { system in
+                    for peer in system.bondedPeers where peer.hasForgottenUs { try? system.forget(peer.identifier) }
+                }
+                reader.beginAnew()
+            }
+            return reader.seen.values > 0
+        }
+
+        func faults(_ failure: Failure) -> [String] {
+            guard reads() else { return ["the value was not read"] }
+            // It may have been read in spite of all, with the rest still to come.
+            let controller = patient.controller
+            patient.live(for: .seconds(900)) { controller.mendedBy != nil }
+            trust.world.run(for: .seconds(2))
+            return patient.faults(failure)
+        }
+    }
+
+    /// The commands of a life without a fault, from the first Reset to the protected value.
+    private func commands(of side: UnpluggingTests.Side) throws -> Int {
+        let session = Session(Failure(fault: .silent, cure: .reset), at: .max, side: side)
+        try #require(session.reads())
+        #expect(session.patient.reports.value.isEmpty)
+        return session.patient.controller.commands
+    }
+
+    @Test(
+        "a controller dies in the middle of a session, and the app has its value",
+        arguments: UnpluggingTests.Side.allCases
+    )
+    func aControllerDiesInTheMiddleOfASession(side: UnpluggingTests.Side) throws {
+        let (first, count) = (try bringUpCommands(), try commands(of: side))
+        #expect(count > first)
+        for command in stride(from: first, to: count, by: Self.isThorough ? 1 : 6) {
+            let failures = Failure.ofCommands.filter { Self.isThorough || $0.cure != .powerOff }
+            let failure = failures[command % failures.count]
+            let faults = Session(failure, at: command, side: side).faults(failure)
+            #expect(faults.isEmpty, "command \(command), \(failure.testDescription): \(faults)")
+        }
+    }
+
+    @Test("AB-H06: a controller that keeps all data is reset, and the app has its value")
+    func aControllerThatKeepsAllDataIsReset() throws {
+        let failure = Failure(fault: .keepsData, cure: .reset)
+        let session = Session(failure, at: try bringUpCommands() + 1, side: .phone)
+        #expect(session.faults(failure) == [])
+    }
+}

@@ -1,0 +1,149 @@
+import HCITransports
+import Testing
+
+@testable import Diagnosis
+
+/// Each finding, on machines that are made up.
+@Suite struct DiagnosisTests {
+    /// A machine with nothing wrong: an adapter that nobody has, a user who may take it, and a log that says nothing.
+    private static var sound: MachineFacts {
+        var facts = MachineFacts()
+        facts.adapters = .found([.init("hci0")])
+        facts.mayTakeAdapters = true
+        facts.log = .lines([])
+        facts.controller = ControllerFacts(name: "hci0", version: 12)
+        return facts
+    }
+
+    private func codes(_ change: (inout MachineFacts) -> Void) -> [String] {
+        var facts = Self.sound
+        change(&facts)
+        return Diagnosis(of: facts).findings.map(\.code)
+    }
+
+    private func finding(_ change: (inout MachineFacts) -> Void) throws -> Finding {
+        var facts = Self.sound
+        change(&facts)
+        let diagnosis = Diagnosis(of: facts)
+        try #require(diagnosis.findings.count == 1)
+        return diagnosis.findings[0]
+    }
+
+    @Test func ofASoundMachineNothingIsFound() {
+        let diagnosis = Diagnosis(of: Self.sound)
+        #expect(diagnosis.findings.isEmpty && diagnosis.isSound && diagnosis.lines.count == 1)
+    }
+
+    @Test func aKernelWithoutBluetoothIsFound() throws {
+        #expect(try finding { $0.adapters = .noBluetooth }.code == "no-kernel-bluetooth")
+        let inside = try finding {
+            $0.adapters = .noBluetooth
+            $0.isContainer = true
+        }
+        #expect(inside.code == "namespace" && inside.remedy?.contains("--network host") == true)
+    }
+
+    @Test func aMachineWithoutAnAdapterIsToldWhatWouldHelp() throws {
+        let found = try finding { $0.adapters = .found([]) }
+        #expect(
+            found.code == "no-adapter" && found.severity == .problem && found.remedy?.contains("tcp:HOST:PORT") == true
+        )
+        let other = try finding {
+            $0.adapters = .found([])
+            $0.driverless = ["1-2"]
+        }
+        #expect(
+            other.code == "no-driver" && other.place == "usb-1-2" && other.remedy?.contains("modprobe btusb") == true
+        )
+        #expect(try finding { $0.adapters = .failed("no") }.code == "adapters")
+    }
+
+    @Test func whereAServiceWorksNoAdapterIsNeeded() {
+        var facts = Self.sound
+        (facts.adapters, facts.mayTakeAdapters) = (.found([]), false)
+        facts.service = .answers(path: "/s", state: "poweredOn", failure: nil, advice: nil)
+        #expect(Diagnosis(of: facts).isSound)
+        facts.adapters = .found([.init("hci0", holder: .program)])
+        #expect(Diagnosis(of: facts).isSound)
+        facts.adapters = .noBluetooth
+        #expect(Diagnosis(of: facts).isSound)
+    }
+
+    @Test func switchesOfRadiosAreFound() {
+        #expect(codes { $0.switches = [.init("hci0")] } == [])
+        #expect(codes { $0.switches = [.init("hci0", isSoft: true)] } == ["rfkill-soft"])
+        #expect(codes { $0.switches = [.init("acer", isHard: true)] } == ["rfkill-hard"])
+        #expect(codes { $0.switches = [.init("hci0", isSoft: true, isHard: true)] } == ["rfkill-hard", "rfkill-soft"])
+    }
+
+    @Test func whoHasAnAdapterIsFound() throws {
+        let daemon = try finding { $0.adapters = .found([.init("hci0", holder: .bluetoothd)]) }
+        #expect(daemon.code == "bluetoothd" && daemon.place == "hci0" && daemon.remedy?.contains("systemctl") == true)
+        #expect(codes { $0.adapters = .found([.init("hci0", holder: .program)]) } == ["held"])
+        #expect(codes { $0.adapters = .found([.init("hci0", holder: .kernel)]) } == [])
+        // It runs, and has none.
+        let note = try finding { $0.bluetoothdRuns = true }
+        #expect(note.code == "bluetoothd-runs" && note.severity == .note)
+    }
+
+    @Test func missingRightsAreFound() throws {
+        let found = try finding { $0.mayTakeAdapters = false }
+        #expect(found.code == "rights" && found.remedy?.contains("setcap cap_net_admin+ep") == true)
+        let port = try finding {
+            $0.ports = [.init("/dev/ttyACM0", isOpen: false), .init("/dev/ttyACM1", isOpen: true)]
+        }
+        #expect(port.place == "/dev/ttyACM0" && port.severity == .note)
+    }
+
+    static let services: [(ServiceFacts, String, Bool)] = [
+        (.dead(path: "/s"), "service-dead", false), (.closed(path: "/s"), "service-closed", false),
+        (.silent(path: "/s", reason: "r"), "service-silent", false),
+        (.answers(path: "/s", state: "poweredOn", failure: nil, advice: nil), "service", true),
+        (.answers(path: "/s", state: "poweredOff", failure: nil, advice: nil), "service-off", false),
+        (.answers(path: "/s", state: "unsupported", failure: "f", advice: "unplug"), "service-unsupported", false),
+    ]
+
+    @Test(arguments: services)
+    func whatAServiceSaysIsTold(service: ServiceFacts, code: String, isSound: Bool) throws {
+        let found = try finding { $0.service = service }
+        #expect(found.code == code && (found.severity == .note) == isSound && found.place == "/s")
+        if code == "service-unsupported" { #expect(found.what.contains("f") && found.remedy == "unplug") }
+    }
+
+    @Test func aControllerThatDoesNotWorkIsFound() throws {
+        let found = try finding {
+            $0.controller = nil
+            $0.controllerError = "hci0: it does not answer"
+        }
+        #expect(found.severity == .problem && found.remedy?.contains("unplug") == true)
+    }
+
+    @Test func weakControllersAreFoundAndAreNothingWrong() {
+        func weak(_ change: (inout ControllerFacts) -> Void) -> [String] {
+            codes { facts in
+                var controller = ControllerFacts(name: "hci0", version: 12)
+                change(&controller)
+                facts.controller = controller
+            }
+        }
+        #expect(weak { $0.version = 7 } == ["old"])
+        #expect(weak { $0.version = 8 } == [])
+        #expect(weak { $0.hasLongPackets = false } == ["short-packets"])
+        #expect(weak { $0.hasExtendedAdvertising = false } == ["legacy-advertising"])
+        #expect(weak { $0.buffers = 2 } == ["few-buffers"])
+        #expect(weak { $0.resolvingListSize = 0 } == ["no-resolving-list"])
+        #expect(weak { $0.company = 10 } == ["maker"])
+        var facts = Self.sound
+        facts.controller?.buffers = 1
+        #expect(Diagnosis(of: facts).isSound)
+    }
+
+    @Test func theWorstComesFirst() {
+        let found = codes {
+            $0.bluetoothdRuns = true
+            $0.controller?.buffers = 1
+            $0.switches = [.init("hci0", isSoft: true)]
+        }
+        #expect(found == ["rfkill-soft", "few-buffers", "bluetoothd-runs"])
+    }
+}

@@ -1,0 +1,68 @@
+import EventLoops
+import HCI
+import Testing
+
+@testable import HCIHost
+
+/// What is owed about connections, without any.
+@Suite struct LinkWatchTests {
+    private func instant(_ seconds: Double) -> Instant { .zero + .milliseconds(Int64(seconds * 1_000)) }
+
+    @Test("AB-H06: the end of a link is waited for as long as its supervision timeout and a little more")
+    func theEndOfALinkIsWaitedFor() {
+        var watch = LinkWatch()
+        #expect(watch.handle(.ending(3, timeout: .seconds(6), at: instant(1))).isEmpty)
+        #expect(watch.deadline == instant(12))
+        #expect(watch.handle(.looked(at: instant(11.9))).isEmpty)
+        #expect(watch.handle(.looked(at: instant(12))) == [.fail(.linkNotEnded(.init(rawValue: 3)))])
+        #expect(watch.deadline == nil)
+    }
+
+    @Test func whoAsksTwiceDoesNotWaitForLonger() {
+        var watch = LinkWatch()
+        _ = watch.handle(.ending(3, timeout: .seconds(6), at: instant(0)))
+        _ = watch.handle(.ending(3, timeout: .seconds(6), at: instant(5)))
+        #expect(watch.deadline == instant(11))
+        _ = watch.handle(.gone(3))
+        #expect(watch.deadline == nil && watch.handle(.looked(at: instant(99))).isEmpty)
+    }
+
+    @Test("AB-H06: a link whose encryption is never reported is ended")
+    func aLinkWhoseEncryptionIsNeverReportedIsEnded() {
+        var watch = LinkWatch()
+        _ = watch.handle(.encrypting(1, at: instant(0)))
+        _ = watch.handle(.encrypting(2, at: instant(0)))
+        _ = watch.handle(.encrypted(2))
+        #expect(watch.handle(.looked(at: instant(44.9))).isEmpty)
+        #expect(watch.handle(.looked(at: instant(45))) == [.end(1, .encryption)])
+    }
+
+    @Test("AB-H06: an attempt to connect that was cancelled has to end; one that was not may last")
+    func anAttemptThatWasCancelledHasToEnd() {
+        var watch = LinkWatch()
+        _ = watch.handle(.cancelled(at: instant(0)))
+        #expect(watch.deadline == nil, "there was nothing to cancel")
+        _ = watch.handle(.connecting)
+        #expect(watch.deadline == nil)
+        _ = watch.handle(.cancelled(at: instant(1)))
+        #expect(watch.handle(.looked(at: instant(20.9))).isEmpty)
+        #expect(watch.handle(.looked(at: instant(21))) == [.fail(.attemptNotEnded)])
+        _ = watch.handle(.connecting)
+        _ = watch.handle(.cancelled(at: instant(30)))
+        _ = watch.handle(.connected)
+        #expect(watch.deadline == nil)
+        _ = watch.handle(.cancelled(at: instant(31)))
+        #expect(watch.deadline == nil)
+    }
+
+    @Test("AB-L09: data of one link that stay in the controller end the link, of several in a row they are its fault")
+    func dataThatStayEndTheLinkAndThenTheController() {
+        var watch = LinkWatch()
+        #expect(watch.handle(.stalled(1)) == [.end(1, .data)])
+        _ = watch.handle(.progressed)
+        #expect(watch.handle(.stalled(1)) == [.end(1, .data)])
+        #expect(watch.handle(.stalled(2)) == [.fail(.dataNotTaken)])
+        var other = LinkWatch()
+        #expect(other.handle(.leftData).isEmpty && other.handle(.leftData) == [.fail(.dataNotTaken)])
+    }
+}
