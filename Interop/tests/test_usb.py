@@ -48,7 +48,7 @@ async def dongles(machine: Machine, binary: str, *arguments: str, count: int = 2
 
 async def ready(machine: Machine, count: int) -> None:
     """Waits until the kernel's driver has this many adapters and is ready with them."""
-    await machine.until(f"[ $({MANAGE} info | grep -c '^.addr') = {count} ]", 40)
+    await machine.until(f"[ $({MANAGE} info | grep -c '^.addr') = {count} ]", 120)
 
 
 @asynccontextmanager
