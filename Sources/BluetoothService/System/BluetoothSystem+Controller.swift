@@ -13,7 +13,12 @@ final class AttachedController {
     init(_ transport: any HCITransport, of system: BluetoothSystem) {
         self.transport = transport
         device = GenericAccess(
-            host: HCIHost(transport: transport, loop: system.loop, happenings: system.observers.sink),
+            host: HCIHost(
+                transport: transport,
+                loop: system.loop,
+                happenings: system.observers.sink,
+                memory: system.controllerMemory
+            ),
             loop: system.loop,
             random: system.random,
             identity: system.identity,
