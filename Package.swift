@@ -248,6 +248,15 @@ let package = Package(
                 "Radio", "SMP", "harald",
             ]
         ),
+        .testTarget(
+            name: "QuirkTests",
+            dependencies: [
+                "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "Bonds", "CoreBluetooth", "EventLoops",
+                "GAP", "HCI",
+                "HCIHost", "LinkLayer", "Radio",
+            ],
+            swiftSettings: settings
+        ),
         tests("BluetoothTypes", ["EventLoops"]),
         tests("EventLoops"),
         tests(

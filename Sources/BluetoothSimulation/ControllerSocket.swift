@@ -20,6 +20,7 @@ final class ControllerSocket {
     private let log: PacketLog
     private var isPluggedIn = true
     private var lines: UInt64 = 0
+    private var earlierQuirks: [ControllerQuirk: Int] = [:]
     private var current: (controller: VirtualController, end: InMemoryTransport)?
 
     init(
@@ -40,6 +41,7 @@ final class ControllerSocket {
 
     private func open() -> (any HCITransport)? {
         guard isPluggedIn else { return nil }
+        rememberQuirks()
         let line = InMemoryTransport.pair(loop: loop, place: place)
         let controller = VirtualController(
             transport: line.controller,
@@ -58,6 +60,16 @@ final class ControllerSocket {
         isPluggedIn = false
         current?.end.close()
         // It stops with its last reference.
+        rememberQuirks()
+    }
+
+    /// How often the controller has misbehaved, on all of its lines.
+    var quirksShown: [ControllerQuirk: Int] {
+        earlierQuirks.merging(current?.controller.quirksShown ?? [:], uniquingKeysWith: +)
+    }
+
+    private func rememberQuirks() {
+        earlierQuirks = quirksShown
         current = nil
     }
 

@@ -1,5 +1,6 @@
 import BluetoothService
 import GAP
+import LinkLayer
 import Privacy
 import SMP
 
@@ -35,6 +36,8 @@ public struct DeviceOptions: Hashable, Sendable {
     public var permission = AppPermission.allowedAlways
     /// Which version of iOS it behaves like, where rules differ.
     public var version = SystemVersion.newest
+    /// What its controller does otherwise than the specification says, as some real ones do.
+    public var quirks: Set<ControllerQuirk> = []
 
     /// A phone of these days, unless told otherwise.
     public init(

@@ -68,7 +68,7 @@ public final class SimulatedDevice: Sendable {
         named name: String,
         in world: SimulatedWorld,
         at position: Position,
-        hasExtendedAdvertising: Bool,
+        options: DeviceOptions,
         number controllerNumber: UInt64?,
         configuration: SystemConfiguration,
         bonds: (any BondStorage)?,
@@ -80,7 +80,7 @@ public final class SimulatedDevice: Sendable {
         let state = world.state.value
         let number = UInt64(state.devices.count + 1)
         let random = state.random.split(number)
-        let kind = Self.controller(controllerNumber ?? number, hasExtendedAdvertising: hasExtendedAdvertising)
+        let kind = Self.controller(controllerNumber ?? number, options)
         let log = PacketLog(calendarStart: world.calendarStart, write: capture)
         let socket = ControllerSocket(
             "the simulated device \(name)",
@@ -144,12 +144,13 @@ public final class SimulatedDevice: Sendable {
         return logger
     }
 
-    private static func controller(_ number: UInt64, hasExtendedAdvertising: Bool) -> VirtualControllerConfiguration {
+    private static func controller(_ number: UInt64, _ options: DeviceOptions) -> VirtualControllerConfiguration {
         // Locally administered, so that no maker's address is taken.
         var kind = VirtualControllerConfiguration(
             publicAddress: .init(0x0248_5244_0000 + number, kind: .publicDevice)
         )
-        if !hasExtendedAdvertising { kind.features.remove(.extendedAdvertising) }
+        if !options.hasExtendedAdvertising { kind.features.remove(.extendedAdvertising) }
+        kind.quirks = options.quirks
         return kind
     }
 
@@ -224,6 +225,12 @@ public final class SimulatedDevice: Sendable {
     /// The address that the device advertises with at this moment, as written in captures; nil while it does not.
     public var advertisedAddress: String? {
         parts.with { $0.system.advertisedAddress.map { "\($0)" } }
+    }
+
+    /// How often its controller has misbehaved so far, of what ``DeviceOptions/quirks`` says.
+    public var quirksShown: [ControllerQuirk: Int] {
+        let parts = parts
+        return world.loop.waitFor { parts.value.socket.quirksShown }
     }
 
     /// What the device has sent and received so far.

@@ -99,7 +99,7 @@ public final class SimulatedWorld: Sendable {
                 named: name,
                 in: self,
                 at: position,
-                hasExtendedAdvertising: options.hasExtendedAdvertising,
+                options: options,
                 number: number,
                 configuration: configuration,
                 bonds: bonds?.value,

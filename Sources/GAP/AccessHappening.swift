@@ -12,6 +12,9 @@ package enum AccessHappening: StackHappening {
     case cannotUpdate(ConnectionHandle, HCICommandError)
     case cannotDisconnect(ConnectionHandle, HCICommandError)
 
+    /// The controller does not do what it says, and is driven otherwise.
+    case fallsBack(ControllerFallback, isTrial: Bool)
+
     package static var room: StackRoom { .access }
 
     package var weight: HappeningWeight {
@@ -19,6 +22,7 @@ package enum AccessHappening: StackHappening {
         // The link may have ended at the same time.
         case .cannotUpdate, .cannotDisconnect: .detail
         case .cannotAdvertise, .cannotScan, .cannotConnect, .cannotWait: .warning
+        case .fallsBack: .information
         }
     }
 
@@ -29,7 +33,7 @@ package enum AccessHappening: StackHappening {
     package var link: ConnectionHandle? {
         switch self {
         case .cannotUpdate(let link, _), .cannotDisconnect(let link, _): link
-        case .cannotAdvertise, .cannotScan, .cannotConnect, .cannotWait: nil
+        case .cannotAdvertise, .cannotScan, .cannotConnect, .cannotWait, .fallsBack: nil
         }
     }
 
@@ -41,6 +45,8 @@ package enum AccessHappening: StackHappening {
         case .cannotWait(let peer, let error): "cannot wait for \(peer): \(error)"
         case .cannotUpdate(_, let error): "cannot update the connection: \(error)"
         case .cannotDisconnect(_, let error): "cannot disconnect: \(error)"
+        case .fallsBack(let fallback, let isTrial):
+            "the controller does not do what it says; \(isTrial ? "trying" : "falling back to") \(fallback)"
         }
     }
 }

@@ -57,8 +57,11 @@ package final class GenericAccess {
     package private(set) lazy var trains = PeriodicObserver(self)
     private(set) lazy var peerFeatures = PeerFeatures(host: host)
 
+    private lazy var fallbacks = AccessFallbacks(self)
+
     let host: HCIHost
-    private let scanner: Scanner
+    let scanner: Scanner
+    let happenings: HappeningSink
     private let identity: DeviceIdentity
     private var currentScan: Scan?
     private var watchers: [(owner: ObjectIdentifier, tell: ConnectionWatcher)] = []
@@ -135,6 +138,7 @@ package final class GenericAccess {
         self.host = host
         self.loop = loop
         self.identity = identity
+        self.happenings = happenings
         self.security = security
         self.channels = channels
         privacy = DevicePrivacy(
@@ -150,6 +154,7 @@ package final class GenericAccess {
         connector = Connector(host: host, loop: loop, happenings: happenings, privacy: privacy, scanner: scanner)
         security.begin(on: host, privacy)
         listen()
+        fallbacks.begin()
     }
 
     private func listen() {
@@ -191,6 +196,14 @@ extension GenericAccess {
     /// What the controller can do; nil before it is ready.
     package var controllerInformation: ControllerInformation? { controller }
 
+    /// The controller has been brought up once more, to be driven otherwise; whoever uses the radio rests.
+    func renewed(_ controller: ControllerInformation) {
+        self.controller = controller
+        advertiser.renewed(controller)
+        scanner.renewed(controller)
+        connector.renewed(controller)
+    }
+
     private func hostChanged(_ new: HCIHost.State) {
         switch new {
         case .down: leave(to: .off)
@@ -221,6 +234,7 @@ extension GenericAccess {
 
     private func leave(to new: State) {
         controller = nil
+        fallbacks.reset()
         privacy.reset()
         advertiser.reset()
         scanner.reset()
@@ -294,9 +308,16 @@ extension GenericAccess {
     }
 
     private func connected(_ connection: HCIConnection) {
-        let own = privacy.connected(connection) ?? ownAddress?.address ?? .none
+        var own = privacy.connected(connection) ?? ownAddress?.address ?? .none
+        if connection.role == .peripheral, connection.localResolvableAddress == nil,
+            let shown = advertiser.takeAddress(of: connection.handle)
+        {
+            privacy.connected(connection.handle, toSetAt: shown)
+            own = shown
+        }
         let made = AccessLink(connection, ownAddress: own, access: self)
         if let made { links.append(made) }
+        fallbacks.linkBegan()
         if connection.role == .central {
             connector.connected(connection.peerAddress)
         } else {
@@ -327,6 +348,7 @@ extension GenericAccess {
 
     private func disconnected(_ connection: HCIConnection, _ reason: HCIStatus) {
         let isUp = if case .ready = host.state { true } else { false }
+        defer { if isUp { fallbacks.linkEnded() } }
         if let index = links.firstIndex(where: { $0.connection === connection }) {
             // With the controller all links go.
             let link = links.remove(at: index)

@@ -76,13 +76,7 @@ struct BringUp {
             step = following
             if let command = command(following) { return .send(command) }
         }
-        guard information.aclBufferCount > 0 else {
-            return .fail(.unsupportedController(reason: "it has no buffers for data"))
-        }
-        // 27 octets are the least that the specification allows (Vol 4 Part E 7.8.2).
-        guard information.aclBufferSize >= 27 else {
-            return .fail(.unsupportedController(reason: "its buffers hold \(information.aclBufferSize) octets only"))
-        }
+        information.clampBuffers()
         return .ready(information)
     }
 
@@ -178,7 +172,7 @@ extension ControllerInformation {
         case let response as ReadLocalVersionInformation.Response:
             version = response.hciVersion
             companyIdentifier = response.companyIdentifier
-            subversion = response.linkLayerSubversion
+            (revision, subversion) = (response.hciRevision, response.linkLayerSubversion)
         case let response as ReadLocalSupportedCommands.Response: supportedCommands = response.commands
         case let response as ReadLocalSupportedFeatures.Response: features = response.features
         case let response as ReadBDADDR.Response:

@@ -24,7 +24,7 @@ final class ConnectionTable {
         case authenticatedPayloadTimeout(HCIConnection)
     }
 
-    private let loop: any EventLoop
+    let loop: any EventLoop
     let sender: ACLSender
     private let transmit: (HCIPacket) -> Void
     private var credits = HostCredits()
@@ -32,6 +32,8 @@ final class ConnectionTable {
     /// By the number of the handle: each packet is looked up here, and a number is hashed in place.
     private(set) var connections: [UInt16: HCIConnection] = [:]
     private var early = EarlyPackets()
+    /// Told of a link whose data came encrypted, as far as can be known, without the event that says so.
+    var onUnproven: ((HCIConnection) -> Void)?
     var counters = HCICounters()
 
     init(loop: any EventLoop, transmit: @escaping (HCIPacket) -> Void) {
@@ -104,7 +106,7 @@ final class ConnectionTable {
             throw PacketError(.value(UInt64(packet.handle.rawValue)), at: "ACL header")
         }
         if let connection = connections[packet.handle.rawValue] {
-            deliver(packet, to: connection)
+            hold(packet, of: connection)
         } else if !early.add(packet, at: loop.now) {
             counters.droppedPackets += 1
         }
@@ -232,12 +234,16 @@ final class ConnectionTable {
 
     /// Notes that this host gives the controller a key for a link.
     func note(_ command: some HCICommand) {
-        if let connection = receiver(of: command) { connection.keysGiven += 1 }
+        guard let connection = receiver(of: command) else { return }
+        connection.keysGiven += 1
+        if !connection.isEncrypted { connection.hold.begin(connection.role, interval: connection.interval) }
     }
 
     /// Notes that the controller has not taken the key after all. Another one that it took before still counts.
     func noteRefusal(of command: some HCICommand) {
-        if let connection = receiver(of: command), connection.keysGiven > 0 { connection.keysGiven -= 1 }
+        guard let connection = receiver(of: command), connection.keysGiven > 0 else { return }
+        connection.keysGiven -= 1
+        if connection.keysGiven == 0 { release(connection) }
     }
 
     /// The link that a command gives a key for.

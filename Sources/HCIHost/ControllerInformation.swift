@@ -11,6 +11,8 @@ package struct ControllerInformation: Hashable, Sendable {
     package var version = SpecificationVersion.v4_0
     /// The maker, by the number that the Bluetooth SIG gave it; 0xFFFF when it is not known.
     package var companyIdentifier: UInt16 = 0xFFFF
+    /// The maker's revision of HCI.
+    package var revision: UInt16 = 0
     /// The maker's revision of the link layer.
     package var subversion: UInt16 = 0
     /// The commands that the controller knows.
@@ -43,6 +45,8 @@ package struct ControllerInformation: Hashable, Sendable {
     package var maxAdvertisingDataLength = 31
     /// How many advertising sets there can be; 0 when there is legacy advertising only.
     package var advertisingSets = 0
+    /// What is done otherwise with this controller, since it does not do what it says.
+    package var fallbacks: Set<ControllerFallback> = []
     /// The range of the transmit power in dBm, if the controller tells.
     package var transmitPower: ClosedRange<Int8>?
 
@@ -60,7 +64,21 @@ package struct ControllerInformation: Hashable, Sendable {
     /// One question for all three, since a controller refuses legacy commands after extended ones, and the other way round,
     /// until it is reset (Core Vol 4 Part E 3.1.1).
     package var supportsExtendedAdvertising: Bool {
+        if fallbacks.contains(.legacyCommands) { return false }
+        if fallbacks.contains(.extendedCommands) { return leFeatures.contains(.extendedAdvertising) }
+        return claimsExtendedAdvertising
+    }
+
+    /// Whether it says that it can do all of that.
+    package var claimsExtendedAdvertising: Bool {
         leFeatures.contains(.extendedAdvertising) && advertisingSets > 0 && Self.extendedCommands.allSatisfy(supports)
+    }
+
+    /// Notes what is done otherwise.
+    package mutating func take(_ fallbacks: Set<ControllerFallback>) {
+        self.fallbacks = fallbacks
+        if fallbacks.contains(.noCodedPHY) { leFeatures.remove(.phyCoded) }
+        if fallbacks.contains(.extendedCommands) { advertisingSets = max(1, advertisingSets) }
     }
 
     /// The commands without which the host stays with the legacy ones.

@@ -3,13 +3,16 @@ import EventLoops
 import HCI
 
 /// Data of connections that the host has not heard of yet: on some transports events and data come by different ways, and
-/// the first data may be here before Connection Complete (AB-H04).
+/// the first data may be here before Connection Complete (AB-H04, quirk 1).
 ///
-/// Few packets are kept, and not for long, so that none of them can reach a later connection with the same number.
+/// Few packets are kept of each handle, and not for long, so that none of them can reach a later connection with the same
+/// number, and what comes of a handle that never becomes a connection takes no room from others (quirk 13).
 struct EarlyPackets {
-    /// Packets that are kept for all handles together.
+    /// Packets that are kept for one handle.
     static let maximumCount = 8
-    /// How long they are kept.
+    /// Handles of which packets are kept.
+    static let maximumHandles = 8
+    /// How long they are kept. The worst that was seen is 100 ms.
     static let lifetime = Duration.milliseconds(200)
 
     private var packets: [(packet: ACLPacket, arrival: Instant)] = []
@@ -17,7 +20,10 @@ struct EarlyPackets {
     /// Keeps a packet; false when there is no room.
     mutating func add(_ packet: ACLPacket, at now: Instant) -> Bool {
         packets.removeAll { now - $0.arrival > Self.lifetime }
-        guard packets.count < Self.maximumCount else { return false }
+        let handles = Set(packets.map(\.packet.handle))
+        guard handles.contains(packet.handle) || handles.count < Self.maximumHandles,
+            packets.count(where: { $0.packet.handle == packet.handle }) < Self.maximumCount
+        else { return false }
         packets.append((packet, now))
         return true
     }

@@ -63,6 +63,9 @@ package final class HCIConnection: ACLLink {
 
     /// Keys for this link that the host gave the controller and has not heard of the outcome.
     var keysGiven = 0
+    /// Data that wait until the outcome is known.
+    var hold = EncryptionHold()
+    var holdTimer: ScheduledTask?
 
     /// Told how many packets that had waited for ``onReceive`` the host is done with.
     var onClaim: ((Int) -> Void)?
@@ -158,6 +161,7 @@ package final class HCIConnection: ACLLink {
 
     func close() {
         isOpen = false
+        _ = hold.end()
         queue.removeAll()
         unclaimed = []
         onReceive = nil

@@ -15,6 +15,8 @@ package struct HCICounters: Hashable, Sendable {
     package var duplicateConnections = 0
     /// Encryption that nobody on this side began.
     package var unexpectedEncryption = 0
+    /// Links that were ended since data came encrypted without the event that says so.
+    package var unprovenLinks = 0
     /// Data for connections that do not exist, dropped.
     package var droppedPackets = 0
     /// Events, LE events among them, that nobody has described. Tolerated: a newer controller may know more of them.

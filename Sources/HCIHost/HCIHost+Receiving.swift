@@ -66,6 +66,9 @@ extension HCIHost {
 
     private func receiveLinkEvent(_ packet: EventPacket) throws(PacketError) {
         let generation = generation
+        // What has waited for this event comes when everybody knows of it.
+        var proven: HCIConnection?
+        defer { if let proven { table.release(proven) } }
         let outcome = try table.handle(packet)
         noteOutcome(outcome)
         switch outcome {
@@ -78,7 +81,9 @@ extension HCIHost {
             for packet in early { table.deliver(packet, to: connection) }
         case .connectionFailed(let status): onConnectionFailed?(status)
         case .disconnected(let connection, let reason): onDisconnection?(connection, reason)
-        case .encryption(let connection, let report): connection.onEncryption?(report)
+        case .encryption(let connection, let report):
+            connection.onEncryption?(report)
+            proven = connection
         case .longTermKeyRequest(let connection, let request): ask(connection, request)
         case .authenticatedPayloadTimeout(let connection): connection.onAuthenticatedPayloadTimeout?()
         }

@@ -75,14 +75,22 @@ package final class HCIHost {
     package private(set) var resetCause: HCIHostError?
     private var resets: [Instant] = []
     private var transportError: HCITransportError?
+    /// Called when the controller has been brought up once more.
+    private var renewal: ((ControllerInformation) -> Void)?
+    /// What is known of controllers.
+    package let memory: ControllerMemory
+    /// A fall-back that is being tried: whether it is any good is not known yet.
+    package var trial: ControllerFallback?
 
     /// A host on one end of a line; it takes over the callbacks of `transport`.
     package init(
         transport: any HCITransport,
         loop: any EventLoop,
         happenings: HappeningSink,
+        memory: ControllerMemory = ControllerMemory(),
         configuration: Configuration = Configuration()
     ) {
+        self.memory = memory
         bringUp = BringUp(hostBuffers: configuration.hostBuffers)
         self.transport = transport
         self.loop = loop
@@ -92,6 +100,9 @@ package final class HCIHost {
         table.onProgress = { [weak self] in self?.watch(.progressed) }
         transport.onReceive = { [weak self] in self?.receive($0) }
         transport.onClose = { [weak self] in self?.transportClosed($0) }
+        table.onUnproven = { [weak self] in
+            self?.send(Disconnect(handle: $0.handle, reason: .authenticationFailure))
+        }
     }
 
     /// What the host has refused to believe so far.
@@ -148,6 +159,7 @@ package final class HCIHost {
         case .ready(var information):
             information.place = transport.place
             information.aclBufferSize = min(information.aclBufferSize, transport.maximumACLPayload ?? .max)
+            information.take(fallbacks(of: information))
             resetCause = nil
             _ = table.reset(
                 packetSize: information.aclBufferSize,
@@ -155,8 +167,26 @@ package final class HCIHost {
                 hostBuffers: information.hostBuffers
             )
             happenings.tell(HostHappening.ready(information))
-            settle(.ready(information))
+            finishBringUp(information)
         }
+    }
+
+    private func finishBringUp(_ information: ControllerInformation) {
+        guard let renewed = renewal else { return settle(.ready(information)) }
+        renewal = nil
+        state = .ready(information)
+        renewed(information)
+    }
+
+    /// Resets the controller and brings it up again without a word to anybody but `completion`: what it is driven with is
+    /// changed (Core Vol 4 Part E 3.1.1). Those above let the radio rest meanwhile. False, and nothing happens, while there are
+    /// links, which would be lost.
+    package func renew(_ completion: @escaping (ControllerInformation) -> Void) -> Bool {
+        guard phase == .ready, renewal == nil, table.connections.isEmpty else { return false }
+        renewal = completion
+        isResetting = true
+        perform(bringUp.begin())
+        return true
     }
 
     private func ask<C: HCICommand>(_ command: C) {
@@ -183,6 +213,7 @@ package final class HCIHost {
     private func giveUp(_ error: HCIHostError, reason: HCIStatus, state newState: State) {
         generation += 1
         state = newState
+        renewal = nil
         cancelTimer()
         endWatching()
         let waiting = queue.removeAll().compactMap { completions.removeValue(forKey: $0) }
@@ -194,6 +225,7 @@ package final class HCIHost {
     /// The controller does not do what it should: reset it, unless that is what it does not do, or is done too often.
     func controllerFailed(_ error: HCIHostError) {
         guard phase != .idle else { return }
+        noteHang(error)
         if isResetting { return settle(.failed(resetCause.map { .resetFailed(after: $0, cause: error) } ?? error)) }
         let now = loop.now
         if let last = resets.last, now - last > Self.resetWindow { resets = [] }
@@ -316,7 +348,10 @@ extension HCICommand {
         switch answer {
         case .status(.success): return .success(Response())
         case .status(let status): return .failure(.refused(opcode, status))
-        case .complete(let parameters):
+        case .complete(var parameters):
+            if Response.self is any BitmapResponse.Type, parameters.first == 0 {
+                parameters = parameters.withZerosBehind
+            }
             do throws(PacketError) {
                 let response = try Response.reading(parameters)
                 return response.status == .success ? .success(response) : .failure(.refused(opcode, response.status))

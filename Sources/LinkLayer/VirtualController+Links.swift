@@ -263,9 +263,10 @@ extension VirtualController {
         if suggestedOctets > DataLength.minimumOctets, configuration.features.contains(.dataLengthExtension) {
             _ = link.request(.dataLength(octets: suggestedOctets, time: suggestedTime))
         }
+        if configuration.quirks.contains(.versionRepeated) { repeatVersion(on: link) }
     }
 
-    private var ownVersion: VersionIndication {
+    var ownVersion: VersionIndication {
         VersionIndication(
             version: configuration.version,
             company: configuration.companyIdentifier,

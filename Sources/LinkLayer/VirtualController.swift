@@ -64,6 +64,10 @@ package final class VirtualController {
     /// The host's room for data, and the link that gets it first next time.
     var hostFlow = HostFlow()
     var nextToPass = 0
+    /// The line with the quirks, if there are any.
+    private let quirks: QuirkLine?
+    /// How often a peer was told the version once more.
+    var versionsRepeated = 0
 
     /// The links, in the order of their making.
     var links: [Link] = []
@@ -88,6 +92,10 @@ package final class VirtualController {
         self.node = node
         self.loop = loop
         self.random = random
+        quirks =
+            configuration.quirks.isEmpty
+            ? nil : QuirkLine(transport, configuration.quirks, loop: loop, random: random.split(2))
+        let transport: any HCITransport = quirks ?? transport
         host = HostPort(transport: transport)
         arbiter = RadioArbiter(node: node, loop: loop)
         acceptList = AcceptList(size: configuration.acceptListSize)
@@ -120,6 +128,13 @@ package final class VirtualController {
     deinit {
         // Nothing is left on the loop that would come back to it.
         stopEverything()
+    }
+
+    /// How often the controller has misbehaved as its configuration says.
+    package var quirksShown: [ControllerQuirk: Int] {
+        var shown = quirks?.shown ?? [:]
+        if versionsRepeated > 0 { shown[.versionRepeated] = versionsRepeated }
+        return shown
     }
 
     /// An advertiser for one set.

@@ -30,6 +30,8 @@ package struct VirtualControllerConfiguration: Sendable {
     /// By how many parts in a million the sleep clock really is slow; a fast one is below 0. Within what is declared a
     /// link holds.
     package var clockDrift = 0.0
+    /// What it does otherwise than the specification says.
+    package var quirks: Set<ControllerQuirk> = []
 
     /// A controller with this public address and every feature.
     package init(publicAddress: BluetoothAddress) {

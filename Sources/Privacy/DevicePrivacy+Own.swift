@@ -127,11 +127,32 @@ extension DevicePrivacy {
     }
 
     private func work(_ jobs: Set<QuietMachine.Job>) {
+        if jobs.contains(.renewal), let renew {
+            let life = life
+            return renew { [weak self] controller in
+                guard let self, self.life == life else { return }
+                workAnew(jobs, on: controller)
+            }
+        }
+        workInOrder(jobs)
+    }
+
+    private func workInOrder(_ jobs: Set<QuietMachine.Job>) {
         let rest: () -> Void = { [weak self] in
             guard let self else { return }
             jobs.contains(.list) ? workOnList() : handle(.done)
         }
         jobs.contains(.address) ? changeAddress(then: rest) : rest()
+    }
+
+    /// The controller has been reset, unless that could not be: its list is empty, and it has no address.
+    private func workAnew(_ jobs: Set<QuietMachine.Job>, on controller: ControllerInformation?) {
+        guard let controller else { return workInOrder(jobs) }
+        list.begin(controller)
+        list.choose(from: listable)
+        handle(.begin(hasSetAddresses: controller.supportsExtendedAdvertising))
+        if pendingAddress == nil, !jobs.contains(.address) { pendingAddress = current }
+        workInOrder([.address, .list])
     }
 
     private func changeAddress(then done: @escaping () -> Void) {

@@ -33,6 +33,10 @@ package final class DevicePrivacy {
     /// Called when the controller refuses the very first address; it is of no use then.
     package var onFailed: ((HCICommandError) -> Void)?
 
+    /// Resets the controller and brings it up again, once nobody uses the radio, and calls back with what it is then; with nil
+    /// when that could not be.
+    package var renew: ((@escaping (ControllerInformation?) -> Void) -> Void)?
+
     let host: HCIHost
     let loop: any EventLoop
     let random: RandomSource

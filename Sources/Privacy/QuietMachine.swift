@@ -15,6 +15,8 @@ package struct QuietMachine {
         case address
         /// Another resolving list.
         case list
+        /// The controller is reset and driven otherwise (Core Vol 4 Part E 3.1.1).
+        case renewal
     }
 
     enum State: Equatable {
@@ -99,7 +101,7 @@ package struct QuietMachine {
     /// Lets those fall silent whom the work disturbs and who have not been asked yet.
     private mutating func advance() -> [Action] {
         guard let hasSetAddresses, !needed.isEmpty else { return [] }
-        let isForAll = needed.contains(.list) || !hasSetAddresses
+        let isForAll = needed.contains(.list) || needed.contains(.renewal) || !hasSetAddresses
         let users: Set<User> = isForAll ? Set(User.allCases) : [.scanner, .connector]
         let new = users.subtracting(paused)
         switch state {

@@ -4,7 +4,7 @@ import EventLoops
 /// What is done to records: they are made, replaced by longer and shorter ones, and removed. The same seed gives the same operations.
 package struct RecordScript: Operations {
     /// Slots that are used, of each kind.
-    package static let slots: [RecordSlot] = [.app(0), .app(9), .app(63), .permissions, .names, .tables]
+    package static let slots: [RecordSlot] = [.app(0), .app(9), .app(63), .permissions, .names, .tables, .controllers]
 
     package let seed: UInt64
 

@@ -30,6 +30,14 @@ import Testing
         return report
     }
 
+    @Test("bits of a PHY that mean nothing are masked (quirk 10)")
+    func bitsOfAPHYThatMeanNothingAreMasked() {
+        var odd = report([], .complete)
+        odd.primaryPHY.rawValue |= 0xE0
+        odd.secondaryPHY.rawValue |= 0xE0
+        #expect(HeardPacket(odd).phys == Sighting.PHYs(primary: .le1M, secondary: .le2M))
+    }
+
     private func part(_ count: Int, _ octet: UInt8 = 1) -> PacketBuffer {
         PacketBuffer([UInt8](repeating: octet, count: count))
     }

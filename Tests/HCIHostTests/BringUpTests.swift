@@ -206,19 +206,28 @@ import Testing
         #expect(bench.information != nil)
     }
 
-    @Test func buffersThatHoldNothingAreRefused() {
+    @Test(
+        "sizes of buffers that cannot be are clamped, at worst to one packet as short as every controller takes (quirk 14)"
+    )
+    func buffersThatCannotBeAreClamped() {
         let bench = Bench()
         bench.controller.bufferSize = 26
         bench.host.start()
         bench.run()
-        #expect(bench.error == .unsupportedController(reason: "its buffers hold 26 octets only"))
+        #expect(bench.information?.aclBufferSize == 27)
+        bench.host.stop()
+        bench.controller.bufferSize = .max
+        bench.host.start()
+        bench.run()
+        #expect(bench.information?.aclBufferSize == 251)
+        bench.host.stop()
         bench.controller.reaction = { opcode in
             [LEReadBufferSizeV2.opcode, LEReadBufferSize.opcode, ReadBufferSize.opcode].contains(opcode)
                 ? .refuse(.unknownCommand) : .answer
         }
         bench.host.start()
         bench.run()
-        #expect(bench.error == .unsupportedController(reason: "it has no buffers for data"))
+        #expect(bench.information?.aclBufferSize == 27 && bench.information?.aclBufferCount == 1)
     }
 
     @Test("AB-H06: a controller that is silent fails the bring-up after the time for a reset")

@@ -2,6 +2,7 @@ import BluetoothTypes
 import Bonds
 import EventLoops
 import Foundation
+import HCIHost
 
 // MARK: - What is written down
 
@@ -22,6 +23,7 @@ extension BluetoothSystem {
         permissions = found.permissions.permissions.merging(permissions) { $1 }
         peers.names = found.names
         takeTables(found.tables)
+        controllerMemory.take(found.controllers.entries)
         records.keep(PermissionRecord(permissions))
         for app in apps { noteChange(of: app) }
         for record in found.apps {
@@ -58,6 +60,7 @@ extension BluetoothSystem {
         (changedApps, isKeeping) = ([], false)
         for app in apps { records.keep(record(of: app), of: app) }
         records.keep(peers.names)
+        records.keep(ControllerRecord(controllerMemory.entries))
         if hasNewTables { records.keep(writtenTables) }
         hasNewTables = false
     }

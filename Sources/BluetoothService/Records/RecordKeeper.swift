@@ -23,6 +23,7 @@ final class RecordKeeper {
     private var permissions = PermissionRecord()
     private var names = NameRecord()
     private var tables = TableRecord()
+    private var controllers = ControllerRecord()
 
     /// What was found.
     struct Found {
@@ -30,6 +31,7 @@ final class RecordKeeper {
         var permissions = PermissionRecord()
         var names = NameRecord()
         var tables = TableRecord()
+        var controllers = ControllerRecord()
     }
 
     /// Reads what is kept; nil when that has been done.
@@ -64,7 +66,11 @@ final class RecordKeeper {
         do throws(RecordError) { tables = try read(TableRecord.self, .tables, storage) ?? tables } catch {
             onTrouble?(error)
         }
+        do throws(RecordError) {
+            controllers = try read(ControllerRecord.self, .controllers, storage) ?? controllers
+        } catch { onTrouble?(error) }
         (found.permissions, found.names, found.tables) = (permissions, names, tables)
+        found.controllers = controllers
         return found
     }
 
@@ -117,6 +123,17 @@ final class RecordKeeper {
         do throws(RecordError) {
             try write(new, .tables, storage)
             tables = new
+        } catch {
+            onTrouble?(error)
+        }
+    }
+
+    /// Keeps what controllers are not trusted with.
+    func keep(_ new: ControllerRecord) {
+        guard case .open(let storage) = place, new != controllers else { return }
+        do throws(RecordError) {
+            try write(new, .controllers, storage)
+            controllers = new
         } catch {
             onTrouble?(error)
         }

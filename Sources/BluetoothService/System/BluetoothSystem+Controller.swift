@@ -13,7 +13,12 @@ final class AttachedController {
 
     init(_ transport: any HCITransport, of system: BluetoothSystem) {
         line = transport
-        host = HCIHost(transport: transport, loop: system.loop, happenings: system.observers.sink)
+        host = HCIHost(
+            transport: transport,
+            loop: system.loop,
+            happenings: system.observers.sink,
+            memory: system.controllerMemory
+        )
         device = GenericAccess(
             host: host,
             loop: system.loop,

@@ -91,6 +91,8 @@ package final class BluetoothSystem {
 
     // What comes and goes.
     let controllers: ControllerSource
+    /// What controllers turned out not to be trusted with.
+    let controllerMemory = ControllerMemory()
     var power = PowerMachine()
     var lookAgain: ScheduledTask?
     /// What is done about a controller that fails.
@@ -179,6 +181,7 @@ package final class BluetoothSystem {
         }
         keeper.onNotice = { [weak self] in self?.tell($0) }
         records.onTrouble = { [weak self] error in self?.trouble("\(error)") }
+        controllerMemory.onChange = { [weak self] in self?.noteChange() }
     }
 
     /// Goes on with what was kept, and brings the controller up.

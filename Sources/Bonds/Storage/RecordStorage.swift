@@ -11,6 +11,8 @@ package enum RecordSlot: Hashable, Sendable {
     case names
     /// What was found at peers that are not bonded.
     case tables
+    /// What controllers turned out not to be trusted with.
+    case controllers
 
     /// What its file is called.
     package var name: String {
@@ -19,6 +21,7 @@ package enum RecordSlot: Hashable, Sendable {
         case .permissions: "permissions"
         case .names: "names"
         case .tables: "tables"
+        case .controllers: "controllers"
         }
     }
 }

@@ -16,6 +16,11 @@ package final class Advertiser: AdvertisingUser {
     let happenings: HappeningSink
     let privacy: DevicePrivacy?
     private(set) var isPaused = false
+    /// Asked when the controller refuses to advertise: whether it is going to be driven otherwise, and the set waits for that.
+    var onTrouble: ((ControllerTrouble) -> Bool)?
+    private var holders = RadioHolders()
+    /// The set that has ended with a connection which is not told yet.
+    private var ended: (handle: ConnectionHandle, address: BluetoothAddress)?
     private var sets: [Weak] = []
     private var controller: ControllerInformation?
     private var ownAddress: OwnAddress?
@@ -62,8 +67,16 @@ package final class Advertiser: AdvertisingUser {
         self.controller = controller
     }
 
+    /// The controller is another one than it seemed.
+    func renewed(_ controller: ControllerInformation) { self.controller = controller }
+
+    /// Whether a set is on the air, or about to be.
+    var isBusy: Bool { activeSets.contains { $0.isOnAir } }
+
     /// The controller is gone; nothing is wanted any more.
     package func reset() {
+        holders = RadioHolders()
+        ended = nil
         ownAddress = nil
         controller = nil
         isPaused = false
@@ -88,6 +101,12 @@ package final class Advertiser: AdvertisingUser {
         for set in activeSets { set.handle(.tryAgain) }
     }
 
+    /// What was on the air when a link began whose set was told of before it (quirk 3). Some controllers tell in that order.
+    func takeAddress(of handle: ConnectionHandle) -> BluetoothAddress? {
+        defer { ended = nil }
+        return ended?.handle == handle ? ended?.address : nil
+    }
+
     /// What the connectable set shows that is on the air, or was last. Without extended advertising all who use the radio show
     /// one address.
     package var connectableAddress: BluetoothAddress? {
@@ -101,7 +120,10 @@ package final class Advertiser: AdvertisingUser {
 
     private func terminated(_ event: LEAdvertisingSetTerminated) {
         guard let set = activeSets.first(where: { $0.number == event.set }) else { return }
-        if event.status == .success, let address = set.address { privacy?.connected(event.handle, toSetAt: address) }
+        if event.status == .success, let address = set.address {
+            privacy?.connected(event.handle, toSetAt: address)
+            ended = (event.handle, address)
+        }
         set.handle(.terminated(event.status == .success ? .connected : .timeOver))
     }
 }
@@ -110,14 +132,20 @@ package final class Advertiser: AdvertisingUser {
 
 extension Advertiser {
     /// Takes all sets off the air for a while, and tells the privacy when that is done.
-    package func pause() {
+    package func pause() { pause(.privacy) }
+
+    /// Puts them on the air again.
+    package func resume() { resume(.privacy) }
+
+    func pause(_ holder: RadioHolders.Holder) {
+        holders.add(holder)
         isPaused = true
         for set in activeSets { set.handle(.pause) }
         reviewPause()
     }
 
-    /// Puts them on the air again.
-    package func resume() {
+    func resume(_ holder: RadioHolders.Holder) {
+        guard holders.remove(holder) else { return }
         isPaused = false
         for set in activeSets { set.handle(.resume) }
     }

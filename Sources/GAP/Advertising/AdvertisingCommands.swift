@@ -93,6 +93,9 @@ struct AdvertisingCommands {
         // Even of a set that does not show it: without one the controller does not begin (Core Vol 4 Part E 7.8.56).
         if address.address.kind.isRandom {
             commands.append(LESetAdvertisingSetRandomAddress(set: set, address: address.address))
+            // With some controllers an address counts from the next parameters on only, and another one would be on the
+            // air than pairing is computed with (quirk 15).
+            commands.append(parameters)
         }
         commands += data
         let duration = isHighDutyCycle ? Advertisement.highDutyCycleLimit : .zero

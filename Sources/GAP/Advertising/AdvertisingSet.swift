@@ -62,7 +62,7 @@ package final class AdvertisingSet {
     /// Whether it is off the air, and stays so until it is told otherwise.
     var isQuiet: Bool { machine.isPaused && !isOnAir }
 
-    private var isOnAir: Bool {
+    var isOnAir: Bool {
         switch machine.state {
         case .off, .blocked: false
         case .starting, .advertising, .stopping: true
@@ -163,7 +163,8 @@ extension AdvertisingSet {
         }
         // With links open a controller may be unable to; it will be able to when one of them ends.
         let isEnable = opcode == LESetAdvertisingEnable.opcode || opcode == LESetExtendedAdvertisingEnable.opcode
-        handle(.failed(GAPError(error), isPassing: isEnable && status.isPassing))
+        let isMended = advertiser.onTrouble?(.refused(error, usesCoded: false)) ?? false
+        handle(.failed(GAPError(error), isPassing: isMended || isEnable && status.isPassing))
     }
 
     /// Whatever the controller says, it does not advertise afterwards: it refuses to stop what has stopped by itself.

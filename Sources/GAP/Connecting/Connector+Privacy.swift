@@ -69,12 +69,17 @@ extension Connector {
     }
 
     /// Lets the controller stop looking for a while, and tells the privacy when it has.
-    package func pause() {
+    package func pause() { pause(.privacy) }
+
+    /// Lets it go on.
+    package func resume() { resume(.privacy) }
+
+    func pause(_ holder: RadioHolders.Holder) {
+        holders.add(holder)
         handle(.pause)
     }
 
-    /// Lets it go on.
-    package func resume() {
-        handle(.resume)
+    func resume(_ holder: RadioHolders.Holder) {
+        if holders.remove(holder) { handle(.resume) }
     }
 }

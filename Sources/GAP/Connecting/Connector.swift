@@ -16,6 +16,10 @@ package final class Connector: ConnectingUser {
     /// Called when an attempt to change the parameters of a link has ended, whoever has begun it.
     package var onParametersUpdated: ((LEConnectionUpdateComplete) -> Void)?
 
+    /// Asked when the controller refuses to connect: whether it is going to be driven otherwise, and the attempt waits for that.
+    var onTrouble: ((ControllerTrouble) -> Bool)?
+    var holders = RadioHolders()
+
     private let host: HCIHost
     let loop: any EventLoop
     private let happenings: HappeningSink
@@ -60,8 +64,23 @@ package final class Connector: ConnectingUser {
         handle(.ready(acceptListSize: controller.acceptListSize))
     }
 
+    /// The controller is another one than it seemed.
+    func renewed(_ controller: ControllerInformation) {
+        self.controller = controller
+        handle(.ready(acceptListSize: controller.acceptListSize))
+    }
+
+    /// Whether the controller looks for peers, or is about to.
+    var isBusy: Bool {
+        switch machine.state {
+        case .idle, .waiting: false
+        case .initiating, .cancelling: true
+        }
+    }
+
     /// The controller is gone; nobody is wanted any more.
     package func reset() {
+        holders = RadioHolders()
         ownAddress = nil
         controller = nil
         wanted = []
@@ -230,6 +249,11 @@ package final class Connector: ConnectingUser {
 
     private func create(_ policy: LEInitiatorFilterPolicy, _ peer: BluetoothAddress) {
         guard let ownAddress = privacy?.sharedAddress ?? ownAddress, let controller else { return }
+        var settings = settings
+        if !controller.leFeatures.contains(.phyCoded) { settings.phys = .le1M }
+        if controller.fallbacks.contains(.takesTurns), onTrouble?(.needsTurn(.connector)) == true {
+            return handle(.ended(.controllerBusy))
+        }
         let attempt = ConnectionAttempt(policy: policy, peer: peer, ownAddress: ownAddress, settings: settings)
         switch CommandGeneration(controller) {
         case .legacy: send(attempt.legacyCommand)
@@ -242,7 +266,8 @@ package final class Connector: ConnectingUser {
             // Without a host all wishes are over anyway.
             guard let self, case .failure(let error) = result, !error.isOfHost else { return }
             happenings.tell(AccessHappening.cannotConnect(error))
-            handle(.ended(error.status ?? .unspecifiedError))
+            let isMended = onTrouble?(.refused(error, usesCoded: settings.phys.contains(.coded))) ?? false
+            handle(.ended(isMended ? .controllerBusy : error.status ?? .unspecifiedError))
         }
     }
 

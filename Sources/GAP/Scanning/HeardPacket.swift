@@ -50,7 +50,7 @@ struct HeardPacket: Hashable {
         advertiser = report.advertiser
         advertiser.address = advertiser.address.plain
         if kind.contains(.isDirected) { target = report.directAddress }
-        if !isLegacy { phys = Sighting.PHYs(primary: report.primaryPHY, secondary: report.secondaryPHY) }
+        if !isLegacy { phys = Sighting.PHYs(primary: report.primaryPHY.known, secondary: report.secondaryPHY.known) }
         txPower = report.txPower == Self.unknownPower ? nil : Int(report.txPower)
     }
 
@@ -63,6 +63,11 @@ struct HeardPacket: Hashable {
         advertiser.address = identity
         isResolved = true
     }
+}
+
+extension LEPHY {
+    /// The bits that mean something: controllers were seen that set others (quirk 10).
+    fileprivate var known: LEPHY { LEPHY(rawValue: rawValue & 0x1F) }
 }
 
 extension BluetoothAddress {

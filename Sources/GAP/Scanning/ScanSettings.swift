@@ -1,5 +1,6 @@
 import BluetoothTypes
 import HCI
+import HCIHost
 
 /// How to listen for advertisements.
 package struct ScanSettings: Hashable, Sendable {
@@ -29,6 +30,17 @@ package struct ScanSettings: Hashable, Sendable {
     /// Half of the time, asking: what a person waits for (behaviour 2.14; TGAP(scan_fast_interval) and
     /// TGAP(scan_fast_window) of Core Vol 3 Part C Appendix A).
     package static let attentive = ScanSettings(isActive: true)
+
+    /// The same without what the controller only claims to do.
+    func masked(for controller: ControllerInformation) -> ScanSettings {
+        guard controller.fallbacks.contains(.noCodedPHY) || CommandGeneration(controller) == .legacy else {
+            return self
+        }
+        var settings = self
+        settings.phys.remove(.coded)
+        if settings.phys.isEmpty { settings.phys = .le1M }
+        return settings
+    }
 
     /// Finds what a controller would refuse.
     func check(for generation: CommandGeneration, acceptListSize: Int) throws(GAPError) {

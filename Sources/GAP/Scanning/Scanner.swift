@@ -15,6 +15,15 @@ package final class Scanner: RadioUser {
     /// Called when the controller will not scan; nobody listens any more.
     package var onFailed: ((GAPError) -> Void)?
 
+    /// Asked when the controller refuses to scan, or seems to hear nothing: whether it is going to be driven otherwise, and the scan
+    /// waits for that.
+    var onTrouble: ((ControllerTrouble) -> Bool)?
+    /// Called with the first packet that is heard since the controller was reset.
+    var onFirstHeard: (() -> Void)?
+    private var watch = ScanWatch()
+    private var watchTimer: ScheduledTask?
+    private var holders = RadioHolders()
+
     private let host: HCIHost
     private let loop: any EventLoop
     private let happenings: HappeningSink
@@ -68,8 +77,14 @@ package final class Scanner: RadioUser {
         update()
     }
 
+    /// The controller is another one than it seemed.
+    func renewed(_ controller: ControllerInformation) { self.controller = controller }
+
     /// The controller is gone; nobody listens any more.
     package func reset() {
+        watch = ScanWatch()
+        holders = RadioHolders()
+        endWatch()
         ownAddress = nil
         controller = nil
         life += 1
@@ -168,14 +183,27 @@ extension Scanner {
         update()
     }
 
+    /// Whether the controller scans, or is about to.
+    var isBusy: Bool {
+        switch machine.state {
+        case .off, .blocked: false
+        case .starting, .scanning, .stopping: true
+        }
+    }
+
     /// Stops for a while, and tells the privacy when it has.
-    package func pause() {
+    package func pause() { pause(.privacy) }
+
+    /// Goes on.
+    package func resume() { resume(.privacy) }
+
+    func pause(_ holder: RadioHolders.Holder) {
+        holders.add(holder)
         handle(.pause)
     }
 
-    /// Goes on.
-    package func resume() {
-        handle(.resume)
+    func resume(_ holder: RadioHolders.Holder) {
+        if holders.remove(holder) { handle(.resume) }
     }
 }
 
@@ -213,7 +241,7 @@ extension Scanner {
         }
         return ScanCommands(
             generation: CommandGeneration(controller),
-            settings: settings,
+            settings: settings.masked(for: controller),
             ownAddress: ownAddress
         )
     }
@@ -226,16 +254,19 @@ extension Scanner {
             switch result {
             case .success:
                 startLimit(commands)
+                beginWatch(commands.settings)
                 handle(.started)
             case .failure(let error):
                 happenings.tell(AccessHappening.cannotScan(error))
-                handle(.failed(GAPError(error), isPassing: error.status?.isPassing ?? false))
+                let isMended = onTrouble?(.refused(error, usesCoded: settings.phys.contains(.coded))) ?? false
+                handle(.failed(GAPError(error), isPassing: isMended || error.status?.isPassing ?? false))
             }
         }
     }
 
     private func stop() {
         endLimit()
+        endWatch()
         guard let commands = commands(.attentive) else { return handle(.stopped) }
         let life = life
         // Whatever the controller says, it does not scan afterwards.
@@ -271,10 +302,40 @@ extension Scanner {
     }
 }
 
+// MARK: - Silence
+
+extension Scanner {
+    /// A scan for everybody that hears nobody at all may be one of a controller that does not scan.
+    private func beginWatch(_ settings: ScanSettings) {
+        endWatch()
+        guard settings.advertisers == nil, let pause = watch.begin() else { return }
+        watchTimer = loop.schedule(after: pause) { [weak self] in
+            guard let self else { return }
+            watchTimer = nil
+            if watch.expire() { _ = onTrouble?(.silent) }
+        }
+    }
+
+    private func endWatch() {
+        if let watchTimer { loop.cancel(watchTimer) }
+        watchTimer = nil
+    }
+
+    /// Whether anything has been heard since the controller was reset.
+    var hasHeard: Bool { watch.hasHeard }
+
+    /// What is heard from now on counts.
+    func listensAnew() { watch.listensAnew() }
+}
+
 // MARK: - Reports
 
 extension Scanner {
     private func receive(_ packets: [HeardPacket]) {
+        if !packets.isEmpty, !watch.hasHeard {
+            watch.heard()
+            onFirstHeard?()
+        }
         for packet in packets where machine.wanted != nil {
             var packet = packet
             if let privacy, packet.advertiser.address != .none {

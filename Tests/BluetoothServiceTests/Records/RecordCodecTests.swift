@@ -3,6 +3,7 @@ import Bonds
 import EventLoops
 import Foundation
 import GATT
+import HCIHost
 import Testing
 
 @testable import BluetoothService
@@ -54,6 +55,21 @@ import Testing
         return names
     }
 
+    static var controllers: ControllerRecord {
+        ControllerRecord([
+            .init(
+                device: .init(place: "usb:1-2", company: 0x005D),
+                firmware: .init(version: 0x0A, revision: 0x1234, subversion: 0x8761),
+                fallbacks: [.legacyCommands, .takesTurns]
+            ),
+            .init(
+                device: .init(place: "", company: 0xFFFF),
+                firmware: .init(version: 6, revision: 0, subversion: 1),
+                fallbacks: Set(ControllerFallback.allCases)
+            ),
+        ])
+    }
+
     static var tables: TableRecord {
         var tables = TableRecord(run: "today")
         var found = AttributeCache()
@@ -83,6 +99,8 @@ import Testing
         try check(AppRecord(app: AppIdentity(name: "a"), declaration: AppDeclaration(), managers: []))
         try check(PermissionRecord(["b": .denied, "a": .allowedAlways, "ä": .restricted, "c": .notDetermined]))
         try check(PermissionRecord())
+        try check(Self.controllers)
+        try check(ControllerRecord())
         try check(Self.names)
         try check(Self.tables)
     }
@@ -107,6 +125,7 @@ import Testing
         check(Self.full)
         check(PermissionRecord(["b": .denied, "a": .allowedAlways]))
         check(Self.names)
+        check(Self.controllers)
         check(Self.tables)
         #expect(read > 1_000)
     }

@@ -1,0 +1,195 @@
+import EventLoops
+import HCI
+import HCIHost
+import Privacy
+
+/// Drives a controller otherwise that does not do what it says: it is tried, and where it refuses or hears nothing something else
+/// is done, which is remembered (`Documentation/Quirks.md`).
+final class AccessFallbacks {
+    private unowned let access: GenericAccess
+    private var turns = RadioTurns()
+    private var turnTimer: ScheduledTask?
+    /// What is to be changed when there is no link that would be lost.
+    private var wanted: ControllerFallback?
+    private var isTrial = false
+
+    init(_ access: GenericAccess) { self.access = access }
+
+    func begin() {
+        access.advertiser.onTrouble = { [weak self] in self?.handle($0, of: .advertiser) ?? false }
+        access.scanner.onTrouble = { [weak self] in self?.handle($0, of: .scanner) ?? false }
+        access.connector.onTrouble = { [weak self] in self?.handle($0, of: .connector) ?? false }
+        access.privacy.renew = { [weak self] in self?.renew($0) }
+        access.scanner.onFirstHeard = { [weak self] in self?.heard() }
+    }
+
+    func reset() {
+        wanted = nil
+        perform(turns.handle(.reset))
+    }
+
+    /// Whether what is refused will be tried again, when something else has been done.
+    private func handle(_ trouble: ControllerTrouble, of role: RadioTurns.Role) -> Bool {
+        guard let controller = access.controllerInformation else { return false }
+        switch trouble {
+        case .refused(.refused(let opcode, let status), let usesCoded):
+            if usesCoded, !status.isPassing, controller.leFeatures.contains(.phyCoded) {
+                leaveCodedAlone(controller)
+                return true
+            }
+            if status == .commandDisallowed, isBusy(besides: role) {
+                return takeTurns(role, controller)
+            }
+            let isExtended = ControllerInformation.extendedCommands.contains { $0.opcode == opcode }
+            guard isExtended, status.isLie, controller.supportsExtendedAdvertising, isUndecided(controller) else {
+                return false
+            }
+            want(.legacyCommands, isTrial: false)
+            return true
+        case .refused: return false
+        case .silent:
+            listenOtherwise(controller)
+            return false
+        case .needsTurn(let role):
+            guard isBusy(besides: role) else { return false }
+            perform(turns.handle(.refused(role)))
+            return true
+        }
+    }
+
+    private func leaveCodedAlone(_ controller: ControllerInformation) {
+        tell(.noCodedPHY, isTrial: false)
+        access.host.memory.note(.noCodedPHY, of: controller)
+        var controller = controller
+        controller.take(controller.fallbacks.union([.noCodedPHY]))
+        access.renewed(controller)
+    }
+
+    // MARK: The other commands
+
+    /// Whether the one generation of commands has not yet turned out to be of no use: there is no way back to it, which would go
+    /// on for ever with a controller that can be driven with neither.
+    private func isUndecided(_ controller: ControllerInformation) -> Bool {
+        access.host.memory.fallbacks(of: controller).isDisjoint(with: [.legacyCommands, .extendedCommands])
+    }
+
+    /// The controller is reset in the quiet. Where it would cost links it waits for their end.
+    private func want(_ fallback: ControllerFallback, isTrial: Bool) {
+        guard wanted == nil else { return }
+        (wanted, self.isTrial) = (fallback, isTrial)
+        tell(fallback, isTrial: isTrial)
+        if access.links.isEmpty { access.privacy.handle(.need(.renewal)) }
+    }
+
+    func linkEnded() {
+        if wanted != nil, access.links.isEmpty { access.privacy.handle(.need(.renewal)) }
+    }
+
+    private func renew(_ done: @escaping (ControllerInformation?) -> Void) {
+        guard let fallback = wanted, let controller = access.controllerInformation else { return done(nil) }
+        if isTrial {
+            // Back to what it claims is no fall-back.
+            let isClaimed = fallback == .extendedCommands && controller.claimsExtendedAdvertising
+            access.host.trial = isClaimed ? nil : fallback
+        } else {
+            access.host.trial = nil
+            access.host.memory.note(fallback, of: controller)
+        }
+        let isBegun = access.host.renew { [weak self] controller in
+            self?.wanted = nil
+            self?.access.scanner.listensAnew()
+            self?.access.renewed(controller)
+            done(controller)
+        }
+        if !isBegun { done(nil) }
+    }
+
+    // MARK: Silence
+
+    /// A controller that hears nobody is tried with the other commands. What it is driven with is remembered when it hears
+    /// somebody with these.
+    private func listenOtherwise(_ controller: ControllerInformation) {
+        guard access.links.isEmpty, access.trains.followed.isEmpty, isUndecided(controller) else { return }
+        if controller.supportsExtendedAdvertising {
+            want(.legacyCommands, isTrial: true)
+        } else if controller.leFeatures.contains(.extendedAdvertising) {
+            want(.extendedCommands, isTrial: true)
+        }
+    }
+
+    private func heard() {
+        guard let trial = access.host.trial, let controller = access.controllerInformation,
+            controller.fallbacks.contains(trial)
+        else { return }
+        access.host.trial = nil
+        // Without it, it was silent, and with it, it hears.
+        access.host.memory.note(trial, of: controller)
+        tell(trial, isTrial: false)
+    }
+
+    // MARK: Turns
+
+    private func isBusy(besides role: RadioTurns.Role) -> Bool {
+        RadioTurns.Role.allCases.contains { $0 != role && isBusy($0) }
+    }
+
+    private func isBusy(_ role: RadioTurns.Role) -> Bool {
+        switch role {
+        case .advertiser: access.advertiser.isBusy
+        case .scanner: access.scanner.isBusy
+        case .connector: access.connector.isBusy
+        }
+    }
+
+    private func takeTurns(_ role: RadioTurns.Role, _ controller: ControllerInformation) -> Bool {
+        if !controller.fallbacks.contains(.takesTurns) {
+            tell(.takesTurns, isTrial: false)
+            access.host.memory.note(.takesTurns, of: controller)
+            var controller = controller
+            controller.take(controller.fallbacks.union([.takesTurns]))
+            access.renewed(controller)
+        }
+        perform(turns.handle(.refused(role)))
+        return true
+    }
+
+    /// A link has begun: the connector, or the advertiser, has what it wanted.
+    func linkBegan() {
+        perform(turns.handle(.done(.connector)))
+    }
+
+    private func perform(_ actions: [RadioTurns.Action]) {
+        for action in actions {
+            switch action {
+            case .pause(.advertiser): access.advertiser.pause(.turns)
+            case .pause(.scanner): access.scanner.pause(.turns)
+            case .pause(.connector): access.connector.pause(.turns)
+            case .resume(.advertiser): access.advertiser.resume(.turns)
+            case .resume(.scanner): access.scanner.resume(.turns)
+            case .resume(.connector): access.connector.resume(.turns)
+            case .startTimer:
+                turnTimer = access.loop.schedule(after: RadioTurns.turn) { [weak self] in
+                    guard let self else { return }
+                    turnTimer = nil
+                    perform(turns.handle(.turnOver))
+                }
+            case .endTimer:
+                if let turnTimer { access.loop.cancel(turnTimer) }
+                turnTimer = nil
+            }
+        }
+    }
+
+    private func tell(_ fallback: ControllerFallback, isTrial: Bool) {
+        access.happenings.tell(AccessHappening.fallsBack(fallback, isTrial: isTrial))
+    }
+}
+
+extension HCIStatus {
+    /// Whether a controller that refuses so a command that it lists does not know it after all. That is not said of values
+    /// that it does not like.
+    fileprivate var isLie: Bool {
+        self == .unknownCommand || self == .unsupportedFeatureOrParameter || self == .unspecifiedError
+            || self == .hardwareFailure
+    }
+}

@@ -1,0 +1,23 @@
+/// What the host does otherwise with a controller that turned out not to do what it says (`Documentation/Quirks.md`). The
+/// numbers are those of records, and never change.
+package enum ControllerFallback: UInt8, CaseIterable, Hashable, Sendable {
+    /// It is driven with the commands of version 4.0, though it claims those of version 5.0: these are refused, or lead to nothing.
+    case legacyCommands = 1
+    /// It is driven with the commands of version 5.0, though it does not list all of them: those of version 4.0 hang.
+    case extendedCommands = 2
+    /// The Coded PHY is left alone, though it claims it.
+    case noCodedPHY = 3
+    /// Advertising, scanning and connecting take turns, though it claims to do them at once.
+    case takesTurns = 4
+    /// Scans begin anew from time to time, since it reports each advertiser once only.
+    case scansAnew = 5
+
+    /// The one that this one takes the place of.
+    var opposite: ControllerFallback? {
+        switch self {
+        case .legacyCommands: .extendedCommands
+        case .extendedCommands: .legacyCommands
+        case .noCodedPHY, .takesTurns, .scansAnew: nil
+        }
+    }
+}

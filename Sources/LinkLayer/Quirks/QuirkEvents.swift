@@ -1,0 +1,150 @@
+import BluetoothTypes
+import HCI
+
+/// What becomes of a controller's events on their way to the host, where the controller has quirks.
+struct QuirkEvents {
+    /// What an event is about, as far as quirks care.
+    enum Kind {
+        case connection
+        /// A connection that ends the advertising of a set, which is told too.
+        case connectionToSet
+        case setEnd
+        case encryption
+        case other
+    }
+
+    enum Action {
+        case pass(HCIPacket, Kind)
+        /// The controller has misbehaved.
+        case show(ControllerQuirk)
+    }
+
+    /// The connection that debugging text pretends to be of.
+    static let debugHandle: UInt16 = 0xEDC
+    /// Advertisers that a filter of duplicates remembers; with more it begins anew.
+    static let maximumSeen = 1_024
+    /// Bits of a PHY that mean nothing (Core Vol 4 Part E 7.7.65.13).
+    static let reservedPHYBits: UInt8 = 0xE0
+
+    private struct Seen: Hashable {
+        var address: BluetoothAddress
+        var kind: UInt16
+        var sid: UInt8
+    }
+
+    private let quirks: Set<ControllerQuirk>
+    private var seen: Set<Seen> = []
+
+    init(_ quirks: Set<ControllerQuirk>) { self.quirks = quirks }
+
+    mutating func reset() { seen = [] }
+
+    mutating func handle(_ packet: HCIPacket, _ event: EventPacket) -> [Action] {
+        switch (event.code, event.subevent) {
+        case (CommandComplete.eventCode, nil): return answer(packet, event)
+        case (EncryptionChange.eventCode, nil), (EncryptionChangeV2.eventCode, nil),
+            (EncryptionKeyRefreshComplete.eventCode, nil):
+            return [.pass(packet, .encryption)]
+        case (.leMeta, LEConnectionComplete.leSubevent), (.leMeta, LEEnhancedConnectionComplete.leSubevent):
+            // Status, handle and role come first in both forms.
+            let parameters = event.eventParameters
+            let isOfSet = parameters.count > 3 && parameters[0] == 0 && parameters[3] == LERole.peripheral.rawValue
+            return [.pass(packet, isOfSet ? .connectionToSet : .connection)]
+        case (.leMeta, LEAdvertisingSetTerminated.leSubevent): return [.pass(packet, .setEnd)]
+        case (.leMeta, LEExtendedAdvertisingReport.leSubevent): return extendedReports(packet, event)
+        case (.leMeta, LEAdvertisingReport.leSubevent): return legacyReports(packet, event)
+        default: return [.pass(packet, .other)]
+        }
+    }
+
+    // MARK: Answers
+
+    private mutating func answer(_ packet: HCIPacket, _ event: EventPacket) -> [Action] {
+        guard var answer = try? CommandComplete.reading(event.parameters) else { return [.pass(packet, .other)] }
+        if answer.opcode == LESetScanEnable.opcode || answer.opcode == LESetExtendedScanEnable.opcode { seen = [] }
+        guard answer.parameters.first == 0 else { return [.pass(packet, .other)] }
+        var shown: [Action] = []
+        for change in [Self.claim, Self.invent, Self.shorten] {
+            guard let (quirk, parameters) = change(answer), quirks.contains(quirk) else { continue }
+            answer.parameters = parameters
+            shown.append(.show(quirk))
+        }
+        return shown.isEmpty ? [.pass(packet, .other)] : shown + [.pass(HCIPacket(answer), .other)]
+    }
+
+    /// Not all of the commands of version 5.0 are listed. That counts as misbehaviour when the others hang.
+    private static func claim(_ answer: CommandComplete) -> (ControllerQuirk, PacketBuffer)? {
+        guard answer.opcode == ReadLocalSupportedCommands.opcode,
+            var response = try? ReadLocalSupportedCommands.Response.reading(answer.parameters)
+        else { return nil }
+        response.commands.remove(LESetExtendedScanResponseData.self)
+        return (.legacyScanHangs, response.encoded())
+    }
+
+    private static func invent(_ answer: CommandComplete) -> (ControllerQuirk, PacketBuffer)? {
+        switch answer.opcode {
+        case ReadBDADDR.opcode:
+            (.badBuffers, ReadBDADDR.Response(address: BluetoothAddress(0, kind: .publicDevice)).encoded())
+        case LEReadBufferSize.opcode:
+            (.badBuffers, LEReadBufferSize.Response(aclDataPacketLength: .max, totalACLDataPackets: 0).encoded())
+        case LEReadBufferSizeV2.opcode:
+            (
+                .badBuffers,
+                LEReadBufferSizeV2.Response(.init(aclDataPacketLength: .max, totalACLDataPackets: 0)).encoded()
+            )
+        default: nil
+        }
+    }
+
+    private static func shorten(_ answer: CommandComplete) -> (ControllerQuirk, PacketBuffer)? {
+        lengths[answer.opcode].map { (.shortReplies, answer.parameters.prefix(upTo: min($0, answer.parameters.count))) }
+    }
+
+    /// Octets that are left of answers. Of the supported commands all that are used are in front.
+    private static let lengths: [Opcode: Int] = [
+        ReadLocalSupportedCommands.opcode: 1 + 42, LEReadLocalSupportedFeatures.opcode: 1 + 5,
+        LEReadSupportedStates.opcode: 1, LEReadFilterAcceptListSize.opcode: 1, ReadBDADDR.opcode: 1 + 3,
+    ]
+
+    // MARK: Reports
+
+    private mutating func extendedReports(_ packet: HCIPacket, _ event: EventPacket) -> [Action] {
+        if quirks.contains(.extendedScanSilent) { return [.show(.extendedScanSilent)] }
+        guard !quirks.isDisjoint(with: [.reservedPHYBits, .duplicatesHidden]),
+            var told = try? LEExtendedAdvertisingReport.reading(event.eventParameters)
+        else { return [.pass(packet, .other)] }
+        var shown: [Action] = []
+        if quirks.contains(.duplicatesHidden) {
+            let count = told.reports.count
+            told.reports.removeAll { !isNew(Seen(address: $0.address, kind: $0.kind.rawValue, sid: $0.sid)) }
+            if told.reports.count < count { shown.append(.show(.duplicatesHidden)) }
+            guard !told.reports.isEmpty else { return shown }
+        }
+        if quirks.contains(.reservedPHYBits) {
+            for index in told.reports.indices {
+                told.reports[index].primaryPHY.rawValue |= Self.reservedPHYBits
+                told.reports[index].secondaryPHY.rawValue |= Self.reservedPHYBits
+            }
+            shown.append(.show(.reservedPHYBits))
+        }
+        return shown + [.pass(HCIPacket(told), .other)]
+    }
+
+    private mutating func legacyReports(_ packet: HCIPacket, _ event: EventPacket) -> [Action] {
+        guard quirks.contains(.duplicatesHidden),
+            var told = try? LEAdvertisingReport.reading(event.eventParameters)
+        else { return [.pass(packet, .other)] }
+        let count = told.reports.count
+        told.reports.removeAll { !isNew(Seen(address: $0.address, kind: UInt16($0.kind.rawValue), sid: 0xFF)) }
+        guard told.reports.count < count else { return [.pass(packet, .other)] }
+        let rest: [Action] = told.reports.isEmpty ? [] : [.pass(HCIPacket(told), .other)]
+        return [.show(.duplicatesHidden)] + rest
+    }
+
+    private mutating func isNew(_ report: Seen) -> Bool {
+        // The parts of one long advertisement are of one kind, and none is a duplicate.
+        guard report.kind & 0x60 == 0 else { return true }
+        if seen.count >= Self.maximumSeen { seen = [] }
+        return seen.insert(report).inserted
+    }
+}

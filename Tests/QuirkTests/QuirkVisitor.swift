@@ -1,0 +1,115 @@
+import BluetoothSimulation
+import CoreBluetooth
+import Foundation
+import Synchronization
+
+/// An app that visits a sensor again and again: finds it, connects, subscribes to a protected value, waits for it, and leaves; a bond
+/// that there is shows in the next visits, which read it.
+/// Whatever comes in between, it begins anew, as apps do.
+final class QuirkVisitor: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
+    // Safe: everything but `log`, which has a lock, is touched on the queue of the manager only, where the callbacks come.
+
+    /// What the app has seen.
+    struct Log: Sendable {
+        /// Visits that came to their end.
+        var visits = 0
+        var states: [CBManagerState] = []
+        /// What went wrong on the way.
+        var errors: [String] = []
+    }
+
+    private let log = Mutex(Log())
+    private let queue = DispatchQueue(label: "visitor")
+    private var manager: CBCentralManager!
+    private var peripheral: CBPeripheral?
+
+    private let isKnown: Bool
+
+    /// - Parameter isKnown: Whether the sensor has a bond with the device, and tells nothing that it has told already.
+    init(isKnown: Bool = false) {
+        self.isKnown = isKnown
+        super.init()
+        manager = CBCentralManager(delegate: self, queue: queue)
+    }
+
+    var seen: Log { log.withLock { $0 } }
+
+    private func failed(_ step: String, _ error: (any Error)?) {
+        log.withLock { $0.errors.append("\(step): \(error.map { "\($0)" } ?? "nothing")") }
+        if let peripheral { manager.cancelPeripheralConnection(peripheral) }
+        peripheral = nil
+        scan()
+    }
+
+    private func scan() {
+        guard manager.state == .poweredOn else { return }
+        // A scan that goes on tells of nobody twice.
+        manager.stopScan()
+        manager.scanForPeripherals(withServices: [QuirkSensor.service])
+    }
+
+    func centralManagerDidUpdateState(_ central: CBCentralManager) {
+        log.withLock { $0.states.append(central.state) }
+        if central.state == .poweredOn { scan() } else { peripheral = nil }
+    }
+
+    func centralManager(
+        _ central: CBCentralManager,
+        didDiscover peripheral: CBPeripheral,
+        advertisementData: [String: Any],
+        rssi RSSI: NSNumber
+    ) {
+        guard self.peripheral == nil else { return }
+        self.peripheral = peripheral
+        // It goes on scanning: an app need not stop.
+        central.connect(peripheral)
+    }
+
+    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+        central.stopScan()
+        peripheral.delegate = self
+        peripheral.discoverServices([QuirkSensor.service])
+    }
+
+    func centralManager(_ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: (any Error)?) {
+        failed("connecting", error)
+    }
+
+    func centralManager(
+        _ central: CBCentralManager,
+        didDisconnectPeripheral peripheral: CBPeripheral,
+        error: (any Error)?
+    ) {
+        guard peripheral === self.peripheral else { return }
+        if error == nil { central.connect(peripheral) } else { failed("the link", error) }
+    }
+
+    func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+        guard let service = peripheral.services?.first, error == nil else { return failed("services", error) }
+        peripheral.discoverCharacteristics([QuirkSensor.email], for: service)
+    }
+
+    func peripheral(_ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?) {
+        guard let characteristic = service.characteristics?.first, error == nil else {
+            return failed("characteristics", error)
+        }
+        peripheral.setNotifyValue(true, for: characteristic)
+    }
+
+    func peripheral(
+        _ peripheral: CBPeripheral,
+        didUpdateNotificationStateFor characteristic: CBCharacteristic,
+        error: (any Error)?
+    ) {
+        guard error == nil else { return failed("subscribing", error) }
+        // A bonded central is subscribed from the first moment on: it was told before it asked.
+        if isKnown || seen.visits > 0 { peripheral.readValue(for: characteristic) }
+    }
+
+    func peripheral(_ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?)
+    {
+        guard characteristic.value == QuirkSensor.value, error == nil else { return failed("the value", error) }
+        log.withLock { $0.visits += 1 }
+        manager.cancelPeripheralConnection(peripheral)
+    }
+}
