@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [nil, "", "usb", "serial:", "tcp:nowhere", "nonsense"])
+    @Test(arguments: [nil, "", "usb:nowhere", "serial:", "tcp:nowhere", "nonsense"])
     func withoutAControllerBluetoothIsUnsupported(controller: String?) async {
         let connection = EmbeddedService.make(controller: controller, finder: Self.noBluetooth, logger: Self.silent)
         #expect(await firstState(connection) == .stateChanged(.unsupported))

@@ -57,6 +57,43 @@ import Testing
         #expect(early.take(ConnectionHandle(rawValue: 9), at: at(201)).isEmpty)
     }
 
+    @Test(
+        "AB-L08: data behind a peripheral's key wait for Encryption Change, and all know of it when they come (quirk 2)"
+    )
+    func dataBehindAKeyWaitForTheEvent() throws {
+        let bench = Bench()
+        bench.up()
+        let link = try #require(bench.connect(1, role: .peripheral))
+        var order: [String] = []
+        link.onReceive = { _, _ in order.append("data") }
+        link.onEncryption = { _ in order.append("report") }
+        bench.host.onEvent(EncryptionChange.self) { _ in order.append("event") }
+        bench.host.send(LELongTermKeyRequestReply(handle: Self.handle, longTermKey: PacketBuffer([UInt8](1...16))))
+        bench.run()
+        bench.inject(HCIPacket(packet(4)).kind, HCIPacket(packet(4)).bytes)
+        bench.run(.milliseconds(20))
+        #expect(order.isEmpty)
+        bench.inject(EncryptionChange(handle: Self.handle, state: .on))
+        #expect(order == ["report", "event", "data"])
+        bench.inject(HCIPacket(packet(4)).kind, HCIPacket(packet(4)).bytes)
+        #expect(order.last == "data" && order.count == 4)
+    }
+
+    @Test("AB-L08: a peripheral ends a link whose data come behind its key without the event")
+    func aLinkWithoutTheEventIsEnded() throws {
+        let bench = Bench()
+        bench.up()
+        let link = try #require(bench.connect(1, role: .peripheral))
+        var seen = 0
+        link.onReceive = { _, _ in seen += 1 }
+        bench.host.send(LELongTermKeyRequestReply(handle: Self.handle, longTermKey: PacketBuffer([UInt8](1...16))))
+        bench.run()
+        bench.inject(HCIPacket(packet(4)).kind, HCIPacket(packet(4)).bytes)
+        bench.run(EncryptionHold.limit + .milliseconds(1))
+        #expect(seen == 0 && bench.host.counters.unprovenLinks == 1)
+        #expect(bench.transport.commands.contains("Disconnect"))
+    }
+
     private func controller(_ subversion: UInt16, at place: String = "usb") -> ControllerInformation {
         var controller = ControllerInformation()
         (controller.place, controller.subversion) = (place, subversion)

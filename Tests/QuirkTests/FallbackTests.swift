@@ -90,6 +90,17 @@ private final class HeardCounter: Sendable {
         #expect(scenario.phone.quirksShown[.statesLie] == shown, "once known, it is not tried again")
     }
 
+    @Test("a controller that is known not to do two things at once is not asked to, from the first connection on")
+    func turnsAreTakenFromTheBeginning() {
+        let scenario = QuirkScenario(phone: [.statesLie])
+        #expect(scenario.visits(1), "\(scenario.story)")
+        let shown = scenario.phone.quirksShown[.statesLie]
+        scenario.phone.restart()
+        let again = scenario.phone.launch("visitor") { _ in QuirkVisitor(isKnown: true) }
+        #expect(scenario.world.run(for: .seconds(30)) { again.seen.visits >= 1 }, "\(again.seen)")
+        #expect(shown != nil && scenario.phone.quirksShown[.statesLie] == shown)
+    }
+
     @Test("the Coded PHY is left alone once it has been refused, and the scan goes on without it")
     func theCodedPHYIsLeftAlone() {
         let scenario = QuirkScenario(phone: [.codedRefused], hasVisitor: false)
@@ -146,8 +157,9 @@ private final class HeardCounter: Sendable {
     @Test("pairing holds whenever data overtake the events that they need", arguments: 1...12 as ClosedRange<UInt64>)
     func pairingHoldsWheneverDataOvertakeEvents(seed: UInt64) {
         let both: Set<ControllerQuirk> = [.dataBeforeConnection, .dataBeforeEncryption]
-        let scenario = QuirkScenario(seed: seed, phone: both, sensor: both)
-        #expect(scenario.visits(3), "\(scenario.story)")
-        #expect(scenario.visitor.seen.errors.isEmpty, "\(scenario.story)")
+        for scenario in [QuirkScenario(seed: seed, phone: both), QuirkScenario(seed: seed, sensor: both)] {
+            #expect(scenario.visits(3), "\(scenario.story)")
+            #expect(scenario.visitor.seen.errors.isEmpty, "\(scenario.story)")
+        }
     }
 }

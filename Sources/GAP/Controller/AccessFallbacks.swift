@@ -37,7 +37,7 @@ final class AccessFallbacks {
                 leaveCodedAlone(controller)
                 return true
             }
-            if status == .commandDisallowed, isBusy(besides: role) {
+            if status == .commandDisallowed, turns.isHeld(by: role) || isBusy(besides: role) {
                 return takeTurns(role, controller)
             }
             let isExtended = ControllerInformation.extendedCommands.contains { $0.opcode == opcode }
