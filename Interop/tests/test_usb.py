@@ -2,35 +2,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
+import os
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
 
-from peers import machine as machines
-from peers.machine import BLUEZ, Machine
+from peers.machine import BLUEZ, LIBRARIES, MANAGE, USER, Machine
 
 # Nothing is quick in a machine that is emulated.
 pytestmark = pytest.mark.deadline(420)
 
-LIBRARIES = f"LD_LIBRARY_PATH={BLUEZ}/usr/lib/x86_64-linux-gnu"
-# It does nothing where there is nobody to type.
-MANAGE = f"<>/tmp/nobody env {LIBRARIES} {BLUEZ}/usr/bin/btmgmt"
-USER = "setpriv --reuid 1000 --regid 1000 --clear-groups"
+# Which unplugging is tried each time.
+QUICK = [("hci1", "connection"), ("usb:1-2", "pairing")]
+# All of them take minutes: `.ci/run` has some of each kind.
+needs_time = pytest.mark.skipif(not os.environ.get("HARALD_THOROUGH"), reason="takes long; HARALD_THOROUGH=1 runs it")
+
 # Both compare codes, and say yes or no.
 PERSON = "--io-capability display-yes-no"
 # Modules are the machine's own, beside the files that it sees of this one.
 MODULES = "for each in vhci-hcd btusb; do chroot /proc/1/root /bin/modprobe $each || exit 1; done"
-
-
-@pytest.fixture(scope="module")
-def machine(binary: str) -> Iterator[Machine]:
-    if reason := machines.missing():
-        pytest.skip(reason)
-    machine = Machine()
-    machine.start()
-    yield machine
-    machine.stop()
 
 
 @asynccontextmanager
@@ -83,7 +74,7 @@ async def adapters(machine: Machine, binary: str) -> list[tuple[str, str]]:
     return [(each["name"], each["holder"]) for each in found]
 
 
-@pytest.mark.parametrize("delay", [0, 5, 20])
+@pytest.mark.parametrize("delay", [pytest.param(0, marks=needs_time), pytest.param(5, marks=needs_time), 20])
 async def test_our_host_behind_btusb(machine: Machine, binary: str, delay: int) -> None:
     """On the user channel of the kernel's driver, which has a dongle whose events come late and whose transfers are cut by lot."""
     async with dongles(machine, binary, f"--event-delay {delay} --split --seed {delay}"):
@@ -92,7 +83,7 @@ async def test_our_host_behind_btusb(machine: Machine, binary: str, delay: int) 
         assert await adapters(machine, binary) == [("hci0", "nobody"), ("hci1", "nobody")]
 
 
-@pytest.mark.parametrize("delay", [0, 5, 20])
+@pytest.mark.parametrize("delay", [pytest.param(0, marks=needs_time), pytest.param(5, marks=needs_time), 20])
 async def test_our_host_on_libusb(machine: Machine, binary: str, delay: int) -> None:
     """With the kernel's driver detached, which has its adapters back at the end."""
     async with dongles(machine, binary, f"--event-delay {delay} --split --seed {delay}"):
@@ -105,6 +96,7 @@ async def test_our_host_on_libusb(machine: Machine, binary: str, delay: int) -> 
             assert "powered" in await machine.run(f"{MANAGE} --index {index} power on")
 
 
+@needs_time
 async def test_bulk_serialization_mode(machine: Machine, binary: str) -> None:
     """Chosen where it is offered, and left at the end: this kernel's driver knows nothing of it."""
     async with dongles(machine, binary, "--bulk-serialization", "--split"):
@@ -123,8 +115,13 @@ async def test_the_kernels_own_host_has_our_radio(machine: Machine, binary: str)
         assert "Harald HR" in heard
 
 
-@pytest.mark.parametrize("moment", ["connection", "discovery", "pairing"])
-@pytest.mark.parametrize("controller", ["hci1", "usb:1-2"])
+@pytest.mark.parametrize(
+    ("controller", "moment"),
+    [
+        pytest.param(controller, moment, marks=[] if (controller, moment) in QUICK else needs_time)
+        for controller in ("hci1", "usb:1-2") for moment in ("connection", "discovery", "pairing")
+    ],
+)
 async def test_unplugged_and_plugged_in_again(machine: Machine, binary: str, controller: str, moment: str) -> None:
     """In the middle, without a word: the other side hears that it is gone, and when it is back the sensor goes on by itself."""
     options, sign = {
