@@ -22,6 +22,14 @@ DEADLINE = 30.0  # seconds for one test; the slowest need a third of that, and o
 GRACE = 15  # more, for code that blocks the loop
 
 
+# The files that take longest begin first, so that nobody waits for one of them at the end.
+LONG = ["test_usb.py", "test_bluez.py", "test_channels.py", "test_kernel.py"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if not inspect.iscoroutinefunction(pyfuncitem.obj):

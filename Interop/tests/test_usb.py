@@ -147,6 +147,7 @@ async def test_unplugged_and_plugged_in_again(machine: Machine, binary: str, con
         await machine.ask("kill $(cat /tmp/explore.pid); pkill -x sleep")
 
 
+@needs_time
 async def test_a_driver_has_its_adapter_back_after_a_crash(machine: Machine, binary: str) -> None:
     """Nobody gives it back when a program is killed; it is listed without a driver, and the next one that takes it gives it back."""
     async with dongles(machine, binary, count=1):

@@ -86,8 +86,9 @@ struct RecoveryLadder {
         }
     }
 
+    /// The longest pause is reached by the sixth round.
     private static func pause(_ rounds: Int) -> Duration {
-        (1..<max(rounds, 1)).reduce(firstPause) { pause, _ in min(pause * 2, longestPause) }
+        (1..<min(max(rounds, 1), 6)).reduce(firstPause) { pause, _ in min(pause * 2, longestPause) }
     }
 
     private mutating func leave() -> [Action] {
