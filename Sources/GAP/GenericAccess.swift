@@ -55,6 +55,8 @@ package final class GenericAccess {
     package private(set) lazy var subrating = Subrating(self)
     /// The trains of periodic advertising that are followed.
     package private(set) lazy var trains = PeriodicObserver(self)
+    /// The trains of this device that others may respond to.
+    private(set) lazy var subevents = SubeventRouter(self)
     private(set) lazy var peerFeatures = PeerFeatures(host: host)
 
     private lazy var fallbacks = AccessFallbacks(self)
@@ -161,6 +163,7 @@ package final class GenericAccess {
         host.onStateChange = { [weak self] in self?.hostChanged($0) }
         host.onConnection = { [weak self] in self?.connected($0) }
         host.onConnectionFailed = { [weak self] in self?.connectionFailed($0) }
+        host.onTrainConnectionFailed = { [weak self] in self?.subevents.connectionFailed($0, $1) }
         host.onDisconnection = { [weak self] in self?.disconnected($0, $1) }
         privacy.onFailed = { [weak self] error in
             guard let self, case .refused(let opcode, let status) = error else { return }
@@ -241,6 +244,7 @@ extension GenericAccess {
         connector.reset()
         scanEnded(.notReady)
         trains.reset()
+        subevents.reset()
         for watcher in watchers { watcher.tell(.failure(.notReady), nil) }
         let ended = links
         links = []

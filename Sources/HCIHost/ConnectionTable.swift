@@ -18,6 +18,8 @@ final class ConnectionTable {
         case rejected
         case connected(HCIConnection, early: [ACLPacket])
         case connectionFailed(HCIStatus)
+        /// No connection has come out of the train of an advertising set.
+        case trainConnectionFailed(HCIStatus, set: UInt8)
         case disconnected(HCIConnection, HCIStatus)
         case encryption(HCIConnection, EncryptionReport)
         case longTermKeyRequest(HCIConnection, LELongTermKeyRequest)
@@ -187,10 +189,10 @@ final class ConnectionTable {
             return connections[event.handle.rawValue].map { .authenticatedPayloadTimeout($0) } ?? unknown()
         case (.leMeta, LEConnectionComplete.leSubevent):
             return connected(LEEnhancedConnectionComplete(try LEConnectionComplete.reading(parameters)))
-        case (.leMeta, LEEnhancedConnectionComplete.leSubevent): return connected(try .reading(parameters))
+        case (.leMeta, LEEnhancedConnectionComplete.leSubevent):
+            return connected(try LEEnhancedConnectionComplete.reading(parameters))
         case (.leMeta, LEEnhancedConnectionCompleteV2.leSubevent):
-            // Of periodic advertising, which the rest is about, this host knows nothing.
-            return connected(try LEEnhancedConnectionCompleteV2.reading(parameters).v1)
+            return connected(try LEEnhancedConnectionCompleteV2.reading(parameters))
         case (.leMeta, LELongTermKeyRequest.leSubevent):
             let event = try LELongTermKeyRequest.reading(parameters)
             return connections[event.handle.rawValue].map { .longTermKeyRequest($0, event) } ?? unknown()
@@ -236,7 +238,15 @@ final class ConnectionTable {
     func note(_ command: some HCICommand) {
         guard let connection = receiver(of: command) else { return }
         connection.keysGiven += 1
-        if !connection.isEncrypted { connection.hold.begin(connection.role, interval: connection.interval) }
+        if connection.role == .peripheral, !connection.isEncrypted { connection.hold.beginAsPeripheral() }
+    }
+
+    /// Notes that the controller has taken it. A central's begins to encrypt with that, and not before.
+    func noteTaken(_ command: some HCICommand) {
+        guard let connection = receiver(of: command), connection.role == .central, connection.keysGiven > 0,
+            !connection.isEncrypted
+        else { return }
+        connection.hold.beginAsCentral(interval: connection.interval)
     }
 
     /// Notes that the controller has not taken the key after all. Another one that it took before still counts.
@@ -255,7 +265,18 @@ final class ConnectionTable {
         }
     }
 
-    private func connected(_ event: LEEnhancedConnectionComplete) -> Outcome {
+    private func connected(_ event: LEEnhancedConnectionCompleteV2) -> Outcome {
+        let origin = HCIConnection.Origin(event)
+        if case .ownTrain(let set) = origin, event.v1.status != .success {
+            return .trainConnectionFailed(event.v1.status, set: set)
+        }
+        return connected(event.v1, origin)
+    }
+
+    private func connected(
+        _ event: LEEnhancedConnectionComplete,
+        _ origin: HCIConnection.Origin = .advertising
+    ) -> Outcome {
         guard event.status == .success else { return .connectionFailed(event.status) }
         guard event.handle.rawValue <= ConnectionHandle.maximum.rawValue, connections.count < Self.maximumConnections
         else {
@@ -266,7 +287,7 @@ final class ConnectionTable {
             counters.duplicateConnections += 1
             return .rejected
         }
-        let connection = HCIConnection(event, sender: sender)
+        let connection = HCIConnection(event, origin, sender: sender)
         connection.onClaim = { [weak self] in self?.consumed($0, of: event.handle) }
         connections[event.handle.rawValue] = connection
         sender.add(connection)

@@ -61,6 +61,29 @@ package final class HCIConnection: ACLLink {
     /// ``WriteAuthenticatedPayloadTimeout`` sets. The link lives on.
     package var onAuthenticatedPayloadTimeout: (() -> Void)?
 
+    /// What a connection came out of (Core Vol 4 Part E 7.7.65.10).
+    package enum Origin: Hashable, Sendable {
+        /// Advertising.
+        case advertising
+        /// As central, a subevent of a train of this device, by its advertising set.
+        case ownTrain(set: UInt8)
+        /// As peripheral, a subevent of a train that this device follows.
+        case followedTrain(sync: UInt16)
+
+        init(_ event: LEEnhancedConnectionCompleteV2) {
+            if event.v1.role == .central, event.set != 0xFF {
+                self = .ownTrain(set: event.set)
+            } else if event.v1.role == .peripheral, event.syncHandle != 0xFFFF {
+                self = .followedTrain(sync: event.syncHandle)
+            } else {
+                self = .advertising
+            }
+        }
+    }
+
+    /// What the connection came out of.
+    package let origin: Origin
+
     /// Keys for this link that the host gave the controller and has not heard of the outcome.
     var keysGiven = 0
     /// Data that wait until the outcome is known.
@@ -90,7 +113,8 @@ package final class HCIConnection: ACLLink {
     // Nil once the connection is gone. Until then it may be that the sender holds the connection, and each the other.
     private var sender: ACLSender?
 
-    init(_ event: LEEnhancedConnectionComplete, sender: ACLSender) {
+    init(_ event: LEEnhancedConnectionComplete, _ origin: Origin = .advertising, sender: ACLSender) {
+        self.origin = origin
         handle = event.handle
         role = event.role
         peerAddress = event.peerAddress

@@ -80,6 +80,7 @@ extension HCIHost {
             onConnection?(connection)
             for packet in early { table.deliver(packet, to: connection) }
         case .connectionFailed(let status): onConnectionFailed?(status)
+        case .trainConnectionFailed(let status, let set): onTrainConnectionFailed?(set, status)
         case .disconnected(let connection, let reason): onDisconnection?(connection, reason)
         case .encryption(let connection, let report):
             connection.onEncryption?(report)

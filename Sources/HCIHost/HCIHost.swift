@@ -20,6 +20,10 @@ package final class HCIHost {
         case failed(HCIHostError)
     }
 
+    /// How often it is looked whether a line has opened. One that has not by then counts as open, and its controller as one that is silent.
+    static let maximumOpeningLooks = 30
+    /// How long each time.
+    static let openingLook = Duration.seconds(1)
     /// Resets, each within ``resetWindow`` of the one before, after which a failing controller is given up.
     package static let maximumResets = 3
     /// How long a controller works before an earlier failure counts no more.
@@ -48,6 +52,8 @@ package final class HCIHost {
     package var onConnection: ((HCIConnection) -> Void)?
     /// Called when a connection could not be made, or its making was cancelled.
     package var onConnectionFailed: ((HCIStatus) -> Void)?
+    /// Called when no connection has come out of the train of an advertising set, or its making was cancelled.
+    package var onTrainConnectionFailed: ((_ set: UInt8, HCIStatus) -> Void)?
     /// Called when a connection has ended. After a failure of the controller the reason is ``HCIStatus/hardwareFailure``,
     /// after ``stop()`` it is ``HCIStatus/localHostTerminated``.
     package var onDisconnection: ((HCIConnection, HCIStatus) -> Void)?
@@ -309,9 +315,16 @@ package final class HCIHost {
 
     private func setTimer(_ duration: Duration) {
         cancelTimer()
-        timer = loop.schedule(after: duration) { [weak self] in
+        startTimer(duration, looksLeft: Self.maximumOpeningLooks)
+    }
+
+    /// The time that a controller has for its answer begins when the line is open: before that a driver may load its firmware.
+    private func startTimer(_ duration: Duration, looksLeft: Int) {
+        let isOpening = transport.isOpening && looksLeft > 0
+        timer = loop.schedule(after: isOpening ? Self.openingLook : duration) { [weak self] in
             guard let self else { return }
             timer = nil
+            if isOpening { return startTimer(duration, looksLeft: looksLeft - 1) }
             perform(queue.handle(.timeout))
         }
     }

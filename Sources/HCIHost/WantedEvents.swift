@@ -26,9 +26,8 @@ extension EventMaskPage2 {
 extension LEEventMask {
     /// The events that this host has a use for, of those that the controller knows: an older one may refuse others.
     ///
-    /// Left out are the keys that the controller computes, since this host computes its own, and the second version of
-    /// LE Enhanced Connection Complete, which tells of periodic advertising. The first form of LE Connection Complete stays
-    /// in: a controller that knows the enhanced one sends only that.
+    /// Left out are the keys that the controller computes, since this host computes its own. The older forms of events stay
+    /// in: a controller that knows a newer one, which the host wants too, sends only that.
     static func wanted(by controller: ControllerInformation) -> LEEventMask {
         let features = controller.leFeatures
         var mask: LEEventMask = [
@@ -52,6 +51,29 @@ extension LEEventMask {
         }
         if features.contains(.periodicSyncTransferRecipient) { mask.insert(.periodicSyncTransferReceived) }
         if features.contains(.connectionSubrating) { mask.insert(.subrateChange) }
+        return mask.union(ofResponses(features))
+    }
+
+    /// Those of periodic advertising with responses.
+    private static func ofResponses(_ features: LEFeatures) -> LEEventMask {
+        var mask: LEEventMask = []
+        if features.contains(.periodicResponsesScanner) {
+            mask.formUnion([.periodicSyncEstablishedV2, .periodicReportV2])
+            if features.contains(.periodicSyncTransferRecipient) { mask.insert(.periodicSyncTransferReceivedV2) }
+        }
+        if features.contains(.periodicResponsesAdvertiser) {
+            mask.formUnion([.periodicSubeventDataRequest, .periodicResponseReport])
+        }
         return mask
+    }
+}
+
+extension HCIHost {
+    /// Has a connection that comes out of a train told of with its train from now on: LE Enhanced Connection Complete in its second version
+    /// (Core Vol 4 Part E 7.7.65.10). Not from the beginning, since that comes in place of the first for every connection, and who
+    /// reads captures may know the first alone.
+    package func askForTrainsOfConnections() {
+        guard case .ready(let controller) = state else { return }
+        send(LESetEventMask(mask: .wanted(by: controller).union(.enhancedConnectionCompleteV2)))
     }
 }

@@ -17,7 +17,7 @@ extension VirtualController: AdvertiserOwner {
     }
 
     /// A device whose request has been accepted.
-    private func heard(_ address: BluetoothAddress) -> HeardDevice {
+    func heard(_ address: BluetoothAddress) -> HeardDevice {
         privacy.device(address) ?? HeardDevice(address: address, identity: address)
     }
 
@@ -109,8 +109,18 @@ extension VirtualController: InitiatorOwner {
         parameters: PHYConnectionParameters,
         start: LinkStart
     ) -> ConnectionData? {
+        connectionData(to: advertiser, as: initiator.own, parameters, start)
+    }
+
+    /// What a link to a device will be like; nil when there can be none.
+    func connectionData(
+        to advertiser: HeardDevice,
+        as own: OwnAddress,
+        _ parameters: PHYConnectionParameters,
+        _ start: LinkStart
+    ) -> ConnectionData? {
         guard links.count < configuration.maximumLinks,
-            !isConnected(lasting(initiator, advertiser), advertiser.identity)
+            !isConnected(privacy.lastingAddress(own, towards: advertiser.identity), advertiser.identity)
         else { return nil }
         var data = ConnectionData()
         data.accessAddress = AccessAddress.random(random)
@@ -137,6 +147,18 @@ extension VirtualController: InitiatorOwner {
         usesAlgorithm2: Bool,
         start: LinkStart
     ) {
+        addCentral(request, to: advertiser, as: initiator.own, usesAlgorithm2: usesAlgorithm2, start)
+    }
+
+    /// The link that a request has made.
+    func addCentral(
+        _ request: ConnectIndication,
+        to advertiser: HeardDevice,
+        as own: OwnAddress,
+        usesAlgorithm2: Bool,
+        _ start: LinkStart,
+        train: LinkTrain = .none
+    ) {
         addLink(
             .init(
                 handle: newHandle(),
@@ -151,16 +173,13 @@ extension VirtualController: InitiatorOwner {
                 drift: configuration.clockDrift,
                 start: start,
                 identities: .init(
-                    own: lasting(initiator, advertiser),
-                    ownPrivate: request.initiator == initiator.own.fallback ? nil : request.initiator,
+                    own: privacy.lastingAddress(own, towards: advertiser.identity),
+                    ownPrivate: request.initiator == own.fallback ? nil : request.initiator,
                     peer: advertiser
-                )
+                ),
+                train: train
             )
         )
-    }
-
-    private func lasting(_ initiator: Initiator, _ peer: HeardDevice) -> BluetoothAddress? {
-        privacy.lastingAddress(initiator.own, towards: peer.identity)
     }
 
     func initiator(_ initiator: Initiator, overheard pdu: AdvertisingPDU, _ frame: ReceivedFrame, on phy: LEPHY) {
@@ -230,7 +249,7 @@ extension VirtualController {
     var knowsAlgorithm2: Bool { configuration.features.contains(.channelSelectionAlgorithm2) }
 
     /// Makes a link, tells the host, and gets it going (Core Vol 4 Part E 7.7.65.1, .10, .20).
-    private func addLink(_ parameters: Link.Parameters) {
+    func addLink(_ parameters: Link.Parameters) {
         let data = parameters.data
         let timing = LinkTiming(interval: data.interval, latency: data.latency, timeout: data.timeout)
         let setup = LinkControl.Setup(
@@ -287,7 +306,7 @@ extension VirtualController {
         event.latency = timing.latency
         event.supervisionTimeout = timing.timeout
         event.centralClockAccuracy = LEClockAccuracy(rawValue: accuracy)
-        sendConnectionComplete(event)
+        sendConnectionComplete(event, link.parameters.train)
         let isAlgorithm2 = link.parameters.usesAlgorithm2
         host.send(
             LEChannelSelectionAlgorithm(handle: link.handle, algorithm: isAlgorithm2 ? .algorithm2 : .algorithm1)
@@ -295,16 +314,26 @@ extension VirtualController {
     }
 
     /// A connection that the host waits for has not come about.
-    func reportFailedConnection(_ status: HCIStatus, role: LERole, peer: BluetoothAddress) {
+    func reportFailedConnection(
+        _ status: HCIStatus,
+        role: LERole,
+        peer: BluetoothAddress,
+        train: LinkTrain = .none
+    ) {
         var event = LEEnhancedConnectionComplete()
         event.status = status
         event.role = role
         event.peerAddress = peer
-        sendConnectionComplete(event)
+        sendConnectionComplete(event, train)
     }
 
-    /// The enhanced event takes the place of the plain one for a host that wants it (7.7.65.10).
-    private func sendConnectionComplete(_ event: LEEnhancedConnectionComplete) {
+    /// Of the three forms the host gets the newest that it wants (7.7.65.10).
+    private func sendConnectionComplete(_ event: LEEnhancedConnectionComplete, _ train: LinkTrain) {
+        if host.isWanted(LEEnhancedConnectionCompleteV2.self) {
+            var newest = LEEnhancedConnectionCompleteV2()
+            (newest.v1, newest.set, newest.syncHandle) = (event, train.set, train.sync)
+            return host.send(newest)
+        }
         if host.isWanted(LEEnhancedConnectionComplete.self) { return host.send(event) }
         var plain = LEConnectionComplete()
         plain.status = event.status
@@ -326,67 +355,5 @@ extension ConnectionData {
         LinkTiming(interval: interval, latency: latency, timeout: timeout).isValid
             && isWindowValid(size: windowSize, offset: windowOffset, interval: interval)
             && (5...16).contains(hop) && channelMap.isUsable
-    }
-}
-
-// What a link has for the host.
-extension Link {
-    fileprivate func versionComplete(
-        _ status: HCIStatus,
-        _ peer: VersionIndication
-    ) -> ReadRemoteVersionInformationComplete {
-        .init(
-            status: status,
-            handle: handle,
-            version: peer.version,
-            companyIdentifier: peer.company,
-            subversion: peer.subversion
-        )
-    }
-
-    fileprivate var dataLengthChange: LEDataLengthChange {
-        let length = control.dataLength
-        return LEDataLengthChange(
-            handle: handle,
-            maxTxOctets: length.txOctets,
-            maxTxTime: length.txTime(txPHY),
-            maxRxOctets: length.rxOctets,
-            maxRxTime: length.rxTime(rxPHY)
-        )
-    }
-
-    fileprivate func phyComplete(_ status: HCIStatus) -> LEPHYUpdateComplete {
-        .init(status: status, handle: handle, txPHY: control.txPHY, rxPHY: control.rxPHY)
-    }
-
-    fileprivate func updateComplete(_ status: HCIStatus) -> LEConnectionUpdateComplete {
-        .init(
-            status: status,
-            handle: handle,
-            interval: control.timing.interval,
-            latency: control.timing.latency,
-            supervisionTimeout: control.timing.timeout
-        )
-    }
-
-    fileprivate func subrateChange(_ status: HCIStatus, _ subrate: SubrateIndication) -> LESubrateChange {
-        .init(
-            status: status,
-            handle: handle,
-            factor: subrate.factor,
-            latency: control.timing.latency,
-            continuation: subrate.continuation,
-            supervisionTimeout: control.timing.timeout
-        )
-    }
-
-    fileprivate func parameterRequest(_ asked: ConnectionParameters) -> LERemoteConnectionParameterRequest {
-        .init(
-            handle: handle,
-            intervalMin: asked.intervalMin,
-            intervalMax: asked.intervalMax,
-            maxLatency: asked.latency,
-            supervisionTimeout: asked.timeout
-        )
     }
 }

@@ -15,7 +15,7 @@ package final class VirtualController {
         .dataLengthExtension, .phy2M, .phyCoded, .extendedAdvertising, .channelSelectionAlgorithm2,
         .minimumUsedChannels, .sleepClockAccuracyUpdates, .privacy, .extendedScannerFilterPolicies,
         .remotePublicKeyValidation, .connectionSubrating, .periodicAdvertising, .periodicSyncTransferSender,
-        .periodicSyncTransferRecipient,
+        .periodicSyncTransferRecipient, .periodicResponsesAdvertiser, .periodicResponsesScanner,
     ]
 
     /// What the controller is like.

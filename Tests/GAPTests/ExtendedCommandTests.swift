@@ -46,6 +46,18 @@ import Testing
         )
     }
 
+    @Test("a controller is never asked to leave duplicates out, since some leave out what is none (quirk 11)")
+    func duplicatesAreNeverLeftOut() {
+        for generation in [CommandGeneration.legacy, .extended] {
+            let commands = ScanCommands(generation: generation, settings: .attentive, ownAddress: OwnAddress(.none))
+            let filters = (commands.start + commands.stop).compactMap { command in
+                (command as? LESetScanEnable)?.filterDuplicates
+                    ?? (command as? LESetExtendedScanEnable)?.filterDuplicates
+            }
+            #expect(filters == [.disabled, .disabled])
+        }
+    }
+
     @Test func aLegacyAdvertisementGoesOutInLegacyPackets() throws {
         let bench = try Bench()
         let set = bench.advertiser.addSet()

@@ -122,6 +122,15 @@ import Testing
         ([.periodicAdvertising], [.periodicSyncEstablished, .periodicReport, .periodicSyncLost]),
         ([.periodicSyncTransferRecipient], [.periodicSyncTransferReceived]),
         ([.connectionSubrating], [.subrateChange]),
+        ([.periodicResponsesScanner], [.periodicSyncEstablishedV2, .periodicReportV2]),
+        (
+            [.periodicResponsesScanner, .periodicSyncTransferRecipient],
+            [
+                .periodicSyncEstablishedV2, .periodicReportV2, .periodicSyncTransferReceived,
+                .periodicSyncTransferReceivedV2,
+            ]
+        ),
+        ([.periodicResponsesAdvertiser], [.periodicSubeventDataRequest, .periodicResponseReport]),
         // What the host has no use for, it does not ask for.
         ([.connectedIsochronousCentral, .powerControlRequest, .periodicSyncTransferSender], []),
     ]

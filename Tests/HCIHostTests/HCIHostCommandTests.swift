@@ -70,6 +70,36 @@ import Testing
         #expect(bench.host.counters.unexpectedAnswers == 1)
     }
 
+    @Test(
+        "a controller has its time for an answer from when its line is open, as while a driver loads its firmware first"
+    )
+    func timeForAnAnswerBeginsWhenTheLineIsOpen() {
+        let bench = Bench()
+        bench.transport.isOpening = true
+        bench.controller.reaction = { _ in .silence }
+        bench.host.start()
+        bench.run(.seconds(24.5))
+        #expect(bench.transport.commands == ["Reset"] && bench.states == [.starting])
+        bench.transport.isOpening = false
+        // What is seen is up to a second late.
+        bench.run(CommandQueue.resetTimeout)
+        #expect(bench.states == [.starting])
+        bench.run(HCIHost.openingLook)
+        #expect(bench.error == .commandTimedOut(Reset.opcode))
+    }
+
+    @Test func aLineThatNeverOpensIsAwaitedForSoLong() {
+        let bench = Bench()
+        bench.transport.isOpening = true
+        bench.controller.reaction = { _ in .silence }
+        bench.host.start()
+        let patience = HCIHost.openingLook * HCIHost.maximumOpeningLooks + CommandQueue.resetTimeout
+        bench.run(patience - .seconds(1))
+        #expect(bench.states == [.starting])
+        bench.run(.seconds(1))
+        #expect(bench.error == .commandTimedOut(Reset.opcode))
+    }
+
     @Test("AB-H06: a reset that fails too keeps both causes")
     func aResetThatFailsTooKeepsBothCauses() {
         let bench = Bench()

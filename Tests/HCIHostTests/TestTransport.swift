@@ -15,6 +15,7 @@ final class TestTransport: HCITransport {
     var isClosed = false
     var place = ""
     var maximumACLPayload: Int?
+    var isOpening = false
 
     init(loop: VirtualEventLoop) {
         self.loop = loop

@@ -151,6 +151,9 @@ enum PacketVectors {
         event | LE Periodic Advertising Report [v1] | 292a 2b d4 ff 02 0401020304
         event | LE Periodic Advertising Sync Lost | 292a
         event | LE Periodic Advertising Sync Transfer Received [v1] | 3e 292a 3031 3233 2b 01 303132333435 02 2c2d 05
+        event | LE Periodic Advertising Sync Established [v2] | 3e 3031 32 01 333435363738 02 393a 3b 3c 3d 3e 3f
+        event | LE Periodic Advertising Report [v2] | 3031 ce cd 02 3435 36 01 043738393a
+        event | LE Periodic Advertising Sync Transfer Received [v2] | 3e 3031 3233 3435 36 01 3738393a3b3c 02 3d3e 3f 40 41 42 43
         """
 
     /// For the packets that Bumble does not encode: the same, with the widths and the order of the fields taken from
@@ -188,7 +191,8 @@ enum PacketVectors {
         """
 
     /// For what neither describes as the specification does (Core Vol 4 Part E 7.3.93, 7.3.94, 7.8.20): by the structures
-    /// of Zephyr's `hci_types.h` and of NimBLE's `hci_common.h`.
+    /// of Zephyr's `hci_types.h` and of NimBLE's `hci_common.h`. So are the packets of periodic advertising with responses
+    /// (7.8.61, 7.8.125 to 7.8.127, 7.7.65.36, 7.7.65.37).
     static let zephyr = """
         command | Read Authenticated Payload Timeout | 2122
         response | Read Authenticated Payload Timeout | 00 2324 2526
@@ -200,6 +204,16 @@ enum PacketVectors {
         response | LE Periodic Advertising Sync Transfer | 00 2425
         response | LE Periodic Advertising Set Info Transfer | 00 2627
         response | LE Set Periodic Advertising Sync Transfer Parameters | 00 2829
+        command | LE Set Periodic Advertising Parameters [v2] | 21 2223 2425 2627 28 29 2a 2b 2c
+        response | LE Set Periodic Advertising Parameters [v2] | 00 21
+        command | LE Set Periodic Advertising Subevent Data | 21 02 22 23 24 03252627 28 29 2a 012c
+        response | LE Set Periodic Advertising Subevent Data | 00 21
+        command | LE Set Periodic Advertising Response Data | 2122 2324 25 26 27 0328292a
+        response | LE Set Periodic Advertising Response Data | 00 2122
+        command | LE Set Periodic Sync Subevent | 2122 2324 03252627
+        response | LE Set Periodic Sync Subevent | 00 2122
+        event | LE Periodic Advertising Subevent Data Request | 21 22 23
+        event | LE Periodic Advertising Response Report | 21 22 01 02 23 24 25 26 27 022829 2a 2b 2c 2d 2e 012f
         command | LE Set Resolvable Private Address Timeout [v2] | 2b2c 2d2e
         response | LE Read All Local Supported Features | 00 01 05080b0e1114171a1d202326292c2f3235383b3e4144474a4d505356595c5f6265686b6e7174777a7d808386898c8f9295989b9ea1a4a7aaadb0b3b6b9bcbfc2c5c8cbced1d4d7dadde0e3e6e9eceff2f5f8fbfe0104070a0d101316191c1f2225282b2e3134373a3d404346494c4f5255585b5e6164676a6d707376797c7f8285888b8e9194979a9da0a3a6a9acafb2b5b8bbbec1c4c7cacdd0d3d6d9dcdfe2e5e8ebeef1f4f7fafd000306090c0f1215181b1e2124272a2d303336393c3f4245484b4e5154575a5d606366696c6f7275787b7e8184878a8d909396999c9fa2a5a8abaeb1b4b7babdc0c3c6c9cccfd2d5d8dbdee1e4e7ea
         """
@@ -294,6 +308,10 @@ enum PacketVectors {
         LE Set Extended Advertising Parameters [v2] | 207f | 462
         LE Extended Create Connection [v2] | 2085 | 470
         LE Set Periodic Advertising Parameters [v1] | 203e | 372
+        LE Set Periodic Advertising Parameters [v2] | 2086 | 471
+        LE Set Periodic Advertising Subevent Data | 2082 | 465
+        LE Set Periodic Advertising Response Data | 2083 | 466
+        LE Set Periodic Sync Subevent | 2084 | 467
         LE Set Periodic Advertising Data | 203f | 373
         LE Set Periodic Advertising Enable | 2040 | 374
         LE Periodic Advertising Create Sync | 2044 | 380

@@ -256,4 +256,49 @@ import Testing
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try Data(file).write(to: folder.appendingPathComponent("train.air.pcap"))
     }
+
+    // AUX_SYNC_SUBEVENT_IND and AUX_SYNC_SUBEVENT_RSP, a connection out of a subevent, and LL_PERIODIC_SYNC_WR_IND over it.
+    @Test func aTrainWithResponsesIsCaptured() throws {
+        let world = World()
+        var writer = AirCaptureWriter(unixMicrosecondsAtZero: 978_307_200_000_000)
+        var file = writer.header
+        var kinds: [UInt16: Int] = [:]
+        world.sniff {
+            let record = writer.record($0)
+            kinds[flags(record) & 0x3380, default: 0] += 1
+            file += record
+        }
+        let (advertiser, listener) = (world.host(), world.host(at: 1))
+        // AD structures, which tshark reads.
+        let parameters = LESetPeriodicAdvertisingParametersV2.sample(properties: .includeTxPower)
+        let status = advertiser.advertiseResponsively(parameters, on: world, data: { [5, 0xFF, 0xFF, 0xFF, 0x53, $0] })
+        #expect(status == .success)
+        listener.unmask(TestHost.newestForms)
+        listener.scanExtended()
+        listener.synchronize(to: advertiser.address)
+        #expect(world.run(upTo: .seconds(5)) { !listener.newTrains.isEmpty })
+        let sync = try #require(listener.newTrains.first).v1.sync
+        listener.send(LESetExtendedScanEnable(isEnabled: false, filterDuplicates: .disabled, duration: 0, period: 0))
+        let chosen = listener.listen(to: sync, [1, 2], properties: .includeTxPower, on: world) {
+            $0.answer([5, 0xFF, 0xFF, 0xFF, 0x52, $0.periodicSubevent], slot: 1)
+        }
+        #expect(chosen == .success)
+        world.run(.seconds(1))
+        var command = LEExtendedCreateConnectionV2()
+        (command.set, command.periodicSubevent) = (0, 2)
+        (command.v1.peerAddress, command.v1.le1M) = (listener.address, .standard)
+        #expect(advertiser.send(command) == .success)
+        world.run(.seconds(1))
+        let handle = try #require(advertiser.newConnections.first).v1.handle
+        advertiser.send(LEReadRemoteFeatures(handle: handle))
+        world.run(.milliseconds(300))
+        let told = LEPeriodicAdvertisingSetInfoTransfer(handle: handle, serviceData: 0x0304, set: 0)
+        #expect(advertiser.send(told) == .success)
+        world.run(.milliseconds(300))
+        #expect((kinds[0x2080] ?? 0) >= 80 && (kinds[0x0080] ?? 0) >= 10)
+        #expect((kinds[0x0100] ?? 0) >= 10 && (kinds[0x0180] ?? 0) >= 10)
+        let folder = URL(fileURLWithPath: ".build/captures")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data(file).write(to: folder.appendingPathComponent("responses.air.pcap"))
+    }
 }

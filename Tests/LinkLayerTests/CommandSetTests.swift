@@ -106,11 +106,16 @@ private let neither: [HCIPacket] = [
     }
 
     // Where periodic advertising is not there: LE Set Periodic Advertising Parameters, Data, Enable, Create Sync, ...
-    @Test(arguments: [0x3E, 0x3F, 0x40, 0x44, 0x45, 0x46, 0x47, 0x48, 0x49, 0x4A, 0x59, 0x5A, 0x5C] as [UInt8])
+    @Test(
+        arguments: [
+            0x3E, 0x3F, 0x40, 0x44, 0x45, 0x46, 0x47, 0x48, 0x49, 0x4A, 0x59, 0x5A, 0x5C, 0x82, 0x83, 0x84, 0x85, 0x86,
+        ] as [UInt8]
+    )
     func periodicAdvertisingIsUnknown(command: UInt8) {
         let host = World().host {
             $0.features.subtract([
                 .periodicAdvertising, .periodicSyncTransferSender, .periodicSyncTransferRecipient,
+                .periodicResponsesAdvertiser, .periodicResponsesScanner,
             ])
         }
         #expect(host.send(HCIPacket(.command, [command, 0x20, 0])) == .unknownCommand)

@@ -69,6 +69,12 @@ import Testing
 
     // MARK: Malformed, unknown and unsupported PDUs (2.4.2)
 
+    private static let respondingTrain: PeriodicSyncIndication = {
+        var pdu = PeriodicSyncIndication()
+        pdu.responses = ResponseTiming()
+        return pdu
+    }()
+
     /// Every PDU that is known, in a good shape.
     static let pdus: [ControlPDU] = [
         .connectionUpdate(.init()), .channelMap(.init()), .terminate(.init()), .unknown(.init()),
@@ -79,6 +85,7 @@ import Testing
         .clockAccuracyRequest(.init()), .clockAccuracyResponse(.init()), .encryptionRequest(.init()),
         .encryptionResponse(.init()), .startEncryptionRequest, .startEncryptionResponse, .pauseEncryptionRequest,
         .pauseEncryptionResponse, .subrateRequest(.init()), .subrateIndication(.init()), .periodicSync(.init()),
+        .periodicSync(respondingTrain),
     ]
 
     @Test(arguments: pdus.indices, [ConnectionEvent.Role.central, .peripheral])
@@ -94,10 +101,10 @@ import Testing
         #expect(machine.receive(PacketBuffer(Array(bytes) + [0])) == expected)
     }
 
-    // Power control, isochronous channels, constant tones, trains with responses: the type is echoed.
+    // Power control, isochronous channels, constant tones: the type is echoed.
     @Test(
         arguments: [
-            0x1A, 0x1B, 0x1F, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x28, 0x29, 0x2A, 0xFF,
+            0x1A, 0x1B, 0x1F, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x28, 0x29, 0x2B, 0xFF,
         ] as [UInt8]
     )
     func unknownPDUsAreEchoed(opcode: UInt8) {
@@ -108,7 +115,7 @@ import Testing
         }
         let clear: LEFeatures = [
             .powerControlRequest, .connectedIsochronousCentral, .connectedIsochronousPeripheral,
-            .connectionCTERequest, .periodicResponsesAdvertiser, .channelClassification,
+            .connectionCTERequest, .channelClassification,
         ]
         #expect(VirtualController.supportedFeatures.isDisjoint(with: clear))
     }

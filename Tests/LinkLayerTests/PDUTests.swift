@@ -44,7 +44,7 @@ private let controlPDUs: [ControlPDU] = [
     .clockAccuracyResponse(.init(7)), .encryptionRequest(.init()), .encryptionResponse(.init()),
     .startEncryptionRequest, .startEncryptionResponse, .pauseEncryptionRequest, .pauseEncryptionResponse,
     .subrateRequest(.init(factorMin: 2, factorMax: 9, maxLatency: 3, continuation: 1, timeout: 400)),
-    .subrateIndication(.init()), .periodicSync(train),
+    .subrateIndication(.init()), .periodicSync(train), .periodicSync(respondingTrain),
 ]
 
 private let train: PeriodicSyncIndication = {
@@ -54,6 +54,13 @@ private let train: PeriodicSyncIndication = {
     pdu.sync.offset = 6_000
     (pdu.sync.interval, pdu.sync.map, pdu.sync.accuracy) = (80, .init(bits: 0x1F_0000_00FF), .init(code: 6))
     (pdu.sync.accessAddress, pdu.sync.crcInit, pdu.sync.counter) = (0x5065_4BB1, 0x12_3456, 0x090A)
+    return pdu
+}()
+
+private let respondingTrain: PeriodicSyncIndication = {
+    var pdu = train
+    let timing = LESubeventTiming(subevents: 4, interval: 20, responseSlotDelay: 8, responseSlotSpacing: 16)
+    pdu.responses = ResponseTiming(accessAddress: 0x7182_93A4, timing: timing)
     return pdu
 }()
 
@@ -151,7 +158,32 @@ private let train: PeriodicSyncIndication = {
             0x12, 0x0A, 0x09, 0x04, 0x03, 0x06, 0x05, 0xBB, 0x02, 0x06, 0x05, 0x04, 0x03, 0x02, 0xC1, 0x08, 0x07,
         ]
         #expect(Array(ControlPDU.periodicSync(train).encoded()) == octets)
-        #expect(octets.count == ControlPDU.maximumOctets)
+        // 2.4.2.41: the same, then RspAA, numSubevents, subeventInterval, responseSlotDelay, responseSlotSpacing.
+        let responding = [0x2A] + octets.dropFirst() + [0xA4, 0x93, 0x82, 0x71, 4, 20, 8, 16]
+        #expect(Array(ControlPDU.periodicSync(respondingTrain).encoded()) == responding)
+        #expect(responding.count == ControlPDU.maximumOctets)
+        // Neither is the other.
+        #expect(throws: PacketError.self) { try ControlPDU(reading: PacketBuffer([0x2A] + octets.dropFirst())) }
+        #expect(throws: PacketError.self) { try ControlPDU(reading: PacketBuffer([0x1C] + responding.dropFirst())) }
+    }
+
+    // CSS Part A 1.24, and the AD type of the Assigned Numbers.
+    @Test func responseTimingLaidOutAsInTheSpecification() throws {
+        let responses = try #require(respondingTrain.responses)
+        let octets: PacketBuffer = [9, 0x32, 0xA4, 0x93, 0x82, 0x71, 4, 20, 8, 16]
+        #expect(responses.controllerData == octets)
+        #expect(try ResponseTiming.find(in: octets) == responses)
+        let behind = PacketBuffer([3, 0x28, 1, 2] + octets.bytes + [2, 0x2C, 1])
+        #expect(try ResponseTiming.find(in: behind) == responses)
+        #expect(try ResponseTiming.find(in: []) == nil && ResponseTiming.find(in: [3, 0x28, 1, 2]) == nil)
+        #expect(try ResponseTiming.find(in: [0, 0]) == nil)
+        let bytes = octets.bytes
+        let hostile: [[UInt8]] = [
+            [8] + bytes[1..<9], [10] + bytes[1...] + [0], [9, 0x32, 1], [200, 0x28],
+        ]
+        for bad in hostile {
+            #expect(throws: PacketError.self, "\(bad)") { try ResponseTiming.find(in: PacketBuffer(bad)) }
+        }
     }
 
     @Test func subratePDUsLaidOutAsInTheSpecification() {

@@ -562,7 +562,7 @@ private let cases: [CommandCase] = [
         pair.world.run(.seconds(2))
         for change: (inout PeriodicSyncIndication) -> Void in [
             { $0.sync.interval = 5 }, { $0.sync.map = .init(bits: 1) }, { $0.sync.offset = 0 }, { $0.phy = [] },
-            { $0.phy = [.le1M, .le2M] }, { $0.phy = .init(rawValue: 8) },
+            { $0.phy = [.le1M, .le2M] }, { $0.phy = .init(rawValue: 8) }, { $0.responses = ResponseTiming() },
         ] {
             var bad = pdu
             change(&bad)
@@ -570,6 +570,23 @@ private let cases: [CommandCase] = [
             #expect(pair.central.controller.synchronizer.count == 0)
         }
         _ = advertiser
+    }
+
+    // The clocks of three devices are in it: whoever is told reckons with the worse of the two others.
+    @Test(arguments: [(2, 5, 2), (6, 1, 1)] as [(UInt8, UInt8, UInt8)])
+    func theWorseClockCounts(teller: UInt8, train: UInt8, reckoned: UInt8) throws {
+        let pair = try pair()
+        let advertiser = stranger(pair)
+        let periodic = try #require(advertiser.controller.advertisers[0]?.train)
+        let link = try #require(pair.peripheralLink)
+        let event = periodic.event(after: pair.world.loop.now)
+        var pdu = pair.peripheral.controller.indication(of: periodic.syncInfo(at:offset:), at: event, on: link)
+        (pdu.sid, pdu.advertiser, pdu.phy) = (3, advertiser.address, .le1M)
+        (pdu.accuracy, pdu.sync.accuracy) = (ClockAccuracy(code: teller), ClockAccuracy(code: train))
+        #expect(link.request(.periodicSync(pdu)))
+        let sync = try told(pair).sync
+        let follower = try #require(pair.central.controller.synchronizer.follower(sync))
+        #expect(follower.train.uncertainty.code == reckoned && follower.train.sync.accuracy.code == train)
     }
 
     @Test func commandsThatCannotBe() throws {

@@ -20,6 +20,13 @@ import Testing
         return found
     }
 
+    @Test func whatTheCentralSaysCounts() {
+        var pdu = SubrateIndication()
+        (pdu.factor, pdu.continuation) = (5, 4)
+        let subrating = Subrating(pdu, near: 0)
+        #expect(subrating.factor == 5 && subrating.continuation == 4)
+    }
+
     // The example of 5.1.19, figure 5.5.
     @Test func whileThePeripheralDoesNotKnowBothAreUsed() {
         let old = subrating(factor: 5, base: 32, near: 42)
@@ -97,6 +104,8 @@ import Testing
         #expect(machine.subrateAcknowledged() == [.applySubrate(pdu), .report(.subrate(.success, known))])
         #expect(machine.timing.timeout == 400 && machine.timing.latency == 1 && machine.local == nil)
         #expect(machine.subrateAcknowledged().isEmpty)
+        // What the central has wanted last is what it takes of the peripheral from now on (5.1.20).
+        #expect(machine.acceptableSubrate == request(2...10, latency: 1, continuation: 30))
     }
 
     @Test func thePeripheralAsksAndTakesWhatTheCentralDecides() {

@@ -19,7 +19,7 @@ package struct RandomFields: FieldCoder {
     }
 
     private func isCount(_ name: String) -> Bool {
-        ["Num_Reports", "Num_Handles", "Num_Sets"].contains(name)
+        ["Num_Reports", "Num_Handles", "Num_Sets", "Num_Subevents", "Num_Responses"].contains(name)
     }
 
     package mutating func uint24(_ name: String, _ value: inout UInt32) {

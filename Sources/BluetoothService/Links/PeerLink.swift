@@ -258,9 +258,9 @@ extension PeerLink {
     }
 
     private func readName(_ done: @escaping () -> Void) {
-        client.readValues(of: GATTUUID.deviceName) { [weak self] result in
+        client.readValue(of: GATTUUID.deviceName) { [weak self] result in
             defer { done() }
-            guard let self, case .success(let values) = result, let value = values.first?.value else { return }
+            guard let self, case .success(let value?) = result.map({ $0?.value }) else { return }
             let before = system.peers[peer]?.name
             let name = String(decoding: value, as: UTF8.self)
             system.setName(name, of: peer)

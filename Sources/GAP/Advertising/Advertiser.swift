@@ -68,7 +68,27 @@ package final class Advertiser: AdvertisingUser {
     }
 
     /// The controller is another one than it seemed.
-    func renewed(_ controller: ControllerInformation) { self.controller = controller }
+    func renewed(_ controller: ControllerInformation) {
+        self.controller = controller
+        reviewWishes()
+    }
+
+    /// Whether something is wanted on the air that the commands of version 4.0 cannot say.
+    var needsExtendedCommands: Bool {
+        let wanted = activeSets.compactMap(\.wanted)
+        return wanted.count > 1 || wanted.contains { $0.packets != .legacy }
+    }
+
+    /// The resolvable private address that is shown, or would be but for a pause; nil when there is none.
+    var resolvableAddress: BluetoothAddress? {
+        guard let set = activeSets.first(where: { $0.wish?.address == .device }) else { return nil }
+        return generation == .extended ? set.resolvableAddress : privacy?.sharedResolvableAddress
+    }
+
+    /// Goes on with an address that was shared until now.
+    func keep(_ address: BluetoothAddress) {
+        activeSets.first { $0.wish?.address == .device }?.keep(address)
+    }
 
     /// Whether a set is on the air, or about to be.
     var isBusy: Bool { activeSets.contains { $0.isOnAir } }
@@ -160,7 +180,7 @@ extension Advertiser {
         guard let privacy else { return }
         let wishes = activeSets.compactMap(\.wish)
         privacy.setTargets(wishes.compactMap(\.target))
-        guard generation == .legacy else { return }
+        guard generation == .legacy else { return privacy.declare(.none, of: .advertiser) }
         switch wishes.first?.address {
         case .device?: privacy.declare(.recognisable, of: .advertiser)
         case .nonResolvablePrivate?: privacy.declare(.nonResolvable, of: .advertiser)

@@ -221,6 +221,20 @@ extension AdvertisingSet {
         }
         guard let kind, privateAddress == nil else { return }
         privateAddress = advertiser.privacy?.drawAddress(kind) ?? .nonResolvablePrivate(advertiser.random)
+        scheduleAddressChange()
+    }
+
+    /// Its resolvable private address; nil when it has none of its own.
+    var resolvableAddress: BluetoothAddress? { privateKind == .resolvable ? privateAddress : nil }
+
+    /// Goes on with a resolvable private address, as if it had drawn it now.
+    func keep(_ address: BluetoothAddress) {
+        endAddressChange()
+        (privateAddress, privateKind) = (address, .resolvable)
+        scheduleAddressChange()
+    }
+
+    private func scheduleAddressChange() {
         let interval = advertiser.privacy?.interval ?? GAPTimer.privateAddressInterval
         addressChange = advertiser.loop.schedule(after: interval) { [weak self] in
             self?.privateAddress = nil

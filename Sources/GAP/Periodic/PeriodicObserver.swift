@@ -22,6 +22,19 @@ package final class PeriodicObserver {
         package var interval: UInt16
         /// The PHY.
         package var phy: LEPHY
+        /// How its events are divided; all zeros for a train without responses.
+        package var timing = LESubeventTiming()
+
+        /// Whether it has subevents, and others may respond.
+        package var hasSubevents: Bool { timing.subevents > 0 }
+    }
+
+    /// Where in a train with responses something was heard.
+    package struct Place: Hashable, Sendable {
+        /// paEventCounter.
+        package var event: UInt16
+        /// The subevent.
+        package var subevent: UInt8
     }
 
     /// How a train is followed.
@@ -47,6 +60,8 @@ package final class PeriodicObserver {
 
     /// Called with what a train says; `false` when its end was not heard.
     package var onData: ((Train, PacketBuffer, _ isWhole: Bool) -> Void)?
+    /// Called with what a subevent says that was chosen; `false` when its end was not heard.
+    package var onSubevent: ((Train, Place, PacketBuffer, _ isWhole: Bool) -> Void)?
     /// Called when a train has not been heard for too long.
     package var onLost: ((Train) -> Void)?
     /// Called when a peer has told of a train and it is followed, or could not be.
@@ -54,7 +69,7 @@ package final class PeriodicObserver {
     /// The trains that are followed.
     package private(set) var followed: [UInt16: Train] = [:]
 
-    private unowned let access: GenericAccess
+    unowned let access: GenericAccess
     private var parts: [UInt16: PacketBuffer] = [:]
     private var waiting: ((Result<Train, GAPError>) -> Void)?
 
@@ -62,9 +77,18 @@ package final class PeriodicObserver {
         self.access = access
         let host = access.host
         host.onEvent(LEPeriodicAdvertisingSyncEstablished.self) { [weak self] in self?.established($0) }
-        host.onEvent(LEPeriodicAdvertisingReport.self) { [weak self] in self?.reported($0) }
+        host.onEvent(LEPeriodicAdvertisingSyncEstablishedV2.self) { [weak self] in self?.established($0.v1, $0.timing) }
+        host.onEvent(LEPeriodicAdvertisingReport.self) { [weak self] in
+            self?.reported($0.sync, $0.dataStatus, $0.data, nil)
+        }
+        host.onEvent(LEPeriodicAdvertisingReportV2.self) { [weak self] in
+            let isOfSubevent = $0.periodicSubevent != LEPeriodicAdvertisingReportV2.noSubevent
+            let place = Place(event: $0.event, subevent: $0.periodicSubevent)
+            self?.reported($0.sync, $0.dataStatus, $0.data, isOfSubevent ? place : nil)
+        }
         host.onEvent(LEPeriodicAdvertisingSyncLost.self) { [weak self] in self?.lost($0.sync) }
         host.onEvent(LEPeriodicAdvertisingSyncTransferReceived.self) { [weak self] in self?.told($0) }
+        host.onEvent(LEPeriodicAdvertisingSyncTransferReceivedV2.self) { [weak self] in self?.told($0.v1, $0.timing) }
     }
 
     // MARK: By scanning
@@ -180,7 +204,10 @@ package final class PeriodicObserver {
 
     // MARK: From the controller
 
-    private func established(_ event: LEPeriodicAdvertisingSyncEstablished) {
+    private func established(
+        _ event: LEPeriodicAdvertisingSyncEstablished,
+        _ timing: LESubeventTiming = LESubeventTiming()
+    ) {
         guard waiting != nil else { return }
         switch event.status {
         case .success:
@@ -189,7 +216,8 @@ package final class PeriodicObserver {
                 advertiser: event.address,
                 sid: event.sid,
                 interval: event.interval,
-                phy: event.phy
+                phy: event.phy,
+                timing: timing
             )
             remember(train)
             finish(.success(train))
@@ -198,7 +226,10 @@ package final class PeriodicObserver {
         }
     }
 
-    private func told(_ event: LEPeriodicAdvertisingSyncTransferReceived) {
+    private func told(
+        _ event: LEPeriodicAdvertisingSyncTransferReceived,
+        _ timing: LESubeventTiming = LESubeventTiming()
+    ) {
         let link = access.links.first { $0.connection.handle == event.handle }
         guard event.status == .success else {
             onTold?(.failure(.rejected(event.status)), link, event.serviceData)
@@ -209,22 +240,28 @@ package final class PeriodicObserver {
             advertiser: event.address,
             sid: event.sid,
             interval: event.interval,
-            phy: event.phy
+            phy: event.phy,
+            timing: timing
         )
         remember(train)
         onTold?(.success(train), link, event.serviceData)
     }
 
-    private func reported(_ event: LEPeriodicAdvertisingReport) {
-        guard let train = followed[event.sync] else { return }
-        var data = parts.removeValue(forKey: event.sync) ?? []
-        guard data.count + event.data.count <= Self.maximumData else { return }
-        data.append(contentsOf: event.data)
-        guard event.dataStatus != .moreToCome else {
-            parts[event.sync] = data
+    /// Data of a train, or a part of them, with where they were heard in one with responses.
+    private func reported(_ sync: UInt16, _ status: LEPeriodicDataStatus, _ piece: PacketBuffer, _ place: Place?) {
+        guard let train = followed[sync] else { return }
+        var data = parts.removeValue(forKey: sync) ?? []
+        guard data.count + piece.count <= Self.maximumData, status != .lost else { return }
+        data.append(contentsOf: piece)
+        guard status != .moreToCome else {
+            parts[sync] = data
             return
         }
-        onData?(train, data, event.dataStatus == .complete)
+        if let place {
+            onSubevent?(train, place, data, status == .complete)
+        } else {
+            onData?(train, data, status == .complete)
+        }
     }
 
     private func lost(_ handle: UInt16) {

@@ -175,8 +175,8 @@ extension Central {
 extension GATTClient {
     /// Reads the name in the peer's Generic Access service (Core Vol 3 Part C 12.1), in parts if it is long.
     package func readDeviceName(_ completion: @escaping (Result<String, GAPError>) -> Void) {
-        readValues(of: GATTUUID.deviceName) { [weak self] result in
-            guard let self, case .success(let values) = result, let found = values.first else {
+        readValue(of: GATTUUID.deviceName) { [weak self] result in
+            guard let self, case .success(let found?) = result else {
                 return completion(.failure(Self.nameError(result)))
             }
             // A first answer carries the value up to the MTU less 4 (Core Vol 3 Part F 3.4.4.2).
@@ -189,16 +189,16 @@ extension GATTClient {
         String(decoding: octets, as: UTF8.self)
     }
 
-    private static func nameError(_ result: Result<[RemoteValue], GATTError>) -> GAPError {
+    private static func nameError(_ result: Result<RemoteValue?, GATTError>) -> GAPError {
         if case .failure(.bearer(.closed)) = result { .linkLost(.unknownConnection) } else { .notFound }
     }
 
     /// Reads whether the peer resolves the addresses that it is advertised to by (Core Vol 3 Part C 12.4). One without the
     /// characteristic does not.
     package func readCentralAddressResolution(_ completion: @escaping (Result<Bool, GAPError>) -> Void) {
-        readValues(of: GATTUUID.centralAddressResolution) { result in
+        readValue(of: GATTUUID.centralAddressResolution) { result in
             switch result {
-            case .success(let values): completion(.success(values.first?.value == [1]))
+            case .success(let found): completion(.success(found?.value == [1]))
             case .failure(.bearer(.closed)): completion(.failure(.linkLost(.unknownConnection)))
             case .failure: completion(.success(false))
             }

@@ -96,6 +96,7 @@ package enum HCICommandRegistry {
         LESetDefaultSubrate.self,
         LESubrateRequest.self,
         LESetPeriodicAdvertisingParameters.self,
+        LESetPeriodicAdvertisingParametersV2.self,
         LESetPeriodicAdvertisingData.self,
         LESetPeriodicAdvertisingEnable.self,
         LEPeriodicAdvertisingCreateSync.self,
@@ -110,6 +111,9 @@ package enum HCICommandRegistry {
         LEPeriodicAdvertisingSetInfoTransfer.self,
         LESetPeriodicAdvertisingSyncTransferParameters.self,
         LESetDefaultPeriodicAdvertisingSyncTransferParameters.self,
+        LESetPeriodicAdvertisingSubeventData.self,
+        LESetPeriodicAdvertisingResponseData.self,
+        LESetPeriodicSyncSubevent.self,
     ]
 
     private static let byOpcode = Dictionary(uniqueKeysWithValues: all.map { ($0.opcode, $0) })

@@ -43,6 +43,11 @@ package enum HCIEventRegistry {
         LEPeriodicAdvertisingReport.self,
         LEPeriodicAdvertisingSyncLost.self,
         LEPeriodicAdvertisingSyncTransferReceived.self,
+        LEPeriodicAdvertisingSyncEstablishedV2.self,
+        LEPeriodicAdvertisingReportV2.self,
+        LEPeriodicAdvertisingSyncTransferReceivedV2.self,
+        LEPeriodicAdvertisingSubeventDataRequest.self,
+        LEPeriodicAdvertisingResponseReport.self,
         LESubrateChange.self,
     ]
 

@@ -115,6 +115,18 @@ package struct LEEventMask: WireFlags {
     package static let requestPeerSCAComplete = bit(30)
     /// LE Subrate Change.
     package static let subrateChange = bit(34)
+    /// LE Periodic Advertising Sync Established, version 2.
+    package static let periodicSyncEstablishedV2 = bit(35)
+    /// LE Periodic Advertising Report, version 2.
+    package static let periodicReportV2 = bit(36)
+    /// LE Periodic Advertising Sync Transfer Received, version 2.
+    package static let periodicSyncTransferReceivedV2 = bit(37)
+    /// LE Periodic Advertising Subevent Data Request.
+    package static let periodicSubeventDataRequest = bit(38)
+    /// LE Periodic Advertising Response Report.
+    package static let periodicResponseReport = bit(39)
+    /// LE Enhanced Connection Complete, version 2.
+    package static let enhancedConnectionCompleteV2 = bit(40)
 
     /// What a controller sends when nobody set a mask: the five events of version 4.0.
     package static let initial = LEEventMask(rawValue: 0x1F)
@@ -149,5 +161,11 @@ package struct LEEventMask: WireFlags {
         (.periodicSyncTransferReceived, "periodic sync transfer received"),
         (.requestPeerSCAComplete, "request peer SCA complete"),
         (.subrateChange, "subrate change"),
+        (.periodicSyncEstablishedV2, "periodic sync established v2"),
+        (.periodicReportV2, "periodic report v2"),
+        (.periodicSyncTransferReceivedV2, "periodic sync transfer received v2"),
+        (.periodicSubeventDataRequest, "periodic subevent data request"),
+        (.periodicResponseReport, "periodic response report"),
+        (.enhancedConnectionCompleteV2, "enhanced connection complete v2"),
     ]
 }

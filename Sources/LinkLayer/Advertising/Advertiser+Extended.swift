@@ -22,6 +22,7 @@ extension Advertiser {
         var set = set
         if set.syncInfo != nil {
             set.syncInfo = train?.syncInfo(from: begin + .microseconds(ExtendedEvent.segmentStart(of: set)))
+            set.responses = train?.responses
         }
         play(
             ExtendedEvent(set, isPrecise: isPrecise, channels: &secondary, place: placement(from: begin)),

@@ -34,6 +34,8 @@ struct AdvertisingSet {
     var addressChanges: LEAddressChangeReasons = []
     /// Where the periodic advertising of the set is, if it has any.
     var syncInfo: SyncInfo?
+    /// How the events of that are divided, if others may respond.
+    var responses: ResponseTiming?
     /// The transmit power in dBm.
     var txPower: Int8 = 0
     /// Whether the controller knows channel selection algorithm #2.

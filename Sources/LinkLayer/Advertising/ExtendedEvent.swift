@@ -100,7 +100,10 @@ extension AdvertisingSet {
         if !isAnonymous { header.advertiser = ownAddress }
         if isDirected { header.target = airTarget }
         header.info = info
-        if canBePeriodic { header.sync = syncInfo }
+        if canBePeriodic, let syncInfo {
+            header.sync = syncInfo
+            header.controllerData = responses?.controllerData ?? []
+        }
         if parameters.properties.contains(.includeTxPower) { header.txPower = txPower }
         return header
     }

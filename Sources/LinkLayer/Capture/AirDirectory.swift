@@ -10,7 +10,7 @@ enum AirFrameKind: Hashable {
     case auxiliary
     /// AUX_CHAIN_IND.
     case chain
-    /// AUX_SYNC_IND.
+    /// AUX_SYNC_IND, AUX_SYNC_SUBEVENT_IND or AUX_SYNC_SUBEVENT_RSP.
     case sync
     /// AUX_SCAN_RSP.
     case scanResponse
@@ -53,7 +53,7 @@ struct AirDirectory {
     mutating func classify(_ sniffed: SniffedFrame) -> AirFrameKind {
         let frame = sniffed.frame
         guard frame.accessAddress == AdvertisingPDU.accessAddress else {
-            if let next = trains[frame.accessAddress] { return periodic(frame, next) }
+            if let next = trains[frame.accessAddress] { return periodic(sniffed, next) }
             guard let central = centrals[frame.accessAddress] else { return .unspecified }
             return central == sniffed.sender ? .fromCentral : .fromPeripheral
         }
@@ -99,9 +99,21 @@ struct AirDirectory {
             case .extended(let body)? = try? AdvertisingPDU(reading: PacketBuffer(pdu)), let sync = body.extended.sync
         else { return }
         if trains[sync.accessAddress] == nil { trains[sync.accessAddress] = Self.noChannel }
+        // Responses have an access address of their own.
+        guard let responses = try? ResponseTiming.find(in: body.extended.controllerData) else { return }
+        if trains[responses.accessAddress] == nil { trains[responses.accessAddress] = Self.noChannel }
     }
 
-    private mutating func periodic(_ frame: RadioFrame, _ next: UInt8) -> AirFrameKind {
+    private mutating func periodic(_ sniffed: SniffedFrame, _ next: UInt8) -> AirFrameKind {
+        let frame = sniffed.frame
+        switch AdvertisingHeader.Kind(rawValue: (frame.pdu.first ?? 0) & 0x0F) {
+        // A connection out of a subevent.
+        case .connectInd:
+            follow(frame, from: sniffed.sender)
+            return .auxiliary
+        case .auxConnectRsp: return .auxiliary
+        default: break
+        }
         trains[frame.accessAddress] = Self.nextChannel(frame.pdu) ?? Self.noChannel
         return next == frame.channel ? .chain : .sync
     }

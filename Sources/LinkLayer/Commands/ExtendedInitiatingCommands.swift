@@ -5,13 +5,15 @@ import HCI
 extension CommandTable {
     mutating func addExtendedInitiatingCommands() {
         add(LEExtendedCreateConnection.self) { controller, command in controller.createConnection(command) }
+        add(LEExtendedCreateConnectionV2.self) { controller, command in controller.createConnection(command) }
         mark([LEExtendedCreateConnection.opcode], as: .extended, feature: .extendedAdvertising)
+        mark([LEExtendedCreateConnectionV2.opcode], as: .extended, feature: .periodicResponsesAdvertiser)
     }
 }
 
 extension VirtualController {
     fileprivate func createConnection(_ command: LEExtendedCreateConnection) -> HCIStatus {
-        guard !initiator.isEnabled else { return .commandDisallowed }
+        guard !isMakingConnection else { return .commandDisallowed }
         guard command.le2M == nil || supportedPHYs.contains(.le2M),
             command.coded == nil || supportedPHYs.contains(.coded)
         else { return .unsupportedFeatureOrParameter }
@@ -34,6 +36,36 @@ extension VirtualController {
         }
         guard links.count < configuration.maximumLinks else { return .connectionLimitExceeded }
         initiator.start(command, isExtended: true, as: own)
+        return .success
+    }
+
+    /// Whether a connection is being made, in whichever way.
+    var isMakingConnection: Bool { initiator.isEnabled || connectingTrain != nil }
+
+    /// There is neither a set nor a subevent.
+    private static let unused: UInt8 = 0xFF
+
+    fileprivate func createConnection(_ command: LEExtendedCreateConnectionV2) -> HCIStatus {
+        if command.set == Self.unused, command.periodicSubevent == Self.unused { return createConnection(command.v1) }
+        guard !isMakingConnection else { return .commandDisallowed }
+        guard let advertiser = advertisers[command.set] else { return .unknownAdvertisingIdentifier }
+        guard let train = advertiser.train, train.isRunning, let timing = train.responses?.timing else {
+            return .commandDisallowed
+        }
+        let v1 = command.v1
+        // Nobody is scanned for: neither the policy nor the windows count.
+        let phys = [v1.le1M, v1.le2M, v1.coded].compactMap { $0 }
+        guard command.periodicSubevent < timing.subevents, canConnect(to: v1.peerAddress), !phys.isEmpty,
+            phys.allSatisfy({ RequestedParameters($0).isValid })
+        else { return .invalidParameters }
+        if let error = checkOwnAddress(v1.ownAddressKind) { return error }
+        let own = ownAddress(v1.ownAddressKind)
+        guard hasAddress(own, towards: v1.peerAddress) else { return .invalidParameters }
+        if isConnected(privacy.lastingAddress(own, towards: v1.peerAddress), v1.peerAddress) {
+            return .connectionAlreadyExists
+        }
+        guard links.count < configuration.maximumLinks else { return .connectionLimitExceeded }
+        train.wish = ConnectionWish(subevent: command.periodicSubevent, command: v1, own: own)
         return .success
     }
 }

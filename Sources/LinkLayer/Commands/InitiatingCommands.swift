@@ -39,7 +39,7 @@ struct RequestedParameters {
 
 extension VirtualController {
     fileprivate func createConnection(_ command: LECreateConnection) -> HCIStatus {
-        guard !initiator.isEnabled else { return .commandDisallowed }
+        guard !isMakingConnection else { return .commandDisallowed }
         let requested = RequestedParameters(
             intervalMin: command.intervalMin,
             intervalMax: command.intervalMax,
@@ -65,11 +65,20 @@ extension VirtualController {
     }
 
     fileprivate func cancelConnection() -> HCIStatus {
+        if let train = connectingTrain { return cancel(train) }
         // A CONNECT_IND that is on its way cannot be called back: that connection comes.
         guard initiator.isEnabled, !initiator.isCommitted else { return .commandDisallowed }
         let peer = initiator.command.peerAddress
         initiator.stop()
         reportFailedConnection(.unknownConnection, role: .central, peer: peer)
+        return .success
+    }
+
+    private func cancel(_ train: PeriodicAdvertiser) -> HCIStatus {
+        guard let wish = train.wish, !train.isRequesting else { return .commandDisallowed }
+        train.wish = nil
+        let peer = wish.command.peerAddress
+        reportFailedConnection(.unknownConnection, role: .central, peer: peer, train: .init(set: train.set))
         return .success
     }
 }

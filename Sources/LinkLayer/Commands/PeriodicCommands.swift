@@ -5,7 +5,9 @@ import HCI
 /// Commands of those who advertise periodically (Core Vol 4 Part E 7.8.61 to 7.8.63).
 extension CommandTable {
     mutating func addPeriodicCommands() {
-        add(LESetPeriodicAdvertisingParameters.self) { controller, command in controller.setParameters(command) }
+        add(LESetPeriodicAdvertisingParameters.self) { controller, command in
+            controller.setParameters(.init(v1: command, timing: LESubeventTiming(), responseSlots: 0))
+        }
         add(LESetPeriodicAdvertisingData.self) { controller, command in controller.setData(command) }
         add(LESetPeriodicAdvertisingEnable.self) { controller, command in controller.setEnable(command) }
         let opcodes = [
@@ -13,37 +15,41 @@ extension CommandTable {
             LESetPeriodicAdvertisingEnable.opcode,
         ]
         mark(opcodes, as: .extended, feature: .periodicAdvertising)
+        addPeriodicResponseCommands()
         addPeriodicSyncCommands()
         addPeriodicTransferCommands()
     }
 }
 
 extension VirtualController {
-    fileprivate func setParameters(_ command: LESetPeriodicAdvertisingParameters) -> HCIStatus {
-        guard let advertiser = advertisers[command.set] else { return .unknownAdvertisingIdentifier }
+    func setParameters(_ command: LESetPeriodicAdvertisingParametersV2) -> HCIStatus {
+        let v1 = command.v1
+        guard let advertiser = advertisers[v1.set] else { return .unknownAdvertisingIdentifier }
         guard !(advertiser.train?.isWanted ?? false) else { return .commandDisallowed }
-        guard advertiser.set.canBePeriodic, command.intervalMin >= 6, command.intervalMin <= command.intervalMax else {
-            return .invalidParameters
-        }
-        let train = advertiser.train ?? makeTrain(for: advertiser)
-        train.parameters = command
+        guard advertiser.set.canBePeriodic, v1.intervalMin >= 6, v1.intervalMin <= v1.intervalMax, command.isUsable
+        else { return .invalidParameters }
+        let train = advertiser.train ?? makeTrain(for: advertiser, v1.set)
+        // A train with subevents has no data of its own (7.8.125).
+        if command.hasSubevents { train.data = AdvertisingSet.HostData() }
+        train.parameters = command.normalized
         advertiser.train = train
         return .success
     }
 
-    private func makeTrain(for advertiser: Advertiser) -> PeriodicAdvertiser {
+    private func makeTrain(for advertiser: Advertiser, _ set: UInt8) -> PeriodicAdvertiser {
         PeriodicAdvertiser(
-            set: advertiser.set.handle,
+            set: set,
             arbiter: arbiter,
             loop: loop,
             random: random,
-            accuracy: ClockAccuracy(code: configuration.clockAccuracy.rawValue)
+            accuracy: ClockAccuracy(code: configuration.clockAccuracy.rawValue),
+            owner: self
         )
     }
 
     fileprivate func setData(_ command: LESetPeriodicAdvertisingData) -> HCIStatus {
         guard let advertiser = advertisers[command.set] else { return .unknownAdvertisingIdentifier }
-        guard let train = advertiser.train else { return .commandDisallowed }
+        guard let train = advertiser.train, !train.hasSubevents else { return .commandDisallowed }
         guard command.operation.rawValue <= 4, command.data.count <= 252 else { return .invalidParameters }
         // The same data as news (7.8.62): there is no ADI by which anybody would notice.
         if command.operation == .unchanged {
@@ -62,7 +68,8 @@ extension VirtualController {
 
     /// Whether an event of the train is over before the next one.
     private func hasTime(_ advertiser: Advertiser, _ train: PeriodicAdvertiser) -> Bool {
-        let interval = Int64(train.parameters?.intervalMin ?? 0) * SyncInfo.intervalUnit
+        if train.hasSubevents { return true }
+        let interval = Int64(train.parameters?.v1.intervalMin ?? 0) * SyncInfo.intervalUnit
         return train.eventTime(on: advertiser.set.parameters.secondaryPHY) < interval
     }
 
@@ -73,7 +80,7 @@ extension VirtualController {
         guard command.enable.contains(.enable) else {
             advertiser.train?.isWanted = false
             advertiser.train?.stop()
-            advertiser.set.syncInfo = nil
+            (advertiser.set.syncInfo, advertiser.set.responses) = (nil, nil)
             return .success
         }
         guard let train = advertiser.train, advertiser.set.canBePeriodic, !train.data.isPartial else {
@@ -82,6 +89,7 @@ extension VirtualController {
         guard hasTime(advertiser, train) else { return .packetTooLong }
         train.isWanted = true
         advertiser.set.syncInfo = SyncInfo()
+        advertiser.set.responses = train.hasSubevents ? ResponseTiming() : nil
         // Otherwise it waits for the advertising of the set (7.8.63).
         if advertiser.isEnabled { train.begin(advertiser.set, map: channelMap) }
         return .success

@@ -10,7 +10,7 @@ extension CommandTable {
             guard controller.synchronizer.cancel() else { return HCIStatus.commandDisallowed }
             var event = LEPeriodicAdvertisingSyncEstablished()
             event.status = .operationCancelledByHost
-            controller.host.send(event)
+            controller.synchronizer.send(event, LESubeventTiming())
             return .success
         }
         add(LEPeriodicAdvertisingTerminateSync.self) { controller, command in

@@ -57,7 +57,7 @@ extension VirtualController {
             on: link
         )
         (pdu.sid, pdu.advertiser, pdu.phy) = (train.sid, train.address, LEPHYs(train.phy) ?? [])
-        pdu.lastCounter = follower.lastCounter
+        (pdu.lastCounter, pdu.responses) = (follower.lastCounter, train.responses)
         return tell(pdu, command.serviceData, on: link)
     }
 
@@ -68,6 +68,7 @@ extension VirtualController {
         var pdu = indication(of: train.syncInfo(at:offset:), at: train.event(after: loop.now), on: link)
         let set = advertiser.set
         (pdu.sid, pdu.advertiser, pdu.phy) = (set.parameters.sid, set.ownAddress, LEPHYs(train.phy) ?? [])
+        pdu.responses = train.responses
         return tell(pdu, command.serviceData, on: link)
     }
 
@@ -75,7 +76,9 @@ extension VirtualController {
         var pdu = pdu
         pdu.serviceData = serviceData
         // Known only once features have been exchanged.
-        guard link.control.remoteFeatures?.contains(.periodicSyncTransferRecipient) ?? false else {
+        var needed: LEFeatures = .periodicSyncTransferRecipient
+        if pdu.responses != nil { needed.insert(.periodicResponsesScanner) }
+        guard link.control.remoteFeatures?.isSuperset(of: needed) ?? false else {
             return .unsupportedRemoteFeature
         }
         guard link.ending == nil else { return .commandDisallowed }

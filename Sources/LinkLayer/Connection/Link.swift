@@ -42,6 +42,8 @@ final class Link: RadioUser {
         var start: LinkStart
         /// Who the two are, behind private addresses.
         var identities: LinkIdentities
+        /// The train that it came out of, if it did.
+        var train = LinkTrain.none
     }
 
     let parameters: Parameters

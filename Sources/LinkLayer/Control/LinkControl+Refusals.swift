@@ -34,7 +34,9 @@ extension LinkControl {
             return features.contains(.sleepClockAccuracyUpdates) && body.accuracy <= 7
         case .subrateRequest: return isCentral && features.contains(.connectionSubrating)
         case .subrateIndication: return !isCentral && features.contains(.connectionSubrating)
-        case .periodicSync: return features.contains(.periodicSyncTransferRecipient)
+        case .periodicSync(let body):
+            return features.contains(.periodicSyncTransferRecipient)
+                && (body.responses == nil || features.contains(.periodicResponsesScanner))
         default: return true
         }
     }

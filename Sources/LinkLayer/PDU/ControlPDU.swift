@@ -35,12 +35,13 @@ struct ControlOpcode: WireValue {
     static let clockAccuracyRsp = ControlOpcode(rawValue: 0x1E)
     static let subrateReq = ControlOpcode(rawValue: 0x26)
     static let subrateInd = ControlOpcode(rawValue: 0x27)
+    static let periodicSyncResponsesInd = ControlOpcode(rawValue: 0x2A)
 }
 
 /// A control PDU that this link layer knows.
 enum ControlPDU: Hashable {
-    /// Octets of the longest, LL_PERIODIC_SYNC_IND, with its opcode.
-    static let maximumOctets = 35
+    /// Octets of the longest, LL_PERIODIC_SYNC_WR_IND, with its opcode.
+    static let maximumOctets = 43
 
     case connectionUpdate(ConnectionUpdateIndication)
     case channelMap(ChannelMapIndication)
@@ -109,11 +110,18 @@ enum ControlPDU: Hashable {
         case .minUsedChannelsInd: self = .minimumUsedChannels(try .init(reading: data))
         case .clockAccuracyReq: self = .clockAccuracyRequest(try .init(reading: data))
         case .clockAccuracyRsp: self = .clockAccuracyResponse(try .init(reading: data))
-        case .periodicSyncInd: self = .periodicSync(try .init(reading: data))
+        case .periodicSyncInd, .periodicSyncResponsesInd: self = try .periodicSync(data, opcode: number)
         case .subrateReq: self = .subrateRequest(try .init(reading: data))
         case .subrateInd: self = .subrateIndication(try .init(reading: data))
         default: throw PacketError(.value(UInt64(number)), at: "Opcode")
         }
+    }
+
+    /// The two that tell of a train differ by what stands behind.
+    private static func periodicSync(_ data: PacketBuffer, opcode: UInt8) throws(PacketError) -> ControlPDU {
+        let pdu = ControlPDU.periodicSync(try .init(reading: data))
+        guard pdu.opcode.rawValue == opcode else { throw PacketError(.length(data.count), at: "Data") }
+        return pdu
     }
 
     /// The number of the PDU.
@@ -147,7 +155,7 @@ enum ControlPDU: Hashable {
         case .minimumUsedChannels: .minUsedChannelsInd
         case .clockAccuracyRequest: .clockAccuracyReq
         case .clockAccuracyResponse: .clockAccuracyRsp
-        case .periodicSync: .periodicSyncInd
+        case .periodicSync(let body): body.responses == nil ? .periodicSyncInd : .periodicSyncResponsesInd
         case .subrateRequest: .subrateReq
         case .subrateIndication: .subrateInd
         }

@@ -1,7 +1,8 @@
 import BluetoothTypes
 import HCI
 
-/// LL_PERIODIC_SYNC_IND (Core Vol 6 Part B 2.4.2.27): tells a peer where a train is, by the events of the link.
+/// LL_PERIODIC_SYNC_IND (Core Vol 6 Part B 2.4.2.27), and LL_PERIODIC_SYNC_WR_IND (2.4.2.41) for a train with responses: tells a
+/// peer where a train is, by the events of the link.
 struct PeriodicSyncIndication: PacketFields, Hashable {
     /// ID: a number for the peer's host.
     var serviceData: UInt16 = 0
@@ -16,6 +17,8 @@ struct PeriodicSyncIndication: PacketFields, Hashable {
     private var advertiserValue: UInt64 = 0
     /// syncConnEventCount: the event by which the sender has reckoned.
     var syncCounter: UInt16 = 0
+    /// How the events of the train are divided; nil for a train without responses.
+    var responses: ResponseTiming?
 
     init() {}
 
@@ -55,5 +58,9 @@ struct PeriodicSyncIndication: PacketFields, Hashable {
         try coder.field("PHY", &phys)
         try coder.uint48("AdvA", &advertiserValue)
         try coder.field("syncConnEventCount", &syncCounter)
+        guard coder.isReading ? coder.remaining > 0 : responses != nil else { return }
+        var present = responses ?? ResponseTiming()
+        try present.code(&coder)
+        responses = present
     }
 }

@@ -3,52 +3,14 @@ import EventLoops
 import HCI
 import Radio
 
-/// A train that is to be followed, as far as it is known before its first PDU has been heard.
-struct PeriodicTrain {
-    /// Who advertises: the identity if the address was resolved.
-    var advertiser: BluetoothAddress
-    /// The address on the air.
-    var address: BluetoothAddress
-    var sid: UInt8
-    var phy: LEPHY
-    var sync: SyncInfo
-    /// When the AUX_SYNC_IND with ``SyncInfo/counter`` begins at the earliest.
-    var anchor: Instant
-    /// By what that is reckoned: when somebody was heard, and how good his clock is.
-    var reckonedAt: Instant
-    var uncertainty: ClockAccuracy
-}
-
-/// How a train is followed.
-struct PeriodicRules {
-    /// Events that may be left out behind one that was heard.
-    var skip: UInt16
-    /// After how long without the train it is lost.
-    var timeout: Duration
-    /// Whether the host is told of the data.
-    var reports: Bool
-}
-
-/// What a follower tells.
-protocol PeriodicFollowerOwner: AnyObject {
-    /// The first PDU of the train has come.
-    func followerEstablished(_ follower: PeriodicFollower)
-    /// None of the first events was heard, or the train has been lost.
-    func followerLost(_ follower: PeriodicFollower)
-    /// Data of the train, or a part of them.
-    func follower(_ follower: PeriodicFollower, reports report: LEPeriodicAdvertisingReport)
-}
-
-/// Follows one train of AUX_SYNC_IND (Core Vol 6 Part B 4.4.3.4).
+/// Follows one train of AUX_SYNC_IND, or of AUX_SYNC_SUBEVENT_IND (Core Vol 6 Part B 4.4.3.4).
 final class PeriodicFollower: RadioUser {
     /// Events without a PDU after which a train that was never heard is given up (4.4.3.4).
     static let maximumAttempts = 6
-    /// Octets of data that one report has room for (Core Vol 4 Part E 7.7.65.15).
-    static let reportSize = 247
     /// PDUs behind AUX_SYNC_IND that are followed at most: more than the data that a train may have need.
     static let maximumChain = AuxiliaryTrail.maximumPDUs
 
-    private enum State {
+    enum State {
         case off
         /// The next event begins at the timer.
         case waiting
@@ -57,9 +19,13 @@ final class PeriodicFollower: RadioUser {
         /// AUX_CHAIN_IND is due, so many PDUs behind the first.
         case pausing(Chain)
         case chained(Chain)
+        /// A response is on the air.
+        case responding
+        /// AUX_CONNECT_RSP is due, or on the air: the request that it answers, and when that ended.
+        case connecting(ConnectIndication, end: Instant)
     }
 
-    private struct Chain {
+    struct Chain {
         var pointer: AuxiliaryPointer
         var origin: Instant
         var count: Int
@@ -81,17 +47,32 @@ final class PeriodicFollower: RadioUser {
     private(set) var lastHeard: Instant
     private(set) var lastCounter: UInt16
     private var attempts = 0
-    private var state = State.off
-    private var timer: ScheduledTask?
+    var state = State.off
+    var timer: ScheduledTask?
     private var supervision: ScheduledTask?
     private var data: PacketBuffer = []
     private var txPower: Int8?
     private var rssi: Int8 = 127
-    private let selection: ChannelSelection2
-    private let arbiter: RadioArbiter
-    private let loop: any EventLoop
+    let selection: ChannelSelection2
+    let arbiter: RadioArbiter
+    let loop: any EventLoop
+    let power: Double
     private let accuracy: ClockAccuracy
-    private unowned let owner: any PeriodicFollowerOwner
+    unowned let owner: any PeriodicFollowerOwner
+
+    // A train with responses.
+    /// The subevents that are listened to, in their order; the first keeps the train until the host has chosen.
+    private(set) var subevents: [UInt8] = [0]
+    private(set) var hasChosen = false
+    /// Which of them is next, and whether one of this event was heard.
+    private var place = 0
+    private var hasHeard = false
+    /// What the host has chosen while a subevent was listened to.
+    private var choice: [UInt8]?
+    /// What is to be sent in response slots.
+    var responses: [PeriodicResponse] = []
+    /// What responses hold.
+    var responseProperties: LEPeriodicProperties = []
 
     init(
         _ train: PeriodicTrain,
@@ -99,10 +80,11 @@ final class PeriodicFollower: RadioUser {
         handle: UInt16,
         arbiter: RadioArbiter,
         loop: any EventLoop,
+        power: Double,
         accuracy: ClockAccuracy,
         owner: any PeriodicFollowerOwner
     ) {
-        (self.train, self.rules, self.handle) = (train, rules, handle)
+        (self.train, self.rules, self.handle, self.power) = (train, rules, handle, power)
         (self.arbiter, self.loop, self.accuracy, self.owner) = (arbiter, loop, accuracy, owner)
         share = arbiter.share(of: .scanning)
         selection = ChannelSelection2(accessAddress: train.sync.accessAddress)
@@ -112,7 +94,7 @@ final class PeriodicFollower: RadioUser {
 
     /// Prepares the first event that is not over.
     func start() {
-        while beginning < loop.now { advance(by: 1) }
+        while beginning < loop.now { advance() }
         wait()
     }
 
@@ -129,32 +111,69 @@ final class PeriodicFollower: RadioUser {
     /// By how much earlier and later than expected to listen (4.2.4).
     private var widening: Int64 {
         let other = isEstablished ? train.sync.accuracy : train.uncertainty
-        let widening = ClockAccuracy.widening(accuracy, other, since: anchor - lastHeard)
-        return min(widening, Int64(train.sync.interval) * SyncInfo.intervalUnit / 2 - LinkTiming.interFrameSpace)
+        let widening = ClockAccuracy.widening(accuracy, other, since: target - lastHeard)
+        let period = train.responses?.timing.start(of: 1) ?? Int64(train.sync.interval) * SyncInfo.intervalUnit
+        return min(widening, period / 2 - LinkTiming.interFrameSpace)
     }
 
-    private var beginning: Instant { anchor - .microseconds(widening) }
+    /// The subevent that is next, or is listened to.
+    var subevent: UInt8 { subevents[place] }
 
-    private func wait() {
+    private var target: Instant { anchor + .microseconds(train.responses?.timing.start(of: subevent) ?? 0) }
+
+    private var beginning: Instant { target - .microseconds(widening) }
+
+    /// Prepares what comes next: to listen, or to respond.
+    func wait() {
         state = .waiting
-        arbiter.reserve(self, at: beginning)
-        timer = loop.schedule(at: beginning) { [unowned self] in
+        let response = nextResponse(before: beginning)
+        let begin = response.map(time) ?? beginning
+        arbiter.reserve(self, at: begin)
+        timer = loop.schedule(at: begin) { [unowned self] in
             timer = nil
-            beginEvent()
+            if let response { respond(response) } else { beginEvent() }
         }
     }
 
-    private func advance(by events: Int) {
+    /// The first of the next event that counts, or the next subevent of this one.
+    private func advance() {
+        if place + 1 < subevents.count {
+            place += 1
+            return
+        }
+        let events = hasHeard ? 1 + Int(rules.skip) : 1
+        (place, hasHeard) = (0, false)
         counter &+= UInt16(truncatingIfNeeded: events)
         anchor = anchor + .microseconds(Int64(events) * Int64(train.sync.interval) * SyncInfo.intervalUnit)
+    }
+
+    /// Listens to these subevents from now on.
+    func choose(_ chosen: [UInt8], _ properties: LEPeriodicProperties) {
+        (choice, responseProperties) = (chosen.sorted(), properties)
+        guard case .waiting = state else { return }
+        if let timer { loop.cancel(timer) }
+        takeChoice()
+        wait()
+    }
+
+    private func takeChoice() {
+        guard let choice else { return }
+        (subevents, hasChosen, place, hasHeard) = (choice, true, 0, false)
+        self.choice = nil
+        while beginning < loop.now { advance() }
     }
 
     private func beginEvent() {
         guard arbiter.claim(self) else { return endEvent(wasHeard: false) }
         (data, txPower) = ([], nil)
-        listen(on: selection.channel(counter: counter, map: train.sync.map), phy: train.phy)
+        listen(on: channel(counter, subevent), phy: train.phy)
         state = .listening
-        deadline(at: anchor + .microseconds(window + widening))
+        deadline(at: target + .microseconds(window + widening))
+    }
+
+    /// The channel of an event, or of a subevent (4.5.8.3).
+    func channel(_ counter: UInt16, _ subevent: UInt8) -> UInt8 {
+        selection.channel(counter: counter ^ UInt16(subevent), map: train.sync.map)
     }
 
     private func listen(on channel: UInt8, phy: LEPHY) {
@@ -195,12 +214,15 @@ final class PeriodicFollower: RadioUser {
             attempts += 1
             if attempts >= Self.maximumAttempts { return owner.followerLost(self) }
         }
-        advance(by: wasHeard ? 1 + Int(rules.skip) : 1)
+        if !wasHeard, isEstablished, hasChosen { report(.lost) }
+        hasHeard = hasHeard || wasHeard
+        advance()
+        takeChoice()
         wait()
         arbiter.release(self)
     }
 
-    private var isOff: Bool {
+    var isOff: Bool {
         if case .off = state { return true }
         return false
     }
@@ -216,7 +238,15 @@ final class PeriodicFollower: RadioUser {
 
     // MARK: Radio
 
-    func radioSent() {}
+    func radioSent() {
+        switch state {
+        case .responding: endResponse()
+        case .connecting(let request, let end):
+            endEvent(wasHeard: true)
+            owner.follower(self, accepts: request, at: end)
+        case .off, .waiting, .listening, .pausing, .chained: break
+        }
+    }
 
     func radioHeardStart() {
         if let timer { loop.cancel(timer) }
@@ -227,6 +257,7 @@ final class PeriodicFollower: RadioUser {
         let pdu = frame.isCorrupted ? nil : try? AdvertisingPDU(reading: PacketBuffer(frame.frame.pdu))
         switch state {
         case .listening:
+            if train.responses != nil, case .connect(let request)? = pdu { return take(request, frame) }
             guard case .extended(let body)? = pdu, body.mode == .nonConnectable else {
                 return endEvent(wasHeard: false)
             }
@@ -235,19 +266,28 @@ final class PeriodicFollower: RadioUser {
         case .chained(let chain):
             guard case .extended(let body)? = pdu, body.mode == .nonConnectable else { return truncate() }
             take(body, frame, count: chain.count)
-        case .off, .waiting, .pausing:
+        case .off, .waiting, .pausing, .responding, .connecting:
             break
         }
     }
 
     /// The anchor point is where the first PDU begins.
     private func heard(_ frame: ReceivedFrame) {
-        (anchor, lastHeard, lastCounter, window, attempts) = (frame.start, frame.start, counter, 0, 0)
+        anchor = frame.start - (target - anchor)
+        (lastHeard, lastCounter, window, attempts) = (frame.start, counter, 0, 0)
         if !isEstablished {
             isEstablished = true
             owner.followerEstablished(self)
         }
         if !isOff { supervise() }
+    }
+
+    /// The advertiser wants a connection (4.4.2.12).
+    private func take(_ request: ConnectIndication, _ frame: ReceivedFrame) {
+        heard(frame)
+        guard !isOff else { return }
+        guard owner.follower(self, canAccept: request) else { return endEvent(wasHeard: true) }
+        connect(request, on: frame.frame.channel)
     }
 
     private func take(_ body: ExtendedAdvertisement, _ frame: ReceivedFrame, count: Int) {
@@ -285,6 +325,8 @@ final class PeriodicFollower: RadioUser {
         switch state {
         case .listening: endEvent(wasHeard: false)
         case .pausing, .chained: truncate()
+        case .responding: endResponse()
+        case .connecting: endEvent(wasHeard: true)
         case .off, .waiting: break
         }
     }
@@ -295,11 +337,12 @@ final class PeriodicFollower: RadioUser {
 
     /// Tells the host what has come, in as many pieces as it takes.
     private func report(_ status: LEPeriodicDataStatus) {
-        guard rules.reports else { return }
+        // Before the host has chosen it hears nothing of subevents.
+        guard rules.reports, train.responses == nil || hasChosen else { return }
         var rest = data
         repeat {
-            let piece = rest.prefix(upTo: Self.reportSize)
-            rest = rest.suffix(after: Self.reportSize)
+            let piece = rest.prefix(upTo: owner.reportSize)
+            rest = rest.suffix(after: owner.reportSize)
             owner.follower(
                 self,
                 reports: LEPeriodicAdvertisingReport(
@@ -309,7 +352,9 @@ final class PeriodicFollower: RadioUser {
                     toneKind: 0xFF,
                     dataStatus: rest.isEmpty ? status : .moreToCome,
                     data: piece
-                )
+                ),
+                event: counter,
+                subevent: train.responses == nil ? nil : subevent
             )
         } while !rest.isEmpty
     }

@@ -33,7 +33,7 @@ extension VirtualController {
     /// The peer of a link has told of a train.
     func take(_ pdu: PeriodicSyncIndication, from link: Link) {
         let rules = link.transferRules
-        guard rules.mode != .ignore, pdu.sync.isUsable, let phy = pdu.phy.single, supportedPHYs.isSuperset(of: pdu.phy)
+        guard rules.mode != .ignore, let phy = pdu.phy.single, supportedPHYs.isSuperset(of: pdu.phy)
         else { return }
         let device = privacy.device(pdu.advertiser) ?? HeardDevice(address: pdu.advertiser, identity: pdu.advertiser)
         guard !synchronizer.isFollowing(.init(advertiser: device.identity.device, sid: pdu.sid)) else { return }
@@ -44,11 +44,13 @@ extension VirtualController {
             sid: pdu.sid,
             phy: phy,
             sync: pdu.sync,
+            responses: pdu.responses,
             anchor: link.anchor + link.interval * events + .microseconds(pdu.sync.offset),
             reckonedAt: loop.now,
             // The clocks of three devices are in it: the worse of the two others counts for both.
             uncertainty: ClockAccuracy(code: min(pdu.sync.accuracy.code, pdu.accuracy.code))
         )
+        guard let train = synchronizer.followable(train) else { return }
         synchronizer.follow(
             train,
             PeriodicRules(

@@ -81,7 +81,7 @@ final class Synchronizer {
     /// AUX_ADV_IND tells of a train.
     func heard(_ train: PeriodicTrain) {
         let entry = Entry(advertiser: train.advertiser.device, sid: train.sid)
-        guard let wanted, train.sync.isUsable, !isFollowing(entry), !isUnderWay else { return }
+        guard let wanted, let train = followable(train), !isFollowing(entry), !isUnderWay else { return }
         let isMeant =
             wanted.options.contains(.usesList)
             ? list.contains(entry) : Entry(advertiser: wanted.address.device, sid: wanted.sid) == entry
@@ -93,6 +93,14 @@ final class Synchronizer {
             reports: !wanted.options.contains(.withoutReports)
         )
         follow(train, rules, .asked)
+    }
+
+    /// A train as it can be followed; nil when it cannot. A controller that knows nothing of responses follows the first subevent.
+    func followable(_ train: PeriodicTrain) -> PeriodicTrain? {
+        var train = train
+        if !controller.configuration.features.contains(.periodicResponsesScanner) { train.responses = nil }
+        let isUsable = train.responses?.timing.isUsable(within: train.sync.interval) ?? true
+        return isUsable && train.sync.isUsable ? train : nil
     }
 
     private var isUnderWay: Bool {
@@ -111,6 +119,7 @@ final class Synchronizer {
             handle: lastHandle,
             arbiter: controller.arbiter,
             loop: controller.loop,
+            power: controller.power,
             accuracy: ClockAccuracy(code: controller.configuration.clockAccuracy.rawValue),
             owner: self
         )
@@ -134,18 +143,38 @@ extension Synchronizer: PeriodicFollowerOwner {
         }
     }
 
-    func follower(_ follower: PeriodicFollower, reports report: LEPeriodicAdvertisingReport) {
-        controller.host.send(report)
+    private var tellsOfSubevents: Bool { controller.host.isWanted(LEPeriodicAdvertisingReportV2.self) }
+
+    var reportSize: Int { tellsOfSubevents ? 244 : 247 }
+
+    func follower(
+        _ follower: PeriodicFollower,
+        reports report: LEPeriodicAdvertisingReport,
+        event: UInt16,
+        subevent: UInt8?
+    ) {
+        guard tellsOfSubevents else { return controller.host.send(report) }
+        let number = subevent ?? LEPeriodicAdvertisingReportV2.noSubevent
+        controller.host.send(LEPeriodicAdvertisingReportV2(report, event: event, subevent: number))
+    }
+
+    func follower(_ follower: PeriodicFollower, canAccept request: ConnectIndication) -> Bool {
+        controller.canAccept(request)
+    }
+
+    func follower(_ follower: PeriodicFollower, accepts request: ConnectIndication, at end: Instant) {
+        controller.accept(request, at: end, of: follower)
     }
 
     /// Tells the host how the beginning has come out.
     private func tell(_ status: HCIStatus, _ follower: PeriodicFollower) {
         guard let reason = followers[follower.handle]?.reason else { return }
         let train = follower.train
+        let timing = train.responses?.timing ?? LESubeventTiming()
         switch reason {
         case .asked:
             wanted = nil
-            controller.host.send(
+            send(
                 LEPeriodicAdvertisingSyncEstablished(
                     status: status,
                     sync: follower.handle,
@@ -154,10 +183,11 @@ extension Synchronizer: PeriodicFollowerOwner {
                     phy: train.phy,
                     interval: train.sync.interval,
                     accuracy: LEClockAccuracy(rawValue: train.sync.accuracy.code)
-                )
+                ),
+                timing
             )
         case .told(let handle, let serviceData):
-            controller.host.send(
+            send(
                 LEPeriodicAdvertisingSyncTransferReceived(
                     status: status,
                     handle: handle,
@@ -168,9 +198,25 @@ extension Synchronizer: PeriodicFollowerOwner {
                     phy: train.phy,
                     interval: train.sync.interval,
                     accuracy: LEClockAccuracy(rawValue: train.sync.accuracy.code)
-                )
+                ),
+                timing
             )
         }
+    }
+
+    /// The second versions take the place of the first for a host that wants them (Core Vol 4 Part E 7.7.65.14).
+    func send(_ event: LEPeriodicAdvertisingSyncEstablished, _ timing: LESubeventTiming) {
+        guard controller.host.isWanted(LEPeriodicAdvertisingSyncEstablishedV2.self) else {
+            return controller.host.send(event)
+        }
+        controller.host.send(LEPeriodicAdvertisingSyncEstablishedV2(v1: event, timing: timing))
+    }
+
+    private func send(_ event: LEPeriodicAdvertisingSyncTransferReceived, _ timing: LESubeventTiming) {
+        guard controller.host.isWanted(LEPeriodicAdvertisingSyncTransferReceivedV2.self) else {
+            return controller.host.send(event)
+        }
+        controller.host.send(LEPeriodicAdvertisingSyncTransferReceivedV2(v1: event, timing: timing))
     }
 }
 

@@ -181,6 +181,13 @@ final class Scanner: PrimaryListener {
         guard let sync = pdu.extended.sync, let info = trail.info, let advertiser = trail.advertiser,
             let device = owner.privacy.device(advertiser)
         else { return }
+        let responses: ResponseTiming?
+        do throws(PacketError) {
+            responses = try ResponseTiming.find(in: pdu.extended.controllerData)
+        } catch {
+            // What nobody can read nobody can follow.
+            return
+        }
         owner.scanner(
             self,
             heard: PeriodicTrain(
@@ -189,6 +196,7 @@ final class Scanner: PrimaryListener {
                 sid: info.set,
                 phy: trail.secondaryPHY,
                 sync: sync,
+                responses: responses,
                 anchor: frame.start + .microseconds(sync.offset),
                 reckonedAt: frame.start,
                 uncertainty: sync.accuracy

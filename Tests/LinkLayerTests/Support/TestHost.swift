@@ -31,6 +31,8 @@ final class TestHost {
     var answersKeyRequests = true
     /// Called with each ACL packet.
     var onData: ((ACLPacket) -> Void)?
+    /// What its responses to trains were answered with.
+    var responded: [HCIStatus] = []
     /// Called with each event.
     var onEvent: ((EventPacket) -> Void)?
 
@@ -153,11 +155,16 @@ final class TestHost {
         packets.compactMap { $0.packet.kind == .acl ? try? ACLPacket(reading: $0.packet.bytes) : nil }
     }
 
-    /// Takes every event.
-    func unmask() {
+    /// The newest forms of events, which come in place of older ones.
+    static let newestForms: LEEventMask = [
+        .periodicSyncEstablishedV2, .periodicReportV2, .periodicSyncTransferReceivedV2, .enhancedConnectionCompleteV2,
+    ]
+
+    /// Takes every event, in the older form where there are two unless told otherwise.
+    func unmask(_ forms: LEEventMask = []) {
         send(SetEventMask(mask: EventMask(rawValue: .max)))
         send(SetEventMaskPage2(mask: EventMaskPage2(rawValue: .max)))
-        send(LESetEventMask(mask: LEEventMask(rawValue: .max)))
+        send(LESetEventMask(mask: LEEventMask(rawValue: .max).subtracting(Self.newestForms).union(forms)))
     }
 
     func forget() { packets.removeAll() }

@@ -1,0 +1,125 @@
+import BluetoothTypes
+import HCI
+import HCIHost
+import Privacy
+
+// Trains with responses (Core Vol 3 Part C 9.5.2), and connections out of them (9.5.5).
+extension PeriodicBroadcaster {
+    /// Octets of one response at most (Core Vol 6 Part B 2.3.4.9).
+    static let maximumResponse = 254
+    /// Octets of data that one subevent has at most, and subevents and octets of all of them in one command (Core Vol 4 Part E
+    /// 5.4.1, 7.8.125).
+    static let (maximumData, maximumSubevents, maximumCommand) = (249, 15, 253)
+    /// Octets in front of the data of each subevent.
+    private static let headerSize = 4
+
+    /// Gives subevents their data for the next time that each is sent, 249 octets for each at most.
+    package func send(_ data: [LESubeventData], completion: @escaping (Result<Void, GAPError>) -> Void = { _ in }) {
+        guard data.allSatisfy({ $0.data.count <= Self.maximumData }) else {
+            return completion(.failure(.impossible("a subevent has \(Self.maximumData) octets at most")))
+        }
+        let commands = Self.batches(data).map {
+            LESetPeriodicAdvertisingSubeventData(set: advertising.number, subevents: $0)
+        }
+        access.host.send(inOrder: commands) { completion($0.mapError { GAPError($0) }) }
+    }
+
+    /// As many as one command takes, then the others.
+    private static func batches(_ data: [LESubeventData]) -> [[LESubeventData]] {
+        var batches: [[LESubeventData]] = []
+        var room = 0
+        for each in data {
+            let size = headerSize + each.data.count
+            if size > room || batches[batches.count - 1].count == maximumSubevents {
+                batches.append([])
+                room = maximumCommand
+            }
+            room -= size
+            batches[batches.count - 1].append(each)
+        }
+        return batches
+    }
+
+    /// Connects to a peer that listens to a subevent, as central: the next one of that number is a request. There is one, and
+    /// when it is not answered, ``GAPError/rejected(_:)`` tells so. `completion` is called once.
+    package func connect(
+        to peer: BluetoothAddress,
+        in subevent: UInt8,
+        completion: @escaping (Result<AccessLink, GAPError>) -> Void
+    ) {
+        guard isRunning, subeventCount > 0 else { return completion(.failure(.notReady)) }
+        guard connecting == nil, !access.connector.isBusy else { return completion(.failure(.busy)) }
+        guard let own = access.sharedAddress else { return completion(.failure(.notReady)) }
+        connecting = completion
+        access.watchConnections(for: self) { [weak self, advertising] result, _ in
+            guard case .success(let link) = result else { return }
+            guard link.connection.origin == .ownTrain(set: advertising.number) else { return }
+            self?.connectionEnded(.success(link))
+        }
+        let attempt = ConnectionAttempt(
+            policy: .peerAddress,
+            peer: peer,
+            ownAddress: own,
+            settings: access.connector.settings
+        )
+        var command = LEExtendedCreateConnectionV2()
+        (command.set, command.periodicSubevent) = (advertising.number, subevent)
+        command.v1 = attempt.extendedCommand([])
+        access.host.askForTrainsOfConnections()
+        access.host.send(command) { [weak self] result in
+            if case .failure(let error) = result { self?.connectionEnded(.failure(GAPError(error))) }
+        }
+    }
+
+    func connectionEnded(_ result: Result<AccessLink, GAPError>) {
+        access.unwatchConnections(for: self)
+        let completion = connecting
+        connecting = nil
+        completion?(result)
+    }
+
+    /// The train is over.
+    func endSubevents() {
+        guard subeventCount > 0 else { return }
+        (subeventCount, part) = (0, nil)
+        access.subevents.remove(set: advertising.number)
+        connectionEnded(.failure(.cancelled))
+    }
+
+    // MARK: From the controller
+
+    /// The controller has room. It may ask for what there is not.
+    func wanted(_ event: LEPeriodicAdvertisingSubeventDataRequest) {
+        guard subeventCount > 0, event.first < subeventCount else { return }
+        let count = min(event.count, subeventCount)
+        onDataWanted?((0..<UInt16(count)).map { UInt8((UInt16(event.first) + $0) % UInt16(subeventCount)) })
+    }
+
+    func reported(_ event: LEPeriodicAdvertisingResponseReport) {
+        for response in event.responses { take(response, event.periodicSubevent) }
+    }
+
+    private func take(_ response: LEPeriodicResponse, _ subevent: UInt8) {
+        var data: PacketBuffer = []
+        if let part, part.subevent == subevent, part.slot == response.slot { data = part.data }
+        part = nil
+        guard response.dataStatus == .complete || response.dataStatus == .moreToCome,
+            data.count + response.data.count <= Self.maximumResponse
+        else { return }
+        data.append(contentsOf: response.data)
+        if response.dataStatus == .moreToCome {
+            part = (subevent, response.slot, data)
+        } else {
+            onResponse?(subevent, response.slot, data)
+        }
+    }
+}
+
+extension GenericAccess {
+    /// The address for requests; nil while there is none.
+    fileprivate var sharedAddress: OwnAddress? {
+        if let address = privacy.sharedAddress { return address }
+        if case .ready(let address) = state { return address }
+        return nil
+    }
+}

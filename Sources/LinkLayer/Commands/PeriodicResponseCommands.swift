@@ -1,0 +1,98 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import Radio
+
+/// Commands of periodic advertising with responses (Core Vol 4 Part E 7.8.61, 7.8.125 to 7.8.127).
+extension CommandTable {
+    mutating func addPeriodicResponseCommands() {
+        add(LESetPeriodicAdvertisingParametersV2.self) { controller, command in
+            .init(controller.setParameters(command), set: command.v1.set)
+        }
+        add(LESetPeriodicAdvertisingSubeventData.self) { controller, command in
+            .init(controller.setSubeventData(command), set: command.set)
+        }
+        add(LESetPeriodicAdvertisingResponseData.self) { controller, command in
+            guard let follower = controller.synchronizer.follower(command.sync) else {
+                return .init(.unknownAdvertisingIdentifier, sync: command.sync)
+            }
+            return .init(follower.add(command), sync: command.sync)
+        }
+        add(LESetPeriodicSyncSubevent.self) { controller, command in
+            .init(controller.choose(command), sync: command.sync)
+        }
+        mark(
+            [LESetPeriodicAdvertisingParametersV2.opcode, LESetPeriodicAdvertisingSubeventData.opcode],
+            as: .extended,
+            feature: .periodicResponsesAdvertiser
+        )
+        require(.periodicResponsesScanner, for: LESetPeriodicAdvertisingResponseData.self)
+        require(.periodicResponsesScanner, for: LESetPeriodicSyncSubevent.self)
+    }
+}
+
+extension LESetPeriodicAdvertisingParametersV2 {
+    var hasSubevents: Bool { timing.subevents > 0 }
+
+    /// Whether a train can be like this (7.8.61). Where there are no subevents or no slots the rest does not count.
+    var isUsable: Bool {
+        guard hasSubevents else { return true }
+        let timing = normalized.timing
+        guard timing.isUsable(within: v1.intervalMin) else { return false }
+        // Fewer slots than fit a subevent may be used.
+        return responseSlots == 0 || timing.responseSlotDelay > 0 && timing.hasSlot(responseSlots - 1)
+    }
+
+    /// The same without what does not count.
+    var normalized: Self {
+        var command = self
+        if !hasSubevents { (command.timing, command.responseSlots) = (LESubeventTiming(), 0) }
+        if command.responseSlots == 0 {
+            (command.timing.responseSlotDelay, command.timing.responseSlotSpacing) = (0, 0)
+        }
+        return command
+    }
+}
+
+extension PeriodicAdvertiser {
+    /// Whether the host wants subevents.
+    var hasSubevents: Bool { parameters?.hasSubevents ?? false }
+
+    /// Whether a subevent can be like this: an error, or none.
+    fileprivate func error(in data: LESubeventData) -> HCIStatus? {
+        guard let parameters, data.subevent < parameters.timing.subevents, data.data.count <= 251,
+            UInt16(data.firstSlot) + UInt16(data.slots) <= UInt16(parameters.responseSlots)
+        else { return .invalidParameters }
+        let pdu = AdvertisingPDU.extended(.init(mode: .nonConnectable, extended: header, data: data.data)).encoded()
+        let time = phy.radioPHY.airTimeMicroseconds(octets: pdu.count)
+        return time <= parameters.timing.requestTime ? nil : .packetTooLong
+    }
+}
+
+extension VirtualController {
+    /// Subevents that one command gives data for at most (7.8.125).
+    private static let maximumSubeventsAtOnce = 15
+
+    fileprivate func setSubeventData(_ command: LESetPeriodicAdvertisingSubeventData) -> HCIStatus {
+        guard let advertiser = advertisers[command.set] else { return .unknownAdvertisingIdentifier }
+        guard let train = advertiser.train, train.hasSubevents else { return .commandDisallowed }
+        guard (1...Self.maximumSubeventsAtOnce).contains(command.subevents.count) else { return .invalidParameters }
+        // All of them, or none.
+        for data in command.subevents {
+            if let error = train.error(in: data) { return error }
+        }
+        for data in command.subevents { train.subeventData[data.subevent] = data }
+        return .success
+    }
+
+    fileprivate func choose(_ command: LESetPeriodicSyncSubevent) -> HCIStatus {
+        guard let follower = synchronizer.follower(command.sync) else { return .unknownAdvertisingIdentifier }
+        guard let timing = follower.train.responses?.timing else { return .commandDisallowed }
+        let chosen = command.subevents.bytes
+        guard (1...LESubeventTiming.maximumSubevents).contains(chosen.count), Set(chosen).count == chosen.count,
+            chosen.allSatisfy({ $0 < timing.subevents })
+        else { return .invalidParameters }
+        follower.choose(chosen, command.properties)
+        return .success
+    }
+}

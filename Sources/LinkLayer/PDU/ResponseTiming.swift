@@ -1,0 +1,93 @@
+import BluetoothTypes
+import HCI
+
+/// Periodic Advertising Response Timing Information (CSS Part A 1.24): how the events of a train are divided, and where responses
+/// go. It stands in ACAD beside SyncInfo, and behind it in LL_PERIODIC_SYNC_WR_IND.
+struct ResponseTiming: PacketFields, Hashable {
+    /// The AD type.
+    static let kind: UInt8 = 0x32
+    /// Octets behind the AD type.
+    static let size = 8
+
+    /// RspAA: the access address of responses.
+    var accessAddress: UInt32 = 0
+    /// How events are divided.
+    var timing = LESubeventTiming()
+
+    init() {}
+
+    init(accessAddress: UInt32, timing: LESubeventTiming) {
+        (self.accessAddress, self.timing) = (accessAddress, timing)
+    }
+
+    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("RspAA", &accessAddress)
+        try timing.code(&coder)
+    }
+
+    // MARK: ACAD
+
+    /// The same as it stands in ACAD: a length, the AD type, the octets.
+    var controllerData: PacketBuffer {
+        var data: PacketBuffer = [UInt8(Self.size + 1), Self.kind]
+        data.append(contentsOf: encoded())
+        return data
+    }
+
+    /// What ACAD says of responses; nil for a train without.
+    ///
+    /// - Throws: ``PacketError`` when it says something that cannot be read.
+    static func find(in controllerData: PacketBuffer) throws(PacketError) -> ResponseTiming? {
+        var rest = controllerData
+        while let length = rest.first {
+            let structure = rest.suffix(after: 1).prefix(upTo: Int(length))
+            guard structure.count == Int(length) else {
+                throw PacketError(.truncated(needed: Int(length), available: structure.count), at: "ACAD")
+            }
+            if structure.first == kind { return try ResponseTiming(reading: structure.suffix(after: 1)) }
+            rest = rest.suffix(after: 1 + Int(length))
+        }
+        return nil
+    }
+}
+
+extension LESubeventTiming {
+    /// The unit of subevent intervals and slot delays, in microseconds.
+    static let unit: Int64 = 1_250
+    /// The unit of the spacing of slots, in microseconds.
+    static let slotUnit: Int64 = 125
+    /// Subevents of one event at most (Core Vol 4 Part E 7.8.61).
+    static let maximumSubevents = 128
+
+    /// From the beginning of an event to that of a subevent, in microseconds.
+    func start(of subevent: UInt8) -> Int64 { Int64(subevent) * Int64(interval) * Self.unit }
+
+    /// From the beginning of a subevent to that of a response slot, in microseconds.
+    func start(ofSlot slot: UInt8) -> Int64 {
+        Int64(responseSlotDelay) * Self.unit + Int64(slot) * slotLength
+    }
+
+    /// From one slot to the next, in microseconds.
+    var slotLength: Int64 { Int64(responseSlotSpacing) * Self.slotUnit }
+
+    /// How long AUX_SYNC_SUBEVENT_IND may be on the air, in microseconds: it ends before the first slot, and before the next
+    /// subevent.
+    var requestTime: Int64 {
+        Int64(responseSlotDelay == 0 ? interval : responseSlotDelay) * Self.unit - LinkTiming.interFrameSpace
+    }
+
+    /// How long a response may be on the air, in microseconds.
+    var responseTime: Int64 { slotLength - LinkTiming.interFrameSpace }
+
+    /// Whether a subevent has this slot.
+    func hasSlot(_ slot: UInt8) -> Bool {
+        responseSlotDelay > 0 && start(ofSlot: slot) + slotLength <= Int64(interval) * Self.unit
+    }
+
+    /// Whether a train with this interval can be divided like this (Core Vol 4 Part E 7.8.61).
+    func isUsable(within trainInterval: UInt16) -> Bool {
+        let slots = responseSlotDelay == 0 || responseSlotDelay < interval && responseSlotSpacing >= 2
+        return (1...Self.maximumSubevents).contains(Int(subevents)) && interval >= 6 && slots
+            && UInt32(interval) * UInt32(subevents) <= UInt32(trainInterval)
+    }
+}

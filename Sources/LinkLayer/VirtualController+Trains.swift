@@ -1,0 +1,124 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+
+/// The train that a link came out of (Core Vol 4 Part E 7.7.65.10).
+struct LinkTrain: Hashable {
+    /// As central, the advertising set; 0xFF for none.
+    var set: UInt8 = 0xFF
+    /// As peripheral, the synchronization; 0xFFFF for none.
+    var sync: UInt16 = 0xFFFF
+
+    /// None.
+    static let none = LinkTrain()
+}
+
+// Connections out of trains with responses (Core Vol 6 Part B 4.4.2.12), and what such trains report.
+extension VirtualController: PeriodicAdvertiserOwner {
+    func train(_ train: PeriodicAdvertiser, wantsDataFrom first: UInt8, count: UInt8) {
+        host.send(LEPeriodicAdvertisingSubeventDataRequest(set: train.set, first: first, count: count))
+    }
+
+    func train(_ train: PeriodicAdvertiser, reports report: LEPeriodicAdvertisingResponseReport) {
+        host.send(report)
+    }
+
+    /// The train that is to make a connection, if one is.
+    var connectingTrain: PeriodicAdvertiser? {
+        advertisers.values.lazy.compactMap(\.train).first { $0.wish != nil }
+    }
+
+    /// Who a wish is for: by the private address that it had last, if its addresses are resolved.
+    private func device(_ wish: ConnectionWish) -> HeardDevice {
+        let named = wish.command.peerAddress
+        guard named.kind.isIdentity else { return heard(named) }
+        return HeardDevice(address: privacy.list.seenAddress(of: named) ?? named.device, identity: named)
+    }
+
+    func train(
+        _ train: PeriodicAdvertiser,
+        prepares wish: ConnectionWish,
+        endingAt end: Instant
+    ) -> ConnectIndication? {
+        let device = device(wish)
+        let command = wish.command
+        let own = train.phy == .coded ? command.coded : train.phy == .le2M ? command.le2M : command.le1M
+        guard let parameters = own ?? command.le1M ?? command.le2M ?? command.coded,
+            let address = privacy.address(wish.own, towards: device),
+            let data = connectionData(
+                to: device,
+                as: wish.own,
+                parameters,
+                LinkStart(end: end, phy: train.phy, isAuxiliary: true)
+            )
+        else { return nil }
+        return ConnectIndication(
+            initiator: address,
+            advertiser: device.address,
+            link: data,
+            // In AUX_CONNECT_REQ the bit is reserved (2.3.3.1).
+            knowsAlgorithm2: false
+        )
+    }
+
+    func train(
+        _ train: PeriodicAdvertiser,
+        requested request: ConnectIndication,
+        for wish: ConnectionWish,
+        _ start: LinkStart
+    ) {
+        let origin = LinkTrain(set: train.set)
+        addCentral(request, to: device(wish), as: wish.own, usesAlgorithm2: true, start, train: origin)
+    }
+
+    func train(_ train: PeriodicAdvertiser, failed wish: ConnectionWish) {
+        reportFailedConnection(
+            .connectionFailedToBeEstablished,
+            role: .central,
+            peer: wish.command.peerAddress,
+            train: LinkTrain(set: train.set)
+        )
+    }
+
+    // MARK: The other end
+
+    /// Whether a request in a subevent is for this device, and can be followed (AB-L03).
+    func canAccept(_ request: ConnectIndication) -> Bool {
+        guard let own = identity(behind: request.advertiser), request.link.isValid,
+            links.count < configuration.maximumLinks, let peer = privacy.device(request.initiator)
+        else { return false }
+        return !isConnected(own, peer.identity)
+    }
+
+    /// The address of this device that another one of it stands for; nil when it is not this device's.
+    private func identity(behind address: BluetoothAddress) -> BluetoothAddress? {
+        if address == configuration.publicAddress || address == randomAddress { return address }
+        guard address.randomKind == .resolvable, privacy.isResolving, privacy.list.isOwn(address) else { return nil }
+        return randomAddress ?? configuration.publicAddress
+    }
+
+    func accept(_ request: ConnectIndication, at end: Instant, of follower: PeriodicFollower) {
+        let own = identity(behind: request.advertiser)
+        addLink(
+            .init(
+                handle: newHandle(),
+                role: .peripheral,
+                own: request.advertiser,
+                peer: request.initiator,
+                data: request.link,
+                usesAlgorithm2: true,
+                ownAccuracy: .init(code: configuration.clockAccuracy.rawValue),
+                peerAccuracy: .init(code: request.link.clockAccuracy),
+                transmitPower: power,
+                drift: configuration.clockDrift,
+                start: LinkStart(end: end, phy: follower.train.phy, isAuxiliary: true),
+                identities: .init(
+                    own: own == request.advertiser ? own : nil,
+                    ownPrivate: own == request.advertiser ? nil : request.advertiser,
+                    peer: heard(request.initiator)
+                ),
+                train: LinkTrain(sync: follower.handle)
+            )
+        )
+    }
+}

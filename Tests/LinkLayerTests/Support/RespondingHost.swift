@@ -1,0 +1,118 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import Radio
+
+@testable import LinkLayer
+
+extension LESubeventTiming {
+    /// 4 subevents, 20 ms apart; slots from 5 ms on, each of 2.5 ms.
+    static let sample = LESubeventTiming(subevents: 4, interval: 16, responseSlotDelay: 4, responseSlotSpacing: 20)
+}
+
+extension LESetPeriodicAdvertisingParametersV2 {
+    /// 100 ms, divided as in the sample, with 4 slots.
+    static func sample(
+        set: UInt8 = 0,
+        interval: UInt16 = 80,
+        timing: LESubeventTiming = .sample,
+        slots: UInt8 = 4,
+        properties: LEPeriodicProperties = []
+    ) -> Self {
+        let v1 = LESetPeriodicAdvertisingParameters(
+            set: set,
+            intervalMin: interval,
+            intervalMax: interval,
+            properties: properties
+        )
+        return Self(v1: v1, timing: timing, responseSlots: slots)
+    }
+}
+
+extension TestHost {
+    /// Has a train with responses beside a set. Each time that the controller asks it gets `data` for a subevent; nil for none.
+    @discardableResult
+    func advertiseResponsively(
+        _ parameters: LESetPeriodicAdvertisingParametersV2 = .sample(),
+        slots: Range<UInt8> = 0..<4,
+        on world: World,
+        _ change: (inout LESetExtendedAdvertisingParameters) -> Void = { _ in },
+        data: @escaping (UInt8) -> PacketBuffer? = { [$0, 0xDA] }
+    ) -> HCIStatus {
+        unmask(Self.newestForms)
+        let set = parameters.v1.set
+        onEvent = { [unowned self] event in
+            guard event.subevent == LEPeriodicAdvertisingSubeventDataRequest.leSubevent,
+                let asked = try? LEPeriodicAdvertisingSubeventDataRequest.reading(event.eventParameters),
+                asked.set == set
+            else { return }
+            world.loop.execute { [unowned self] in
+                for index in 0..<UInt16(asked.count) {
+                    let number = UInt8((UInt16(asked.first) + index) % UInt16(parameters.timing.subevents))
+                    guard let data = data(number) else { continue }
+                    let count = UInt8(slots.count)
+                    send(
+                        LESetPeriodicAdvertisingSubeventData(
+                            set: set,
+                            subevents: [
+                                .init(subevent: number, firstSlot: slots.lowerBound, slots: count, data: data)
+                            ]
+                        )
+                    )
+                }
+            }
+        }
+        prepare(set: set, change)
+        let status = send(parameters)
+        guard status == .success else { return status }
+        let enabled = send(LESetPeriodicAdvertisingEnable(enable: .enable, set: set))
+        enable([(set, 0, 0)])
+        return enabled
+    }
+
+    /// Listens to subevents of a train, and answers to each of them.
+    func listen(
+        to sync: UInt16,
+        _ subevents: [UInt8],
+        properties: LEPeriodicProperties = [],
+        on world: World,
+        respond: @escaping (LEPeriodicAdvertisingReportV2) -> LESetPeriodicAdvertisingResponseData? = { _ in nil }
+    ) -> HCIStatus {
+        onEvent = { [unowned self] event in
+            guard event.subevent == LEPeriodicAdvertisingReportV2.leSubevent,
+                let report = try? LEPeriodicAdvertisingReportV2.reading(event.eventParameters),
+                report.dataStatus == .complete, let answer = respond(report)
+            else { return }
+            world.loop.execute { [unowned self] in responded.append(send(answer)) }
+        }
+        return send(LESetPeriodicSyncSubevent(sync: sync, properties: properties, subevents: PacketBuffer(subevents)))
+    }
+
+    var newTrains: [LEPeriodicAdvertisingSyncEstablishedV2] { events() }
+    var subeventReports: [LEPeriodicAdvertisingReportV2] { events() }
+    /// What was heard in slots.
+    var responses: [(subevent: UInt8, response: LEPeriodicResponse)] {
+        events(LEPeriodicAdvertisingResponseReport.self).flatMap { event in
+            event.responses.map { (event.periodicSubevent, $0) }
+        }
+    }
+    var newConnections: [LEEnhancedConnectionCompleteV2] { events() }
+}
+
+extension LEPeriodicAdvertisingReportV2 {
+    /// An answer to it.
+    func answer(
+        _ data: PacketBuffer,
+        slot: UInt8,
+        in subevent: UInt8? = nil
+    ) -> LESetPeriodicAdvertisingResponseData {
+        .init(
+            sync: sync,
+            requestEvent: event,
+            requestSubevent: periodicSubevent,
+            responseSubevent: subevent ?? periodicSubevent,
+            slot: slot,
+            data: data
+        )
+    }
+}
