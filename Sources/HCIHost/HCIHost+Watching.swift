@@ -8,6 +8,7 @@ extension HCIHost {
     /// Notes what a command that the controller has taken makes it owe.
     func noteTaken(_ command: some HCICommand) {
         let now = loop.now
+        table.noteTaken(command)
         switch command {
         case is LECreateConnection, is LEExtendedCreateConnection, is LEExtendedCreateConnectionV2: watch(.connecting)
         case is LECreateConnectionCancel: watch(.cancelled(at: now))
@@ -34,6 +35,7 @@ extension HCIHost {
         // The end of directed advertising comes in the same event (Core Vol 4 Part E 7.8.9).
         case .connectionFailed(let status):
             if status != .advertisingTimeout { watch(.connected) }
+        case .trainConnectionFailed: watch(.connected)
         case .disconnected(let connection, _):
             watch(.gone(connection.handle.rawValue))
             if table.leftData(connection) { watch(.leftData) }

@@ -15,6 +15,16 @@ extension DevicePrivacy {
         return address
     }
 
+    /// The resolvable private address that is shared; nil when that is another one.
+    package var sharedResolvableAddress: BluetoothAddress? {
+        current.flatMap { $0.kind == .resolvable ? $0.address.address : nil }
+    }
+
+    /// Shares this resolvable private address, which a set has shown so far, when the next one is set.
+    package func keep(_ address: BluetoothAddress) {
+        pendingAddress = (OwnAddress(address), .resolvable)
+    }
+
     /// An address for an advertising set of its own.
     package func drawAddress(_ kind: SharedAddress.Kind) -> BluetoothAddress? {
         let drawn = draw(kind)

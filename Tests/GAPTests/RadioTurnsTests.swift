@@ -1,3 +1,7 @@
+import BluetoothTypes
+import EventLoops
+import HCIHost
+import LinkLayer
 import Testing
 
 @testable import GAP
@@ -33,5 +37,38 @@ import Testing
         _ = turns.handle(.refused(.scanner))
         #expect(turns.handle(.turnOver).isEmpty)
         #expect(turns.handle(.refused(.scanner)) == [.pause(.advertiser), .pause(.connector), .startTimer])
+    }
+
+    @Test("who waits for somebody who never comes lets the others scan and advertise again and again")
+    func whoWaitsLetsTheOthersGoOn() throws {
+        let world = GAPWorld(.extended)
+        let (device, other) = (world.device { $0.quirks = [.statesLie] }, world.device())
+        let sender = Peripheral(other.access)
+        sender.enter(.init(.general, .undirected))
+        let central = Central(device.access)
+        var failure: GAPError?
+        central.connect(to: .init(0xC0FF_EE00_0099, kind: .publicDevice)) { result in
+            if case .failure(let error) = result { failure = error }
+        }
+        world.run(.seconds(1))
+        let (observer, loop) = (Observer(device.access), world.loop)
+        var heard: [Instant] = []
+        try observer.observe(.attentive) { _ in heard.append(loop.now) }
+        let role = Peripheral(device.access)
+        role.enter(.init(.general, .undirected))
+        let start = loop.now
+        var seen: [Instant] = []
+        let listener = Observer(world.device().access)
+        try listener.observe(ScanSettings(isActive: false)) {
+            if $0.address == device.address { seen.append(loop.now) }
+        }
+        world.run(.seconds(120))
+        #expect(failure == nil && device.access.controllerInformation?.fallbacks == [.takesTurns])
+        // None is starved in any half of a minute.
+        for part in 0..<4 {
+            let time = (start + .seconds(30 * part))..<(start + .seconds(30 * part + 30))
+            #expect(heard.contains { time.contains($0) } && seen.contains { time.contains($0) }, "\(part)")
+        }
+        withExtendedLifetime((sender, central, role)) {}
     }
 }

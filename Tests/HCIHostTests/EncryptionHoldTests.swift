@@ -15,28 +15,197 @@ import Testing
 
     private func at(_ milliseconds: Int64) -> Instant { .zero + .milliseconds(milliseconds) }
 
-    @Test(
-        "AB-L08: a central holds PDUs of pairing alone, and for one interval, so that none from the clear is among them"
-    )
-    func aCentralHoldsPairingForOneInterval() {
+    /// A key of a pairing as it arrives whole; its lengths are those of Core Vol 3 Part H 3.6.2 to 3.6.6.
+    private func key(_ code: UInt8, _ fill: UInt8 = 0xAA) -> ACLPacket {
+        let length: UInt8 = [0x06: 17, 0x07: 11, 0x08: 17, 0x09: 8, 0x0A: 17][code] ?? 17
+        let rest = [UInt8](repeating: fill, count: Int(length) - 1)
+        return ACLPacket(
+            handle: Self.handle,
+            boundary: .start,
+            payload: PacketBuffer([length, 0, 6, 0, code] + rest)
+        )
+    }
+
+    /// A hold of a central that has begun to encrypt.
+    private func central(interval: UInt16 = 24) -> EncryptionHold {
         var hold = EncryptionHold()
-        hold.begin(.central, interval: 24)
-        #expect(hold.take(packet(4), at: at(0)) == .deliver)
-        #expect(hold.take(packet(6), at: at(1)) == .held)
-        #expect(hold.take(packet(6, isStart: false), at: at(2)) == .held)
+        hold.beginAsCentral(interval: interval)
+        return hold
+    }
+
+    @Test(
+        "AB-L08: a central holds keys of a pairing for one interval, and 100 ms at most; what is older was in the clear"
+    )
+    func aCentralHoldsKeysForOneInterval() {
+        var hold = central()
+        #expect(hold.take(packet(4), at: at(0)) == .deliver && hold.deadline == nil)
+        #expect(hold.take(key(8), at: at(1)) == .held && hold.take(key(9), at: at(2)) == .held)
         #expect(hold.take(packet(4), at: at(3)) == .deliver)
         #expect(hold.take(packet(4, isStart: false), at: at(3)) == .deliver)
         #expect(hold.deadline == at(31))
-        // Older than an interval: it was in the clear.
-        #expect(hold.expire(at: at(31)) == [packet(6)])
-        #expect(hold.end() == [packet(6, isStart: false)])
-        #expect(hold.take(packet(6), at: at(40)) == .deliver)
+        #expect(hold.expire(at: at(31)) == [key(8)])
+        #expect(hold.end() == [key(9)])
+        #expect(hold.take(key(8), at: at(40)) == .deliver)
+        var slow = central(interval: 3_200)
+        #expect(slow.take(key(8), at: at(0)) == .held && slow.deadline == at(0) + EncryptionHold.centralLimit)
+    }
+
+    @Test("AB-L08: of five keys each waits once at a central; a second one of its kind does not")
+    func eachKeyWaitsOnce() {
+        var hold = central()
+        for code in 0x06...0x0A as ClosedRange<UInt8> {
+            #expect(hold.take(key(code), at: at(0)) == .held)
+            #expect(hold.take(key(code, 0xBB), at: at(0)) == .deliver)
+        }
+        #expect(hold.end().count == 5)
+    }
+
+    @Test("AB-L08: what is no whole key on the channel of pairing does not wait at a central")
+    func whatIsNoWholeKeyDoesNotWait() {
+        var hold = central()
+        // All other commands of the Security Manager, and what is none.
+        for code in [0x00...0x05, 0x0B...0xFF] as [ClosedRange<UInt8>] {
+            for code in code { #expect(hold.take(key(code), at: at(0)) == .deliver) }
+        }
+        func changed(_ change: (inout [UInt8]) -> Void, _ boundary: ACLPacket.Boundary = .start) -> ACLPacket {
+            var octets = key(8).payload.bytes
+            change(&octets)
+            return ACLPacket(handle: Self.handle, boundary: boundary, payload: PacketBuffer(octets))
+        }
+        // A fragment: what begins in the clear may end encrypted. Then the rest of one; other lengths; other channels.
+        for count in 1..<21 { #expect(hold.take(changed { $0.removeLast($0.count - count) }, at: at(0)) == .deliver) }
+        #expect(hold.take(changed({ _ in }, .continuation), at: at(0)) == .deliver)
+        #expect(hold.take(changed { $0.append(0) }, at: at(0)) == .deliver)
+        #expect(hold.take(changed { $0[0] = 16 }, at: at(0)) == .deliver)
+        #expect(hold.take(changed { $0[1] = 1 }, at: at(0)) == .deliver)
+        #expect(hold.take(changed { $0[2] = 4 }, at: at(0)) == .deliver)
+        #expect(hold.take(changed { $0[3] = 1 }, at: at(0)) == .deliver)
+        #expect(hold.isEmpty)
+        #expect(hold.take(changed({ _ in }, .startNonFlushable), at: at(0)) == .held)
+    }
+
+    // MARK: A central's borders
+
+    /// What a central's link is told, with keys that arrive at one point.
+    private func order(_ story: (Bench) -> Void) throws -> [String] {
+        let bench = Bench()
+        bench.up()
+        let link = try #require(bench.connect(1))
+        var order: [String] = []
+        link.onReceive = { _, _ in order.append("data") }
+        link.onEncryption = { order.append($0 == .on ? "encrypted" : "not encrypted") }
+        story(bench)
+        return order
+    }
+
+    private func arrives(_ bench: Bench, _ code: UInt8 = 8) {
+        let packet = HCIPacket(key(code))
+        bench.inject(packet.kind, packet.bytes)
+    }
+
+    private func encrypts(_ bench: Bench) {
+        let key = PacketBuffer([UInt8](1...16))
+        bench.host.send(
+            LEEnableEncryption(handle: Self.handle, random: 0, encryptedDiversifier: 0, longTermKey: key)
+        )
+    }
+
+    @Test(
+        "AB-L08: keys behind the begin of encryption wait for Encryption Change, and all know of it when they come (quirk 2)"
+    )
+    func keysWaitForEncryptionChange() throws {
+        let order = try order { bench in
+            encrypts(bench)
+            bench.run(.milliseconds(2))
+            arrives(bench)
+            arrives(bench, 9)
+            bench.inject(EncryptionChange(handle: Self.handle, state: .on))
+            arrives(bench, 10)
+        }
+        #expect(order == ["encrypted", "data", "data", "data"])
+    }
+
+    @Test("AB-L08: keys that come before a central asks for encryption were in the clear")
+    func keysBeforeTheCommand() throws {
+        let order = try order { bench in
+            arrives(bench)
+            encrypts(bench)
+            bench.run(.milliseconds(2))
+            bench.inject(EncryptionChange(handle: Self.handle, state: .on))
+        }
+        #expect(order == ["data", "encrypted"])
+    }
+
+    @Test("AB-L08: keys that come before the controller has begun to encrypt were in the clear")
+    func keysBeforeTheStatus() throws {
+        let order = try order { bench in
+            bench.controller.reaction = { $0 == LEEnableEncryption.opcode ? .silence : .answer }
+            encrypts(bench)
+            bench.run(.milliseconds(2))
+            arrives(bench)
+            bench.inject(CommandStatus(status: .success, credits: 1, opcode: LEEnableEncryption.opcode))
+            arrives(bench, 9)
+            bench.inject(EncryptionChange(handle: Self.handle, state: .on))
+        }
+        #expect(order == ["data", "encrypted", "data"])
+    }
+
+    @Test("AB-L08: keys after a refusal to encrypt were in the clear")
+    func keysAfterARefusal() throws {
+        let order = try order { bench in
+            let status = CommandStatus(status: .commandDisallowed, credits: 1, opcode: LEEnableEncryption.opcode)
+            bench.controller.reaction = { $0 == LEEnableEncryption.opcode ? .packets([HCIPacket(status)]) : .answer }
+            encrypts(bench)
+            bench.run(.milliseconds(2))
+            arrives(bench)
+            // Nobody has a key for this.
+            bench.inject(EncryptionChange(handle: Self.handle, state: .on))
+        }
+        #expect(order == ["data"])
+    }
+
+    @Test("AB-L08: keys that have waited for longer than an interval were in the clear, and so were those of a failure")
+    func keysThatHaveWaitedForTooLong() throws {
+        let late = try order { bench in
+            encrypts(bench)
+            bench.run(.milliseconds(2))
+            arrives(bench)
+            // The interval is 30 ms.
+            bench.run(.milliseconds(29))
+            arrives(bench, 9)
+            bench.inject(EncryptionChange(handle: Self.handle, state: .on))
+        }
+        #expect(late == ["data", "encrypted", "data"])
+        let failed = try order { bench in
+            encrypts(bench)
+            bench.run(.milliseconds(2))
+            arrives(bench)
+            bench.inject(EncryptionChange(status: .pinOrKeyMissing, handle: Self.handle, state: .off))
+        }
+        #expect(failed == ["not encrypted", "data"])
+    }
+
+    @Test("what waits at a peripheral comes in the clear when the controller does not take its key")
+    func whatWaitsComesWhenTheKeyIsNotTaken() throws {
+        let bench = Bench()
+        bench.up()
+        let link = try #require(bench.connect(1, role: .peripheral))
+        var count = 0
+        link.onReceive = { _, _ in count += 1 }
+        bench.controller.reaction = { $0 == LELongTermKeyRequestReply.opcode ? .silence : .answer }
+        bench.host.send(LELongTermKeyRequestReply(handle: Self.handle, longTermKey: PacketBuffer([UInt8](1...16))))
+        bench.run(.milliseconds(2))
+        arrives(bench)
+        #expect(count == 0)
+        bench.controller.complete(LELongTermKeyRequestReply.opcode, [HCIStatus.commandDisallowed.rawValue, 1, 0])
+        bench.run(.milliseconds(2))
+        #expect(count == 1 && bench.host.counters.unprovenLinks == 0)
     }
 
     @Test("a peripheral holds all that comes behind its key, within bounds, and drops it when the event does not come")
     func aPeripheralHoldsAllBehindItsKey() {
         var hold = EncryptionHold()
-        hold.begin(.peripheral, interval: 24)
+        hold.beginAsPeripheral()
         for _ in 0..<EncryptionHold.maximumCount { #expect(hold.take(packet(4), at: at(0)) == .held) }
         #expect(hold.take(packet(4), at: at(0)) == .tooMany)
         #expect(hold.deadline == at(0) + EncryptionHold.limit)
@@ -119,8 +288,63 @@ import Testing
         #expect(later.entries.count == 2 && later.fallbacks(of: controller(1)) == [.extendedCommands, .takesTurns])
         #expect(memory.fallbacks(of: controller(2)).isEmpty)
         #expect(memory.fallbacks(of: controller(1)).isEmpty && memory.entries.isEmpty && changes == 4)
+        // Two trials without a success of what it claims in between are no chance.
+        #expect(!memory.noteTrial(of: controller(1)) && !memory.noteTrial(of: controller(1, at: "other")))
+        memory.forgetTrials(of: controller(1))
+        #expect(!memory.noteTrial(of: controller(1)) && memory.noteTrial(of: controller(1)))
         for number in 0..<100 { memory.note(.noCodedPHY, of: controller(1, at: "\(number)")) }
         #expect(memory.entries.count == ControllerMemory.maximumControllers)
         #expect(memory.entries.last?.device.place == "99")
+        // Whoever wrote what was known before, it takes no more room.
+        later.take(
+            memory.entries
+                + memory.entries.map { entry in
+                    ControllerMemory.Entry(
+                        device: .init(place: "old " + entry.device.place, company: entry.device.company),
+                        firmware: entry.firmware,
+                        fallbacks: entry.fallbacks
+                    )
+                }
+        )
+        #expect(later.entries.count == ControllerMemory.maximumControllers)
+        #expect(later.entries.contains { $0.device.place == "other" })
+    }
+
+    @Test("there is no way back to commands that were of no use, though the others hang too")
+    func thereIsNoWayBack() {
+        let bench = Bench()
+        bench.up()
+        bench.controller.reaction = {
+            $0 == LESetExtendedScanEnable.opcode || $0 == LESetScanEnable.opcode ? .silence : .answer
+        }
+        func known() -> Set<ControllerFallback> { bench.host.memory.entries.first?.fallbacks ?? [] }
+        for expected in [[], [.legacyCommands]] as [Set<ControllerFallback>] {
+            bench.host.send(
+                LESetExtendedScanEnable(isEnabled: true, filterDuplicates: .disabled, duration: 0, period: 0)
+            )
+            // Resets that are far apart are not too many.
+            bench.run(HCIHost.resetWindow + .seconds(10))
+            #expect(known() == expected)
+        }
+        for _ in 0..<4 {
+            bench.host.send(LESetScanEnable(isEnabled: true, filterDuplicates: .disabled))
+            bench.run(HCIHost.resetWindow + .seconds(10))
+            #expect(known() == [.legacyCommands])
+        }
+        #expect(bench.host.counters.resets == 6 && bench.information != nil)
+    }
+
+    @Test("a controller is not reset to be driven otherwise while there is a link")
+    func aControllerIsNotRenewedWithALink() {
+        let bench = Bench()
+        bench.up()
+        bench.connect(1)
+        #expect(!bench.host.renew { _ in })
+        bench.run(.seconds(1))
+        #expect(!bench.transport.commands.contains("Reset") && bench.host.connections.count == 1)
+        bench.inject(DisconnectionComplete(handle: Self.handle, reason: .remoteUserTerminated))
+        #expect(bench.host.renew { _ in })
+        bench.run(.seconds(1))
+        #expect(bench.transport.commands.contains("Reset") && bench.information != nil)
     }
 }

@@ -5,6 +5,7 @@ import GAP
 import HCI
 import HCIHost
 import LinkLayer
+import Radio
 import Synchronization
 import Testing
 
@@ -25,13 +26,20 @@ private final class HeardCounter: Sendable {
     }
 
     /// The commands of a second start of the system, and how the first one ended.
-    private func commandsOfASecondStart(_ quirk: ControllerQuirk) -> (first: [Opcode], second: [Opcode], visits: Bool) {
+    ///
+    /// - Parameter time: How long another app of the first one scans, which wants nothing else.
+    private func commandsOfASecondStart(
+        _ quirk: ControllerQuirk,
+        after time: Duration? = nil
+    ) -> (first: [Opcode], second: [Opcode], visits: Bool) {
         let log = OctetLog()
-        let scenario = QuirkScenario(phone: [quirk], phoneCapture: log)
-        let visits = scenario.visits(1)
+        let scenario = QuirkScenario(phone: [quirk], hasVisitor: time == nil, phoneCapture: log)
+        let scanner = time.map { _ in scenario.phone.launch("scanner") { _ in QuirkCollector(reads: false) } }
+        if let time { scenario.world.run(for: time) }
+        let visits = scanner.map { $0.found > 0 } ?? scenario.visits(1)
         let first = log.commands
         scenario.phone.restart()
-        let again = scenario.phone.launch("visitor") { _ in QuirkVisitor(isKnown: true) }
+        let again = scenario.phone.launch("visitor") { _ in QuirkVisitor(isKnown: time == nil) }
         let visitsAgain = scenario.world.run(for: .seconds(20)) { again.seen.visits >= 1 }
         #expect(visitsAgain, "\(again.seen), \(scenario.world.now)")
         return (first, Array(log.commands.dropFirst(first.count)), visits)
@@ -42,7 +50,8 @@ private final class HeardCounter: Sendable {
         arguments: [ControllerQuirk.extendedScanRefused, .extendedScanSilent]
     )
     func aPhoneFallsBackToTheOlderCommands(quirk: ControllerQuirk) throws {
-        let (first, second, visits) = commandsOfASecondStart(quirk)
+        // Silence has to be noticed twice.
+        let (first, second, visits) = commandsOfASecondStart(quirk, after: .seconds(45))
         #expect(visits)
         let refused = try #require(first.firstIndex(of: LESetExtendedScanParameters.opcode))
         let scans = try #require(first.firstIndex(of: LESetScanEnable.opcode))
@@ -139,6 +148,112 @@ private final class HeardCounter: Sendable {
         #expect(scenario.visits(2), "\(scenario.story)")
         #expect(fallbacks(of: scenario.phone).isEmpty)
         #expect(scenario.visitor.seen.states == [.poweredOn])
+    }
+
+    @Test(
+        "an app that comes to the first others during a trial of a good controller notices nothing",
+        arguments: [12, 15, 19, 25]
+    )
+    func othersComeDuringATrial(after seconds: Int) {
+        let scenario = QuirkScenario()
+        scenario.sensor.setController(isPluggedIn: false)
+        scenario.world.run(for: .seconds(seconds))
+        scenario.sensor.setController(isPluggedIn: true)
+        #expect(scenario.visits(2), "\(scenario.story)")
+        #expect(scenario.visitor.seen.states == [.poweredOn] && scenario.visitor.seen.errors.isEmpty)
+        #expect(scenario.phone.withSystem { $0.controllerMemory.entries.isEmpty })
+    }
+
+    @Test("no packet of data is marked as a controller's are, so that none is lost where that counts")
+    func noDataAreMarkedAsAControllersAre() {
+        let log = OctetLog()
+        let scenario = QuirkScenario(phone: [.startMarkIgnored], sensor: [.startMarkIgnored], phoneCapture: log)
+        #expect(scenario.visits(2), "\(scenario.story)")
+        #expect(log.boundaries.count > 20 && log.boundaries.allSatisfy { $0 == 0b00 || $0 == 0b01 })
+        #expect(scenario.phone.quirksShown.isEmpty && scenario.sensor.quirksShown.isEmpty)
+    }
+
+    @Test("answers that end too early are made up for, and no command for BR/EDR is sent that would hang")
+    func shortAnswersAreMadeUpFor() throws {
+        let log = OctetLog()
+        let scenario = QuirkScenario(phone: [.shortReplies], phoneCapture: log)
+        #expect(scenario.visits(2), "\(scenario.story)")
+        #expect(scenario.visitor.seen.states == [.poweredOn] && fallbacks(of: scenario.phone).isEmpty)
+        #expect(scenario.phone.quirksShown[.shortReplies] ?? 0 >= 3)
+        // Group 3 but Reset, the event masks and flow control is for BR/EDR, and so are groups 1 and 2 but Disconnect and what is read of a
+        // peer (Core Vol 4 Part E 7.1 to 7.3).
+        let ofLE: [Opcode] = [
+            Reset.opcode, SetEventMask.opcode, SetEventMaskPage2.opcode, WriteLEHostSupport.opcode, Disconnect.opcode,
+            SetControllerToHostFlowControl.opcode, HostBufferSize.opcode, HostNumberOfCompletedPackets.opcode,
+            ReadRemoteVersionInformation.opcode, WriteAuthenticatedPayloadTimeout.opcode,
+        ]
+        let others = Set(log.commands.filter { $0.rawValue >> 10 <= 3 }).subtracting(ofLE)
+        #expect(others.isEmpty, "\(others)")
+        let information = scenario.phone.withSystem { $0.attached?.device.controllerInformation }
+        #expect(try #require(information).supports(LEExtendedCreateConnection.self))
+    }
+
+    @Test("a peer that tells its version time and again is answered once")
+    func aVersionIsAnsweredOnce() {
+        let air = OctetLog()
+        let scenario = QuirkScenario(phone: [.versionRepeated], hasVisitor: false)
+        scenario.world.captureAir { air.add($0) }
+        let caller = scenario.phone.launch("caller") { _ in QuirkCollector(reads: false) }
+        #expect(scenario.world.run(for: .seconds(5)) { caller.found > 0 })
+        caller.connect(to: 0)
+        scenario.world.run(for: .seconds(3))
+        #expect(caller.connected == [0])
+        let told = scenario.phone.quirksShown[.versionRepeated] ?? 0
+        // LL_VERSION_IND, six octets (Core Vol 6 Part B 2.4.2.13).
+        #expect(told == 3 && air.controlPDUs(0x0C, length: 6) == 1)
+    }
+
+    @Test("who is waited for is not forgotten with the accept list, which changes of the resolving list empty")
+    func whoIsWaitedForIsNotForgotten() {
+        let world = SimulatedWorld(seed: 1)
+        var options = DeviceOptions()
+        options.quirks = [.staleAddresses]
+        let phone = world.addDevice(named: "Phone", options: options)
+        let far = Position(x: 10_000)
+        var apps: [QuirkSensor] = []
+        // Those that keep their addresses are found again by them.
+        let sensors = (0..<3).map { number in
+            world.addDevice(
+                named: "Sensor \(number)",
+                at: far,
+                options: DeviceOptions(addressLifetime: number == 0 ? .seconds(900) : nil)
+            )
+        }
+        phone.person.behaves(.agrees(lookingAt: sensors), after: .milliseconds(100))
+        for sensor in sensors {
+            sensor.person.behaves(.agrees(lookingAt: [phone]), after: .milliseconds(100))
+            apps.append(sensor.launch("sensor") { _ in QuirkSensor() })
+        }
+        let app = phone.launch("collector") { _ in QuirkCollector(reads: true) }
+        for (number, sensor) in sensors.enumerated() {
+            sensor.move(to: Position(x: 1))
+            #expect(world.run(for: .seconds(20)) { app.found == number + 1 })
+        }
+        app.stopScan()
+        for number in [1, 2] {
+            sensors[number].move(to: far)
+            app.connect(to: number)
+        }
+        world.run(for: .seconds(1))
+        // The bond with this one changes the resolving list.
+        app.connect(to: 0)
+        #expect(world.run(for: .seconds(20)) { app.values == [0] }, "\(app.connected)")
+        world.run(for: .seconds(2))
+        #expect(phone.quirksShown[.staleAddresses] ?? 0 > 0)
+        for number in [2, 1] {
+            sensors[number].move(to: Position(x: 1))
+            #expect(
+                world.run(for: .seconds(20)) { app.connected.contains(number) },
+                "\(number): \(app.connected)"
+            )
+        }
+        #expect(app.failed.isEmpty)
+        withExtendedLifetime(apps) {}
     }
 
     @Test("pairing holds where an address counts from the next parameters on only")

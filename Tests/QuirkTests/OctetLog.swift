@@ -10,19 +10,49 @@ final class OctetLog: Sendable {
 
     /// The commands so far, in the order of sending.
     var commands: [Opcode] {
+        sent(.command).compactMap { packet in
+            let at = packet.startIndex
+            return packet.count >= 3 ? Opcode(rawValue: UInt16(packet[at + 1]) | UInt16(packet[at + 2]) << 8) : nil
+        }
+    }
+
+    /// How each packet of data is marked that the host has sent: the bits of its boundary (Core Vol 4 Part E 5.4.2).
+    var boundaries: [UInt8] {
+        sent(.acl).compactMap { packet in packet.count >= 3 ? packet[packet.startIndex + 2] >> 4 & 3 : nil }
+    }
+
+    /// The packets of one kind from the host, each with its H4 type in front.
+    private func sent(_ kind: HCIPacket.Kind) -> [ArraySlice<UInt8>] {
         let octets = octets.withLock { $0 }
-        var found: [Opcode] = []
-        // A header of 16 octets, then records with 24 octets in front of each packet, which begins with its H4 type.
+        var found: [ArraySlice<UInt8>] = []
+        // A header of 16 octets, then records with 24 octets in front of each packet; the lowest bit of their flags, which stand in
+        // octets 8 to 11, says that it is from the controller.
         var start = 16
         while start + 24 < octets.count {
             let length = octets[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
             let packet = octets[(start + 24)..<min(start + 24 + length, octets.count)]
-            if packet.count >= 3, packet.first == HCIPacket.Kind.command.rawValue {
-                let at = packet.startIndex
-                found.append(Opcode(rawValue: UInt16(packet[at + 1]) | UInt16(packet[at + 2]) << 8))
-            }
+            if packet.first == kind.rawValue, octets[start + 11] & 1 == 0 { found.append(packet) }
             start += 24 + length
         }
         return found
+    }
+
+    /// How often a peripheral has sent a control PDU on a link that is not encrypted, by its opcode and its length with that: of a capture
+    /// of the air, pcap with LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR.
+    func controlPDUs(_ opcode: UInt8, length: UInt8) -> Int {
+        let octets = octets.withLock { $0 }
+        var count = 0
+        // A header of 24 octets, then records with 16 octets, 10 of the pseudo-header, which end in its flags, and 4 of the access
+        // address in front.
+        var start = 24
+        while start + 33 <= octets.count {
+            let size = octets[(start + 8)..<(start + 12)].reversed().reduce(0) { $0 << 8 | Int($1) }
+            let flags = UInt16(octets[start + 24]) | UInt16(octets[start + 25]) << 8
+            let (header, second, first) = (octets[start + 30], octets[start + 31], octets[start + 32])
+            // From a peripheral to its central; LLID 3 (Core Vol 6 Part B 2.4).
+            if flags >> 7 & 7 == 3, header & 3 == 3, second == length, first == opcode { count += 1 }
+            start += 16 + size
+        }
+        return count
     }
 }

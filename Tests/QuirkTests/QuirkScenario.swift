@@ -4,6 +4,7 @@ import EventLoops
 import Foundation
 import LinkLayer
 import Radio
+import Synchronization
 import Testing
 
 @testable import BluetoothService
@@ -16,6 +17,7 @@ struct QuirkScenario {
     let sensor: SimulatedDevice
     let visitor: QuirkVisitor
     private let app: QuirkSensor
+    private let sentences: Sentences
 
     /// How long two visits may take.
     static let limit = Duration.seconds(120)
@@ -42,13 +44,48 @@ struct QuirkScenario {
         // An app on a device of its own sees nobody.
         let host = hasVisitor ? phone : world.addDevice(named: "Elsewhere", at: Position(x: 10_000))
         visitor = host.launch("visitor") { _ in QuirkVisitor() }
-        (self.world, self.phone, self.sensor) = (world, phone, sensor)
+        let sentences = Sentences()
+        for device in [phone, sensor] {
+            _ = device.withSystem { system in
+                system.observers.add([.notices]) { observation in
+                    guard case .noticed(let notice) = observation.happening, case .controllerStaysBroken = notice else {
+                        return
+                    }
+                    sentences.add("\(notice)", at: device.name)
+                }
+            }
+        }
+        (self.world, self.phone, self.sensor, self.sentences) = (world, phone, sensor, sentences)
     }
 
-    /// Runs until the visitor has been there so many times.
+    /// What persons were told to do about controllers, and at which device.
+    var advice: [Sentences.Said] { sentences.all }
+
+    /// Runs until a person is told what to do.
+    func untilAdvised(within limit: Duration) -> Bool {
+        let (sentences, before) = (sentences, sentences.all.count)
+        return world.run(for: limit) { sentences.all.count > before }
+    }
+
+    /// Runs until the visitor has been there so many times, with persons who take the power of a controller away for a moment when
+    /// they are told that only that helps.
     func visits(_ count: Int, within limit: Duration = limit) -> Bool {
-        let visitor = visitor
-        return world.run(for: limit) { visitor.seen.visits >= count }
+        let (visitor, sentences) = (visitor, sentences)
+        var heeded = 0
+        // Each of the two devices has one controller, whose power is taken away once.
+        for _ in 0...2 {
+            let known = heeded
+            let isOver = world.run(for: limit) { visitor.seen.visits >= count || sentences.all.count > known }
+            if visitor.seen.visits >= count { return true }
+            guard isOver else { return false }
+            let said = sentences.all[heeded]
+            heeded += 1
+            let device = said.device == phone.name ? phone : sensor
+            device.setController(isPluggedIn: false)
+            world.run(for: .seconds(1))
+            device.setController(isPluggedIn: true)
+        }
+        return false
     }
 
     /// How far it came, for a test that fails.
@@ -56,7 +93,22 @@ struct QuirkScenario {
         let seen = visitor.seen
         return """
             \(seen.visits) visits after \(world.now), states \(seen.states.map(\.rawValue)), errors \(seen.errors), \
-            phone \(phone.quirksShown), sensor \(sensor.quirksShown)
+            phone \(phone.quirksShown), sensor \(sensor.quirksShown), at \(sensor.advertisedAddress ?? "none"), \
+            \(sensor.withSystem { "\($0.state)" }), advice \(advice.map(\.device))
             """
+    }
+}
+
+/// What was said.
+final class Sentences: Sendable {
+    struct Said: Sendable {
+        var device: String
+        var words: String
+    }
+
+    private let said = Mutex<[Said]>([])
+    var all: [Said] { said.withLock { $0 } }
+    func add(_ words: String, at device: String = "") {
+        said.withLock { $0.append(Said(device: device, words: words)) }
     }
 }

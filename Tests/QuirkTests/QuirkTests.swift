@@ -1,6 +1,7 @@
 import CoreBluetooth
 import EventLoops
 import Foundation
+import HCI
 import HCIHost
 import LinkLayer
 import Testing
@@ -15,40 +16,45 @@ import Testing
         let quirks: Set<ControllerQuirk>
         var testDescription: String { quirks.map(\.rawValue).sorted().joined(separator: " and ") }
 
-        /// Whether no way to find and connect to somebody is left: those of one generation of commands are refused or lead to nothing,
-        /// and those of the other one hang.
-        var leavesNoWay: Bool {
-            quirks.contains(.legacyScanHangs)
-                && !quirks.isDisjoint(with: [.extendedScanSilent, .extendedScanRefused, .claimedCommandsRefused])
-        }
+        /// Whether a phone with such a controller has no way to its peers.
+        var leavesNoWay: Bool { QuirkTests.hopeless[quirks] != nil }
     }
 
-    /// Those that can be lived with: with broken firmware nobody can.
-    static let bearable = ControllerQuirk.allCases.filter { $0 != .degraded }
+    /// All there are.
+    static let pairs: [Pair] = {
+        let all = ControllerQuirk.allCases
+        return all.indices.flatMap { first in all[(first + 1)...].map { Pair(quirks: [all[first], $0]) } }
+    }()
 
-    static let pairs: [Pair] = bearable.indices.flatMap { first in
-        bearable[(first + 1)...].map { Pair(quirks: [bearable[first], $0]) }
-    }
+    /// The only pairs with which no phone finds its peers and connects to them, and why. As a peripheral even such a controller
+    /// can be lived with.
+    static let hopeless: [Set<ControllerQuirk>: String] = [
+        [.legacyScanHangs, .extendedScanSilent]: "version 4.0's scan hangs, and version 5.0's hears nobody",
+        [.legacyScanHangs, .extendedScanRefused]: "version 4.0's scan hangs, and version 5.0's is refused",
+        [.legacyScanHangs, .claimedCommandsRefused]:
+            "version 4.0's scan hangs, and version 5.0's connecting is refused; between the two lies a reset, which ends all links",
+    ]
 
     /// Quirks that show in every encounter, by the device that they show at. The others need something that a host has to ask for.
     static let visibleAtPhone: Set<ControllerQuirk> = [
         .dataBeforeEncryption, .extendedScanSilent, .legacyScanHangs, .claimedCommandsRefused, .extendedScanRefused,
-        .statesLie, .reservedPHYBits, .duplicatesHidden, .shortReplies, .debugTextAsData, .badBuffers, .versionRepeated,
+        .statesLie, .reservedPHYBits, .duplicatesHidden, .shortReplies, .debugTextAsData, .badBuffers, .degraded,
+        .versionRepeated,
     ]
     /// See ``visibleAtPhone``.
     static let visibleAtSensor: Set<ControllerQuirk> = [
         .dataBeforeConnection, .dataBeforeEncryption, .setEndBeforeConnection, .shortReplies, .debugTextAsData,
-        .badBuffers, .versionRepeated,
+        .badBuffers, .degraded, .versionRepeated,
     ]
 
-    @Test("two devices meet twice though the phone's controller has a quirk", arguments: bearable)
+    @Test("two devices meet twice though the phone's controller has a quirk", arguments: ControllerQuirk.allCases)
     func thePhonesControllerHasAQuirk(quirk: ControllerQuirk) {
         let scenario = QuirkScenario(phone: [quirk])
         #expect(scenario.visits(2), "\(scenario.story)")
         if Self.visibleAtPhone.contains(quirk) { #expect(scenario.phone.quirksShown[quirk] != nil) }
     }
 
-    @Test("two devices meet twice though the sensor's controller has a quirk", arguments: bearable)
+    @Test("two devices meet twice though the sensor's controller has a quirk", arguments: ControllerQuirk.allCases)
     func theSensorsControllerHasAQuirk(quirk: ControllerQuirk) {
         let scenario = QuirkScenario(sensor: [quirk])
         #expect(scenario.visits(2), "\(scenario.story)")
@@ -61,23 +67,73 @@ import Testing
         #expect(scenario.visits(2), "\(scenario.story)")
     }
 
-    @Test("a controller that leaves no way is not tried for ever", arguments: pairs.filter(\.leavesNoWay))
-    func aControllerThatLeavesNoWayIsNotTriedForEver(pair: Pair) {
-        let scenario = QuirkScenario(phone: pair.quirks)
-        #expect(!scenario.visits(1, within: .seconds(90)))
-        // The older commands hang twice, then the newer ones are found to be of no use, and it stays at that.
-        #expect(scenario.visitor.seen.states == [.poweredOn, .resetting, .poweredOn, .resetting, .poweredOn])
-        #expect(scenario.phone.withSystem { $0.controllerMemory.entries.map(\.fallbacks) } == [[.extendedCommands]])
+    @Test("no pair is left out but those that are named, each with its reason")
+    func noPairIsLeftOut() {
+        let count = ControllerQuirk.allCases.count
+        #expect(Set(Self.pairs).count == count * (count - 1) / 2)
+        #expect(Self.hopeless.count == 3 && Self.pairs.count(where: \.leavesNoWay) == 3)
+        #expect(Self.hopeless.values.allSatisfy { !$0.isEmpty })
     }
 
-    @Test("broken firmware ends in an error that names the cause")
+    // MARK: No way
+
+    /// A life with a controller that leaves no way, and what was heard of it.
+    private func lives(_ pair: Pair) -> (QuirkScenario, commands: [Opcode], sentences: [String]) {
+        let (log, sentences) = (OctetLog(), Sentences())
+        let scenario = QuirkScenario(phone: pair.quirks, phoneCapture: log)
+        _ = scenario.phone.withSystem { system in
+            system.observers.add([.trouble]) { observation in
+                if case .trouble(let words, _) = observation.happening { sentences.add(words) }
+            }
+        }
+        #expect(!scenario.visits(1, within: .seconds(60)))
+        return (scenario, log.commands, sentences.all.map(\.words))
+    }
+
+    @Test(
+        "a controller that leaves no way is not tried for ever, apps and a log are told what was refused, and the radio stays on",
+        arguments: pairs.filter(\.leavesNoWay)
+    )
+    func aControllerThatLeavesNoWayIsNotTriedForEver(pair: Pair) {
+        let (scenario, commands, sentences) = lives(pair)
+        let (errors, states) = (scenario.visitor.seen.errors, scenario.visitor.seen.states)
+        // The older commands hang twice, then the newer ones are found to be of no use, and it stays at that.
+        #expect(states == [.poweredOn, .resetting, .poweredOn, .resetting, .poweredOn])
+        #expect(scenario.phone.withSystem { $0.controllerMemory.entries.map(\.fallbacks) } == [[.extendedCommands]])
+        #expect(commands.count { $0 == Reset.opcode } == 3)
+        #expect(commands.count { $0 == LESetScanEnable.opcode } == ControllerMemory.hangsBeforeFallback)
+        #expect(scenario.phone.withSystem { $0.state == .poweredOn })
+        if pair.quirks.contains(.claimedCommandsRefused) {
+            // Each attempt of an app is one of the controller, and ends with an error.
+            #expect(!errors.isEmpty && errors.allSatisfy { $0.hasPrefix("connecting: ") && $0.contains("CBError") })
+            #expect(errors.count == commands.count { $0 == LEExtendedCreateConnection.opcode }, "\(errors.first ?? "")")
+        } else {
+            // An app's scan has no way to end with an error. For it the room is empty.
+            let refused = sentences.filter { $0.contains("the controller refuses LE Set Extended Scan Parameters") }
+            let isRefused = pair.quirks.contains(.extendedScanRefused)
+            #expect(refused.count == (isRefused ? 1 : 0), "\(sentences)")
+            #expect(errors.isEmpty && commands.count < 150, "\(commands.count)")
+        }
+    }
+
+    // MARK: Broken firmware
+
+    @Test("broken firmware ends in an error that names the cause, and a sentence that says what helps")
     func brokenFirmwareEndsInAnError() {
         let scenario = QuirkScenario(phone: [.degraded])
-        #expect(!scenario.visits(1, within: .seconds(5)))
+        #expect(scenario.untilAdvised(within: .seconds(5)))
         let failure = scenario.phone.withSystem { $0.lastFailure }
         #expect(failure == .resetTooOften(cause: .hardwareError(0x16)))
         #expect(scenario.visitor.seen.states.contains(.resetting))
         #expect(scenario.phone.quirksShown[.degraded] ?? 0 > 3)
+        #expect(scenario.advice.map(\.device) == ["Phone"])
+        #expect(scenario.advice.allSatisfy { $0.words.contains("power the controller off") })
+        // Nobody comes: it stays so, and is tried ever more rarely.
+        let shown = scenario.phone.quirksShown[.degraded] ?? 0
+        scenario.world.run(for: .seconds(150))
+        #expect(scenario.visitor.seen.visits == 0 && scenario.visitor.seen.states.last == .unsupported)
+        let more = (scenario.phone.quirksShown[.degraded] ?? 0) - shown
+        #expect((10...60).contains(more), "\(more)")
     }
 }
 

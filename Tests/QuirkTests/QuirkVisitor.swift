@@ -59,7 +59,11 @@ final class QuirkVisitor: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         advertisementData: [String: Any],
         rssi RSSI: NSNumber
     ) {
-        guard self.peripheral == nil else { return }
+        if let old = self.peripheral {
+            // Whom it waits for may have another address by now, and then this is he.
+            guard old.state == .connecting, old != peripheral else { return }
+            central.cancelPeripheralConnection(old)
+        }
         self.peripheral = peripheral
         // It goes on scanning: an app need not stop.
         central.connect(peripheral)

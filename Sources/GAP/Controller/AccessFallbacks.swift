@@ -1,3 +1,4 @@
+import BluetoothTypes
 import EventLoops
 import HCI
 import HCIHost
@@ -12,6 +13,8 @@ final class AccessFallbacks {
     /// What is to be changed when there is no link that would be lost.
     private var wanted: ControllerFallback?
     private var isTrial = false
+    /// Runs while a trial has led to something that may have been chance.
+    private var doubt: ScheduledTask?
 
     init(_ access: GenericAccess) { self.access = access }
 
@@ -25,6 +28,7 @@ final class AccessFallbacks {
 
     func reset() {
         wanted = nil
+        endDoubt()
         perform(turns.handle(.reset))
     }
 
@@ -82,7 +86,8 @@ final class AccessFallbacks {
     }
 
     func linkEnded() {
-        if wanted != nil, access.links.isEmpty { access.privacy.handle(.need(.renewal)) }
+        guard access.links.isEmpty else { return }
+        if wanted != nil { access.privacy.handle(.need(.renewal)) } else { access.scanner.watchForSilence() }
     }
 
     private func renew(_ done: @escaping (ControllerInformation?) -> Void) {
@@ -95,21 +100,31 @@ final class AccessFallbacks {
             access.host.trial = nil
             access.host.memory.note(fallback, of: controller)
         }
+        let shown = access.advertiser.resolvableAddress
         let isBegun = access.host.renew { [weak self] controller in
-            self?.wanted = nil
-            self?.access.scanner.listensAnew()
-            self?.access.renewed(controller)
+            self?.renewed(controller, showing: shown)
             done(controller)
         }
         if !isBegun { done(nil) }
     }
 
+    /// What was advertised goes on with the address that it had: whoever has just found this device connects to that.
+    private func renewed(_ controller: ControllerInformation, showing address: BluetoothAddress?) {
+        wanted = nil
+        access.scanner.listensAnew()
+        access.renewed(controller)
+        guard let address else { return }
+        switch CommandGeneration(controller) {
+        case .legacy: access.privacy.keep(address)
+        case .extended: access.advertiser.keep(address)
+        }
+    }
+
     // MARK: Silence
 
-    /// A controller that hears nobody is tried with the other commands. What it is driven with is remembered when it hears
-    /// somebody with these.
+    /// A controller that hears nobody is tried with the other commands.
     private func listenOtherwise(_ controller: ControllerInformation) {
-        guard access.links.isEmpty, access.trains.followed.isEmpty, isUndecided(controller) else { return }
+        guard disturbsNobody, isUndecided(controller) else { return }
         if controller.supportsExtendedAdvertising {
             want(.legacyCommands, isTrial: true)
         } else if controller.leFeatures.contains(.extendedAdvertising) {
@@ -117,14 +132,39 @@ final class AccessFallbacks {
         }
     }
 
+    /// Whether nothing is lost by a reset, and by the commands of version 4.0: there are no links, and no trains, and nobody
+    /// advertises what these commands cannot say.
+    private var disturbsNobody: Bool {
+        access.links.isEmpty && access.trains.followed.isEmpty && !access.advertiser.needsExtendedCommands
+    }
+
+    /// Somebody has been heard, for the first time since the controller was reset.
     private func heard() {
-        guard let trial = access.host.trial, let controller = access.controllerInformation,
-            controller.fallbacks.contains(trial)
-        else { return }
+        guard let controller = access.controllerInformation else { return }
+        guard let trial = access.host.trial, controller.fallbacks.contains(trial) else {
+            return access.host.memory.forgetTrials(of: controller)
+        }
+        // Silent with what it claims, and not with this. Once may be chance: somebody may have come just now.
+        guard access.host.memory.noteTrial(of: controller) else { return startDoubt() }
         access.host.trial = nil
-        // Without it, it was silent, and with it, it hears.
         access.host.memory.note(trial, of: controller)
         tell(trial, isTrial: false)
+    }
+
+    /// After a while it is driven as it claims again, while somebody is there to be heard.
+    private func startDoubt() {
+        endDoubt()
+        doubt = access.loop.schedule(after: ScanWatch.firstPause) { [weak self] in
+            guard let self, let trial = access.host.trial, let opposite = trial.opposite else { return }
+            doubt = nil
+            guard disturbsNobody, access.scanner.hearsNow else { return startDoubt() }
+            want(opposite, isTrial: true)
+        }
+    }
+
+    private func endDoubt() {
+        if let doubt { access.loop.cancel(doubt) }
+        doubt = nil
     }
 
     // MARK: Turns
@@ -155,6 +195,8 @@ final class AccessFallbacks {
 
     /// A link has begun: the connector, or the advertiser, has what it wanted.
     func linkBegan() {
+        // No link is worth a trial. When it has ended there may be another one.
+        if isTrial { wanted = nil }
         perform(turns.handle(.done(.connector)))
     }
 

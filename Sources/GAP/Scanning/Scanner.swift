@@ -21,6 +21,9 @@ package final class Scanner: RadioUser {
     /// Called with the first packet that is heard since the controller was reset.
     var onFirstHeard: (() -> Void)?
     private var watch = ScanWatch()
+    private var lastHeard: Instant?
+    /// As long ago as an advertiser is silent that shows itself every 1.28 s and is missed now and then.
+    private static let moment = Duration.seconds(4)
     private var watchTimer: ScheduledTask?
     private var holders = RadioHolders()
 
@@ -82,7 +85,7 @@ package final class Scanner: RadioUser {
 
     /// The controller is gone; nobody listens any more.
     package func reset() {
-        watch = ScanWatch()
+        (watch, lastHeard) = (ScanWatch(), nil)
         holders = RadioHolders()
         endWatch()
         ownAddress = nil
@@ -308,7 +311,8 @@ extension Scanner {
     /// A scan for everybody that hears nobody at all may be one of a controller that does not scan.
     private func beginWatch(_ settings: ScanSettings) {
         endWatch()
-        guard settings.advertisers == nil, let pause = watch.begin() else { return }
+        // With the Coded PHY there is only one way to listen.
+        guard settings.advertisers == nil, !settings.phys.contains(.coded), let pause = watch.begin() else { return }
         watchTimer = loop.schedule(after: pause) { [weak self] in
             guard let self else { return }
             watchTimer = nil
@@ -321,8 +325,19 @@ extension Scanner {
         watchTimer = nil
     }
 
-    /// Whether anything has been heard since the controller was reset.
-    var hasHeard: Bool { watch.hasHeard }
+    /// Notices again that nobody is heard, if it could not be minded when it was noticed.
+    func watchForSilence() {
+        guard watchTimer == nil, case .scanning(let settings) = machine.state else { return }
+        beginWatch(settings)
+    }
+
+    /// Whether it listens to everybody, and has heard somebody a moment ago.
+    var hearsNow: Bool {
+        guard case .scanning(let settings) = machine.state, settings.advertisers == nil, let lastHeard else {
+            return false
+        }
+        return loop.now - lastHeard <= Self.moment
+    }
 
     /// What is heard from now on counts.
     func listensAnew() { watch.listensAnew() }
@@ -332,6 +347,7 @@ extension Scanner {
 
 extension Scanner {
     private func receive(_ packets: [HeardPacket]) {
+        if !packets.isEmpty { lastHeard = loop.now }
         if !packets.isEmpty, !watch.hasHeard {
             watch.heard()
             onFirstHeard?()

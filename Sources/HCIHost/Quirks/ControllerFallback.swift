@@ -13,7 +13,7 @@ package enum ControllerFallback: UInt8, CaseIterable, Hashable, Sendable {
     case scansAnew = 5
 
     /// The one that this one takes the place of.
-    var opposite: ControllerFallback? {
+    package var opposite: ControllerFallback? {
         switch self {
         case .legacyCommands: .extendedCommands
         case .extendedCommands: .legacyCommands

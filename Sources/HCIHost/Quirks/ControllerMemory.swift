@@ -56,8 +56,28 @@ package final class ControllerMemory {
     /// So often a controller does not answer before it is driven otherwise.
     package static let hangsBeforeFallback = 2
 
+    /// How often controllers that were silent have heard somebody when they were driven otherwise.
+    private var trials: [Device: Int] = [:]
+    /// So often, with silence in between, that is no chance.
+    package static let trialsBeforeFallback = 2
+
     /// Nothing is known.
     package init() {}
+
+    /// A controller that was silent has heard somebody, driven otherwise.
+    ///
+    /// - Returns: Whether that has been often enough.
+    package func noteTrial(of controller: ControllerInformation) -> Bool {
+        if trials.count >= Self.maximumControllers { trials = [:] }
+        let count = trials[controller.device, default: 0] + 1
+        trials[controller.device] = count < Self.trialsBeforeFallback ? count : nil
+        return count >= Self.trialsBeforeFallback
+    }
+
+    /// A controller hears somebody as it is usually driven.
+    package func forgetTrials(of controller: ControllerInformation) {
+        trials[controller.device] = nil
+    }
 
     /// A controller has not answered one of the commands that can be done without.
     ///

@@ -6,10 +6,12 @@ import HCI
 /// they overtake it (quirk 2). They wait for the event, so that they are not taken for plaintext.
 ///
 /// A peripheral is asked for the key after the central has sent its last octet in the clear (Core Vol 6 Part B 5.1.3.1), so
-/// what comes behind its answer is encrypted, all of it. A central cannot know when the peripheral has sent its last: only
-/// PDUs of pairing wait there, which nobody sends in the clear at that point, and no longer than one connection interval. From the
-/// last octet in the clear to the end of the procedure is at least that long, so nothing that somebody has sent in the clear
-/// is taken for encrypted (AB-L08).
+/// what comes behind its answer is encrypted, all of it.
+///
+/// A central cannot know when the peripheral has sent its last: that may be until LL_ENC_RSP. So as little as can be waits
+/// there, which nobody sends in the clear (AB-L08): the keys that a pairing distributes (Vol 3 Part H 3.6.1), each whole in one
+/// packet, each once, after the controller has begun to encrypt, and no longer than one connection interval. `Documentation/Quirks.md` says
+/// why that is enough.
 struct EncryptionHold {
     /// Packets that wait.
     static let maximumCount = 64
@@ -23,8 +25,8 @@ struct EncryptionHold {
         case off
         /// All data wait.
         case all
-        /// Those of the Security Manager wait this long.
-        case pairing(Duration)
+        /// Keys of a pairing wait this long.
+        case keys(Duration)
     }
 
     /// What becomes of a packet.
@@ -37,24 +39,25 @@ struct EncryptionHold {
 
     private var phase = Phase.off
     private var packets: [(packet: ACLPacket, arrival: Instant)] = []
-    // Whether the PDU that is arriving is held.
-    private var isHoldingPDU = false
 
     var isEmpty: Bool { packets.isEmpty }
 
-    /// The host has given the controller a key, and the link is not encrypted.
-    mutating func begin(_ role: LERole, interval: UInt16) {
-        let time = Duration.microseconds(Int64(interval) * 1_250)
-        phase = role == .peripheral ? .all : .pairing(min(time, Self.centralLimit))
+    /// A peripheral's host gives the controller a key, and the link is not encrypted.
+    mutating func beginAsPeripheral() { phase = .all }
+
+    /// A central's controller has begun to encrypt a link that is not encrypted.
+    mutating func beginAsCentral(interval: UInt16) {
+        phase = .keys(min(.microseconds(Int64(interval) * 1_250), Self.centralLimit))
     }
 
     mutating func take(_ packet: ACLPacket, at now: Instant) -> Verdict {
         switch phase {
         case .off: return .deliver
         case .all: break
-        case .pairing:
-            if packet.boundary.isStart { isHoldingPDU = packet.isOfPairing }
-            guard isHoldingPDU else { return .deliver }
+        case .keys:
+            guard let key = packet.distributedKey, !packets.contains(where: { $0.packet.distributedKey == key }) else {
+                return .deliver
+            }
         }
         guard packets.count < Self.maximumCount else { return .tooMany }
         packets.append((packet, now))
@@ -67,13 +70,13 @@ struct EncryptionHold {
         switch phase {
         case .off: return nil
         case .all: return first.arrival + Self.limit
-        case .pairing(let time): return first.arrival + time
+        case .keys(let time): return first.arrival + time
         }
     }
 
     /// The time is over. Nil when the event had to come and has not; else what was sent in the clear.
     mutating func expire(at now: Instant) -> [ACLPacket]? {
-        guard case .pairing(let time) = phase else {
+        guard case .keys(let time) = phase else {
             packets = []
             return nil
         }
@@ -84,13 +87,24 @@ struct EncryptionHold {
 
     /// The event has come, or nothing is about to begin after all.
     mutating func end() -> [ACLPacket] {
-        (phase, isHoldingPDU) = (.off, false)
+        phase = .off
         defer { packets = [] }
         return packets.map(\.packet)
     }
 }
 
 extension ACLPacket {
-    /// Whether a PDU of the Security Manager begins, channel 0x0006 (Core Vol 3 Part A 2.1).
-    fileprivate var isOfPairing: Bool { payload.count >= 4 && payload[2] == 0x06 && payload[3] == 0 }
+    /// The codes of the Security Manager's PDUs that give keys, with their lengths (Core Vol 3 Part H 3.6.2 to 3.6.6): Encryption
+    /// Information, Central Identification, Identity Information, Identity Address Information, Signing Information.
+    private static let keyLengths: [UInt8: Int] = [0x06: 17, 0x07: 11, 0x08: 17, 0x09: 8, 0x0A: 17]
+
+    /// The code of the key that this is, whole, on the channel of the Security Manager, 0x0006 (Core Vol 3 Part A 2.1, 3.1); nil for
+    /// anything else. None is longer than what every controller takes in one packet.
+    fileprivate var distributedKey: UInt8? {
+        guard boundary.isStart, payload.count > 4, payload[2] == 0x06, payload[3] == 0,
+            let length = Self.keyLengths[payload[4]], payload.count == 4 + length,
+            Int(payload[0]) | Int(payload[1]) << 8 == length
+        else { return nil }
+        return payload[4]
+    }
 }

@@ -36,7 +36,8 @@ public enum ControllerQuirk: String, CaseIterable, Hashable, Sendable {
     /// The address of an advertising set counts from its next parameters on only, and with each change of the resolving list
     /// it forgets the accept list.
     case staleAddresses
-    /// Its firmware is broken: soon after each reset it reports a hardware error, until its power goes.
+    /// Its firmware is broken from the beginning: soon after each reset it reports a hardware error, on each line, until its power
+    /// goes once.
     case degraded
     /// It tells its peers its version time and again.
     case versionRepeated

@@ -45,8 +45,9 @@ struct QuirkEvents {
         case (EncryptionChange.eventCode, nil), (EncryptionChangeV2.eventCode, nil),
             (EncryptionKeyRefreshComplete.eventCode, nil):
             return [.pass(packet, .encryption)]
-        case (.leMeta, LEConnectionComplete.leSubevent), (.leMeta, LEEnhancedConnectionComplete.leSubevent):
-            // Status, handle and role come first in both forms.
+        case (.leMeta, LEConnectionComplete.leSubevent), (.leMeta, LEEnhancedConnectionComplete.leSubevent),
+            (.leMeta, LEEnhancedConnectionCompleteV2.leSubevent):
+            // Status, handle and role come first in all forms.
             let parameters = event.eventParameters
             let isOfSet = parameters.count > 3 && parameters[0] == 0 && parameters[3] == LERole.peripheral.rawValue
             return [.pass(packet, isOfSet ? .connectionToSet : .connection)]

@@ -38,8 +38,9 @@ struct QuirkRoles {
             answered(event.opcode, isRefused: event.status != .success)
         case (.leMeta, LEAdvertisingSetTerminated.leSubevent): underWay.remove(.advertising)
         case (.leMeta, LEScanTimeout.leSubevent): underWay.remove(.scanning)
-        case (.leMeta, LEConnectionComplete.leSubevent), (.leMeta, LEEnhancedConnectionComplete.leSubevent):
-            // Status, handle and role come first in both forms.
+        case (.leMeta, LEConnectionComplete.leSubevent), (.leMeta, LEEnhancedConnectionComplete.leSubevent),
+            (.leMeta, LEEnhancedConnectionCompleteV2.leSubevent):
+            // Status, handle and role come first in all forms.
             let parameters = event.eventParameters
             guard parameters.count > 3 else { return }
             let isPeripheral = parameters[0] == 0 && parameters[3] == LERole.peripheral.rawValue
