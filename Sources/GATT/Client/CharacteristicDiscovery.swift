@@ -26,11 +26,17 @@ struct CharacteristicDiscovery: GATTProcedure {
         for entry in response.entries {
             if let fault = add(entry) { return .fault(fault) }
         }
-        return range.isDone ? .finished(result) : begin(mtu: mtu)
+        return range.isDone || isFull ? .finished(result) : begin(mtu: mtu)
     }
 
     mutating func handle(_ error: ATTErrorResponse, mtu: Int) -> GATTStep<[RemoteCharacteristic]> {
         error.code == .attributeNotFound ? .finished(result) : .failed(.att(error))
+    }
+
+    /// Whether there is no room for another one behind the last value: a characteristic has a declaration and a value (Core Vol 3
+    /// Part G 3.3). Most services end so, and each is known a request earlier.
+    private var isFull: Bool {
+        found.last.map { Int($0.value) + 2 > Int(service.upperBound) } ?? false
     }
 
     private var result: [RemoteCharacteristic] {

@@ -40,7 +40,7 @@ extension GATTClient {
         _ wanted: ClientFeatures,
         completion: @escaping (Result<ClientFeatures, GATTError>) -> Void
     ) {
-        readFirst(GATTUUID.clientSupportedFeatures) { [weak self] result in
+        readValue(of: GATTUUID.clientSupportedFeatures) { [weak self] result in
             guard let self, case .success(let known?) = result else { return completion(result.map { _ in [] }) }
             removeUnsupported(wanted) { [weak self] wanted in
                 let old = ClientFeatures(announced: known.value)
@@ -56,8 +56,8 @@ extension GATTClient {
     ///
     /// - Parameter completion: whether both ends can.
     package func announceEnhancedBearers(completion: @escaping (Bool) -> Void) {
-        discoverServices(GATTUUID.genericAttribute) { [weak self] result in
-            guard let self, case .success(let services) = result, let service = services.first else {
+        discoverService(GATTUUID.genericAttribute) { [weak self] result in
+            guard let self, case .success(let service?) = result else {
                 return completion(false)
             }
             discoverCharacteristics(of: service) { [weak self] result in
@@ -71,7 +71,7 @@ extension GATTClient {
 
     private func removeUnsupported(_ wanted: ClientFeatures, completion: @escaping (ClientFeatures) -> Void) {
         guard wanted.contains(.enhancedBearers) else { return removeWithoutHash(wanted, completion: completion) }
-        readFirst(GATTUUID.serverSupportedFeatures) { [weak self] result in
+        readValue(of: GATTUUID.serverSupportedFeatures) { [weak self] result in
             var wanted = wanted
             let features = ServerFeatures(rawValue: (try? result.get())?.value.first ?? 0)
             if !features.contains(.enhancedBearers) { wanted.remove(.enhancedBearers) }
@@ -85,19 +85,6 @@ extension GATTClient {
             var wanted = wanted
             if case .success(.some) = result {} else { wanted.remove(.robustCaching) }
             completion(wanted.intersection(.known))
-        }
-    }
-
-    /// The first value of a type; nil when there is none.
-    private func readFirst(
-        _ uuid: BluetoothUUID,
-        completion: @escaping (Result<RemoteValue?, GATTError>) -> Void
-    ) {
-        readValues(of: uuid) { result in
-            if case .failure(.att(let error)) = result, error.code == .attributeNotFound {
-                return completion(.success(nil))
-            }
-            completion(result.map(\.first))
         }
     }
 }

@@ -14,6 +14,15 @@ extension GATTClient {
         run(ServiceDiscovery(uuid: uuid), completion: completion)
     }
 
+    /// Finds a service that a server has once at most, as Generic Access and Generic Attribute are (Core Vol 3 Part C 12, Part G 7).
+    package func discoverService(
+        _ uuid: BluetoothUUID,
+        completion: @escaping (Result<RemoteService?, GATTError>) -> Void
+    ) {
+        if let known = cache?.services { return completion(.success(known.first { $0.uuid == uuid })) }
+        run(ServiceDiscovery(uuid: uuid, isOne: true)) { completion($0.map(\.first)) }
+    }
+
     /// Finds the services that a service includes (Vol 3 Part G 4.5.1).
     package func discoverIncludedServices(
         of service: RemoteService,
@@ -78,6 +87,19 @@ extension GATTClient {
         completion: @escaping (Result<[RemoteValue], GATTError>) -> Void
     ) {
         run(ReadByTypeProcedure(uuid, in: handles), completion: completion)
+    }
+
+    /// Reads a value of a type that a server has once at most, or its first part; nil when there is none.
+    package func readValue(
+        of uuid: BluetoothUUID,
+        completion: @escaping (Result<RemoteValue?, GATTError>) -> Void
+    ) {
+        run(ReadByTypeProcedure(uuid, in: 1...0xFFFF, isOne: true)) { result in
+            if case .failure(.att(let error)) = result, error.code == .attributeNotFound {
+                return completion(.success(nil))
+            }
+            completion(result.map(\.first))
+        }
     }
 
     /// Reads two values or more whose lengths the caller knows; they come one behind the other.

@@ -312,8 +312,8 @@ extension GATTClient {
     ///
     /// - Parameter completion: false when the server has no Service Changed, so that what is found stays for good.
     package func watchServices(completion: @escaping (Result<Bool, GATTError>) -> Void) {
-        discoverServices(GATTUUID.genericAttribute) { [weak self] result in
-            guard let self, case .success(let services) = result, let service = services.first else {
+        discoverService(GATTUUID.genericAttribute) { [weak self] result in
+            guard let self, case .success(let service?) = result else {
                 return completion(result.map { _ in false })
             }
             // All of them, and so from the cache the next time (behaviour 4.10).

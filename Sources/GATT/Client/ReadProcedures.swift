@@ -47,16 +47,19 @@ struct ReadProcedure: GATTProcedure {
     }
 }
 
-/// Read Using Characteristic UUID, through a whole range (Core Vol 3 Part G 4.8.2).
+/// Read Using Characteristic UUID, through a whole range, or for what a server has once (Core Vol 3 Part G 4.8.2).
 struct ReadByTypeProcedure: GATTProcedure {
     static let onlyReads = true
 
     private let uuid: BluetoothUUID
+    private let isOne: Bool
     private var range: SearchRange
     private var values: [RemoteValue] = []
 
-    init(_ uuid: BluetoothUUID, in handles: ClosedRange<UInt16>) {
+    /// - Parameter isOne: Whether the first answer is enough.
+    init(_ uuid: BluetoothUUID, in handles: ClosedRange<UInt16>, isOne: Bool = false) {
         self.uuid = uuid
+        self.isOne = isOne
         range = SearchRange(handles)
     }
 
@@ -73,7 +76,7 @@ struct ReadByTypeProcedure: GATTProcedure {
             }
             values.append(RemoteValue(handle: entry.handle, value: entry.value))
         }
-        return range.isDone ? .finished(values) : begin(mtu: mtu)
+        return isOne || range.isDone ? .finished(values) : begin(mtu: mtu)
     }
 
     mutating func handle(_ error: ATTErrorResponse, mtu: Int) -> GATTStep<[RemoteValue]> {

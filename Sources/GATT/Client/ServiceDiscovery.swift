@@ -6,12 +6,16 @@ struct ServiceDiscovery: GATTProcedure {
     static let onlyReads = true
 
     private let uuid: BluetoothUUID?
+    private let isOne: Bool
     private var range = SearchRange(1...UInt16.max)
     private var services: [RemoteService] = []
 
     /// All services, or those with a UUID.
-    init(uuid: BluetoothUUID?) {
+    ///
+    /// - Parameter isOne: Whether the first answer is enough, since a server has such a service once.
+    init(uuid: BluetoothUUID?, isOne: Bool = false) {
         self.uuid = uuid
+        self.isOne = isOne
     }
 
     mutating func begin(mtu: Int) -> GATTStep<[RemoteService]> {
@@ -37,7 +41,7 @@ struct ServiceDiscovery: GATTProcedure {
             }
         default: return .fault(.unexpectedResponse)
         }
-        return range.isDone ? .finished(services) : begin(mtu: mtu)
+        return isOne || range.isDone ? .finished(services) : begin(mtu: mtu)
     }
 
     mutating func handle(_ error: ATTErrorResponse, mtu: Int) -> GATTStep<[RemoteService]> {
