@@ -16,7 +16,7 @@ final class ControllerSocket {
     private let place: String
     private let loop: any EventLoop
     private let random: RandomSource
-    private let configuration: VirtualControllerConfiguration
+    private var configuration: VirtualControllerConfiguration
     private let log: PacketLog
     private var isPluggedIn = true
     private var lines: UInt64 = 0
@@ -61,6 +61,8 @@ final class ControllerSocket {
         current?.end.close()
         // It stops with its last reference.
         rememberQuirks()
+        // Without power broken firmware is gone too.
+        configuration.quirks.remove(.degraded)
     }
 
     /// How often the controller has misbehaved, on all of its lines.

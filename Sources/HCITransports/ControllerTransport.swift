@@ -13,7 +13,8 @@ package final class ControllerTransport: HCITransport {
     private enum State {
         case opening([HCIPacket])
         case open(any HCITransport)
-        case closed
+        /// With what it was, if it ever opened.
+        case closed((any HCITransport)?)
     }
 
     /// Takes each packet that arrives.
@@ -26,20 +27,23 @@ package final class ControllerTransport: HCITransport {
     package var maximumACLPayload: Int? {
         if case .open(let transport) = state { transport.maximumACLPayload } else { nil }
     }
+    package var isOpening: Bool { if case .opening = state { true } else { false } }
 
     private let address: ControllerAddress
+    private let loop: NIOEventLoop
+    private let finder: AdapterFinder
     private var state = State.opening([])
 
     /// Begins to open the line. On the loop only.
     ///
     /// - Parameter finder: Takes adapters from the kernel; the same for each line to what is one controller.
     package init(_ address: ControllerAddress, loop: NIOEventLoop, finder: AdapterFinder = AdapterFinder()) {
-        self.address = address
+        (self.address, self.loop, self.finder) = (address, loop, finder)
         // What fails at once is told to whoever has asked for it by then.
-        loop.execute { [self] in open(loop: loop, finder: finder) }
+        loop.execute { [self] in open() }
     }
 
-    private func open(loop: NIOEventLoop, finder: AdapterFinder) {
+    private func open() {
         guard case .opening = state else { return }
         switch address {
         case .tcp(let host, let port):
@@ -51,18 +55,21 @@ package final class ControllerTransport: HCITransport {
         case .serial(let options):
             SerialOpening.open(options, loop: loop) { [self] in opened($0) }
         case .adapter(let choice):
-            open(choice, finder: finder, loop: loop)
+            open(choice)
         case .usb(let choice):
-            open(choice, finder: finder.usb, loop: loop)
+            open(choice, finder: finder.usb)
         }
     }
 
-    private func open(_ choice: USBChoice, finder: USBFinder, loop: NIOEventLoop) {
+    private func open(_ choice: USBChoice, finder: USBFinder) {
+        let loop = loop
         let taken = LoopBoundCompletion<Result<USBFinder.Taken, USBError>>(
             { [self] result in
                 opened(
-                    result.map { USBTransport($0, loop: loop) }
-                        .mapError { .unreachable(address: "\(choice)", reason: $0.description) }
+                    result.map { taken in
+                        USBTransport(taken, reset: { finder.reset(.place(taken.device.place)) }, loop: loop)
+                    }
+                    .mapError { .unreachable(address: "\(choice)", reason: $0.description) }
                 )
             },
             loop: loop
@@ -74,7 +81,8 @@ package final class ControllerTransport: HCITransport {
         }
     }
 
-    private func open(_ choice: AdapterChoice, finder: AdapterFinder, loop: NIOEventLoop) {
+    private func open(_ choice: AdapterChoice) {
+        let (loop, finder) = (loop, finder)
         let taken = LoopBoundCompletion<Result<AdapterFinder.Taken, UserChannelError>>(
             { [self] result in
                 switch result {
@@ -117,7 +125,7 @@ package final class ControllerTransport: HCITransport {
     }
 
     private func closed(_ error: HCITransportError) {
-        state = .closed
+        state = .closed(transport)
         onClose?(error)
     }
 
@@ -130,19 +138,37 @@ package final class ControllerTransport: HCITransport {
         }
     }
 
+    /// What the line is, or was.
+    private var transport: (any HCITransport)? {
+        switch state {
+        case .opening: nil
+        case .open(let transport): transport
+        case .closed(let transport): transport
+        }
+    }
+
     /// Closes the line.
     package func close() {
         if case .open(let transport) = state { transport.close() }
-        state = .closed
+        state = .closed(transport)
     }
 
-    /// Resets the device, if the line is open and knows a way.
+    /// Resets the device, also that of a line that has never been opened, as while a driver tries in vain to begin with its controller: the device
+    /// that the address names, unless somebody else has it. Behind a socket, a pipe or a serial port nobody can.
     package func resetDevice(_ completion: @escaping (DeviceReset) -> Void) {
-        guard case .open(let transport) = state else {
-            state = .closed
-            return completion(.impossible)
+        defer { state = .closed(transport) }
+        if let transport { return transport.resetDevice(completion) }
+        let finder = finder
+        let reset: @Sendable () -> DeviceReset
+        switch address {
+        case .adapter(let choice): reset = { finder.reset(choice) }
+        case .usb(let choice): reset = { finder.usb.reset(choice) }
+        case .tcp, .unix, .standard, .serial: return completion(.impossible)
         }
-        state = .closed
-        transport.resetDevice(completion)
+        let (done, loop) = (LoopBoundCompletion(completion, loop: loop), loop)
+        DispatchQueue.global().async {
+            let result = reset()
+            loop.submit { done.call(result) }
+        }
     }
 }

@@ -1,7 +1,12 @@
 import EventLoops
+import Foundation
 import HCI
-import HCITransports
+import StandInKernel
+import StandInUSB
+import Synchronization
 import Testing
+
+@testable import HCITransports
 
 @Suite struct ControllerTransportTests {
     @Test(
@@ -25,6 +30,84 @@ import Testing
             Issue.record("\(error)")
             return
         }
+    }
+
+    @Test func aLineSaysThatItIsOpeningUntilItIsOpenOrClosed() async throws {
+        let usb = StandInUSB([StandInUSB.controller()])
+        let loop = NIOEventLoop()
+        let (states, continuation) = AsyncStream<Bool>.makeStream()
+        let line = loop.make {
+            let adapters = KernelAdapters(calls: StandInKernel(openError: 97), sysfs: "/nowhere", proc: "/nowhere")
+            let line = ControllerTransport(.usb(.first), loop: loop, finder: AdapterFinder(adapters, usb: usb))
+            let shown = SnoopingTransport(line, end: .host, loop: loop) { _, _, _ in }
+            continuation.yield(shown.isOpening)
+            return shown
+        }
+        for await isOpening in states {
+            #expect(isOpening)
+            break
+        }
+        while usb.takeAsked().last != "claim 0" { await Task.yield() }
+        while line.with({ $0.isOpening }) { await Task.yield() }
+        line.with { $0.close() }
+        #expect(!line.with { $0.isOpening })
+    }
+
+    // MARK: Resets of devices
+
+    /// What comes of a reset of the device behind a line that could not be opened, or is being opened.
+    private func reset(_ text: String, _ finder: AdapterFinder, waitsForEnd: Bool) async throws -> DeviceReset {
+        let (address, loop) = (try ControllerAddress(text), NIOEventLoop())
+        return await withCheckedContinuation { continuation in
+            loop.submit {
+                let transport = ControllerTransport(address, loop: loop, finder: finder)
+                let reset = {
+                    transport.resetDevice { result in
+                        withExtendedLifetime(transport) { continuation.resume(returning: result) }
+                    }
+                }
+                if waitsForEnd { transport.onClose = { _ in reset() } } else { reset() }
+            }
+        }
+    }
+
+    @Test("the device of a line that never opened is reset: the one that the address names", arguments: [true, false])
+    func theDeviceOfALineThatNeverOpenedIsReset(waitsForEnd: Bool) async throws {
+        let files = try ScratchFiles()
+        try files.addUSBAdapter("hci0", port: "1-2", product: "Dongle")
+        for (name, number) in [("busnum", 1), ("devnum", 12)] {
+            try files.write("\(number)\n", to: "devices/pci0000:00/0000:00:14.0/usb1/1-2/\(name)")
+        }
+        let kernel = StandInKernel([0: .init(bus: 1)])
+        let usb = StandInUSB([StandInUSB.controller()])
+        let adapters = KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path)
+        let finder = AdapterFinder(adapters, usb: usb)
+        if waitsForEnd {
+            kernel.state.withLock { $0.bindErrors = [EIO] }
+            usb.state.withLock { $0.openErrors = [.busy] }
+        }
+        #expect(try await reset("hci0", finder, waitsForEnd: waitsForEnd) == .done)
+        #expect(kernel.takeAsked().last == "reset /dev/bus/usb/001/012")
+        #expect(try await reset("usb", finder, waitsForEnd: waitsForEnd) == .done)
+        #expect(usb.takeAsked().filter { $0 == "reset" }.count == 1)
+    }
+
+    @Test func whatSomebodyElseHasIsNotReset() async throws {
+        let kernel = StandInKernel([0: .init(bus: 1, isUp: true, isTaken: true)])
+        let finder = AdapterFinder(KernelAdapters(calls: kernel, sysfs: "/nowhere", proc: "/nowhere"))
+        guard case .failed(let reason) = try await reset("hci0", finder, waitsForEnd: true) else {
+            return #expect(Bool(false))
+        }
+        #expect(reason.contains("another program has hci0") && kernel.takeAsked() == [])
+        guard case .failed(let none) = try await reset("hci7", finder, waitsForEnd: true) else {
+            return #expect(Bool(false))
+        }
+        #expect(none.contains("hci7"))
+    }
+
+    @Test("no reset leads through what carries octets alone", arguments: ["tcp:127.0.0.1:1", "unix:/nowhere"])
+    func noResetLeadsThroughOctets(text: String) async throws {
+        #expect(try await reset(text, AdapterFinder(), waitsForEnd: true) == .impossible)
     }
 
     @Test("AB-H08: a controller is where its address says", arguments: ["tcp:127.0.0.1:1", "tcp:[::1]:1"])

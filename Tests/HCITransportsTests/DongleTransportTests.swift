@@ -56,6 +56,44 @@ import Testing
         #expect(kernel.heard.suffix(3) == [0x10, 1, 9])
     }
 
+    /// A control transfer with octets for the dongle.
+    private static func control(_ setup: [UInt8], _ octets: [UInt8] = []) -> [UInt8] {
+        [0, 0, 0, 1, 0, 0, 0, 9] + [UInt8](repeating: 0, count: 16) + [0, 0, 0, UInt8(octets.count)]
+            + [UInt8](repeating: 0, count: 12) + setup + octets
+    }
+
+    private static let configure = control([0, 9, 1, 0, 0, 0, 0, 0])
+    private static let command = control([0x20, 0, 0, 0, 0, 0, 3, 0], [3, 12, 0])
+
+    @Test(
+        "a dongle that falls mute takes commands and says nothing, until its port is reset, which has it chosen a configuration again"
+    )
+    func aDongleFallsMuteUntilItIsReset() {
+        let (loop, kernel) = (VirtualEventLoop(), Kernel())
+        let dongle = DongleTransport(kernel, behaviour: .init(muteAfter: 2), loop: loop)
+        var (commands, moods) = (0, [Bool]())
+        dongle.onReceive = { _ in commands += 1 }
+        dongle.onSpeech = { moods.append($0) }
+        kernel.onReceive?(Self.configure)
+        for _ in 0..<2 { kernel.onReceive?(Self.command) }
+        #expect(commands == 2 && moods == [])
+        kernel.onReceive?(Self.command)
+        #expect(commands == 2 && moods == [true])
+        kernel.read(1, 1)
+        dongle.send(HCIPacket(.event, [0x3E, 0]))
+        // The transfers of the commands have ended, the read has not.
+        #expect(kernel.heard.count == 4 * 48)
+        // That there be no configuration is no reset.
+        kernel.onReceive?(Self.control([0, 9, 0, 0, 0, 0, 0, 0]))
+        #expect(moods == [true])
+        kernel.onReceive?(Self.configure)
+        #expect(moods == [true, false])
+        dongle.send(HCIPacket(.event, [0x3E, 0]))
+        #expect(kernel.heard.count == 6 * 48 + 50 && kernel.heard.suffix(2) == [0x3E, 0])
+        for _ in 0..<10 { kernel.onReceive?(Self.command) }
+        #expect(commands == 12 && moods.count == 2)
+    }
+
     @Test func whatIsNoRequestUnplugsTheDongle() {
         let (loop, kernel) = (VirtualEventLoop(), Kernel())
         let dongle = DongleTransport(kernel, loop: loop)

@@ -1,3 +1,5 @@
+import Foundation
+import HCI
 import StandInKernel
 import StandInUSB
 import Synchronization
@@ -167,6 +169,67 @@ import Testing
         #expect(throws: error) { try finder(usb, kernel, files).take(.first) }
         #expect(usb.takeAsked() == ["open 1-2", "close"])
         #expect(usb.state.withLock { $0.driven } == [0])
+    }
+
+    @Test("who waits for a driver that does not come to an end gives up when the device is to be reset")
+    func aResetEndsTheWaitForTheDriver() async throws {
+        let files = try ScratchFiles()
+        try files.addUSBAdapter("hci0", port: "1-2", product: "Dongle")
+        let kernel = StandInKernel([0: .init(address: 0, bus: 1)])
+        let (waits, continuation) = AsyncStream<Void>.makeStream()
+        let goOn = DispatchSemaphore(value: 0)
+        let isOver = Mutex(false)
+        kernel.state.withLock { state in
+            state.manages = false
+            state.onPause = {
+                continuation.yield()
+                if !isOver.withLock({ $0 }) { goOn.wait() }
+            }
+        }
+        let usb = StandInUSB([Self.dongle], driven: [0])
+        let finder = finder(usb, kernel, files)
+        let (ends, ended) = AsyncStream<Result<String, USBError>>.makeStream()
+        let (resets, reset) = AsyncStream<DeviceReset>.makeStream()
+        Thread.detachNewThread {
+            ended.yield(Result { () throws(USBError) in try finder.take(.first).device.place })
+        }
+        for await _ in waits { break }
+        Thread.detachNewThread { reset.yield(finder.reset(.first)) }
+        while !finder.isToReset { await Task.yield() }
+        // Nobody has begun with the reset: the device is still theirs who wait.
+        #expect(usb.takeAsked() == ["open 1-2"])
+        isOver.withLock { $0 = true }
+        goOn.signal()
+        for await end in ends {
+            #expect(end == .failure(.beingReset(Self.dongle)))
+            break
+        }
+        for await result in resets {
+            #expect(result == .done)
+            break
+        }
+        #expect(kernel.state.withLock { $0.paused } == USBFinder.pause)
+        #expect(
+            usb.takeAsked() == [
+                "close", "open 1-2", "detach 0", "claim 0", "release 0", "reset", "attach 0", "close",
+            ]
+        )
+        // It can be had again.
+        kernel.state.withLock { $0.manages = true }
+        #expect(try finder.take(.first).device == Self.dongle)
+    }
+
+    @Test("of several that are meant, that one is reset which was taken last")
+    func theOneThatWasTakenIsReset() throws {
+        let usb = StandInUSB([Self.dongle, Self.other])
+        let finder = finder(usb)
+        #expect(finder.reset(.first) == .done && usb.takeAsked().first == "open 1-2")
+        usb.state.withLock { $0.openErrors = [.busy] }
+        #expect(try finder.take(.first).device == Self.other)
+        _ = usb.takeAsked()
+        #expect(finder.reset(.first) == .done && usb.takeAsked().first == "open 1-4.1")
+        guard case .failed(let reason) = finder.reset(.place("7-7")) else { return #expect(Bool(false)) }
+        #expect(reason.contains("usb:7-7"))
     }
 
     @Test func aDriverGetsBackWhatCannotBeTaken() throws {

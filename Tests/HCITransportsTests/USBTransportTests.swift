@@ -18,19 +18,27 @@ import Testing
         }
 
         let usb: StandInUSB
+        let kernel: StandInKernel
         let loop = NIOEventLoop()
         let connection: StandInConnection
         let transport: LoopBound<ControllerTransport>
         private let happenings: AsyncStream<Happening>
 
-        init(isSerialized: Bool = false) async throws {
+        init(
+            isSerialized: Bool = false,
+            kernel: StandInKernel = StandInKernel(openError: 97),
+            files: ScratchFiles? = nil
+        )
+            async throws
+        {
             let usb = StandInUSB([StandInUSB.controller(isSerialized: isSerialized)])
-            self.usb = usb
+            (self.usb, self.kernel) = (usb, kernel)
+            let path = files?.path ?? "/nowhere"
             let (happenings, continuation) = AsyncStream<Happening>.makeStream()
             self.happenings = happenings
             let loop = loop
             transport = loop.make {
-                let adapters = KernelAdapters(calls: StandInKernel(openError: 97), sysfs: "/nowhere", proc: "/nowhere")
+                let adapters = KernelAdapters(calls: kernel, sysfs: path, proc: path)
                 let line = ControllerTransport(.usb(.first), loop: loop, finder: AdapterFinder(adapters, usb: usb))
                 line.onReceive = { continuation.yield(.received($0)) }
                 line.onClose = { continuation.yield(.closed($0)) }
@@ -50,6 +58,14 @@ import Testing
         }
 
         func send(_ packet: HCIPacket) { transport.with { $0.send(packet) } }
+
+        /// What comes of a reset of the device.
+        func resetDevice() async -> DeviceReset? {
+            let (results, continuation) = AsyncStream<DeviceReset>.makeStream()
+            transport.with { $0.resetDevice { continuation.yield($0) } }
+            for await result in results { return result }
+            return nil
+        }
 
         /// Waits until the device has been given back.
         func end() async { while !connection.isClosed { await Task.yield() } }
@@ -182,5 +198,67 @@ import Testing
             return
         }
         #expect(reason.contains("lsusb"))
+    }
+
+    // MARK: Resets
+
+    @Test(
+        "a device is reset when all has come back, and before the kernel's driver begins with it",
+        arguments: [false, true]
+    )
+    func aDeviceIsResetBeforeItGoesBack(isSerialized: Bool) async throws {
+        let line = try await Line(isSerialized: isSerialized)
+        _ = line.usb.takeAsked()
+        #expect(await line.resetDevice() == .done)
+        let setting = isSerialized ? ["select 0 of 0"] : []
+        #expect(line.usb.takeAsked() == ["cancel"] + setting + ["release 0", "reset", "attach 0", "close"])
+        #expect(line.violations.isEmpty && line.usb.state.withLock { $0.driven } == [0])
+    }
+
+    @Test func whatComesOfTheResetIsTold() async throws {
+        // What is another device to the kernel from then on has been reset.
+        for (error, isDone) in [(USBCallError.notFound, true), (.noDevice, false), (USBCallError(-1), false)] {
+            let line = try await Line()
+            line.usb.state.withLock { $0.resetErrors = [error] }
+            let result = await line.resetDevice()
+            #expect((result == .done) == isDone)
+            if case .failed(let reason)? = result { #expect(reason.contains(error.words) && reason.contains("plug")) }
+            #expect(line.usb.takeAsked().suffix(3) == ["reset", "attach 0", "close"])
+        }
+    }
+
+    @Test("a device whose line has failed is taken once more for its reset, and goes back again")
+    func aDeviceIsResetThoughItsLineHasFailed() async throws {
+        let line = try await Line()
+        for _ in 0...USBMachine.maximumFailures {
+            while !line.connection.complete(0x81, .failed(-1)) { await Task.yield() }
+        }
+        guard case .closed(.failed) = await line.next() else { return #expect(Bool(false)) }
+        await line.end()
+        _ = line.usb.takeAsked()
+        #expect(await line.resetDevice() == .done)
+        #expect(
+            line.usb.takeAsked() == ["open 1-2", "detach 0", "claim 0", "release 0", "reset", "attach 0", "close"]
+        )
+        #expect(line.violations.isEmpty && line.usb.state.withLock { $0.driven } == [0])
+    }
+
+    @Test("a device that somebody else has by now is not reset")
+    func aDeviceOfSomebodyElseIsNotReset() async throws {
+        let files = try ScratchFiles()
+        try files.addUSBAdapter("hci0", port: "1-2", product: "Dongle")
+        let line = try await Line(kernel: StandInKernel([0: .init(bus: 1)]), files: files)
+        line.transport.with { $0.close() }
+        await line.end()
+        line.kernel.state.withLock { $0.adapters[0] = .init(bus: 1, isUp: true, isTaken: true) }
+        _ = line.usb.takeAsked()
+        guard case .failed(let reason)? = await line.resetDevice() else { return #expect(Bool(false)) }
+        #expect(reason.contains("another program has hci0") && line.usb.takeAsked() == [])
+        // By USB, the kernel says so.
+        line.kernel.state.withLock { $0.adapters = [:] }
+        line.usb.state.withLock { ($0.driven, $0.claimErrors) = ([], [.busy]) }
+        guard case .failed(let busy)? = await line.resetDevice() else { return #expect(Bool(false)) }
+        #expect(busy.contains("another program has usb:1-2"))
+        #expect(line.usb.takeAsked() == ["open 1-2", "claim 0", "close"])
     }
 }

@@ -11,6 +11,7 @@ package final class StandInUSB: USBCalls {
         package var openErrors: [USBCallError] = []
         package var claimErrors: [USBCallError] = []
         package var selectErrors: [USBCallError] = []
+        package var resetErrors: [USBCallError] = []
         /// Interfaces that the kernel's driver has.
         package var driven: Set<UInt8> = []
         /// How often it is looked before the driver is there.
@@ -205,7 +206,12 @@ package final class StandInConnection: USBConnection {
 
     package func clearHalt(_ endpoint: UInt8) throws(USBCallError) { note("clear \(endpoint)") }
 
-    package func reset() throws(USBCallError) { note("reset") }
+    package func reset() throws(USBCallError) {
+        note("reset")
+        if let error = usb.state.withLock({ $0.resetErrors.isEmpty ? nil : $0.resetErrors.removeFirst() }) {
+            throw error
+        }
+    }
 
     package func submit(
         _ transfer: USBTransfer,
@@ -240,7 +246,10 @@ package final class StandInConnection: USBConnection {
         for (outcome, completion) in due { completion(outcome) }
     }
 
-    package func interrupt() { happened.signal() }
+    package func interrupt() {
+        if isClosed { usb.state.withLock { $0.violations.append("interrupt after close") } }
+        happened.signal()
+    }
 
     package func close() {
         let left = state.withLock { state in

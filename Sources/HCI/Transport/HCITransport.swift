@@ -15,6 +15,8 @@ package protocol HCITransport: AnyObject {
     /// The longest payload of an ACL packet that goes through the line, whatever the controller has room for; nil where the line
     /// takes all that there can be.
     var maximumACLPayload: Int? { get }
+    /// Whether what is sent waits for the line to open: nothing has reached the other end yet.
+    var isOpening: Bool { get }
 
     /// Sends a packet. On a line that is gone nothing happens.
     func send(_ packet: HCIPacket)
@@ -36,6 +38,8 @@ extension HCITransport {
     package var place: String { "" }
     /// Lines take what controllers take.
     package var maximumACLPayload: Int? { nil }
+    /// Most lines are made open.
+    package var isOpening: Bool { false }
 
     /// Nothing but HCI leads to the device.
     package func resetDevice(_ completion: @escaping (DeviceReset) -> Void) {

@@ -23,6 +23,7 @@ package final class SnoopingTransport: HCITransport {
     package var place: String { transport.place }
     /// What the other one takes.
     package var maximumACLPayload: Int? { transport.maximumACLPayload }
+    package var isOpening: Bool { transport.isOpening }
 
     /// Puts itself in front of `transport`, whose callbacks it takes over.
     package init(

@@ -17,14 +17,19 @@ package final class DongleTransport: HCITransport {
         package var eventDelay: Duration
         /// What the lot follows from that cuts and joins transfers; nil where packets are transfers.
         package var splitSeed: UInt64?
+        /// After how many commands it takes all and says nothing, as one whose firmware hangs, until the computer resets its port; once. Nil for
+        /// one that does not.
+        package var muteAfter: Int?
 
         /// A dongle that does its part well, unless told otherwise.
         package init(
             descriptors: DongleDescriptors = DongleDescriptors(),
             eventDelay: Duration = .zero,
-            splitSeed: UInt64? = nil
+            splitSeed: UInt64? = nil,
+            muteAfter: Int? = nil
         ) {
             (self.descriptors, self.eventDelay, self.splitSeed) = (descriptors, eventDelay, splitSeed)
+            self.muteAfter = muteAfter
         }
     }
 
@@ -33,6 +38,8 @@ package final class DongleTransport: HCITransport {
     /// Called once when the dongle has been unplugged.
     package var onClose: ((HCITransportError) -> Void)?
     package var place: String { line.place }
+    /// Called when it falls mute, and when it speaks again.
+    package var onSpeech: ((_ isMute: Bool) -> Void)?
 
     private let line: any OctetLine
     private let loop: any EventLoop
@@ -41,12 +48,16 @@ package final class DongleTransport: HCITransport {
     private var parser = USBIPParser()
     private var late = Deque<HCIPacket>()
     private var isOpen = true
+    /// Commands that it takes before it falls mute.
+    private var commandsLeft: Int?
+    private var isMute = false
 
     /// Begins to answer at the end of a socket that ``VirtualPort`` has given. On the loop.
     package init(_ line: any OctetLine, behaviour: Behaviour = Behaviour(), loop: any EventLoop) {
         self.line = line
         self.loop = loop
         eventDelay = behaviour.eventDelay
+        commandsLeft = behaviour.muteAfter
         machine = DongleMachine(
             descriptors: behaviour.descriptors,
             splitting: behaviour.splitSeed.map { RandomSource(seed: $0) }
@@ -57,7 +68,7 @@ package final class DongleTransport: HCITransport {
 
     /// Sends a packet to the host, events as late as they are to be.
     package func send(_ packet: HCIPacket) {
-        guard isOpen else { return }
+        guard isOpen, !isMute else { return }
         guard packet.kind == .event, eventDelay > .zero else { return perform(machine.handle(.send(packet))) }
         guard late.count < Self.maximumLate else { return }
         late.append(packet)
@@ -66,7 +77,7 @@ package final class DongleTransport: HCITransport {
     }
 
     private func sendLate() {
-        guard isOpen, let packet = late.popFirst() else { return }
+        guard isOpen, let packet = late.popFirst(), !isMute else { return }
         perform(machine.handle(.send(packet)))
     }
 
@@ -89,13 +100,32 @@ package final class DongleTransport: HCITransport {
         for action in actions {
             switch action {
             case .reply(let reply): said += reply.octets
-            case .deliver(let packet): packets.append(packet)
+            case .configured: speak()
+            case .deliver(let packet): if hears(packet) { packets.append(packet) }
             case .failed: hasFailed = true
             }
         }
         if !said.isEmpty { line.send(PacketBuffer(said)) }
         for packet in packets where isOpen { onReceive?(packet) }
         if hasFailed { lost(.malformed(PacketError(.value(0), at: "packet in a transfer"))) }
+    }
+
+    /// Whether the controller gets a packet.
+    private func hears(_ packet: HCIPacket) -> Bool {
+        guard !isMute else { return false }
+        guard packet.kind == .command, let left = commandsLeft else { return true }
+        commandsLeft = left > 0 ? left - 1 : nil
+        guard left == 0 else { return true }
+        isMute = true
+        onSpeech?(true)
+        return false
+    }
+
+    /// Its port has been reset.
+    private func speak() {
+        guard isMute else { return }
+        isMute = false
+        onSpeech?(false)
     }
 
     private func lost(_ error: HCITransportError) {

@@ -7,6 +7,21 @@ import HCI
 #endif
 
 extension AdapterFinder {
+    /// Resets the device of the adapter that is meant, or of the first of those, unless somebody has it.
+    package func reset(_ choice: AdapterChoice) -> DeviceReset {
+        do throws(UserChannelError) {
+            let known = try adapters.list()
+            let meant = candidates(for: choice, among: known)
+            guard let first = meant.first else { throw .noSuchAdapter("\(choice)", known: known.map(\.name)) }
+            guard let free = meant.first(where: { [.nobody, .kernel].contains($0.holder) }) else {
+                throw .busy(first.name, first.holder)
+            }
+            return reset(free.name)
+        } catch {
+            return .failed(reason: error.description)
+        }
+    }
+
     /// Resets the device of an adapter that nobody has: the port that it is plugged into, where this process may; else its driver and
     /// the kernel's own host begin with it anew, and that host lets go of it again. Takes seconds: not on a loop.
     ///

@@ -109,7 +109,7 @@ package final class AdapterFinder: Sendable {
         return false
     }
 
-    private func candidates(for choice: AdapterChoice, among known: [KernelAdapter]) -> [KernelAdapter] {
+    func candidates(for choice: AdapterChoice, among known: [KernelAdapter]) -> [KernelAdapter] {
         switch choice {
         case .first: return known
         case .address(let address): return known.filter { $0.address == address }

@@ -14,6 +14,8 @@ package enum USBError: Error, Hashable, Sendable {
     case busy(USBDevice)
     /// Somebody has it by the kernel's driver.
     case held(USBDevice, UserChannelError)
+    /// It is reset before it was taken.
+    case beingReset(USBDevice)
     /// It has been unplugged.
     case gone(USBDevice)
     /// It has no interface with all endpoints of a controller.
@@ -58,6 +60,7 @@ extension USBError: CustomStringConvertible {
         case .busy(let device):
             "another program has \(Self.name(device)); end it, or share the controller by harald service"
         case .held(_, let reason): "\(reason)"
+        case .beingReset(let device): "\(Self.name(device)) is being reset; it can be had again in some seconds"
         case .gone(let device): "\(Self.name(device)) has been unplugged; plug it in again"
         case .incomplete(let device):
             """

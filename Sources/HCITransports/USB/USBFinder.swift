@@ -1,3 +1,4 @@
+import HCI
 import Synchronization
 
 /// Takes a controller on USB, from the kernel's driver where that has it. One that was taken before is known again where it is plugged in again.
@@ -19,7 +20,12 @@ package final class USBFinder: Sendable {
     let calls: any USBCalls
     private let adapters: KernelAdapters
     // What was taken last.
-    private let last = Mutex<USBDevice?>(nil)
+    let last = Mutex<USBDevice?>(nil)
+    // Who takes a device has it from the first look until it is taken, and who resets one until it has gone back.
+    private let turn = Mutex<Void>(())
+    // How many resets have not begun: they wait for their turn.
+    private let resets = Mutex(0)
+    var isToReset: Bool { resets.withLock { $0 > 0 } }
 
     /// On what is plugged into this machine, or elsewhere.
     package init(calls: any USBCalls = LibUSB.shared, adapters: KernelAdapters = KernelAdapters()) {
@@ -32,7 +38,7 @@ package final class USBFinder: Sendable {
         try devices().filter(\.isBluetooth)
     }
 
-    private func devices() throws(USBError) -> [USBDevice] {
+    func devices() throws(USBError) -> [USBDevice] {
         do throws(USBCallError) {
             return try calls.devices().sorted { ($0.bus, $0.place) < ($1.bus, $1.place) }
         } catch {
@@ -42,6 +48,19 @@ package final class USBFinder: Sendable {
 
     /// Takes the controller that is meant. The kernel's driver may load firmware meanwhile, for seconds: not on a loop.
     package func take(_ choice: USBChoice) throws(USBError) -> Taken {
+        try turn.withLock { _ throws(USBError) in try takeFirst(of: choice) }
+    }
+
+    /// Has whoever takes a device give up, and then does something that nobody is to meet in the middle.
+    func inTurn(_ body: () throws(USBError) -> DeviceReset) throws(USBError) -> DeviceReset {
+        resets.withLock { $0 += 1 }
+        return try turn.withLock { _ throws(USBError) in
+            resets.withLock { $0 -= 1 }
+            return try body()
+        }
+    }
+
+    private func takeFirst(of choice: USBChoice) throws(USBError) -> Taken {
         let all = try devices()
         let candidates = candidates(for: choice, among: all)
         let known = all.filter(\.isBluetooth).map { "usb:\($0.place) (\($0.name))" }
@@ -63,7 +82,7 @@ package final class USBFinder: Sendable {
         throw .noneUsable(reasons)
     }
 
-    private func candidates(for choice: USBChoice, among all: [USBDevice]) -> [USBDevice] {
+    func candidates(for choice: USBChoice, among all: [USBDevice]) -> [USBDevice] {
         let controllers = all.filter(\.isBluetooth)
         switch choice {
         case .first: return controllers
@@ -76,19 +95,14 @@ package final class USBFinder: Sendable {
         }
     }
 
-    private static func isSame(_ one: USBDevice, _ other: USBDevice) -> Bool {
+    static func isSame(_ one: USBDevice, _ other: USBDevice) -> Bool {
         (one.vendor, one.product, one.place) == (other.vendor, other.product, other.place)
     }
 
     private func take(_ device: USBDevice) throws(USBError) -> Taken {
         let sets = USBEndpoints.sets(of: device)
         guard let endpoints = sets.last else { throw .incomplete(device) }
-        let connection: any USBConnection
-        do throws(USBCallError) {
-            connection = try calls.open(device)
-        } catch {
-            throw USBError(error, asked: "opening it", of: device)
-        }
+        let connection = try open(device)
         do throws(USBError) {
             try wait(for: device, connection, endpoints.interface)
             try claim(endpoints.interface, of: device, connection)
@@ -99,6 +113,14 @@ package final class USBFinder: Sendable {
         return Taken(device: device, connection: connection, endpoints: chosen(sets, connection) ?? endpoints)
     }
 
+    func open(_ device: USBDevice) throws(USBError) -> any USBConnection {
+        do throws(USBCallError) {
+            return try calls.open(device)
+        } catch {
+            throw USBError(error, asked: "opening it", of: device)
+        }
+    }
+
     /// The first setting that the device takes. That which it has at first it has anyway.
     private func chosen(_ sets: [USBEndpoints], _ connection: any USBConnection) -> USBEndpoints? {
         sets.first {
@@ -106,7 +128,7 @@ package final class USBFinder: Sendable {
         }
     }
 
-    private func claim(_ interface: UInt8, of device: USBDevice, _ connection: any USBConnection) throws(USBError) {
+    func claim(_ interface: UInt8, of device: USBDevice, _ connection: any USBConnection) throws(USBError) {
         var isDetached = false
         do throws(USBCallError) {
             if try connection.isDriverActive(interface) {
@@ -124,6 +146,7 @@ package final class USBFinder: Sendable {
     /// nothing more to give.
     private func wait(for device: USBDevice, _ connection: any USBConnection, _ interface: UInt8) throws(USBError) {
         for look in 0..<Self.maximumLooks {
+            guard !isToReset else { throw .beingReset(device) }
             // Without such a driver nobody loads anything.
             let isActive = (try? connection.isDriverActive(interface)) ?? false
             guard isActive || look < Self.driverLooks else { return }
@@ -131,14 +154,25 @@ package final class USBFinder: Sendable {
                 // This kernel has no Bluetooth, so the driver is another.
                 guard let known = try? adapters.list() else { return }
                 if let adapter = known.first(where: { $0.attachment == "usb-\(device.place)" }), adapter.isInitialized {
-                    // What a person uses is not taken away.
-                    guard [.nobody, .kernel].contains(adapter.holder) else {
-                        throw .held(device, .busy(adapter.name, adapter.holder))
-                    }
-                    return
+                    return try refuseHeld(device, adapter)
                 }
             }
             adapters.calls.pause(milliseconds: Self.pause)
         }
+    }
+
+    /// What a person uses is not taken away.
+    private func refuseHeld(_ device: USBDevice, _ adapter: KernelAdapter) throws(USBError) {
+        guard [.nobody, .kernel].contains(adapter.holder) else {
+            throw .held(device, .busy(adapter.name, adapter.holder))
+        }
+    }
+
+    /// Nor reset, where the kernel's driver has it for somebody.
+    func refuseHeld(_ device: USBDevice) throws(USBError) {
+        guard let adapter = (try? adapters.list())?.first(where: { $0.attachment == "usb-\(device.place)" }) else {
+            return
+        }
+        try refuseHeld(device, adapter)
     }
 }

@@ -13,6 +13,12 @@ final class USBLink: Sendable {
         /// Pipes whose endpoints are to go on.
         var halted: [USBPipe] = []
         var isFinishing = false
+        /// Who wants the device to be reset before it goes back.
+        var resets: [@Sendable (DeviceReset) -> Void] = []
+        /// Whether it is too late for that.
+        var isGivingBack = false
+        /// Whether nothing may be asked of the connection any more.
+        var isClosed = false
     }
 
     private let taken: USBFinder.Taken
@@ -55,16 +61,33 @@ final class USBLink: Sendable {
 
     func clear(_ pipe: USBPipe) {
         state.withLock { $0.halted.append(pipe) }
-        taken.connection.interrupt()
+        wake()
     }
 
     /// Begins to end, and comes back at once.
     func finish() {
-        let isFirst = state.withLock { state in
-            defer { state.isFinishing = true }
-            return !state.isFinishing
+        state.withLock { $0.isFinishing = true }
+        wake()
+    }
+
+    /// Begins to end, with a reset of the device before it goes back, and comes back at once. `completion` is called once, on the thread, when it
+    /// has gone back; not where this is false, since it goes back already.
+    func finish(resetting completion: @escaping @Sendable (DeviceReset) -> Void) -> Bool {
+        let isInTime = state.withLock { state in
+            guard !state.isGivingBack else { return false }
+            state.isFinishing = true
+            state.resets.append(completion)
+            return true
         }
-        if isFirst { taken.connection.interrupt() }
+        wake()
+        return isInTime
+    }
+
+    /// The thread may be done at any moment once it is to end, and the connection with it, so it is woken under the lock alone.
+    private func wake() {
+        state.withLock { state in
+            if !state.isClosed { taken.connection.interrupt() }
+        }
     }
 
     /// Waits until all has been given back; false where that takes too long.
@@ -95,10 +118,10 @@ final class USBLink: Sendable {
                 onEvent(event(outcome))
             }
             // What began while the others were ended has to be ended too.
-            if state.withLock({ $0.isFinishing }) { taken.connection.interrupt() }
+            if state.withLock({ $0.isFinishing }) { wake() }
         } catch {
             state.withLock { $0.underWay -= 1 }
-            if state.withLock({ $0.isFinishing }) { taken.connection.interrupt() }
+            if state.withLock({ $0.isFinishing }) { wake() }
             onEvent(event(error == .noDevice ? .gone : .failed(error.code)))
         }
     }
@@ -134,10 +157,18 @@ final class USBLink: Sendable {
         let (connection, interface) = (taken.connection, taken.endpoints.interface)
         if taken.endpoints.isSerialized { try? connection.select(0, of: interface) }
         try? connection.release(interface)
+        let resets = state.withLock { state in
+            state.isGivingBack = true
+            return state.resets
+        }
+        // In between, so that the driver begins once, and with a device that has been reset.
+        let outcome = resets.isEmpty ? nil : connection.resetDevice()
         try? connection.attachDriver(interface)
+        state.withLock { $0.isClosed = true }
         connection.close()
         USBLinks.remove(self)
         finished.signal()
+        if let outcome { resets.forEach { $0(outcome) } }
     }
 }
 

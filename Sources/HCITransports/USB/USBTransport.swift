@@ -1,3 +1,4 @@
+import Dispatch
 import EventLoops
 import HCI
 
@@ -10,14 +11,18 @@ package final class USBTransport: HCITransport {
     /// Where the controller is plugged in.
     package let place: String
 
-    private let loop: any EventLoop
+    private let loop: NIOEventLoop
+    private let reset: (@Sendable () -> DeviceReset)?
     private var machine: USBMachine
     private var link: USBLink?
     private var isOpen = true
 
     /// Begins to read from a controller that has been taken. On the loop.
-    package init(_ taken: USBFinder.Taken, loop: any EventLoop) {
+    ///
+    /// - Parameter reset: Resets the device once it has gone back; called on another thread.
+    package init(_ taken: USBFinder.Taken, reset: (@Sendable () -> DeviceReset)? = nil, loop: NIOEventLoop) {
         self.loop = loop
+        self.reset = reset
         place = "usb:\(taken.device.place)"
         machine = USBMachine(isSerialized: taken.endpoints.isSerialized)
         let receiver = LoopBound(Receiver(self), loop: loop)
@@ -36,6 +41,19 @@ package final class USBTransport: HCITransport {
     package func close() {
         isOpen = false
         handle(.close)
+    }
+
+    /// Closes the line, and has the device reset before the kernel's driver begins with it; by taking it once more where it has gone back
+    /// already, as when the line has failed.
+    package func resetDevice(_ completion: @escaping (DeviceReset) -> Void) {
+        let done = LoopBoundCompletion(completion, loop: loop)
+        let loop = loop
+        let tell: @Sendable (DeviceReset) -> Void = { result in loop.submit { done.call(result) } }
+        let isUnderWay = link?.finish(resetting: tell) ?? false
+        close()
+        guard !isUnderWay else { return }
+        guard let reset else { return completion(.impossible) }
+        DispatchQueue.global().async { tell(reset()) }
     }
 
     private func handle(_ event: USBMachine.Event) {

@@ -19,6 +19,7 @@ extension ControllerOffer {
             var behaviour = behaviour
             behaviour.descriptors.serialNumber = "\(number + 1)"
             behaviour.splitSeed = behaviour.splitSeed.map { $0 &+ UInt64(number) }
+            if number + 1 < count { behaviour.muteAfter = nil }
             let dongle = Dongle(behaviour)
             dongles.append(dongle)
             do throws(VirtualPort.Failure) {
@@ -54,6 +55,10 @@ extension ControllerOffer {
             guard let self, case .success(let line) = result else { return }
             let transport = DongleTransport(line, behaviour: dongle.behaviour, loop: loop)
             dongle.transport = transport
+            transport.onSpeech = { isMute in
+                let what = isMute ? "says nothing any more" : "has been reset, and speaks again"
+                Console.line("dongle \(dongle.behaviour.descriptors.serialNumber) \(what)")
+            }
             Console.line("dongle \(dongle.behaviour.descriptors.serialNumber) plugged in")
             accept(transport) {
                 dongle.transport = nil

@@ -52,6 +52,9 @@ struct ControllersCommand: ParsableCommand {
     @Flag(help: "Let dongles offer Bulk Serialization Mode.")
     var bulkSerialization = false
 
+    @Option(help: "Let the last dongle say nothing any more after so many commands, until its USB port is reset.")
+    var muteAfter: Int?
+
     @Flag(help: "Print the list as JSON, for programs: its fields keep their names.")
     var json = false
 
@@ -74,8 +77,13 @@ struct ControllersCommand: ParsableCommand {
         }
         guard Self.dongles.contains(dongle) else { throw ValidationError("the kernel has ports for 8 dongles") }
         guard Self.adapters.contains(vhci) else { throw ValidationError("up to 16 adapters can be made at a time") }
-        guard dongle > 0 || (eventDelay == 0 && !split && !bulkSerialization) else {
-            throw ValidationError("--event-delay, --split and --bulk-serialization are for dongles; write --dongle too")
+        guard muteAfter ?? 0 >= 0 else {
+            throw ValidationError("a dongle takes 0 commands or more before it falls mute")
+        }
+        guard dongle > 0 || (eventDelay == 0 && !split && !bulkSerialization && muteAfter == nil) else {
+            throw ValidationError(
+                "--event-delay, --split, --bulk-serialization and --mute-after are for dongles; write --dongle too"
+            )
         }
     }
 
@@ -126,6 +134,7 @@ struct ControllersCommand: ParsableCommand {
     private var dongleBehaviour: DongleTransport.Behaviour {
         var behaviour = DongleTransport.Behaviour(eventDelay: .milliseconds(eventDelay))
         behaviour.descriptors.offersSerialization = bulkSerialization
+        behaviour.muteAfter = muteAfter
         if split { behaviour.splitSeed = seed ?? RandomSource().next() }
         return behaviour
     }

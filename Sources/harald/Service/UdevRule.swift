@@ -1,8 +1,10 @@
+import Diagnosis
+
 /// The rule by which udev lets users open Bluetooth controllers on USB: whoever sits at the machine, and the service of the machine.
 struct UdevRule: Hashable {
     /// After the rules that find out what a device is, and before those that let the user of the seat in (73-seat-late.rules of systemd).
-    static let name = "70-harald-usb.rules"
-    static let directory = "/etc/udev/rules.d"
+    static let name = MachineFacts.usbRule.name
+    static let directory = MachineFacts.usbRule.directory
 
     /// The group of the service of the machine; nil where there is none.
     let account: String?

@@ -166,6 +166,31 @@ import Testing
         }
     }
 
+    @Test("AB-G05: a record of controllers has bounds, each stands in it once, and what is no fall-back is refused")
+    func aRecordOfControllersHasBounds() throws {
+        func entry(_ place: String) -> ControllerMemory.Entry {
+            let firmware = ControllerMemory.Firmware(version: 1, revision: 2, subversion: 3)
+            return .init(device: .init(place: place, company: 4), firmware: firmware, fallbacks: [.takesTurns])
+        }
+        func reads(_ entries: [ControllerMemory.Entry], _ change: (inout [UInt8]) -> Void = { _ in }) -> Bool {
+            var record = ControllerRecord()
+            record.entries = entries
+            var octets = record.encoded().bytes
+            change(&octets)
+            return (try? ControllerRecord(reading: PacketBuffer(octets))) != nil
+        }
+        let most = (0..<ControllerMemory.maximumControllers).map { entry("\($0)") }
+        #expect(reads(most) && !reads(most + [entry("one more")]))
+        #expect(!reads([entry("a"), entry("b"), entry("a")]))
+        let longest = String(repeating: "a", count: ControllerRecord.maximumPlace)
+        #expect(reads([entry(longest)]) && !reads([entry(longest + "a")]))
+        #expect(ControllerRecord([entry(longest + "a"), entry("a")]).entries == [entry("a")])
+        // The last four octets: one bit for each fall-back, from 1 on.
+        for bit in [0, 6, 31] {
+            #expect(!reads([entry("a")]) { octets in octets[octets.count - 4 + bit / 8] |= 1 << (bit % 8) })
+        }
+    }
+
     @Test("AB-G02, behaviour 2.25: of so many peers names are kept, and the one that was read longest ago goes first")
     func soManyNamesAreKept() throws {
         var names = NameRecord()

@@ -40,6 +40,8 @@ final class FailingController: @unchecked Sendable {
     let command: Int
     /// Whether there is a way to reset the device.
     var canResetDevice = true
+    /// Whether nobody ever hears what came of that.
+    var resetHangs = false
 
     /// The commands so far.
     private(set) var commands = 0
@@ -179,6 +181,9 @@ private final class FailingLine: HCITransport {
         close()
         let controller = controller
         // As long as a driver takes for its firmware.
-        loop.schedule(after: .seconds(2)) { completion(controller.resetDevice()) }
+        loop.schedule(after: .seconds(2)) {
+            let result = controller.resetDevice()
+            if !controller.resetHangs { completion(result) }
+        }
     }
 }

@@ -111,6 +111,58 @@ import Testing
         #expect(patient.reports.value.contains(.skipped(.resetDevice)))
     }
 
+    @Test("a reset of the device that has no end is not waited for, and step 4 follows")
+    func aResetOfTheDeviceThatHasNoEnd() {
+        let failure = Failure(fault: .silent, cure: .powerOff)
+        let (patient, watcher) = alone(failure, at: 3)
+        let controller = patient.controller
+        controller.resetHangs = true
+        #expect(patient.live(for: .seconds(300)) { controller.mendedBy != nil })
+        patient.device.world.run(for: .seconds(2))
+        #expect(patient.faults(failure) == [] && patient.steps.suffix(3) == [2, 3, 4], "\(patient.steps)")
+        #expect(watcher.states.value.last == .poweredOn)
+    }
+
+    @Test("a reset of the device of which nobody hears any more is waited for so long and no longer")
+    func aResetThatHangsIsNotAwaitedForEver() {
+        let failure = Failure(fault: .silent, cure: .resetDevice)
+        let (patient, watcher) = alone(failure, at: 3)
+        let (controller, world) = (patient.controller, patient.device.world)
+        controller.resetHangs = true
+        #expect(patient.live(for: .seconds(100)) { controller.mendedBy == .resetDevice })
+        // The reset itself has taken two seconds.
+        world.run(for: RecoveryLadder.deviceResetTimeout - .seconds(3))
+        #expect(watcher.states.value.last != .poweredOn)
+        world.run(for: .seconds(2))
+        #expect(watcher.states.value.last == .poweredOn)
+        #expect(patient.faults(failure) == [])
+        // The one that was waited for is forgotten, and so is the time for it.
+        world.run(for: RecoveryLadder.deviceResetTimeout)
+        #expect(patient.steps == [1, 2, 3] && watcher.states.value.last == .poweredOn)
+    }
+
+    @Test("AB-H06: a controller that comes back has left the ladder, though nobody has looked while it was away")
+    func whatComesBackBeginsAtTheBottom() {
+        let (patient, _) = alone(Failure(fault: .degraded, cure: .powerOff), at: 12)
+        let (device, world) = (patient.device, patient.device.world)
+        // Up the ladder, with pauses of half a minute.
+        world.run(for: .seconds(400))
+        let isClimbed = device.withSystem { $0.recovery.state != .well && $0.status.recovery?.step == 4 }
+        #expect(isClimbed)
+        // In such a pause there is no line whose end would tell.
+        for _ in 0..<600 {
+            if case .missing = device.withSystem({ $0.power.phase }) { break }
+            world.run(for: .milliseconds(100))
+        }
+        let before = patient.reports.value.count
+        device.setController(isPluggedIn: false)
+        patient.controller.powerCycle()
+        device.setController(isPluggedIn: true)
+        world.run(for: .seconds(1))
+        #expect(device.withSystem { $0.recovery.state == .well && $0.state == .poweredOn })
+        #expect(patient.reports.value.dropFirst(before).contains(.left(at: .powerOff)))
+    }
+
     @Test("managers see resetting and nothing else while a controller that has worked is mended", arguments: [2, 3])
     func managersSeeResetting(cure: Int) throws {
         let failure = Failure(fault: .silent, cure: try #require(RecoveryStep(rawValue: cure)))

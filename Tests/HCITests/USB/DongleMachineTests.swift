@@ -115,7 +115,7 @@ import Testing
     @Test func aComputerChoosesTheConfigurationAndSettings() {
         var machine = DongleMachine()
         #expect(Self.answer(machine.handle(Self.ask(1, 0x80, 8, 0, 0, 1))) == [0])
-        #expect(machine.handle(Self.ask(2, 0x00, 9, 1, 0, 0)) == [Self.said(2, [])])
+        #expect(machine.handle(Self.ask(2, 0x00, 9, 1, 0, 0)) == [Self.said(2, []), .configured])
         #expect(Self.answer(machine.handle(Self.ask(3, 0x80, 8, 0, 0, 1))) == [1])
         #expect(machine.handle(Self.ask(4, 0x01, 11, 5, 1, 0)) == [Self.said(4, [])])
         #expect(Self.answer(machine.handle(Self.ask(5, 0x81, 10, 0, 1, 1))) == [5])

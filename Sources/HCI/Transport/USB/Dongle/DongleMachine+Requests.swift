@@ -1,6 +1,6 @@
 /// Requests that every USB device answers (USB 2.0 9.4).
 extension DongleMachine {
-    private enum Request {
+    enum Request {
         static let getStatus: UInt8 = 0
         static let clearFeature: UInt8 = 1
         static let setFeature: UInt8 = 3
@@ -54,4 +54,9 @@ extension DongleMachine {
         }
         return []
     }
+}
+
+extension USBSetup {
+    /// Whether it chooses a configuration, and not that there be none.
+    var isConfiguring: Bool { requestType == 0 && request == DongleMachine.Request.setConfiguration && value > 0 }
 }

@@ -16,6 +16,9 @@ package struct DongleMachine {
     package enum Action: Hashable, Sendable {
         /// The computer hears this.
         case reply(USBIPReply)
+        /// The computer has chosen the configuration: it has just found the device, or has just reset it. USB/IP has no other word for a reset
+        /// (USB 2.0 9.1.1.5).
+        case configured
         /// The controller gets this packet.
         case deliver(HCIPacket)
         /// Octets that are no packet: there is nothing more to be understood.
@@ -124,7 +127,8 @@ package struct DongleMachine {
         }
         if setup.requestType & 0x60 == 0x20 { return command(submission) }
         guard let answer = answer(to: setup) else { return stall(submission) }
-        return [done(submission, Array(answer.prefix(min(Int(setup.size), submission.length))))]
+        let reply = done(submission, Array(answer.prefix(min(Int(setup.size), submission.length))))
+        return setup.isConfiguring ? [reply, .configured] : [reply]
     }
 
     /// A command, which is a request of the class to the device, or to the interface where the device is more than a controller
