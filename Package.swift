@@ -183,7 +183,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
-        room("Diagnosis", ["HCITransports"]),
+        room("KernelLog"),
+        room("Diagnosis", ["HCITransports", "KernelLog"]),
         .target(name: "CCoreBluetooth"),
         room(
             "CoreBluetooth",
@@ -383,7 +384,7 @@ let package = Package(
         tests("Bonds", ["BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP", "BondKillPoints"]),
         tests("Cryptography", ["BluetoothTypes"]),
         tests("SourceChecks"),
-        tests("Diagnosis", ["HCITransports", "StandInKernel"]),
+        tests("Diagnosis", ["HCITransports", "KernelLog", "StandInKernel"]),
         tests("Radio", ["EventLoops"]),
         tests(
             "LinkLayer",
@@ -435,7 +436,7 @@ if Context.environment["HARALD_FUZZING"] != nil {
             dependencies: [
                 "BluetoothTypes", "Cryptography", "EventLoops", "Radio", "HCI", "HCIHost", "LinkLayer", "L2CAP",
                 "ATT", "GATT", "SMP", "Bonds", "GAP", "Security", "BluetoothService", "ServiceProcess", "CoreBluetooth",
-                "LoopbackLinks",
+                "KernelLog", "LoopbackLinks",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Fuzzing/HaraldFuzzing",

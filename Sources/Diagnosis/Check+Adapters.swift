@@ -39,19 +39,8 @@ extension Check {
 
     static func adapters(_ facts: MachineFacts) -> [Finding] {
         guard case .found(let adapters) = facts.adapters else { return [] }
-        if !facts.driverless.isEmpty {
-            return facts.driverless.map { place in
-                let what = "there is a Bluetooth controller on USB that no driver has"
-                return Finding(
-                    .problem,
-                    "no-driver",
-                    at: "usb-\(place)",
-                    what,
-                    do: "sudo modprobe btusb; then look again"
-                )
-            }
-        }
-        guard adapters.isEmpty else { return [] }
+        // A controller that the kernel has no adapter of is told of by itself.
+        guard adapters.isEmpty, !facts.usb.contains(where: { $0.driver != "btusb" }) else { return [] }
         let what = "there is no Bluetooth adapter"
         let remedy = "plug one in, or name a controller elsewhere: --controller tcp:HOST:PORT or serial:PATH"
         return [Finding(facts.service.works ? .note : .problem, "no-adapter", at: machine, what, do: remedy)]

@@ -13,7 +13,8 @@ package struct Diagnosis: Codable, Hashable, Sendable {
 
     /// In the order in which a person would ask.
     static let checks: [@Sendable (MachineFacts) -> [Finding]] = [
-        Check.kernel, Check.adapters, Check.switches, Check.holders, Check.daemon, Check.rights, Check.log, Check.ports,
+        Check.kernel, Check.adapters, Check.usb, Check.switches, Check.holders, Check.daemon, Check.rights, Check.log,
+        Check.ports,
         Check.service, Check.controller, Check.weaknesses,
     ]
 

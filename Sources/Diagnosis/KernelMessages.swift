@@ -1,3 +1,5 @@
+import KernelLog
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -21,21 +23,13 @@ package enum KernelMessages {
         for _ in 0..<maximumRecords {
             let count = octets.withUnsafeMutableBytes { systemRead(file, $0.baseAddress, $0.count) }
             if count > 0 {
-                if let line = message(in: octets.prefix(count)) { lines.append(line) }
+                if let line = KernelRecord.message(in: octets.prefix(count)) { lines.append(line) }
             } else if count == 0 || ![EPIPE, EINTR].contains(errno) {
                 // EPIPE: the kernel has needed the room of a record that was not read yet.
                 return count < 0 && errno == EPERM ? .unreadable : .lines(lines)
             }
         }
         return .lines(lines)
-    }
-
-    /// What stands behind the header, if it speaks of Bluetooth; what follows the line is for programs.
-    static func message(in record: some Collection<UInt8>) -> String? {
-        let text = String(decoding: record, as: UTF8.self)
-        guard let start = text.firstIndex(of: ";") else { return nil }
-        let line = text[text.index(after: start)...].prefix { $0 != "\n" }
-        return line.lowercased().contains("bluetooth") ? String(line) : nil
     }
 }
 

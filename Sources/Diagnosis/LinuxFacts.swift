@@ -33,7 +33,9 @@ package struct LinuxFacts: FactSource {
     package func facts() -> MachineFacts {
         var facts = MachineFacts()
         facts.adapters = kernelAdapters()
-        facts.driverless = driverless()
+        facts.usb = controllers()
+        facts.hasUSBDriver = FileManager.default.fileExists(atPath: root + "/sys/bus/usb/drivers/btusb")
+        facts.hasUSBRule = FileManager.default.fileExists(atPath: root + MachineFacts.usbRulePath)
         facts.mayTakeAdapters = mayTakeAdapters()
         facts.isContainer = ["/.dockerenv", "/run/.containerenv"].contains {
             FileManager.default.fileExists(atPath: root + $0)
@@ -59,15 +61,42 @@ package struct LinuxFacts: FactSource {
         }
     }
 
-    /// Interfaces for Bluetooth (class E0, subclass 01, protocol 01) that no driver has. The second one, for voice, comes with the first.
-    private func driverless() -> [String] {
+    /// Devices with an interface for Bluetooth (class E0, subclass 01, protocol 01: Core Vol 4 Part B 3). The later ones, for voice, come with
+    /// the first.
+    private func controllers() -> [MachineFacts.USBController] {
         let devices = "/sys/bus/usb/devices"
-        return entries(devices).filter { name in
-            let path = "\(devices)/\(name)"
-            return name.hasSuffix(":1.0") && text("\(path)/bInterfaceClass") == "e0"
-                && text("\(path)/bInterfaceSubClass") == "01" && text("\(path)/bInterfaceProtocol") == "01"
-                && !FileManager.default.fileExists(atPath: "\(root)\(path)/driver")
-        }.map { String($0.dropLast(4)) }.sorted()
+        var first: [String: Int] = [:]
+        for name in entries(devices) {
+            // 1-2:1.0: place, configuration, interface.
+            let parts = name.split(separator: ":")
+            guard parts.count == 2, let number = parts[1].split(separator: ".").last.flatMap({ Int($0) }),
+                text("\(devices)/\(name)/bInterfaceClass") == "e0",
+                text("\(devices)/\(name)/bInterfaceSubClass") == "01",
+                text("\(devices)/\(name)/bInterfaceProtocol") == "01"
+            else { continue }
+            let place = String(parts[0])
+            first[place] = min(first[place] ?? number, number)
+        }
+        return first.sorted { $0.key < $1.key }.map { place, interface in
+            let link = "\(root)\(devices)/\(place):1.\(interface)/driver"
+            let driver = try? FileManager.default.destinationOfSymbolicLink(atPath: link)
+            return .init(
+                place,
+                interface: interface,
+                driver: driver?.split(separator: "/").last.map(String.init),
+                node: node(of: "\(devices)/\(place)")
+            )
+        }
+    }
+
+    /// `/dev/bus/usb/001/002`.
+    private func node(of device: String) -> MachineFacts.Node? {
+        let numbers = ["busnum", "devnum"].compactMap { text("\(device)/\($0)").flatMap { UInt8($0) } }
+        guard numbers.count == 2 else { return nil }
+        let parts = numbers.map { String("00\($0)".suffix(3)) }
+        let path = "/dev/bus/usb/\(parts[0])/\(parts[1])"
+        guard FileManager.default.fileExists(atPath: root + path) else { return nil }
+        return .init(path, isOpen: access(root + path, R_OK | W_OK) == 0)
     }
 
     private func mayTakeAdapters() -> Bool {

@@ -37,6 +37,25 @@ package struct MachineFacts: Hashable, Sendable {
         package init(_ path: String, isOpen: Bool) { (self.path, self.isOpen) = (path, isOpen) }
     }
 
+    /// A Bluetooth controller on USB, whether or not the kernel has an adapter of it.
+    package struct USBController: Hashable, Sendable {
+        /// The driver of a program that has an interface by USB, as libusb gives it one (`drivers/usb/core/devio.c` of Linux).
+        package static let programs = "usbfs"
+
+        /// Where it is plugged in: `1-2`.
+        package var place: String
+        /// The number of its interface, of which the others follow.
+        package var interface: Int
+        /// Which driver has that interface; nil for none.
+        package var driver: String?
+        /// By which programs open it; nil where there is no such file, as in a container.
+        package var node: Node?
+
+        package init(_ place: String, interface: Int = 0, driver: String? = "btusb", node: Node? = nil) {
+            (self.place, self.interface, self.driver, self.node) = (place, interface, driver, node)
+        }
+    }
+
     /// The kernel's messages.
     package enum Log: Hashable, Sendable {
         case unreadable
@@ -53,8 +72,11 @@ package struct MachineFacts: Hashable, Sendable {
     }
 
     package var adapters = Adapters.found([])
-    /// Devices on USB that are Bluetooth controllers and that no driver has, by their places: `1-2`.
-    package var driverless: [String] = []
+    package var usb: [USBController] = []
+    /// Whether the kernel's driver for such controllers is loaded (btusb).
+    package var hasUSBDriver = true
+    /// Whether there is the rule for udev that lets users open them.
+    package var hasUSBRule = false
     /// Whether this process may take an adapter (CAP_NET_ADMIN).
     package var mayTakeAdapters = false
     package var isContainer = false
@@ -68,6 +90,11 @@ package struct MachineFacts: Hashable, Sendable {
     package var controller: ControllerFacts?
     /// Why one that was named, or that is free, could not be asked.
     package var controllerError: String?
+
+    /// The rule that `harald install --udev` writes.
+    package static let usbRule = (directory: "/etc/udev/rules.d", name: "70-harald-usb.rules")
+
+    static var usbRulePath: String { "\(usbRule.directory)/\(usbRule.name)" }
 
     package init() {}
 }

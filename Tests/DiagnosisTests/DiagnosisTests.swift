@@ -50,12 +50,67 @@ import Testing
         )
         let other = try finding {
             $0.adapters = .found([])
-            $0.driverless = ["1-2"]
+            $0.usb = [.init("1-2", driver: nil)]
+            $0.hasUSBDriver = false
         }
         #expect(
             other.code == "no-driver" && other.place == "usb-1-2" && other.remedy?.contains("modprobe btusb") == true
         )
         #expect(try finding { $0.adapters = .failed("no") }.code == "adapters")
+    }
+
+    @Test("a controller that a killed program had by USB has no driver, and its commands give it one")
+    func aControllerWithoutItsDriverIsFound() throws {
+        let found = try finding {
+            $0.adapters = .found([])
+            $0.usb = [.init("1-2.4", interface: 2, driver: nil)]
+        }
+        #expect(found.code == "driver-detached" && found.place == "usb-1-2.4" && found.severity == .problem)
+        #expect(found.what.contains("killed") && found.remedy?.contains("--controller usb:1-2.4 ") == true)
+        #expect(found.remedy?.contains("echo 1-2.4:1.2 | sudo tee /sys/bus/usb/drivers/btusb/bind") == true)
+        // Another adapter changes nothing.
+        #expect(codes { $0.usb = [.init("1-1"), .init("1-2", driver: nil)] } == ["driver-detached"])
+        #expect(codes { $0.usb = [.init("1-1")] } == [])
+    }
+
+    @Test func aControllerThatAProgramHasByUSBIsFound() throws {
+        let found = try finding {
+            $0.adapters = .found([])
+            $0.usb = [.init("1-2", driver: "usbfs")]
+        }
+        #expect(found.code == "held" && found.place == "usb-1-2" && found.what.contains("by USB"))
+        let shared = codes {
+            $0.adapters = .found([])
+            $0.usb = [.init("1-2", driver: "usbfs")]
+            $0.service = .answers(path: "/s", state: "poweredOn", failure: nil, advice: nil)
+        }
+        #expect(shared == ["service"])
+    }
+
+    @Test("missing rights on a controller on USB are found, with the rule that gives them, or what becomes of it")
+    func missingRightsOnUSBAreFound() throws {
+        let closed = MachineFacts.Node("/dev/bus/usb/001/002", isOpen: false)
+        let note = try finding { $0.usb = [.init("1-2", node: closed)] }
+        #expect(note.code == "usb-rights" && note.place == closed.path && note.severity == .note)
+        #expect(note.what.contains("usb:1-2") && note.remedy?.contains("harald install --udev") == true)
+        let rule = try finding {
+            $0.usb = [.init("1-2", node: closed)]
+            $0.hasUSBRule = true
+        }
+        #expect(rule.remedy?.contains("udevadm trigger") == true)
+        // There is no other way to it.
+        var facts = Self.sound
+        facts.usb = [.init("1-2", driver: nil, node: closed)]
+        #expect(
+            Diagnosis(of: facts).findings.map { "\($0.severity) \($0.code)" }
+                == ["problem driver-detached", "problem usb-rights"]
+        )
+        #expect(codes { $0.usb = [.init("1-2", node: .init("/n", isOpen: true))] } == [])
+        let served = codes {
+            $0.usb = [.init("1-2", node: closed)]
+            $0.service = .answers(path: "/s", state: "poweredOn", failure: nil, advice: nil)
+        }
+        #expect(served == ["service"])
     }
 
     @Test func whereAServiceWorksNoAdapterIsNeeded() {

@@ -1,3 +1,4 @@
+import KernelLog
 import Testing
 
 @testable import Diagnosis
@@ -69,6 +70,7 @@ import Testing
             Array(repeating: Self.missing[0].0, count: 5) + ["Bluetooth: hci1: command 0x0c03 tx timeout"]
         )
         #expect(Check.log(facts).map(\.place) == ["hci0", "hci1"])
+        #expect(Diagnosis(of: facts).findings.map(\.code).contains("firmware-missing"))
         facts.log = .unreadable
         #expect(Check.log(facts).map(\.code) == ["log-unreadable"])
         #expect(Check.log(facts).allSatisfy { $0.severity == .note })
@@ -76,9 +78,9 @@ import Testing
 
     @Test func recordsAreReadForWhatIsBehindTheirHeader() {
         let record = Array("6,339,5140900,-;Bluetooth: hci0: BCM: chip id 63\n SUBSYSTEM=bluetooth\n".utf8)
-        #expect(KernelMessages.message(in: record) == "Bluetooth: hci0: BCM: chip id 63")
-        #expect(KernelMessages.message(in: Array("6,340,5140900,-;usb 1-2: new device\n".utf8)) == nil)
-        #expect(KernelMessages.message(in: Array("bluetooth".utf8)) == nil)
-        #expect(KernelMessages.message(in: []) == nil)
+        #expect(KernelRecord.message(in: record) == "Bluetooth: hci0: BCM: chip id 63")
+        #expect(KernelRecord.message(in: Array("6,340,5140900,-;usb 1-2: new device\n".utf8)) == nil)
+        #expect(KernelRecord.message(in: Array("bluetooth".utf8)) == nil)
+        #expect(KernelRecord.message(in: []) == nil)
     }
 }

@@ -40,6 +40,8 @@ package final class StandInKernel: KernelCalls {
         package var others: [Int32: Int32] = [:]
         package var bindings: [Int32: HCIBinding] = [:]
         package var paused: UInt32 = 0
+        /// What happens while somebody pauses.
+        package var onPause: (@Sendable () -> Void)?
     }
 
     package let state: Mutex<State>
@@ -170,7 +172,13 @@ package final class StandInKernel: KernelCalls {
         LinuxCalls().close(socket)
     }
 
-    package func pause(milliseconds: UInt32) { state.withLock { $0.paused += milliseconds } }
+    package func pause(milliseconds: UInt32) {
+        let action = state.withLock { state in
+            state.paused += milliseconds
+            return state.onPause
+        }
+        action?()
+    }
 
     // MARK: The controller's end
 

@@ -58,6 +58,12 @@ extension FuzzTarget {
             decode: { try AdvertisingPDU(reading: $0) }
         )
         hold(pdu.encoded().count <= input.octets.count, "octets out of nothing")
+        guard case .extended(let body) = pdu,
+            let responses = try? ResponseTiming.find(in: body.extended.controllerData)
+        else { return }
+        let again = try? ResponseTiming.find(in: responses.controllerData)
+        hold(again == responses, "\(responses) is written as something else")
+        _ = (responses.timing.isUsable(within: .max), responses.timing.hasSlot(.max))
     }
 
     /// What goes over the data channels.
@@ -65,6 +71,7 @@ extension FuzzTarget {
         "link-pdus",
         maximumLength: 260,
         seeds: Recording.session.linkPDUs + (0...0x2A).map { [3, 26, $0] + [UInt8](repeating: 1, count: 25) }
+            + [[3, 43, 0x2A] + [UInt8](repeating: 1, count: 42)]
     ) { input in
         let header = Codec.read(input) { try DataHeader(reading: $0.prefix(upTo: DataHeader.size)) }
         if let header { Codec.check(header) { try DataHeader(reading: $0) } }
