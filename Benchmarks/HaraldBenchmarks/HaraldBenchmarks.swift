@@ -20,6 +20,7 @@ enum HaraldBenchmarks {
         ("calls", calls),
         ("sockets", sockets),
         ("streams", streams),
+        ("transports", transports),
         ("memory", memory),
     ]
     /// What takes minutes, and is measured when it is named.
@@ -28,6 +29,8 @@ enum HaraldBenchmarks {
     static func main() throws {
         let chosen = CommandLine.arguments.dropFirst()
         if chosen.first == SocketApp.argument { return SocketApp.run(Array(chosen.dropFirst())) }
+        if chosen.first == SideBySide.argument { return SideBySide.run(Array(chosen.dropFirst())) }
+        if chosen.first == FarEnd.argument { return FarEnd.run(Array(chosen.dropFirst())) }
         print("| what | result |\n| --- | ---: |")
         for group in groups where chosen.isEmpty || chosen.contains(group.name) { try group.measure() }
         for group in longGroups where chosen.contains(group.name) { try group.measure() }
@@ -53,6 +56,8 @@ enum HaraldBenchmarks {
 
     static func row(_ what: String, _ result: String) {
         print("| \(what) | \(result) |")
+        // Where it goes into a file, too.
+        fflush(nil)
     }
 
     static func perSecond(_ count: Int, _ measurement: Measurement) -> String {

@@ -163,6 +163,30 @@ class BlueZ:
             await asyncio.sleep(0.2)
         raise SystemExit(f"there is no {what}")
 
+    async def discover(self, name: str) -> str:
+        """Where the device of that name is, once it is heard."""
+        adapter = await self.interface(self.adapter, "org.bluez.Adapter1")
+        await adapter.call_set_discovery_filter({"Transport": Variant("s", "le")})
+        await adapter.call_start_discovery()
+
+        def is_there(_: str, interfaces: dict[str, dict[str, Variant]]) -> bool:
+            device = interfaces.get("org.bluez.Device1", {})
+            # What is only remembered has no signal.
+            return "RSSI" in device and device.get("Alias", Variant("s", "")).value == name
+
+        path = await self.until(f"device {name}", is_there)
+        await adapter.call_stop_discovery()
+        return path
+
+    async def characteristic(self, device: str, uuid: str):
+        """One of a device whose services are known."""
+
+        def is_wanted(place: str, interfaces: dict[str, dict[str, Variant]]) -> bool:
+            found = interfaces.get("org.bluez.GattCharacteristic1", {})
+            return place.startswith(device) and found.get("UUID", Variant("s", "")).value == uuid
+
+        return await self.interface(await self.until(f"characteristic {uuid}", is_wanted), "org.bluez.GattCharacteristic1")
+
 
 async def peripheral(bluez: BlueZ) -> None:
     bluez.bus.export(f"{ROOT}/service", Service())
@@ -178,17 +202,7 @@ async def peripheral(bluez: BlueZ) -> None:
 
 
 async def central(bluez: BlueZ, name: str, uuid: str, pairs: bool) -> None:
-    adapter = await bluez.interface(bluez.adapter, "org.bluez.Adapter1")
-    await adapter.call_set_discovery_filter({"Transport": Variant("s", "le")})
-    await adapter.call_start_discovery()
-
-    def is_there(_: str, interfaces: dict[str, dict[str, Variant]]) -> bool:
-        device = interfaces.get("org.bluez.Device1", {})
-        # What is only remembered has no signal.
-        return "RSSI" in device and device.get("Alias", Variant("s", "")).value == name
-
-    path = await bluez.until(f"device {name}", is_there)
-    await adapter.call_stop_discovery()
+    path = await bluez.discover(name)
     device = await bluez.interface(path, "org.bluez.Device1")
     begin = time.monotonic()
     await device.call_connect()
@@ -199,13 +213,7 @@ async def central(bluez: BlueZ, name: str, uuid: str, pairs: bool) -> None:
         await device.call_pair()
     say(f"paired {await bluez.get(path, 'org.bluez.Device1', 'Paired')}")
 
-    def is_wanted(place: str, interfaces: dict[str, dict[str, Variant]]) -> bool:
-        found = interfaces.get("org.bluez.GattCharacteristic1", {})
-        return place.startswith(path) and found.get("UUID", Variant("s", "")).value == uuid
-
-    characteristic = await bluez.interface(
-        await bluez.until(f"characteristic {uuid}", is_wanted), "org.bluez.GattCharacteristic1"
-    )
+    characteristic = await bluez.characteristic(path, uuid)
     try:
         say(f"value {(await characteristic.call_read_value({})).hex()}")
     except DBusError as error:
@@ -224,4 +232,5 @@ async def main(role: str, adapter: str, *words: str) -> None:
         await central(bluez, name, uuid, rest == ["pair"])
 
 
-asyncio.run(main(*sys.argv[1:]))
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
+import socket
 import subprocess
 import tempfile
 import time
@@ -27,6 +28,9 @@ MANAGE = f"<>/tmp/nobody env {LIBRARIES} {BLUEZ}/usr/bin/btmgmt"
 USER = "setpriv --reuid 1000 --regid 1000 --clear-groups"
 BOOT = 240.0  # seconds; without KVM it takes ten, and much longer where everything is slow
 PROMISE = 15.0  # seconds; with KVM it takes two, and where KVM is broken it may not come up at all
+LOOKS = 10  # at a time, when something is waited for
+SLOWNESS = 3.0  # times as long as others may what is emulated take, beside whatever else this machine does
+HASTE = 1.1  # times as fast as the clock outside may the machine's be
 
 
 def missing() -> str | None:
@@ -46,6 +50,9 @@ class Machine:
         self.port = f"{self.state.name}/commands"
         self.console = Path(self.state.name) / "console"
         self.child: subprocess.Popen[bytes] | None = None
+        # What limits are multiplied by.
+        self.patience = 1.0
+        self.begun = time.monotonic()
 
     def start(self) -> None:
         # Whether KVM works is found out once.
@@ -54,8 +61,31 @@ class Machine:
             if self._boot(["-accel", "kvm", "-cpu", "host"], PROMISE):
                 return
             verdict.write_text("no")
-        if not self._boot(["-accel", "tcg,thread=multi,tb-size=256", "-cpu", "qemu64,+rdrand"], BOOT):
+        self.patience = SLOWNESS
+        if not self._boot_in_time(["-accel", "tcg,thread=multi,tb-size=256", "-cpu", "qemu64,+rdrand"]):
             raise RuntimeError(f"the machine did not come up:\n{self._said()}")
+
+    def _boot_in_time(self, how: list[str]) -> bool:
+        """The kernel measures at its start how fast the processor's counter goes, against a timer that QEMU makes. Where QEMU had to wait
+        for its turn meanwhile, the clock goes too fast for good, several times so at the worst, and all that has a limit in there fails."""
+        for _ in range(3):
+            self.begun = time.monotonic()
+            if not self._boot(how, BOOT):
+                return False
+            if self._uptime() < HASTE * (time.monotonic() - self.begun):
+                return True
+            self._kill()
+        return False
+
+    def _uptime(self) -> float:
+        """Seconds that the machine believes to be up."""
+        with socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(30 * self.patience)
+            line.connect(self.port)
+            line.sendall(b"cat /proc/uptime\n")
+            answer = line.makefile("r")
+            answer.readline()
+            return float(answer.readline().split()[0])
 
     def _boot(self, how: list[str], seconds: float) -> bool:
         self.console.unlink(missing_ok=True)
@@ -97,18 +127,20 @@ class Machine:
         self._kill()
         self.state.cleanup()
 
-    async def ask(self, command: str, timeout: float = 30) -> tuple[int, str]:
-        """Runs a command; gives its status and what it printed."""
+    async def ask(self, command: str, timeout: float = 30, quiet: bool = False) -> tuple[int, str]:
+        """Runs a command; gives its status and what it printed. The limit is for whatever does not hang: one that is reached leaves the
+        port with an answer that nobody takes."""
         reader, writer = await asyncio.open_unix_connection(self.port)
         try:
             writer.write(command.replace("\n", " ").encode() + b"\n")
-            line = await asyncio.wait_for(reader.readline(), timeout)
+            line = await asyncio.wait_for(reader.readline(), timeout * self.patience)
             mark, status, length = line.split()
             assert mark == b"@@", line
             text = (await reader.readexactly(int(length))).decode(errors="replace")
         finally:
             writer.close()
-        print(f"[machine] $ {command}\n{text}[machine] = {int(status)}")
+        if not quiet:
+            print(f"[machine] $ {command}\n{text}[machine] = {int(status)}")
         return int(status), text
 
     async def run(self, command: str, timeout: float = 30) -> str:
@@ -123,25 +155,34 @@ class Machine:
 
     async def wait(self, name: str, pattern: str, seconds: float = 20) -> str:
         """Waits for a line that matches, as grep -E has it, and gives all that there is by then."""
-        quoted = shlex.quote(pattern)
-        tries = int(seconds / 0.1)
-        status, text = await self.ask(
-            f"i=0; while ! grep -qE {quoted} /tmp/{name}.log; do i=$((i+1)); [ $i -gt {tries} ] && break; sleep 0.1; done; "
-            f"cat /tmp/{name}.log; grep -qE {quoted} /tmp/{name}.log", seconds * 2 + 10
-        )
-        assert status == 0, f"{name} did not print {pattern} within {seconds} s"
+        holds = await self.comes(f"grep -qE {shlex.quote(pattern)} /tmp/{name}.log", seconds)
+        _, text = await self.ask(f"cat /tmp/{name}.log")
+        assert holds, f"{name} did not print {pattern} within {seconds * self.patience} s"
         return text
 
     async def end(self, name: str, signal: str = "TERM") -> None:
         """Ends what runs in the background, and waits until it has."""
-        await self.run(
-            f"p=$(cat /tmp/{name}.pid); kill -{signal} $p; i=0; while kill -0 $p; do i=$((i+1)); [ $i -gt 100 ] && exit 1; sleep 0.1; done; true"
-        )
+        # It may have ended by itself.
+        await self.ask(f"kill -{signal} $(cat /tmp/{name}.pid)")
+        await self.until(f"! kill -0 $(cat /tmp/{name}.pid)", 20)
 
     async def until(self, condition: str, seconds: float = 15) -> None:
         """Waits until a command succeeds."""
-        end = f"$(($(date +%s) + {int(seconds)}))"
-        await self.run(f"end={end}; until {condition}; do [ $(date +%s) -gt $end ] && exit 1; sleep 0.1; done", seconds + 20)
+        holds = await self.comes(condition, seconds)
+        assert holds, f"{condition} did not hold within {seconds * self.patience} s"
+
+    async def comes(self, condition: str, seconds: float) -> bool:
+        """Looks again and again, by the clock outside. Some looks at a time, since each question takes a while, and nobody else may ask
+        anything meanwhile."""
+        end = time.monotonic() + seconds * self.patience
+        looks = f"i=0; until {condition}; do i=$((i+1)); [ $i -ge {LOOKS} ] && exit 1; sleep 0.1; done"
+        while (await self.ask(looks, 60, quiet=True))[0] != 0:
+            if time.monotonic() > end:
+                # For whoever reads of the failure: how the machine's clock goes, and what ended by itself.
+                print(f"[machine] begun {time.monotonic() - self.begun:.0f} s ago by the clock outside; by its own, and with what runs:")
+                await self.ask("cat /proc/uptime; ps -eo pid,etimes,args | grep -v '\\]$'; chroot /proc/1/root /bin/dmesg | tail -n 15")
+                return False
+        return True
 
     @asynccontextmanager
     async def running(self, name: str, command: str, pattern: str) -> AsyncIterator[None]:
@@ -155,16 +196,16 @@ class Machine:
             await self.end(name)
 
     @asynccontextmanager
-    async def bluetoothd(self, adapters: int) -> AsyncIterator[None]:
-        """BlueZ's daemon, with so many adapters on."""
+    async def bluetoothd(self, adapters: int, says: str = "-d") -> AsyncIterator[None]:
+        """BlueZ's daemon, with so many adapters on; it says all that it does, which costs it time, unless told otherwise."""
         await self.run("[ -p /tmp/nobody ] || mkfifo -m 666 /tmp/nobody")
         bus = f"{BLUEZ}/usr/bin/dbus-daemon --nofork --config-file={ROOT}/Interop/machine/bus.conf"
         await self.begin("bus", f"env {LIBRARIES} {bus}")
         await self.until("[ -S /run/dbus/system_bus_socket ]")
-        await self.begin("bluetoothd", f"env {LIBRARIES} {BLUEZ}/usr/libexec/bluetooth/bluetoothd -n -d")
+        await self.begin("bluetoothd", f"env {LIBRARIES} {BLUEZ}/usr/libexec/bluetooth/bluetoothd -n {says}")
         try:
             last = adapters - 1
-            await self.wait("bluetoothd", f"hci{last}|index {last}")
+            await self.wait("bluetoothd", f"hci{last}|index {last}" if says else "management interface")
             for index in range(adapters):
                 await self.run(f"{MANAGE} --index {index} power on")
             yield

@@ -24,8 +24,8 @@ def free_ports(count: int) -> list[int]:
 
 def listening(port: int) -> bool:
     """Looks without connecting, since to some of the peers a connection is a new device on the air."""
-    lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
-    fields = [line.split() for line in lines]
+    files = [Path("/proc/net/tcp"), Path("/proc/net/tcp6")]
+    fields = [line.split() for file in files if file.exists() for line in file.read_text().splitlines()[1:]]
     return any(field[1].endswith(f":{port:04X}") and field[3] == LISTEN for field in fields)
 
 

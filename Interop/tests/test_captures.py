@@ -168,6 +168,25 @@ def test_a_train_is_read() -> None:
     assert (told, int(number, 0)) == (address, 0x0102)
 
 
+def test_a_train_with_responses_is_read() -> None:
+    path = air("responses.air")
+    prefix = "btle.extended_advertising_header"
+    ((train,),) = {tuple(row) for row in columns(path, f"{prefix}.sync_info.access_address", f"{prefix}.sync_info.access_address")}
+    # Periodic Advertising Response Timing Information, with RspAA in front. tshark says that there is ACAD, and not what.
+    told = columns(path, f"{prefix}.acad", "frame.number")
+    with_acad = [frames(path)[int(number) - 1][1] for (number,) in told]
+    (acad,) = {octets[octets.index(bytes([9, 0x32])) :][:10] for octets in with_acad}
+    assert acad[6:] == bytes([4, 16, 4, 20])
+    address = int(train, 0).to_bytes(4, "little")
+    sent = [octets for _, octets in frames(path) if octets[10:14] == address]
+    responses = [octets for _, octets in frames(path) if octets[10:14] == acad[2:6]]
+    assert len(sent) >= 50 and len(responses) >= 15
+    # AUX_CONNECT_REQ and AUX_CONNECT_RSP have the access address of the train.
+    assert [octets[14] & 0x0F for octets in sent].count(5) == [octets[14] & 0x0F for octets in sent].count(8) == 1
+    control = {int(row[0], 16) for row in in_the_clear(path, "btle.control_opcode", "btle.control_opcode")}
+    assert 0x2A in control
+
+
 def test_a_sniffer_in_bad_air_sees_wrong_checks() -> None:
     condition = "btle_rf.flags.crc_checked == 1 && btle_rf.flags.crc_valid == 0"
     assert len(columns(air("heart-2.near"), condition, "frame.number")) > 10

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from peers import doctor
 from peers import machine as machines
 from peers.machine import BLUEZ, MANAGE, USER, Machine
 
@@ -103,12 +104,15 @@ async def test_bluez_is_explored(machine: Machine, binary: str) -> None:
 
 
 async def test_an_adapter_that_cannot_be_had(machine: Machine, binary: str) -> None:
-    """Each reason is told, with what to do."""
+    """Each reason is told, with what to do; also by `harald doctor`, which is not stopped by it."""
     async with adapters(machine):
         scan = f"{binary} scan --controller hci0"
+        assert await doctor.problems(machine, binary) == []
         status, text = await machine.ask(f"{USER} {scan}")
         assert status == 3 and "CAP_NET_ADMIN" in text and "setcap" in text
+        assert await doctor.problems(machine, binary, USER) == [("rights", "hci0, hci1")]
         async with sensor(machine, binary, "hci0"):
+            assert await doctor.problems(machine, binary) == [("held", "hci0")]
             status, text = await machine.ask(scan)
             assert status == 3 and "another program has hci0 to itself" in text
         status, text = await machine.ask(f"{binary} scan --controller hci7")
@@ -118,12 +122,37 @@ async def test_an_adapter_that_cannot_be_had(machine: Machine, binary: str) -> N
         assert [each["blocked"] for each in await listed(machine, binary)] == [True, True]
         status, text = await machine.ask(f"{binary} scan")
         assert status == 3 and text.count("rfkill unblock bluetooth") == 2
+        assert await doctor.problems(machine, binary, USER) == [
+            ("rfkill-soft", "hci0"), ("rfkill-soft", "hci1"), ("rights", "hci0, hci1")
+        ]
         await machine.run("for each in /sys/class/bluetooth/hci*/rfkill*/soft; do echo 0 > $each; done")
         async with machine.bluetoothd(2):
             status, text = await machine.ask(scan)
             assert status == 3 and "bluetoothd has hci0" in text and "systemctl stop bluetooth" in text
             # It is still there, and on.
             assert [each["holder"] for each in await listed(machine, binary)] == ["bluetoothd", "bluetoothd"]
+            assert await doctor.problems(machine, binary) == [("bluetoothd", "hci0"), ("bluetoothd", "hci1")]
+            said = await doctor.words(machine, binary)
+            assert "problem: hci0: bluetoothd has it" in said and "systemctl disable --now bluetooth" in said
+
+
+async def test_what_drivers_complain_of_is_found(machine: Machine, binary: str) -> None:
+    """In the kernel's own log: firmware that is missing, with its file and package, and who may not read the log is told that."""
+    before = await doctor.findings(machine, binary)
+    assert ("no-adapter", "this machine") in [(each.code, each.place) for each in before]
+    assert not any(each.code.startswith("firmware") or each.code == "log-unreadable" for each in before)
+    for line in (
+        "bluetooth hci8: Direct firmware load for rtl_bt/rtl8761bu_fw.bin failed with error -2",
+        "Bluetooth: hci9: Failed to load Intel firmware file intel/ibt-17-16-1.sfi (-2)",
+        "Bluetooth: hci9: Found device firmware: intel/ibt-17-16-1.sfi",
+    ):
+        await machine.run(f"echo '<3>{line}' > /dev/kmsg")
+    found = {each.place: each for each in await doctor.findings(machine, binary) if each not in before}
+    assert set(found) == {"hci8", "hci9"} and {each.code for each in found.values()} == {"firmware-missing"}
+    assert "rtl_bt/rtl8761bu_fw.bin" in found["hci8"].what and "firmware-realtek" in found["hci8"].remedy
+    assert "intel/ibt-17-16-1.sfi" in found["hci9"].what and "firmware-iwlwifi" in found["hci9"].remedy
+    await machine.run("echo 1 > /proc/sys/kernel/dmesg_restrict")
+    assert "log-unreadable" in [each.code for each in await doctor.findings(machine, binary, USER)]
 
 
 async def test_an_adapter_that_is_unplugged_is_found_again(machine: Machine, binary: str) -> None:

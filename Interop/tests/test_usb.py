@@ -3,18 +3,26 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
 
+from peers import doctor
 from peers.machine import BLUEZ, LIBRARIES, MANAGE, USER, Machine
 
 # Nothing is quick in a machine that is emulated.
 pytestmark = pytest.mark.deadline(420)
 
+# How often the kernel may give a controller up.
+ATTEMPTS = 2
+SOCKET = "/tmp/mended.socket"
+# More commands than the kernel has for a controller that it finds, and fewer than our host has besides.
+MUTE = 45
+
 # Which unplugging is tried each time.
-QUICK = [("hci1", "connection"), ("usb:1-2", "pairing")]
+QUICK = [("usb:1-2", "pairing")]
 # All of them take minutes: `.ci/run` has some of each kind.
 needs_time = pytest.mark.skipif(not os.environ.get("HARALD_THOROUGH"), reason="takes long; HARALD_THOROUGH=1 runs it")
 
@@ -33,13 +41,20 @@ async def dongles(machine: Machine, binary: str, *arguments: str, count: int = 2
         await ready(machine, count)
         yield
     finally:
+        await machine.ask("cat /proc/uptime; tail -n 30 /tmp/dongles.log; chroot /proc/1/root /bin/dmesg | tail -n 20")
         await machine.end("dongles")
         await machine.until("[ -z \"$(ls /sys/class/bluetooth)\" ]")
 
 
 async def ready(machine: Machine, count: int) -> None:
-    """Waits until the kernel's driver has this many adapters and is ready with them."""
-    await machine.until(f"[ $({MANAGE} info | grep -c '^.addr') = {count} ]", 120)
+    """Waits until the kernel's driver has this many adapters and is ready with them. The kernel gives up a controller for good that does not
+    answer Reset within 10 s, as it may not on a busy machine, and never lists it; then its driver is given it anew."""
+    listed = f"[ $({MANAGE} info | grep -c '^.addr') = {count} ]"
+    for _ in range(ATTEMPTS):
+        if await machine.comes(listed, 40):
+            return
+        await machine.ask("cd /sys/bus/usb/drivers/btusb && for each in *:1.0; do echo $each > unbind; echo $each > bind; done")
+    await machine.until(listed, 40)
 
 
 @asynccontextmanager
@@ -51,6 +66,7 @@ async def sensor(machine: Machine, binary: str, controller: str, *arguments: str
         await machine.wait("serve", "advertising as", 60)
         yield
     finally:
+        await machine.ask("tail -n 30 /tmp/serve.log")
         await machine.end("serve")
 
 
@@ -149,14 +165,38 @@ async def test_unplugged_and_plugged_in_again(machine: Machine, binary: str, con
 
 @needs_time
 async def test_a_driver_has_its_adapter_back_after_a_crash(machine: Machine, binary: str) -> None:
-    """Nobody gives it back when a program is killed; it is listed without a driver, and the next one that takes it gives it back."""
+    """Nobody gives it back when a program is killed; it is listed without a driver, `harald doctor` says how the driver gets it back, and that works."""
     async with dongles(machine, binary, count=1):
         await machine.begin("serve", f"{binary} serve --controller usb")
         await machine.wait("serve", "advertising as", 60)
         await machine.end("serve", "KILL")
         assert await adapters(machine, binary) == [("usb:1-1", "nobody")]
         assert "no driver of the kernel has it" in await machine.run(f"{binary} controllers")
-        await machine.run(f"{binary} scan --controller usb --seconds 1", 60)
+        found = {each.code: each for each in await doctor.findings(machine, binary)}
+        detached = found["driver-detached"]
+        assert detached.severity == "problem" and detached.place == "usb-1-1" and "no-adapter" not in found
+        # Both ways that it names.
+        bind = re.search(r"echo \S+ \| sudo tee /sys/bus/usb/drivers/btusb/bind", detached.remedy)[0]
+        scan = re.search(r"harald (scan --controller usb:1-1 --seconds 1)", detached.remedy)[1]
+        await machine.run(f"{binary} {scan}", 60)
+        await ready(machine, 1)
+        assert await doctor.problems(machine, binary) == []
+        await machine.run("echo 1-1:1.0 > /sys/bus/usb/drivers/btusb/unbind")
+        assert ("driver-detached", "usb-1-1") in await doctor.problems(machine, binary)
+        await machine.run(bind.replace("sudo ", ""))
+        await ready(machine, 1)
+
+
+@needs_time
+@pytest.mark.parametrize("controller", ["usb:1-1", "hci0"])
+async def test_a_controller_that_falls_silent_is_mended_by_a_reset_of_its_port(machine: Machine, binary: str, controller: str) -> None:
+    """Neither a Reset nor a new line helps; the service comes to the third step by itself, and then its controller works."""
+    async with dongles(machine, binary, f"--mute-after {MUTE}", count=1):
+        command = f"{binary} service --controller {controller} --socket {SOCKET} --store /tmp/mended"
+        async with machine.running("service", command, "listens at"):
+            await machine.wait("dongles", "dongle 1 has been reset, and speaks again", 90)
+            assert "dongle 1 says nothing any more" in await machine.run("cat /tmp/dongles.log")
+            await machine.until(f"{binary} doctor --service {SOCKET} | grep -q 'the service runs, and its controller works'", 40)
         await ready(machine, 1)
 
 
@@ -170,11 +210,16 @@ async def test_a_controller_that_cannot_be_had(machine: Machine, binary: str) ->
     async with dongles(machine, binary):
         status, text = await machine.ask(f"{USER} {binary} scan --controller usb:1-1", 60)
         assert status == 3 and "harald install --udev" in text
+        said = [each for each in await doctor.findings(machine, binary, USER) if each.code == "usb-rights"]
+        assert len(said) == 2 and all("harald install --udev" in each.remedy for each in said)
+        for each in said:
+            await machine.run(f"[ -c {each.place} ]")
         status, text = await machine.ask(f"{binary} scan --controller usb:7", 60)
         assert status == 3 and "there is usb:1-1 (1209:0b1e), usb:1-2 (1209:0b1e)" in text
         async with sensor(machine, binary, "usb:1-2"):
             status, text = await machine.ask(f"{binary} scan --controller usb:1-2", 60)
             assert status == 3 and "another program has usb:1-2" in text
+            assert ("held", "usb-1-2") in await doctor.problems(machine, binary)
         await ready(machine, 2)
         async with sensor(machine, binary, "hci1"):
             status, text = await machine.ask(f"{binary} scan --controller usb:1-2", 60)

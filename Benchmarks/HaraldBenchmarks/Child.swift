@@ -1,0 +1,46 @@
+import Foundation
+
+/// This program once more.
+final class Child {
+    private let process = Process()
+    private let (input, output) = (Pipe(), Pipe())
+    private var read = Data()
+
+    init(_ arguments: [String]) throws {
+        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        process.arguments = arguments
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+    }
+
+    /// Waits until it has got so far.
+    func wait(for line: String) {
+        while next() != line {}
+    }
+
+    func ask(_ question: String) -> String {
+        tell(question)
+        return next()
+    }
+
+    func tell(_ line: String) { input.fileHandleForWriting.write(Data("\(line)\n".utf8)) }
+
+    /// The next line that it prints.
+    func next() -> String {
+        while true {
+            if let end = read.firstIndex(of: UInt8(ascii: "\n")) {
+                defer { read.removeSubrange(...end) }
+                return String(decoding: read[..<end], as: UTF8.self)
+            }
+            let more = output.fileHandleForReading.availableData
+            precondition(!more.isEmpty, "the other process has ended")
+            read.append(more)
+        }
+    }
+
+    func end() {
+        process.terminate()
+        process.waitUntilExit()
+    }
+}

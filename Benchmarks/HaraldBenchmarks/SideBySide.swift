@@ -1,0 +1,62 @@
+import CoreBluetooth
+import Dispatch
+import Foundation
+
+/// Programs to be measured beside those of another stack (`Benchmarks/machine beside`): a central, and a peripheral, on the controller that the
+/// environment names. What they do the programs of the other stack do too (`Interop/peers/throughput.py`).
+enum SideBySide {
+    /// The first argument of such a program.
+    static let argument = "--beside"
+
+    static let service = CBUUID(string: "FFF0")
+    /// Notifies as fast as it can while somebody listens.
+    static let notified = CBUUID(string: "FFF1")
+    /// Takes what is written, and counts.
+    static let written = CBUUID(string: "FFF2")
+    /// How many octets have been written since it was read, and in how many nanoseconds: two numbers of eight octets.
+    static let tally = CBUUID(string: "FFF3")
+    /// Services that have nothing to do with it, as there are in a common table, and the characteristics of each.
+    static let others = (services: 5, characteristics: 4)
+
+    /// How many values a central writes.
+    static let writes = 500
+
+    static func run(_ arguments: [String]) {
+        switch arguments.first {
+        case "peripheral":
+            let app = MeasuredPeripheral()
+            while readLine() != nil {}
+            withExtendedLifetime(app) {}
+        case "central":
+            let seconds = arguments.dropFirst().first.flatMap { Double($0) } ?? 5
+            let app = MeasuredCentral(seconds: seconds)
+            app.done.wait()
+        default: say("central or peripheral")
+        }
+    }
+
+    static func say(_ text: String) {
+        FileHandle.standardOutput.write(Data("\(text)\n".utf8))
+    }
+
+    static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
+}
+
+/// Octets that come, from the first on.
+struct OctetCount {
+    private(set) var octets = 0
+    private var first: UInt64?
+    private var last: UInt64 = 0
+
+    /// Nanoseconds from the first value to the last one, which alone counts no octets.
+    var duration: UInt64 { last - (first ?? last) }
+
+    mutating func take(_ count: Int) {
+        last = SideBySide.now
+        if first == nil { first = last } else { octets += count }
+    }
+
+    static func perSecond(_ octets: UInt64, _ nanoseconds: UInt64) -> String {
+        "\(nanoseconds == 0 ? 0 : Int(Double(octets) * 1e9 / Double(nanoseconds)))"
+    }
+}
