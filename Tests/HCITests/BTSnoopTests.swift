@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func bothDirectionsAreSeenFromEitherEnd() {
-        for end in [SnoopingTransport.End.host, .controller] {
+        for end in [HCIEnd.host, .controller] {
             let loop = VirtualEventLoop()
             let line = InMemoryTransport.pair(loop: loop)
             var seen: [HCIDirection] = []

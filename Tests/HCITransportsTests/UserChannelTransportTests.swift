@@ -136,6 +136,41 @@ import Testing
         #expect(await line.next() == .closed(isPlug ? .closedByPeer : .failed(reason: String(cString: strerror(code)))))
     }
 
+    @Test("what a controller says while nobody has its adapter is lost, and the line stays", arguments: [true, false])
+    func aControllerWithoutAHost(isController: Bool) async throws {
+        let kernel = StandInKernel([0: .init()])
+        let loop = NIOEventLoop()
+        let socket = try kernel.openSocket()
+        try kernel.bind(socket, to: 0, channel: .user)
+        let (errors, continuation) = AsyncStream<HCITransportError?>.makeStream()
+        loop.submitAndWait {
+            UserChannelTransport.attach(
+                socket,
+                place: "hci0",
+                as: isController ? .controller : .host,
+                calls: kernel,
+                loop: loop
+            ) { result in
+                guard case .success(let line) = result else { return }
+                line.onClose = { continuation.yield($0) }
+                kernel.state.withLock { $0.writeErrors = [ENXIO] }
+                line.send(HCIPacket(.event, [0x05, 4, 0, 0x40, 0, 0x13]))
+                line.send(HCIPacket(.event, [0x0E, 1, 9]))
+                // Behind what the first of them has led to.
+                loop.schedule(after: .milliseconds(1)) {
+                    withExtendedLifetime(line) {}
+                    continuation.yield(nil)
+                }
+            }
+        }
+        let reason = String(cString: strerror(ENXIO))
+        for await error in errors {
+            #expect(error == (isController ? nil : .failed(reason: reason)))
+            break
+        }
+        #expect(kernel.state.withLock { $0.written.last } == [4, 0x0E, 1, 9])
+    }
+
     @Test func whatTheKernelHasNoRoomForGoesLaterInOrder() async throws {
         let line = try await Line()
         line.kernel.state.withLock { $0.writeErrors = [EAGAIN] }

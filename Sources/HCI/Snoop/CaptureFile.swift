@@ -107,7 +107,7 @@ extension SnoopingTransport {
     package static func toFile(
         _ file: CaptureFile,
         _ transport: any HCITransport,
-        end: SnoopingTransport.End,
+        end: HCIEnd,
         loop: any EventLoop
     ) -> SnoopingTransport {
         var time = timespec()

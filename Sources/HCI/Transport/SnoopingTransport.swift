@@ -2,16 +2,8 @@ import EventLoops
 
 /// A transport that shows every packet of another one to an observer, in the order in which they pass.
 package final class SnoopingTransport: HCITransport {
-    /// Which end of the line the transport is.
-    package enum End: Sendable {
-        /// What is sent goes to the controller.
-        case host
-        /// What is sent goes to the host.
-        case controller
-    }
-
     private let transport: any HCITransport
-    private let end: End
+    private let end: HCIEnd
     private let loop: any EventLoop
     private let observe: (HCIPacket, HCIDirection, Instant) -> Void
 
@@ -28,7 +20,7 @@ package final class SnoopingTransport: HCITransport {
     /// Puts itself in front of `transport`, whose callbacks it takes over.
     package init(
         _ transport: any HCITransport,
-        end: End,
+        end: HCIEnd,
         loop: any EventLoop,
         observe: @escaping (HCIPacket, HCIDirection, Instant) -> Void
     ) {

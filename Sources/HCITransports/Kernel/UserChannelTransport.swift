@@ -40,6 +40,7 @@ package final class UserChannelTransport: HCITransport {
     private let reset: (@Sendable () -> DeviceReset)?
     private let calls: any KernelCalls
     private let loop: NIOEventLoop
+    private let end: HCIEnd
     private var channel: (any Channel)?
     private var isOpen = true
     private var unsent = Deque<[UInt8]>()
@@ -47,11 +48,13 @@ package final class UserChannelTransport: HCITransport {
     private init(
         socket: Int32,
         place: String,
+        end: HCIEnd,
         keeper: (any AdapterKeeper)?,
         reset: (@Sendable () -> DeviceReset)?,
         calls: any KernelCalls,
         loop: NIOEventLoop
     ) {
+        self.end = end
         self.reset = reset
         self.keeper = keeper
         self.socket = socket
@@ -68,10 +71,13 @@ package final class UserChannelTransport: HCITransport {
     ///
     /// On the loop only.
     ///
-    /// - Parameter reset: Resets the device once the adapter is the kernel's again; called on another thread.
+    /// - Parameters:
+    ///   - end: Whether this process is the host of the adapter, or its controller (``VirtualAdapter``).
+    ///   - reset: Resets the device once the adapter is the kernel's again; called on another thread.
     package static func attach(
         _ socket: Int32,
         place: String,
+        as end: HCIEnd = .host,
         keeper: (any AdapterKeeper)? = nil,
         reset: (@Sendable () -> DeviceReset)? = nil,
         calls: any KernelCalls = LinuxCalls(),
@@ -81,6 +87,7 @@ package final class UserChannelTransport: HCITransport {
         let transport = UserChannelTransport(
             socket: socket,
             place: place,
+            end: end,
             keeper: keeper,
             reset: reset,
             calls: calls,
@@ -136,6 +143,9 @@ package final class UserChannelTransport: HCITransport {
             try calls.write(octets, to: socket)
         } catch {
             if [EAGAIN, EWOULDBLOCK, ENOBUFS].contains(error.code) { return wait(octets) }
+            // Nobody has the adapter up, and the kernel has dropped the packet (`hci_recv_frame` of `net/bluetooth/hci_core.c`): so
+            // it is with what a controller says when its last host has left, as that a link has ended.
+            if end == .controller, error.code == ENXIO { return }
             loseSoon(Self.meaning(of: error.code))
         }
     }

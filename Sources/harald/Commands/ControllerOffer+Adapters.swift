@@ -19,6 +19,7 @@ extension ControllerOffer {
         UserChannelTransport.attach(
             made.descriptor,
             place: "vhci:\(name)",
+            as: .controller,
             calls: LinuxCalls(ofDevice: true),
             loop: loop
         ) { [weak self] result in
