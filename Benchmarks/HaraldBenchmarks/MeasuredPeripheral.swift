@@ -66,6 +66,8 @@ final class MeasuredPeripheral: NSObject, CBPeripheralManagerDelegate, @unchecke
         central: CBCentral,
         didSubscribeTo characteristic: CBCharacteristic
     ) {
+        // BlueZ does not advertise while somebody is connected; Apple's system does, and each advertisement cuts a connection event short.
+        peripheral.stopAdvertising()
         value = Data(repeating: 0x55, count: central.maximumUpdateValueLength)
         pump()
     }
