@@ -19,7 +19,7 @@ enum SideBySide {
     static let others = (services: 5, characteristics: 4)
 
     /// How many values a central writes.
-    static let writes = 500
+    static let writes = 2_000
 
     static func run(_ arguments: [String]) {
         switch arguments.first {

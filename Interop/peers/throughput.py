@@ -19,7 +19,7 @@ from dbus_next.service import PropertyAccess, ServiceInterface, dbus_property, m
 from bluez import ROOT, Advertisement, BlueZ, Characteristic, Service, say
 
 NAME = "Measured"
-WRITES = 500
+WRITES = 2_000
 SERVICE, NOTIFIED, WRITTEN, TALLY = (f"0000fff{number}-0000-1000-8000-00805f9b34fb" for number in range(4))
 
 

@@ -11,8 +11,7 @@ final class Attachment {
     var subject: Observation.Subject { manager.subject.about(peer) }
     /// Whether the manager still counts as connected.
     private(set) var isLive = true
-    /// Credits for writes without response that the app gets back when all that is due now has run: one event for many writes.
-    private var creditsDue = 0
+    private var writeCredits = CreditBatch(limit: ServiceLimits.writesWithoutResponse)
     /// Where its app is in its life.
     var phase: AppPhase { manager.life.phase }
     /// Whether the person may have to be told in place of the app (behaviour 3.15).
@@ -45,15 +44,10 @@ final class Attachment {
         if isLive { manager.tell(.central(.peer(peer, event)), on: loop) }
     }
 
-    /// The service is done with a write without response.
-    func returnWriteCredit() {
-        if creditsDue == 0 {
-            loop.execute { [self] in
-                emit(.writeCreditsReturned(creditsDue))
-                creditsDue = 0
-            }
-        }
-        creditsDue += 1
+    /// The service is done with a write without response, and so many of the manager wait still.
+    func returnWriteCredit(waiting: Int) {
+        guard writeCredits.add(1, waiting: waiting) else { return }
+        loop.execute { [self] in emit(.writeCreditsReturned(writeCredits.take())) }
     }
 
     /// The manager is no longer connected.

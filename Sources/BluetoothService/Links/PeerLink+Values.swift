@@ -63,10 +63,9 @@ extension PeerLink {
                 "a write without response to an attribute that does not take it was dropped",
                 by: user.subject
             )
-            return user.returnWriteCredit()
+            return user.returnWriteCredit(waiting: waitingCommands(of: user))
         }
-        let waiting = commands.reduce(0) { $0 + ($1.user === user ? 1 : 0) }
-        guard waiting < ServiceLimits.writesWithoutResponse else {
+        guard waitingCommands(of: user) < ServiceLimits.writesWithoutResponse else {
             return system.misuse("a write without response was dropped because the queue is full", by: user.subject)
         }
         commands.append((user, handle, value))
@@ -77,8 +76,12 @@ extension PeerLink {
     func sendCommands() {
         while let command = commands.first, client.write(command.value, withoutResponseTo: command.handle) {
             commands.removeFirst()
-            command.user.returnWriteCredit()
+            command.user.returnWriteCredit(waiting: waitingCommands(of: command.user))
         }
+    }
+
+    private func waitingCommands(of user: Attachment) -> Int {
+        commands.reduce(0) { $0 + ($1.user === user ? 1 : 0) }
     }
 
     /// Reads the signal strength, which is no attribute and waits for none.

@@ -33,8 +33,7 @@ final class PeripheralSession: ManagerSession {
     var isResuming = false
     /// What the app advertises.
     private(set) var advertisedRequest: AdvertisingRequest?
-    /// Credits for updates that the app gets back when all that is due now has run: one event for many updates.
-    private var creditsDue = 0
+    private var credits = CreditBatch(limit: ServiceLimits.valueUpdates)
     private let channels: PublishedChannels
     /// Centrals that the app has heard of.
     private var knownCentrals: Set<UUID> = []
@@ -94,7 +93,7 @@ final class PeripheralSession: ManagerSession {
         stopAdvertising()
         for request in requests.removeAll() { request.refuse(.unlikelyError) }
         updates.removeAll()
-        creditsDue = 0
+        _ = credits.take()
         removeAllServices()
         channels.unpublishAll()
     }
@@ -323,7 +322,7 @@ final class PeripheralSession: ManagerSession {
     /// The process is gone, with what it had queued; what it was asked the next one is asked.
     func forgetProcess() {
         updates.removeAll()
-        creditsDue = 0
+        _ = credits.take()
         releasing.removeAll()
         watchesCentrals = false
         channels.unpublishAll()
@@ -371,15 +370,13 @@ final class PeripheralSession: ManagerSession {
     }
 
     private func returnCredits(_ count: Int) {
-        if creditsDue == 0 { system.loop.execute { [weak self] in self?.tellCredits() } }
-        creditsDue += count
+        guard credits.add(count, waiting: updates.count) else { return }
+        system.loop.execute { [weak self] in self?.tellCredits() }
     }
 
     private func tellCredits() {
-        guard creditsDue > 0 else { return }
-        let count = creditsDue
-        creditsDue = 0
-        emit(.updateCreditsReturned(count))
+        let count = credits.take()
+        if count > 0 { emit(.updateCreditsReturned(count)) }
     }
 }
 

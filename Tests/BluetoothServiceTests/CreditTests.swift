@@ -1,0 +1,78 @@
+import BluetoothTypes
+import Foundation
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// Room that an app gets back: many values at a time, so that it is not woken for each.
+@Suite struct CreditTests {
+    private static let values = 400
+
+    /// Sends as fast as the credits allow; gives how many credits each event brought.
+    private func sendAll(
+        _ pair: Pair,
+        by app: TestManager,
+        _ request: Request,
+        room: Int,
+        _ credits: (Event) -> Int?
+    ) -> [Int] {
+        var (room, unsent) = (room, Self.values)
+        var returned: [Int] = []
+        app.take()
+        for _ in 0..<20_000 where returned.reduce(0, +) < Self.values {
+            while room > 0, unsent > 0 {
+                app.send(request)
+                (room, unsent) = (room - 1, unsent - 1)
+            }
+            pair.world.run(.milliseconds(1))
+            let came = app.take().compactMap(credits)
+            room += came.reduce(0, +)
+            returned += came
+        }
+        // What the links have taken is on its way.
+        pair.world.run(.seconds(5))
+        return returned
+    }
+
+    @Test("behaviour 5.13: an app that writes as fast as it may is told of room for many writes at a time")
+    func writesReturnTheirCreditsTogether() throws {
+        let pair = try Pair()
+        let controlPoint = try #require(try pair.connected()[Example.controlPoint])
+        let write = Request.writeWithoutResponse(peer: pair.peer, characteristic: controlPoint, value: [1])
+        let limit = ServiceLimits.writesWithoutResponse
+        let returned = sendAll(pair, by: pair.central, write, room: limit, \.writeCredits)
+        #expect(returned.reduce(0, +) == Self.values && pair.sensor.take().compactMap(\.writeRequest).count == Self.values)
+        // Half of them at least each time, as a rule.
+        #expect(returned.count <= 2 * Self.values / limit, "\(returned)")
+    }
+
+    @Test("behaviour 7.43: an app that updates as fast as it may is told of room for many updates at a time")
+    func updatesReturnTheirCreditsTogether() throws {
+        let pair = try Pair()
+        let measurement = try #require(try pair.connected()[Example.measurement])
+        let subscribe = Request.setNotify(peer: pair.peer, characteristic: measurement, enabled: true)
+        _ = try pair.central.ask(subscribe, "subscribed", \.notifyState)
+        let update = Request.updateValue(characteristic: Example.measurementID, value: [1], centrals: nil)
+        let limit = ServiceLimits.valueUpdates
+        let returned = sendAll(pair, by: pair.sensor, update, room: limit, \.updateCredits)
+        #expect(returned.reduce(0, +) == Self.values && pair.central.take().compactMap(\.value).count == Self.values)
+        #expect(returned.count <= 2 * Self.values / limit, "\(returned)")
+    }
+
+    @Test("credits come at once where nothing waits, with half of them where something does, and none twice")
+    func aBatch() {
+        var batch = CreditBatch(limit: 20)
+        let single = batch.add(1, waiting: 0)
+        #expect(single && batch.take() == 1 && batch.take() == 0)
+        let early = (1...9).map { _ in batch.add(1, waiting: 5) }
+        let due = batch.add(1, waiting: 5)
+        let again = batch.add(1, waiting: 0)
+        #expect(early == [Bool](repeating: false, count: 9) && due && !again)
+        #expect(batch.take() == 11 && batch.take() == 0)
+        // What was due is told with what ends the wait.
+        let waits = batch.add(2, waiting: 1)
+        let ends = batch.add(1, waiting: 0)
+        #expect(!waits && ends && batch.take() == 3)
+    }
+}
