@@ -70,6 +70,7 @@ enum FarEnd {
             UserChannelTransport.attach(
                 made.descriptor,
                 place: "measured",
+                as: .controller,
                 calls: LinuxCalls(ofDevice: true),
                 loop: loop
             ) { if case .success(let line) = $0 { TalkingController.serve(line, loop) } }

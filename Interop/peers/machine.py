@@ -45,7 +45,8 @@ def missing() -> str | None:
 class Machine:
     """Boots with `start`, and ends with `stop`. A command is one of the shell, as root."""
 
-    def __init__(self) -> None:
+    def __init__(self, processors: int = 1) -> None:
+        self.processors = processors
         self.state = tempfile.TemporaryDirectory(prefix="harald-machine-")
         self.port = f"{self.state.name}/commands"
         self.console = Path(self.state.name) / "console"
@@ -92,7 +93,7 @@ class Machine:
         options = "console=ttyS0 quiet loglevel=4 panic=-1 mitigations=off cryptomgr.notests no_timer_check tsc=reliable nokaslr audit=0 random.trust_cpu=on"
         self.child = subprocess.Popen(
             ["qemu-system-x86_64", *how, "-M", "pc,hpet=off", "-nodefaults", "-no-user-config", "-display", "none",
-             "-no-reboot", "-m", "768", "-smp", "1", "-kernel", f"{DIRECTORY}/vmlinux", "-initrd", f"{DIRECTORY}/first.gz",
+             "-no-reboot", "-m", "768", "-smp", f"{self.processors}", "-kernel", f"{DIRECTORY}/vmlinux", "-initrd", f"{DIRECTORY}/first.gz",
              "-append", options, "-serial", f"file:{self.console}",
              "-object", "rng-random,id=rng,filename=/dev/urandom", "-device", "virtio-rng-pci,rng=rng",
              "-fsdev", "local,id=host,path=/,security_model=none,readonly=on,multidevs=remap",

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from peers import doctor
+from peers import doctor, sleep
 from peers.machine import BLUEZ, LIBRARIES, MANAGE, USER, Machine
 
 # Nothing is quick in a machine that is emulated.
@@ -20,6 +20,9 @@ ATTEMPTS = 2
 SOCKET = "/tmp/mended.socket"
 # More commands than the kernel has for a controller that it finds, and fewer than our host has besides.
 MUTE = 45
+
+# Seconds.
+IDLE = 30
 
 # Which unplugging is tried each time.
 QUICK = [("usb:1-2", "pairing")]
@@ -198,6 +201,19 @@ async def test_a_controller_that_falls_silent_is_mended_by_a_reset_of_its_port(m
             assert "dongle 1 says nothing any more" in await machine.run("cat /tmp/dongles.log")
             await machine.until(f"{binary} doctor --service {SOCKET} | grep -q 'the service runs, and its controller works'", 40)
         await ready(machine, 1)
+
+
+@needs_time
+@pytest.mark.parametrize("controller", ["hci0", "usb:1-1"])
+async def test_an_idle_service_wakes_less_than_once_in_ten_seconds(machine: Machine, binary: str, controller: str) -> None:
+    """Reads that wait for packets that do not come cost nothing, by the kernel's driver and by libusb."""
+    async with dongles(machine, binary, count=1):
+        command = f"{binary} service --controller {controller} --socket {SOCKET} --store /tmp/idle"
+        async with machine.running("service", command, "listens at"):
+            await machine.until(f"{binary} doctor --service {SOCKET} | grep -q 'the service runs, and its controller works'", 40)
+            count = f"p=$(cat /tmp/service.pid); {sleep.COUNT}"
+            begun, ended = (await machine.run(f"sleep 5; {count}; sleep {IDLE}; {count}", IDLE + 30)).split()
+            assert (int(ended) - int(begun)) * 10 < IDLE
 
 
 async def test_a_controller_that_cannot_be_had(machine: Machine, binary: str) -> None:
