@@ -1,4 +1,3 @@
-import Dispatch
 import EventLoops
 import HCI
 
@@ -75,7 +74,7 @@ package final class ControllerTransport: HCITransport {
             loop: loop
         )
         // A driver may load its firmware now.
-        DispatchQueue.global().async {
+        SideQueue.run {
             let result = Result { () throws(USBError) in try finder.take(choice) }
             loop.submit { taken.call(result) }
         }
@@ -102,7 +101,7 @@ package final class ControllerTransport: HCITransport {
             loop: loop
         )
         // A driver may load its firmware now.
-        DispatchQueue.global().async {
+        SideQueue.run {
             let result = Result { () throws(UserChannelError) in try finder.take(choice) }
             loop.submit { taken.call(result) }
         }
@@ -166,7 +165,7 @@ package final class ControllerTransport: HCITransport {
         case .tcp, .unix, .standard, .serial: return completion(.impossible)
         }
         let (done, loop) = (LoopBoundCompletion(completion, loop: loop), loop)
-        DispatchQueue.global().async {
+        SideQueue.run {
             let result = reset()
             loop.submit { done.call(result) }
         }

@@ -1,6 +1,5 @@
 import BluetoothTypes
 import DequeModule
-import Dispatch
 import EventLoops
 import HCI
 import NIOCore
@@ -193,7 +192,7 @@ package final class UserChannelTransport: HCITransport {
         guard let reset else { return completion(.impossible) }
         let done = LoopBoundCompletion(completion, loop: loop)
         let loop = loop
-        DispatchQueue.global().async {
+        SideQueue.run {
             let result = reset()
             loop.submit { done.call(result) }
         }

@@ -1,4 +1,3 @@
-import Dispatch
 import EventLoops
 import HCI
 
@@ -53,7 +52,7 @@ package final class USBTransport: HCITransport {
         close()
         guard !isUnderWay else { return }
         guard let reset else { return completion(.impossible) }
-        DispatchQueue.global().async { tell(reset()) }
+        SideQueue.run { tell(reset()) }
     }
 
     private func handle(_ event: USBMachine.Event) {

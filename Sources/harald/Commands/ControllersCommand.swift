@@ -1,5 +1,4 @@
 import ArgumentParser
-import Dispatch
 import EventLoops
 import Foundation
 import HCI
@@ -127,7 +126,7 @@ struct ControllersCommand: ParsableCommand {
                 }
             }
         }
-        Interrupts.on(SIGUSR1, queue: .global()) { loop.submit { offer.with { $0.plugOrUnplug() } } }
+        Interrupts.on(SIGUSR1) { loop.submit { offer.with { $0.plugOrUnplug() } } }
         try outcome.wait()
     }
 

@@ -112,7 +112,7 @@ struct ServiceCommand: ParsableCommand {
     /// Whoever has changed the policy says so by a signal; one that is wrong changes nothing.
     private func readAgain(into desk: LoopBound<PromptDesk>) {
         let deciding = deciding
-        Interrupts.on(SIGHUP, queue: .global()) {
+        Interrupts.on(SIGHUP) {
             do throws(ToolError) {
                 let policy = try deciding.load()
                 desk.with { $0.policy = policy }

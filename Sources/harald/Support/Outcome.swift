@@ -26,7 +26,7 @@ final class Outcome: Sendable {
     /// An interrupt by the user or the system ends the command in good order.
     func finishOnInterrupt() {
         for number in [SIGINT, SIGTERM] {
-            Interrupts.on(number, queue: .global()) { [self] in finish(.success(())) }
+            Interrupts.on(number) { [self] in finish(.success(())) }
         }
     }
 
@@ -40,11 +40,14 @@ final class Outcome: Sendable {
 
 /// Signals of the operating system.
 enum Interrupts {
-    /// Calls `handle` on `queue` at each such signal, as long as the program runs.
-    static func on(_ number: Int32, queue: DispatchQueue, _ handle: @escaping @Sendable () -> Void) {
+    /// Calls `handle` on `queue`, or on one that nobody else has, at each such signal, as long as the program runs.
+    static func on(_ number: Int32, queue: DispatchQueue? = nil, _ handle: @escaping @Sendable () -> Void) {
         // Not SIG_IGN, which programs that this one starts would keep (execve(2)).
         signal(number) { _ in }
-        let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+        let source = DispatchSource.makeSignalSource(
+            signal: number,
+            queue: queue ?? DispatchQueue(label: "harald.signal")
+        )
         // The source lives as long as its handler holds it.
         source.setEventHandler {
             _ = source
