@@ -283,7 +283,7 @@ import Testing
         #expect(memory.fallbacks(of: controller(1)) == [.extendedCommands, .takesTurns])
         // What was known before counts less than what was found since.
         let later = ControllerMemory()
-        later.note(.scansAnew, of: controller(2, at: "other"))
+        later.note(.noCodedPHY, of: controller(2, at: "other"))
         later.take(memory.entries + later.entries)
         #expect(later.entries.count == 2 && later.fallbacks(of: controller(1)) == [.extendedCommands, .takesTurns])
         #expect(memory.fallbacks(of: controller(2)).isEmpty)

@@ -9,15 +9,13 @@ package enum ControllerFallback: UInt8, CaseIterable, Hashable, Sendable {
     case noCodedPHY = 3
     /// Advertising, scanning and connecting take turns, though it claims to do them at once.
     case takesTurns = 4
-    /// Scans begin anew from time to time, since it reports each advertiser once only.
-    case scansAnew = 5
 
     /// The one that this one takes the place of.
     package var opposite: ControllerFallback? {
         switch self {
         case .legacyCommands: .extendedCommands
         case .extendedCommands: .legacyCommands
-        case .noCodedPHY, .takesTurns, .scansAnew: nil
+        case .noCodedPHY, .takesTurns: nil
         }
     }
 }
