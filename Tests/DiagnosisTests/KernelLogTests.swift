@@ -30,6 +30,13 @@ import Testing
         #expect(found.what.contains(file) && found.remedy?.contains(package) == true)
     }
 
+    @Test("a line without end is cut")
+    func aLineWithoutEndIsCut() throws {
+        let line = "Bluetooth: hci0: command 0x0c03 tx timeout" + String(repeating: " é", count: 10_000)
+        let complaint = try #require(KernelComplaint(line))
+        #expect(complaint.adapter == "hci0" && complaint.words.count == KernelComplaint.maximumWords)
+    }
+
     @Test func aPatchThatIsMissingIsAWeakness() throws {
         let found = try #require(Check.complaint("Bluetooth: hci1: BCM: firmware Patch file not found, tried:"))
         #expect(found.severity == .weakness && found.place == "hci1")

@@ -487,6 +487,31 @@ import Testing
         #expect(reports.allSatisfy { 5 + $0.encoded().count <= 260 })
     }
 
+    // Core Vol 4 Part E 5.4.4: an event has 255 octets at most, and one of them is the subevent code.
+    @Test func responsesShareEventsAsFarAsThereIsRoom() {
+        for last in 110...130 {
+            let responses = [240, 119, last].enumerated().map { index, count in
+                var response = LEPeriodicResponse(slot: UInt8(index))
+                (response.dataStatus, response.data) = (.complete, sampleData(count))
+                return response
+            }
+            let reports = LEPeriodicAdvertisingResponseReport.reports(set: 1, subevent: 2, responses)
+            let sizes = reports.map { $0.responses.reduce(4) { $0 + 6 + $1.data.count } }
+            #expect(sizes.allSatisfy { $0 <= 254 } && reports.flatMap(\.responses) == responses, "\(sizes)")
+            #expect(reports.count == (last <= 119 ? 2 : 3))
+        }
+    }
+
+    // All of what one command has, or nothing of it.
+    @Test func dataOfSeveralSubeventsAreTakenTogether() throws {
+        let scene = try Scene()
+        let own = try #require(scene.own)
+        own.subeventData = [:]
+        let subevents = [1, 9].map { LESubeventData(subevent: $0, firstSlot: 0, slots: 4, data: [7, 7]) }
+        let command = LESetPeriodicAdvertisingSubeventData(set: 0, subevents: subevents)
+        #expect(scene.advertiser.send(command) == .invalidParameters && own.subeventData.isEmpty)
+    }
+
     @Test func subeventsThatCannotBeAreRefused() throws {
         let scene = try Scene()
         func choose(_ subevents: [UInt8], sync: UInt16? = nil) -> HCIStatus {

@@ -14,9 +14,15 @@ import Testing
         let listener: TestHost
         let sync: UInt16
 
-        init(phy: LEPHY = .le1M, set: UInt8 = 0, subevents: [UInt8] = [2]) throws {
+        init(phy: LEPHY = .le1M, set: UInt8 = 0, subevents: [UInt8] = [2], octets: Int = 2) throws {
             (advertiser, listener) = (world.host(), world.host(at: 1))
-            let status = advertiser.advertiseResponsively(.sample(set: set), on: world) { $0.secondaryPHY = phy }
+            let data = sampleData(octets)
+            let status = advertiser.advertiseResponsively(
+                .sample(set: set),
+                on: world,
+                { $0.secondaryPHY = phy },
+                data: { _ in data }
+            )
             #expect(status == .success)
             listener.unmask(TestHost.newestForms)
             listener.scanExtended()
@@ -87,6 +93,27 @@ import Testing
         #expect(link.control.txPHY == phy)
         #expect(scene.listener.subeventReports.count { $0.dataStatus == .complete } >= 20)
         #expect(scene.listener.events(DisconnectionComplete.self).isEmpty)
+    }
+
+    // What the link takes of the radio is told: a subevent that was not sent, or slots that nobody listened to.
+    @Test func aLinkTakesTheRadioFromTheTrain() throws {
+        // Subevents of 1.7 ms, and links every 31.25 ms, so that they meet.
+        let scene = try Scene(octets: 200)
+        let status = scene.connect {
+            $0.le1M?.intervalMin = 25
+            $0.le1M?.intervalMax = 25
+        }
+        #expect(status == .success)
+        scene.world.run(.seconds(1))
+        #expect(scene.advertiser.newConnections.first?.v1.status == .success)
+        scene.advertiser.forget()
+        scene.world.run(.seconds(10))
+        let reports = scene.advertiser.events(LEPeriodicAdvertisingResponseReport.self)
+        let (left, sent) = (reports.filter(\.wasLeftOut), reports.filter { !$0.wasLeftOut })
+        #expect(!left.isEmpty && left.allSatisfy { $0.responses.isEmpty }, "\(reports.count)")
+        // Each slot of each subevent, heard or not.
+        #expect(sent.count > 100 && sent.allSatisfy { $0.responses.map(\.slot) == [0, 1, 2, 3] })
+        #expect(left.count + sent.count >= 390, "\(left.count), \(sent.count)")
     }
 
     // One request is sent: without an answer there is no connection.

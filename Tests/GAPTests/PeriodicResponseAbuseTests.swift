@@ -1,0 +1,93 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import HCIHost
+import Testing
+
+@testable import GAP
+
+/// What a controller says of trains with responses that cannot be, and more of them than one command takes.
+@Suite struct PeriodicResponseAbuseTests {
+    private static let announcement: Advertisement = {
+        var advertisement = Advertisement(.nonConnectable, data: AdvertisingData([]))
+        advertisement.packets = .extended(.init())
+        return advertisement
+    }()
+
+    /// A broadcaster with twenty subevents in each 150 ms.
+    private func broadcaster(_ device: GAPDevice) throws -> PeriodicBroadcaster {
+        let broadcaster = PeriodicBroadcaster(device.access)
+        let timing = LESubeventTiming(subevents: 20, interval: 6, responseSlotDelay: 2, responseSlotSpacing: 8)
+        var result: Result<Void, GAPError>?
+        broadcaster.start(Self.announcement, subevents: timing, slots: 2, interval: 120...120) { result = $0 }
+        device.world.run { result != nil }
+        try #require(try result?.get() != nil)
+        return broadcaster
+    }
+
+    @Test func twentySubeventsNeedTwoCommands() throws {
+        let device = GAPWorld().device()
+        let broadcaster = try broadcaster(device)
+        let data = (0..<20).map { LESubeventData(subevent: $0, firstSlot: 0, slots: 0, data: [$0]) }
+        var result: Result<Void, GAPError>?
+        broadcaster.send(data) { result = $0 }
+        device.world.run { result != nil }
+        #expect(try result?.get() != nil)
+    }
+
+    @Test("AB-H02: a controller that asks for subevents that there are not is not answered")
+    func subeventsThatThereAreNot() throws {
+        let broadcaster = try broadcaster(GAPWorld().device())
+        var asked: [[UInt8]] = []
+        broadcaster.onDataWanted = { asked.append($0) }
+        let set = broadcaster.advertising.number
+        for first in [20, 255] as [UInt8] { broadcaster.wanted(.init(set: set, first: first, count: 3)) }
+        #expect(asked.isEmpty)
+        // Behind the last comes the first, and none of them twice.
+        broadcaster.wanted(.init(set: set, first: 19, count: 2))
+        broadcaster.wanted(.init(set: set, first: 0, count: 255))
+        #expect(asked == [[19, 0], Array(0..<20)])
+    }
+
+    @Test("AB-H02: pieces of responses that do not belong together, or never end, are no response")
+    func piecesThatDoNotBelongTogether() throws {
+        let broadcaster = try broadcaster(GAPWorld().device())
+        var heard: [PacketBuffer] = []
+        broadcaster.onResponse = { heard.append($2) }
+        func say(_ octets: Int, slot: UInt8, isLast: Bool, subevent: UInt8 = 1) {
+            var response = LEPeriodicResponse(slot: slot)
+            response.dataStatus = isLast ? .complete : .moreToCome
+            response.data = PacketBuffer([UInt8](repeating: slot, count: octets))
+            broadcaster.reported(.init(set: broadcaster.advertising.number, subevent: subevent, responses: [response]))
+        }
+        func taken() -> [[UInt8]] {
+            defer { heard = [] }
+            return heard.map { Array($0) }
+        }
+        say(3, slot: 0, isLast: false)
+        say(2, slot: 0, isLast: true)
+        #expect(taken() == [[0, 0, 0, 0, 0]])
+        // Another slot, and the same one of another subevent.
+        say(3, slot: 0, isLast: false)
+        say(2, slot: 1, isLast: true)
+        say(3, slot: 0, isLast: false)
+        say(1, slot: 0, isLast: true, subevent: 2)
+        #expect(taken() == [[1, 1], [0]])
+        // As long as a response may be, and longer.
+        for _ in 0..<2 { say(127, slot: 1, isLast: false) }
+        say(0, slot: 1, isLast: true)
+        #expect(taken().map(\.count) == [254])
+        for _ in 0..<3 { say(127, slot: 1, isLast: false) }
+        say(1, slot: 1, isLast: true)
+        #expect(taken() == [[1]])
+    }
+
+    @Test func whoConnectsOutOfATrainHearsThatTheControllerIsGone() throws {
+        let device = GAPWorld().device()
+        let broadcaster = try broadcaster(device)
+        var results: [Result<AccessLink, GAPError>] = []
+        broadcaster.connect(to: BluetoothAddress(5, kind: .publicDevice), in: 3) { results.append($0) }
+        device.access.subevents.reset()
+        #expect(results.map { $0.map { _ in 0 } } == [.failure(.notReady)])
+    }
+}
