@@ -97,6 +97,36 @@ async def test_we_open_a_channel_of_a_foreign_host(harald: Start, capture: Captu
         assert len(other.received) == size
 
 
+@pytest.mark.parametrize("size", [1, 1_000, 8_192, 20_000, 40_000])
+async def test_both_ends_are_ours(harald: Start, size: int) -> None:
+    """Every size comes back whole, and both programs end in good order: a parcel that is sent in one write and one that takes several."""
+    async with air("harald", harald) as (address, _), harald("channel", "--controller", address) as publisher:
+        await publisher.line("advertising as")
+        command = ("channel", "--controller", address, "--to", "Harald echo", "--size", str(size), "--timeout", "15")
+        async with harald(*command) as opener:
+            assert await opener.status() == 0, opener.errors
+        assert f"{size} octets came back" in opener.output
+        await publisher.line(f"ended.* after {size} octets")
+        assert await publisher.stop(signal.SIGTERM) == 0
+
+
+@pytest.mark.parametrize("pairs", [True, False], ids=["with-pair", "without"])
+async def test_a_channel_that_requires_encryption(harald: Start, tmp_path: Path, pairs: bool) -> None:
+    """With --pair at both ends they pair as the options say, and keep the bond; an opener without it is refused."""
+    async with air("harald", harald) as (address, _):
+        ours = ("--controller", address, "--answer", "yes", "--io-capability", "display-yes-no")
+        async with harald("channel", *ours, "--pair", "--store", str(tmp_path / "publisher")) as publisher:
+            await publisher.line("advertising as")
+            command = ("channel", *ours, "--to", "Harald echo", "--size", "1000", "--timeout", "10")
+            pairing = ("--pair", "--store", str(tmp_path / "opener")) if pairs else ()
+            async with harald(*command, *pairing) as opener:
+                assert await opener.status() == (0 if pairs else 1)
+            assert ("1000 octets came back" in opener.output) == pairs
+            assert ("does \"Harald echo\" show" in opener.output) == pairs
+            assert await publisher.stop(signal.SIGTERM) == 0
+        assert all(any((tmp_path / each).iterdir()) for each in ("publisher", "opener")) if pairs else True
+
+
 @pytest.mark.deadline(60)
 @pytest.mark.parametrize("air_name", AIRS)
 async def test_a_foreign_opener_vanishes_in_the_middle(harald: Start, air_name: str) -> None:

@@ -10,11 +10,14 @@ final class ChannelEcho: NSObject, CBPeripheralManagerDelegate, @unchecked Senda
     static let service = CBUUID(string: "4861726C-6420-4543-484F-000000000001")
 
     private let name: String
+    private let isEncrypted: Bool
     private let say: @Sendable (String) -> Void
     private var manager: CBPeripheralManager!
 
-    init(name: String, queue: DispatchQueue, say: @escaping @Sendable (String) -> Void) {
+    /// - Parameter isEncrypted: Whether the PSM and the channel require an encrypted link.
+    init(name: String, isEncrypted: Bool, queue: DispatchQueue, say: @escaping @Sendable (String) -> Void) {
         self.name = name
+        self.isEncrypted = isEncrypted
         self.say = say
         super.init()
         manager = CBPeripheralManager(delegate: self, queue: queue)
@@ -22,7 +25,7 @@ final class ChannelEcho: NSObject, CBPeripheralManagerDelegate, @unchecked Senda
 
     func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
         guard peripheral.state == .poweredOn else { return say("Bluetooth is \(stateName(peripheral.state))") }
-        peripheral.publishL2CAPChannel(withEncryption: false)
+        peripheral.publishL2CAPChannel(withEncryption: isEncrypted)
     }
 
     func peripheralManager(
@@ -37,7 +40,7 @@ final class ChannelEcho: NSObject, CBPeripheralManagerDelegate, @unchecked Senda
                 type: CBUUID(string: CBUUIDL2CAPPSMCharacteristicString),
                 properties: .read,
                 value: Data([UInt8(truncatingIfNeeded: PSM), UInt8(truncatingIfNeeded: PSM >> 8)]),
-                permissions: .readable
+                permissions: isEncrypted ? .readEncryptionRequired : .readable
             )
         ]
         peripheral.add(service)

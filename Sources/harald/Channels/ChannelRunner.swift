@@ -11,7 +11,8 @@ final class ChannelRunner: NSObject, StreamDelegate, @unchecked Sendable {
     private let channel: CBL2CAPChannel
     private let answer: (Data) -> Data
     private let onEnd: ((any Error)?) -> Void
-    private var waiting: Data
+    /// Octets to send. No `Data`: one that was emptied from the front traps when nothing is added to it.
+    private var waiting: ArraySlice<UInt8>
     private let limit: Int
     private var isOver = false
 
@@ -29,7 +30,7 @@ final class ChannelRunner: NSObject, StreamDelegate, @unchecked Sendable {
         self.channel = channel
         self.answer = answer
         self.onEnd = onEnd
-        waiting = first
+        waiting = ArraySlice(first)
         limit = first.count + Self.maximumWaiting
         super.init()
     }

@@ -12,6 +12,7 @@ struct ChannelCommand: ParsableCommand {
     )
 
     @OptionGroup var line: ControllerOptions
+    @OptionGroup var trust: TrustOptions
 
     @Option(help: "The name to advertise.")
     var name = "Harald echo"
@@ -21,6 +22,9 @@ struct ChannelCommand: ParsableCommand {
 
     @Option(help: "With --to: the PSM, unless the device tells it in a characteristic.")
     var psm: UInt16?
+
+    @Flag(help: "Require an encrypted link for the channel; with --to, pair when the device requires it.")
+    var pair = false
 
     @Option(help: "With --to: how many octets to send.")
     var size = 1_048_576
@@ -48,10 +52,15 @@ struct ChannelCommand: ParsableCommand {
         outcome.finishOnInterrupt()
         let queue = DispatchQueue(label: "channel")
         let capture = try line.captureFile()
-        let system = line.startSystem(named: name, loop: NIOEventLoop(), capture: capture, outcome: outcome)
+        let loop = NIOEventLoop()
+        let system = line.startSystem(named: name, trust: trust, loop: loop, capture: capture, outcome: outcome)
+        // Without a prompter the system declines to pair.
+        let prompter = pair ? trust.prepare(system, outcome) : nil
         let connection = system.with { $0.openApp(AppIdentity(name: "channel")) }
         let app: NSObject = ServiceLocator.$current.withValue(connection) {
-            guard let to else { return ChannelEcho(name: name, queue: queue, say: outcome.say) }
+            guard let to else {
+                return ChannelEcho(name: name, isEncrypted: pair, queue: queue, say: outcome.say)
+            }
             let timeout = timeout
             queue.asyncAfter(deadline: .now() + timeout) {
                 outcome.finish(.failure(.incomplete("not everything came back within \(timeout) s")))
@@ -68,7 +77,7 @@ struct ChannelCommand: ParsableCommand {
             result = .failure(error)
         }
         system.with { $0.stop() }
-        withExtendedLifetime(app) {}
+        withExtendedLifetime((app, prompter)) {}
         try result.get()
     }
 }

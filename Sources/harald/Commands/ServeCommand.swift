@@ -33,15 +33,7 @@ struct ServeCommand: ParsableCommand {
         let name = name
         let queue = DispatchQueue(label: "sensor")
         let system = line.startSystem(named: name, trust: trust, loop: loop, capture: capture, outcome: outcome)
-        let trust = trust
-        let prompter = system.with { system in
-            if let data = trust.oob { system.expectOutOfBand(data) }
-            if trust.shareOob, let own = system.shareOutOfBand() { Console.line("out of band: \(own.digits)") }
-            system.observers.add(.notices) { if case .noticed(let notice) = $0.happening { outcome.say("\(notice)") } }
-            let prompter = TerminalPrompter(loop: system.loop, prepared: trust.answer)
-            system.prompter = prompter
-            return LoopBound(prompter, loop: system.loop)
-        }
+        let prompter = trust.prepare(system, outcome)
         let connection = system.with { $0.openApp(AppIdentity(name: "serve")) }
         let sensor = ServiceLocator.$current.withValue(connection) {
             HeartRateSensor(name: name, queue: queue, metronome: Self.metronome(on: queue), say: outcome.say)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BluetoothService
 import BluetoothTypes
 import Bonds
 import Cryptography
@@ -70,6 +71,21 @@ struct TrustOptions: ParsableArguments {
         configuration.ioCapability = ioCapability.capability
         if legacy { configuration.legacy = .only }
         return configuration
+    }
+
+    /// Sets up how `system` pairs: out-of-band data, and a prompter that answers or asks at the terminal.
+    ///
+    /// - Returns: The prompter, which the caller keeps as long as devices may pair.
+    func prepare(_ system: LoopBound<BluetoothSystem>, _ outcome: Outcome) -> LoopBound<TerminalPrompter> {
+        let trust = self
+        return system.with { system in
+            if let data = trust.oob { system.expectOutOfBand(data) }
+            if trust.shareOob, let own = system.shareOutOfBand() { Console.line("out of band: \(own.digits)") }
+            system.observers.add(.notices) { if case .noticed(let notice) = $0.happening { outcome.say("\(notice)") } }
+            let prompter = TerminalPrompter(loop: system.loop, prepared: trust.answer)
+            system.prompter = prompter
+            return LoopBound(prompter, loop: system.loop)
+        }
     }
 
     /// Where bonds are kept.
