@@ -12,7 +12,7 @@ from conftest import Start
 from peers import captures
 from peers.controllers import controllers
 from peers.database import (
-    BATTERY_LEVEL, DESCRIPTIONS, ENVIRONMENT, ERRORS, FORMAT, HEART_RATE, HEART_RATE_MEASUREMENT, LONG, LONG_VALUE,
+    BATTERY_LEVEL, BODY_SENSOR_LOCATION, DESCRIPTIONS, ENVIRONMENT, ERRORS, FORMAT, HEART_RATE, HEART_RATE_MEASUREMENT, LONG, LONG_VALUE,
     MANUFACTURER_NAME, MODEL_NUMBER, NOTE, VALUES, WORKSHOP, text,
 )  # fmt: skip
 from peers.peripheral import ADDRESS, MANUFACTURER_DATA, NAME, peripheral
@@ -126,3 +126,14 @@ async def test_picks_the_peripheral_that_was_asked_for(harald: Start) -> None:
             assert await process.status() == 0
         assert sensor.seen("connection") and not other.seen("connection")
     assert VALUES[BATTERY_LEVEL].hex() in Printed(process.output).of(BATTERY_LEVEL)
+
+
+async def test_a_value_that_does_not_notify_is_not_followed(harald: Start) -> None:
+    """The characteristic that was asked for is there and never notifies; those that do are named, and the peer is not blamed."""
+    async with controllers() as air, peripheral(air.transport) as sensor:
+        command = ("explore", "--controller", air.address, NAME, "--follow", text(BODY_SENSOR_LOCATION))
+        async with harald(*command) as process:
+            assert await process.status() == 1
+        await sensor.event("disconnection")
+    assert "2A38 Body Sensor Location does not notify; those that do: 2A37 Heart Rate Measurement, " in process.errors
+    assert "vanished" not in process.errors and len(process.err) == 1

@@ -141,6 +141,13 @@ async def test_what_listens_never_answers(harald: Start) -> None:
     await asyncio.gather(turns_out_to_be_none(harald, says_nothing), turns_out_to_be_none(harald, answers_in_halves))
 
 
+async def test_a_scan_on_a_controller_that_never_answers(harald: Start) -> None:
+    async with pretender(says_nothing) as address:
+        command = ("scan", "--controller", address, "--seconds", "1")
+        await fails(harald, NONSENSE, *command, names="does not answer")
+        await fails(harald, NONSENSE, *command, "--until", "Nobody", names="does not answer")
+
+
 async def test_the_port_to_listen_on_is_taken(harald: Start) -> None:
     async with pretender(says_nothing) as address, harald("controllers", "--listen", address.split(":")[2]) as process:
         assert await process.status() not in (0, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from peers.controllers import controllers
 from peers.database import HEART_RATE, HEART_RATE_MEASUREMENT, SECRET, WORKSHOP, text
 from peers.pairing import DISPLAY, NOTHING, Pairing
 from peers.peripheral import NAME, peripheral
+from peers.processes import die_with_parent
 from test_service import service
 
 GATEWAY = "com.example.gateway"
@@ -59,6 +61,50 @@ async def test_status_and_monitor_and_devices_tell_what_happens(harald: Start, b
         assert "Bluetooth is poweredOn" in people and GATEWAY in people
         assert {json.loads(line)["kind"] for line in monitor.out} == {"links", "managers"}
         assert json.loads(await tool(harald, tmp_path, "bonds", "list", "--json")) == []
+
+
+def read_end_closed(*command: str, lines: int) -> subprocess.Popen[bytes]:
+    """A command whose reader goes after so many lines, as `head` does."""
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=die_with_parent)
+    for _ in range(lines):
+        assert child.stdout.readline()
+    child.stdout.close()
+    return child
+
+
+async def test_a_monitor_ends_with_its_reader(harald: Start, binary: str, tmp_path: Path) -> None:
+    """By SIGPIPE and without a word, whether or not anything else happens in the service."""
+    async with controllers() as air, service(harald, air.address, tmp_path):
+        command = (binary, "monitor", "--kinds", "managers", "--service", str(tmp_path / "service"))
+        monitor = await asyncio.to_thread(lambda: read_end_closed(*command, lines=0))
+        said = await asyncio.to_thread(lambda: monitor.communicate(timeout=20))
+        assert monitor.returncode == -signal.SIGPIPE and said[1] == b""
+
+
+async def test_commands_end_with_their_reader(binary: str) -> None:
+    """A command that goes on printing ends at its next line."""
+    async with controllers() as air, peripheral(air.transport):
+        for command in (("scan", "--seconds", "60"), ("explore", NAME, "--notifications", "1000")):
+            child = await asyncio.to_thread(
+                lambda: read_end_closed(binary, command[0], "--controller", air.address, *command[1:], lines=2)
+            )
+            said = await asyncio.to_thread(lambda: child.communicate(timeout=20))
+            assert child.returncode == -signal.SIGPIPE and said[1] == b"", command
+
+
+async def test_a_service_outlives_the_reader_of_its_log(harald: Start, binary: str, tmp_path: Path) -> None:
+    async with controllers() as air:
+        place = str(tmp_path / "service")
+        command = (binary, "service", "--controller", air.address, "--socket", place, "--store", str(tmp_path / "store"))
+        child = await asyncio.to_thread(lambda: read_end_closed(*command, lines=0))
+        try:
+            while not json.loads(await tool(harald, tmp_path, "status", "--json"))["state"] == "poweredOn":
+                await asyncio.sleep(0.1)
+            assert child.poll() is None
+        finally:
+            child.terminate()
+            await asyncio.to_thread(lambda: child.communicate(timeout=10))
+        assert child.returncode == 0
 
 
 async def test_a_tool_without_a_service_says_where_it_looked(harald: Start, tmp_path: Path) -> None:

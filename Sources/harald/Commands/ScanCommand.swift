@@ -76,6 +76,7 @@ private final class Listener {
     private let isActive: Bool
     private let finish: (Result<Void, ToolError>) -> Void
     private var heard: [AdvertiserKey: AdvertisingData] = [:]
+    private var hasStarted = false
 
     init(
         _ access: GenericAccess,
@@ -106,6 +107,7 @@ private final class Listener {
                 } onEnd: { [weak self] in
                     if let error = $0 { self?.failed(error) }
                 }
+                hasStarted = true
                 Console.line("scanning")
             } catch {
                 failed(error)
@@ -138,6 +140,9 @@ private final class Listener {
     }
 
     func timeIsOver(after seconds: Double) {
+        guard hasStarted else {
+            return finish(.failure(.controllerFailed(controller, reason: "it does not answer")))
+        }
         guard let until else { return finish(.success(())) }
         finish(.failure(.noSuchDevice(until, seconds: seconds, heard: heard.count)))
     }

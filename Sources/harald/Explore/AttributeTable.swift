@@ -27,19 +27,39 @@ struct AttributeTable {
         var value = Value.notReadable
     }
 
+    /// Characteristics that ``doesNotNotify(_:)`` lists.
+    private static let maximumAlternatives = 8
+
     var services: [Service] = []
 
     /// A value to follow: the heart rate if there is one, else the first that notifies or indicates on its own account.
     var followed: RemoteCharacteristic? {
-        let candidates = services.filter { $0.service.uuid != GATTUUID.genericAttribute }
+        followable.first { $0.uuid == 0x2A37 } ?? followable.first
+    }
+
+    /// The characteristics that notify or indicate on their own account.
+    var followable: [RemoteCharacteristic] {
+        services.filter { $0.service.uuid != GATTUUID.genericAttribute }
             .flatMap(\.characteristics).map(\.characteristic)
-            .filter { !$0.properties.isDisjoint(with: [.notify, .indicate]) }
-        return candidates.first { $0.uuid == 0x2A37 } ?? candidates.first
+            .filter(\.canNotify)
     }
 
     /// The first characteristic with this UUID.
     func characteristic(_ uuid: BluetoothUUID) -> RemoteCharacteristic? {
         services.flatMap(\.characteristics).map(\.characteristic).first { $0.uuid == uuid }
+    }
+
+    /// The characteristic with this UUID to follow: the first that notifies, or else the first.
+    func toFollow(_ uuid: BluetoothUUID) -> RemoteCharacteristic? {
+        followable.first { $0.uuid == uuid } ?? characteristic(uuid)
+    }
+
+    /// Why following `uuid` cannot work, and what can be followed instead.
+    func doesNotNotify(_ uuid: BluetoothUUID) -> String {
+        let others = followable.map(\.uuid).filter { $0 != uuid }
+        let shown = others.prefix(Self.maximumAlternatives).map { nameOf($0) }.joined(separator: ", ")
+        let instead = others.isEmpty ? "nothing else does" : "those that do: \(shown)"
+        return "\(nameOf(uuid)) does not notify; " + instead + (others.count > Self.maximumAlternatives ? ", ..." : "")
     }
 
     /// One line for each attribute, in the order of the handles within each service.
@@ -74,6 +94,11 @@ struct AttributeTable {
         case .refused(let reason): " (not readable: \(reason))"
         }
     }
+}
+
+extension RemoteCharacteristic {
+    /// Whether the peer sends its value by notification or indication.
+    var canNotify: Bool { !properties.isDisjoint(with: [.notify, .indicate]) }
 }
 
 /// A handle as `0x002a`.

@@ -21,6 +21,8 @@ final class Visit {
         case done
         case stopped(GATTError)
         case missing(BluetoothUUID)
+        /// The characteristic to follow does not notify; those in `table` that do are an alternative.
+        case doesNotNotify(BluetoothUUID, table: AttributeTable)
     }
 
     private let client: GATTClient
@@ -89,15 +91,20 @@ final class Visit {
     // MARK: A value
 
     private func follow() {
-        let followed = plan.follow.map { table.characteristic($0) } ?? table.followed
         guard plan.notifications > 0 else { return completion(.done) }
-        guard let followed else { return completion(plan.follow.map(End.missing) ?? .done) }
+        guard let followed = plan.follow.map({ table.toFollow($0) }) ?? table.followed else {
+            return completion(plan.follow.map(End.missing) ?? .done)
+        }
+        guard followed.canNotify else { return completion(.doesNotNotify(followed.uuid, table: table)) }
         client.onValue = { [weak self] handle, value, _ in self?.valueArrived(handle, value, followed) }
         client.setNotifying(true, followed) { [weak self] result in
             if case .failure(let error) = result, let response = error.response {
                 Console.line("cannot follow \(nameOf(followed.uuid)): \(response.code)")
                 self?.completion(.done)
                 return
+            }
+            if case .failure(.noClientConfiguration) = result, let self {
+                return completion(.doesNotNotify(followed.uuid, table: table))
             }
             self?.proceed(result) { _, _ in Console.line("following \(nameOf(followed.uuid))") }
         }

@@ -53,6 +53,7 @@ struct ServiceCommand: ParsableCommand {
     private func serve() throws(ToolError) {
         let outcome = Outcome()
         outcome.finishOnInterrupt()
+        Console.outliveReader()
         let policy = try deciding.load()
         let capture = try line.captureFile()
         let socket = try listening.listen()

@@ -44,10 +44,69 @@ enum Console {
     static func octets(of text: String) -> Data { Data((text.visible + "\n").utf8) }
 
     private static func write(_ text: String, to handle: FileHandle) {
-        lock.withLock { _ in
-            // A reader that has gone away is no reason to fail.
-            try? handle.write(contentsOf: octets(of: text))
+        let octets = octets(of: text)
+        let error = lock.withLock { _ in
+            octets.withUnsafeBytes { write($0, to: handle.fileDescriptor) }
         }
+        // Standard error may be a log that is closed while the work goes on.
+        if error == EPIPE, handle === FileHandle.standardOutput { readerIsGone() }
+    }
+
+    /// Writes all of `octets`, and returns 0, or the error number that stopped it.
+    private static func write(_ octets: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
+        var rest = octets[...]
+        while !rest.isEmpty {
+            let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EAGAIN {
+                // A terminal or pipe that other programs have made non-blocking.
+                var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = poll(&waiting, 1, -1)
+            } else if errno != EINTR {
+                return errno
+            }
+        }
+        return 0
+    }
+
+    // MARK: A reader that is gone
+
+    private static let outlives = Atomic(false)
+
+    /// Keeps the program going when the reader of standard output is gone. For services, whose users matter more than their log.
+    static func outliveReader() {
+        outlives.store(true, ordering: .relaxed)
+        // Not SIG_IGN, which launched programs would inherit (execve(2)).
+        signal(SIGPIPE) { _ in }
+    }
+
+    /// Ends the program as soon as the reader of standard output is gone, even when there is nothing to write: `head` ends a
+    /// command that may wait for hours.
+    static func endWithReader() {
+        var status = stat()
+        guard fstat(STDOUT_FILENO, &status) == 0 else { return }
+        let isPipe = [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
+        guard isPipe else { return }
+        Thread.detachNewThread {
+            var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+            // Without events to wait for, this returns when the other end is closed.
+            while poll(&output, 1, -1) < 0 {
+                guard errno == EINTR else { return }
+            }
+            if output.revents & Int16(POLLERR | POLLHUP) != 0 { readerIsGone() }
+        }
+    }
+
+    /// Ends the program the way that a filter ends when its reader has: quietly, by SIGPIPE, which SwiftNIO ignores otherwise.
+    private static func readerIsGone() {
+        guard !outlives.load(ordering: .relaxed) else { return }
+        signal(SIGPIPE, SIG_DFL)
+        var pipe = sigset_t()
+        sigemptyset(&pipe)
+        sigaddset(&pipe, SIGPIPE)
+        pthread_sigmask(SIG_UNBLOCK, &pipe, nil)
+        raise(SIGPIPE)
     }
 }
 

@@ -22,6 +22,7 @@ struct MonitorCommand: ParsableCommand {
     var kinds = MonitoredKinds.all
 
     func run() throws {
+        Console.endWithReader()
         let outcome = Outcome()
         outcome.finishOnInterrupt()
         let (isJSON, kinds) = (showing.json, kinds.bits)
