@@ -4,7 +4,7 @@ import Foundation
 final class Child {
     private let process = Process()
     private let (input, output) = (Pipe(), Pipe())
-    private var read = Data()
+    private var read: ArraySlice<UInt8> = []
 
     init(_ arguments: [String]) throws {
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -30,12 +30,12 @@ final class Child {
     func next() -> String {
         while true {
             if let end = read.firstIndex(of: UInt8(ascii: "\n")) {
-                defer { read.removeSubrange(...end) }
+                defer { read = read[(end + 1)...] }
                 return String(decoding: read[..<end], as: UTF8.self)
             }
             let more = output.fileHandleForReading.availableData
             precondition(!more.isEmpty, "the other process has ended")
-            read.append(more)
+            read += more
         }
     }
 
