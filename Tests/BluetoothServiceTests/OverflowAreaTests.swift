@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 2.31: the overflow area is on the air as Apple's",
+        "behaviour 2.31: the overflow area is written as Apple's, and a background advertisement has it behind the flags",
         arguments: [
             ("00000000-0000-0000-0000-000000000000", "01000000000000000000000000000000"),
             ("C007", "00000000100000000000000000000000"),
@@ -29,6 +29,10 @@ import Testing
         #expect(octets.description == "14ff4c0001" + mask)
         #expect(octets.count == OverflowArea.encodedLength)
         #expect(OverflowArea(in: AdvertisingData(parsing: octets)) == area)
+        var content = AdvertisingContent(localName: "Strap", services: [try #require(BluetoothUUID(text))])
+        content.isHidden = true
+        let plan = AdvertisingPlanner.plan(for: [content])
+        #expect(plan.advertisement.encoded.description == "02011a" + octets.description && plan.scanResponse.isEmpty)
     }
 
     @Test("behaviour 2.32: the masks of several services are combined")

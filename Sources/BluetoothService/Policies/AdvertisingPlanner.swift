@@ -46,7 +46,8 @@ package struct AdvertisingPlan: Hashable, Sendable {
 /// Divides the 31 + 31 octets of a legacy advertisement as an Apple device does (behaviours 7.18 to 7.23, 7.30).
 ///
 /// The advertisement has 28 octets behind its flags for services and then the name, structure headers counted. The scan
-/// response has 10 for the name and 21 for the overflow area, which stands for the services that found no room. Data go first,
+/// response has 10 for the name and 21 for the overflow area, which stands for the services that found no room. Apps in the background have
+/// the overflow area alone, in the advertisement (behaviour 2.31). Data go first,
 /// wherever there is room: a service has the overflow area and a name can be shortened, and data have nothing else.
 package enum AdvertisingPlanner {
     /// Octets for names and services in the advertisement.
@@ -71,8 +72,16 @@ package enum AdvertisingPlanner {
         for service in hidden.flatMap(\.services).map(\.shortest) where !plan.overflow.contains(service) {
             plan.overflow.append(service)
         }
-        if !plan.overflow.isEmpty { plan.scanResponse.append(OverflowArea(plan.overflow).structure) }
+        if !plan.overflow.isEmpty { place(OverflowArea(plan.overflow), in: &plan) }
         return plan
+    }
+
+    /// Of apps in the background alone the area is in the advertisement, where passive scanners find it; beside what an app in the
+    /// foreground shows it has its own room in the scan response (behaviours 2.31, 2.37).
+    private static func place(_ area: OverflowArea, in plan: inout AdvertisingPlan) {
+        guard plan.isSlow else { return plan.scanResponse.append(area.structure) }
+        plan.advertisement.append(area.structure)
+        plan.room -= OverflowArea.encodedLength
     }
 
     private static func place(_ structure: AdvertisingStructure, in plan: inout AdvertisingPlan) {
