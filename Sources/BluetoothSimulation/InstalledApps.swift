@@ -45,7 +45,9 @@ final class InstalledApps: AppLauncher {
     }
 
     func launch(_ app: AppIdentity, restoring managers: RestoreIdentifiers) {
-        _ = launch(app.name, AppLaunch(isInBackground: true, restoring: managers))
+        if launch(app.name, AppLaunch(isInBackground: true, restoring: managers)) == nil {
+            device()?.parts.value.system.launchEnded(app)
+        }
     }
 
     /// Runs an app; nil when there is none of this name.

@@ -22,7 +22,7 @@ import Testing
         #expect(launch.program == "/usr/bin/systemd-run")
         #expect(
             launch.arguments == [
-                "--user", "--quiet", "--collect", "--unit=app-harald-com.example.my\\x20app.service",
+                "--user", "--quiet", "--collect", "--wait", "--unit=app-harald-com.example.my\\x20app.service",
                 "--setenv=HARALD_RESTORE={\"centrals\":[\"a b\"]}", "--setenv=HARALD_SERVICE=/run/s", "--", "/opt/app",
                 "--verbose",
             ]

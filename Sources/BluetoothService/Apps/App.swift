@@ -163,7 +163,7 @@ package final class App {
         self.system = system
         life = AppLife(declaration, inBackground: inBackground, system: system)
         life.onChange = { [weak self] in self?.lifeChanged($0) }
-        system.preserved[identity]?.appIsLaunched()
+        system.preserved[identity]?.processBegan(self)
     }
 
     /// The app makes a manager, which it names; its events go to `sink`.
@@ -202,6 +202,7 @@ package final class App {
 
     /// The process is gone. What opted in goes on (behaviours 10.1, 10.4); the rest ends with it (behaviour 9.14).
     private func processEnded(_ end: AppEnd) {
+        system.preserved[identity]?.processEnded(self)
         let isKept = system.keeps(life.declaration, after: end)
         let opted = isKept ? ids.filter { managers[$0]?.manager.options.restoreIdentifier != nil } : []
         for id in opted {

@@ -17,6 +17,10 @@ extension BluetoothSystem {
     /// What an app has said of itself of which something is kept; nil for others.
     package func declaration(ofPreserved app: AppIdentity) -> AppDeclaration? { preserved[app]?.life.declaration }
 
+    /// The process that was launched for what is kept of an app has ended before it connected, or could not be started: all of it stays,
+    /// and the next event launches the app again (behaviour 10.15).
+    package func launchEnded(_ app: AppIdentity) { preserved[app]?.launchEnded() }
+
     /// What is kept of an app, made if there is nothing.
     func preserved(_ identity: AppIdentity, after life: AppLife) -> PreservedApp {
         if let known = preserved[identity] { return known }

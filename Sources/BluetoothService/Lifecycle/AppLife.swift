@@ -95,6 +95,13 @@ final class AppLife {
         held.append(body)
     }
 
+    /// The process that was woken, or launched, for what is kept has ended: the next event wakes anew.
+    func sleepAgain() {
+        guard isPreserved, hasProcess else { return }
+        endTimer()
+        machine = .preserved
+    }
+
     private func perform(_ actions: [AppLifecycle.Action]) {
         for action in actions {
             switch action {

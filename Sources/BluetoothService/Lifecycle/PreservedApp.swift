@@ -17,6 +17,9 @@ public struct RestoreIdentifiers: Hashable, Sendable {
 /// Launches apps that have to hear of something. On the loop.
 package protocol AppLauncher: AnyObject {
     /// Launches an app in the background. It is to make its managers at once (behaviour 10.6).
+    ///
+    /// A launcher that cannot start the process, or whose process ends before it has connected, calls
+    /// ``BluetoothSystem/launchEnded(_:)``.
     func launch(_ app: AppIdentity, restoring managers: RestoreIdentifiers)
 }
 
@@ -37,15 +40,26 @@ final class PreservedApp {
         var wishes: [Request]?
     }
 
-    /// How long what was kept waits for its manager, once the app runs (behaviour 10.6).
+    /// How long what was kept waits for its manager, once a process of the app runs (behaviour 10.6).
     static let patience = Duration.seconds(10)
+
+    /// The process that is to make the managers, with the time that it has left. Each process has its own: one that ends early takes
+    /// nothing with it (behaviour 10.15).
+    private enum Heir {
+        /// There is none. The next event launches the app.
+        case none
+        /// A process was launched, and has not connected yet.
+        case launched(ScheduledTask)
+        /// A process has connected.
+        case running(ObjectIdentifier, ScheduledTask)
+    }
 
     let identity: AppIdentity
     let life: AppLife
     /// Called once nothing is kept any more.
     var onEnd: (() -> Void)?
     private(set) var managers: [Kept] = []
-    private var timer: ScheduledTask?
+    private var heir = Heir.none
     /// Before this it is not launched: a process that had the app under another service may be about to come to this one.
     private let launchesFrom: Instant
     private unowned let system: BluetoothSystem
@@ -87,13 +101,42 @@ final class PreservedApp {
         return managers.remove(at: index)
     }
 
-    /// The app runs: what it does not take over in time is given up.
-    func appIsLaunched() {
-        guard timer == nil else { return }
-        timer = system.loop.schedule(after: Self.patience) { [weak self] in
-            self?.timer = nil
+    /// A process of the app has connected. What it does not take over in time is given up.
+    func processBegan(_ process: App) {
+        endPatience()
+        heir = .running(ObjectIdentifier(process), startPatience())
+    }
+
+    /// A process of the app has ended. What it has not taken over stays, and waits for the next event.
+    func processEnded(_ process: App) {
+        guard case .running(ObjectIdentifier(process), _) = heir else { return }
+        waitForEvent()
+    }
+
+    /// A process that was launched has ended before it connected, or could not be started.
+    func launchEnded() {
+        guard case .launched = heir else { return }
+        waitForEvent()
+    }
+
+    private func waitForEvent() {
+        endPatience()
+        life.sleepAgain()
+    }
+
+    private func startPatience() -> ScheduledTask {
+        system.loop.schedule(after: Self.patience) { [weak self] in
+            self?.heir = .none
             self?.discard()
         }
+    }
+
+    private func endPatience() {
+        switch heir {
+        case .none: break
+        case .launched(let timer), .running(_, let timer): system.loop.cancel(timer)
+        }
+        heir = .none
     }
 
     /// The radio is on again: what the managers were about begins anew, and an app finds them so (behaviour 10.15).
@@ -120,8 +163,7 @@ final class PreservedApp {
 
     private func endIfEmpty() {
         guard managers.isEmpty else { return }
-        if let timer { system.loop.cancel(timer) }
-        timer = nil
+        endPatience()
         life.handle(.ended(.removedFromMemory))
         onEnd?()
     }
@@ -133,10 +175,13 @@ final class PreservedApp {
         system.loop.schedule(at: time) { [weak self] in self?.launch() }
     }
 
+    /// Launches the app, unless a process of it is there or on its way.
     private func launch() {
-        guard !managers.isEmpty, timer == nil else { return }
-        appIsLaunched()
+        guard !managers.isEmpty, case .none = heir else { return }
+        let hasProcess = system.runningApps.contains { $0.identity == identity }
+        guard !hasProcess, let launcher = system.launcher else { return waitForEvent() }
+        heir = .launched(startPatience())
         system.observers.tell(.managers, .appLaunched(identifiers), of: Observation.Subject(app: identity))
-        system.launcher?.launch(identity, restoring: identifiers)
+        launcher.launch(identity, restoring: identifiers)
     }
 }

@@ -58,14 +58,16 @@ package final class AppProcesses: AppLauncher {
     /// Launches what is kept of an app in the background (behaviour 10.4).
     package func launch(_ app: AppIdentity, restoring managers: RestoreIdentifiers) {
         guard let command = system.declaration(ofPreserved: app)?.launchCommand, !command.isEmpty else {
-            return logger.notice(
+            logger.notice(
                 "\(app.name) has to hear of something, and nobody can launch it: its Info.plist has no HaraldLaunch"
             )
+            return system.launchEnded(app)
         }
         do throws(LaunchError) {
             try launch(app, command, restoring: managers, inBackground: true)
         } catch {
             logger.warning("\(app.name) cannot be launched: \(error)")
+            system.launchEnded(app)
         }
     }
 
@@ -113,7 +115,7 @@ package final class AppProcesses: AppLauncher {
         let processes = LoopBound(self, loop: loop)
         process.terminationHandler = { ended in
             let number = ended.processIdentifier
-            processes.loop.submit { processes.value.launched[number] = nil }
+            processes.loop.submit { processes.value.launchedProcessEnded(number) }
         }
         do {
             try process.runUnblocked()
@@ -125,6 +127,15 @@ package final class AppProcesses: AppLauncher {
         if expected.count >= Self.maximumLaunched { expected.removeAll() }
         if inBackground { expected.insert(app) }
         logger.notice("\(app.name) is launched as process \(process.processIdentifier)")
+    }
+
+    /// A launched process has ended. One that never connected has no ``App``: what is kept for it waits for the next event (behaviour
+    /// 10.15).
+    private func launchedProcessEnded(_ number: Int32) {
+        guard let app = launched.removeValue(forKey: number)?.app else { return }
+        guard !launched.values.contains(where: { $0.app == app }) else { return }
+        expected.remove(app)
+        system.launchEnded(app)
     }
 
     /// Whether an app that connects was launched into the background. It is asked once, when it does.

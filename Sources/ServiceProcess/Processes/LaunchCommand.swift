@@ -28,7 +28,8 @@ struct LaunchCommand: Hashable {
         }
         program = Self.systemdRun
         arguments =
-            ["--user", "--quiet", "--collect", "--unit=\(Self.unit(of: app))"]
+            // It waits for the end of the unit, by which the service learns of the end of the app.
+            ["--user", "--quiet", "--collect", "--wait", "--unit=\(Self.unit(of: app))"]
             + variables.sorted { $0.key < $1.key }.map { "--setenv=\($0.key)=\($0.value)" } + ["--"] + command
         self.environment = own
     }

@@ -1,0 +1,112 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// Processes that end while managers are kept for them.
+@Suite struct CrashAtLaunchTests {
+    private final class LaunchLog: AppLauncher {
+        private(set) var launches: [RestoreIdentifiers] = []
+
+        func launch(_ app: AppIdentity, restoring managers: RestoreIdentifiers) { launches.append(managers) }
+    }
+
+    private let launcher = LaunchLog()
+
+    /// A phone whose app is subscribed, and crashes.
+    private func crashedApp() throws -> LivingApps {
+        let apps = LivingApps(central: .central, restores: true)
+        try apps.subscribe()
+        _ = apps.phone.manager(.peripheral, of: apps.centralApp, restoring: "other")
+        apps.phone.system.launcher = launcher
+        apps.centralApp.happened(.ended(.crashed))
+        return apps
+    }
+
+    private let both = RestoreIdentifiers(centrals: ["collector"], peripherals: ["other"])
+
+    private func kept(_ apps: LivingApps) -> RestoreIdentifiers {
+        apps.phone.system.identifiersToRestore(of: AppIdentity(name: "com.example.Collector"))
+    }
+
+    @Test(
+        "behaviours 10.6, 10.15: a process that dies before it has made its managers loses nothing; the next event launches the app again",
+        arguments: [false, true]
+    )
+    func aProcessThatDiesAtLaunch(isOpenedByHand: Bool) throws {
+        let apps = try crashedApp()
+        if !isOpenedByHand { apps.measure([1]) }
+        let process = apps.phone.app("Collector", .central)
+        apps.world.run(.seconds(1))
+        process.happened(.ended(.crashed))
+        apps.world.run(.seconds(60))
+        #expect(kept(apps) == both && apps.phone.system.links.count == 1)
+        let before = launcher.launches.count
+        apps.measure([2])
+        #expect(before == (isOpenedByHand ? 0 : 1) && launcher.launches.dropFirst(before) == [both])
+        apps.launchCentral()
+        apps.world.run(.zero)
+        let values = apps.central.take().compactMap(\.value)
+        #expect(values == (isOpenedByHand ? [.success([2])] : [.success([1]), .success([2])]))
+    }
+
+    @Test("behaviours 10.6, 10.15: with two managers, the one that a dying process has adopted is kept as well")
+    func theAdoptedManagerIsKept() throws {
+        let apps = try crashedApp()
+        apps.measure([1])
+        apps.launchCentral()
+        apps.world.run(.seconds(5))
+        #expect(apps.central.take().compactMap(\.value) == [.success([1])])
+        #expect(kept(apps) == RestoreIdentifiers(peripherals: ["other"]))
+        apps.centralApp.happened(.ended(.crashed))
+        apps.world.run(.seconds(60))
+        #expect(Set(kept(apps).centrals + kept(apps).peripherals) == ["collector", "other"])
+        apps.measure([2])
+        #expect(launcher.launches.count == 2)
+        apps.launchCentral()
+        apps.world.run(.zero)
+        #expect(apps.central.take().compactMap(\.value) == [.success([2])])
+    }
+
+    @Test("behaviour 10.6: each process has ten seconds of its own, whatever the one before it has used")
+    func eachProcessHasItsOwnTime() throws {
+        let apps = try crashedApp()
+        let first = apps.phone.app("Collector", .central)
+        apps.world.run(.seconds(8))
+        first.happened(.ended(.crashed))
+        apps.world.run(.seconds(1))
+        let second = apps.phone.app("Collector", .central)
+        apps.world.run(.seconds(9))
+        #expect(kept(apps) == both)
+        apps.world.run(.seconds(1))
+        #expect(kept(apps) == RestoreIdentifiers() && second.phase == .foreground)
+        #expect(apps.phone.system.links.isEmpty)
+    }
+
+    @Test("behaviour 10.6: ten crashes at launch, one for each value, and the eleventh process is told all values")
+    func manyCrashesAtLaunch() throws {
+        let apps = try crashedApp()
+        for value in UInt8(0)..<10 {
+            apps.measure([value])
+            #expect(launcher.launches.count == Int(value) + 1)
+            apps.phone.app("Collector", .central).happened(.ended(.crashed))
+            apps.world.run(.seconds(11))
+        }
+        apps.launchCentral()
+        apps.world.run(.zero)
+        #expect(apps.central.take().compactMap(\.value) == (UInt8(0)..<10).map { .success([$0]) })
+    }
+
+    @Test("behaviour 10.16: the person may still end an app that has crashed at launch")
+    func thePersonEndsAnAppThatHasCrashedAtLaunch() throws {
+        let apps = try crashedApp()
+        let process = apps.phone.app("Collector", .central)
+        process.happened(.ended(.crashed))
+        process.happened(.ended(.forceQuit))
+        apps.measure([1])
+        #expect(launcher.launches.isEmpty && apps.phone.system.preserved.isEmpty && apps.phone.system.links.isEmpty)
+    }
+}
