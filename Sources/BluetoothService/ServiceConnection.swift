@@ -42,12 +42,18 @@ public protocol ServiceConnection: Sendable {
         _ body: @escaping @Sendable () -> Void
     ) -> @Sendable () -> Void
 
+    /// The managers that this process of the app was launched for (behaviour 10.6).
+    var launchedFor: RestoreIdentifiers { get }
+
     /// Says what the app did that has no effect, and why, for those who observe the service; the app's log has it already
     /// (behaviour 1.26).
     func noteMisuse(_ text: String)
 }
 
 extension ServiceConnection {
+    /// Those that the environment of this process names.
+    public var launchedFor: RestoreIdentifiers { .ofThisLaunch }
+
     /// Nobody observes.
     public func noteMisuse(_ text: String) {}
 

@@ -34,6 +34,9 @@ public struct DeviceOptions: Hashable, Sendable {
     /// Whether apps may use Bluetooth of which nothing else was said; the person is asked when that is not determined (behaviour
     /// 1.18).
     public var permission = AppPermission.allowedAlways
+    /// Whether apps with `bluetooth-peripheral` may start advertising in the background on all versions. False refuses that from iOS 14 on
+    /// (behaviour 7.25).
+    public var startsAdvertisingInBackground = true
     /// Which version of iOS it behaves like, where rules differ.
     public var version = SystemVersion.newest
     /// What its controller does otherwise than the specification says, as some real ones do.
@@ -58,6 +61,7 @@ extension SystemConfiguration {
         linger = options.linger
         permission = options.permission
         version = options.version
+        startsAdvertisingInBackground = options.startsAdvertisingInBackground
         pairing.ioCapability = options.pairingScreen.ioCapability
         if let lifetime = options.addressLifetime {
             privacyInterval = lifetime

@@ -53,7 +53,7 @@ final class InstalledApps: AppLauncher {
     /// Runs an app; nil when there is none of this name.
     func launch(_ name: String, _ launch: AppLaunch) -> SimulatedApp? {
         guard let installation = installations[name], let device = device() else { return nil }
-        let app = device.openOnLoop(name, installation.declaration, inBackground: launch.isInBackground)
+        let app = device.openOnLoop(name, installation.declaration, launch)
         launched[name] = app.process
         let main = installation.main
         app.process.inner.value.begin(on: DispatchQueue(label: "\(device.name).\(name).main")) {

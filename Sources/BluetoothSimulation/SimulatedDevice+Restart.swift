@@ -5,9 +5,12 @@ extension SimulatedDevice {
     /// Switches the device off and on again: all processes of apps end, the controller forgets everything, and the system begins
     /// anew with what is on the device's storage: bonds, what is kept of apps (behaviours 10.15, 10.18), what the person has said
     /// of apps. Installed apps are launched again when something occurs. Whoever was connected finds out by himself.
-    public func restart() {
+    ///
+    /// - Parameter isLocked: Whether the device asks for a passcode after it: until ``SimulatedPerson/unlocks()`` the system launches no app
+    ///   (behaviour 10.24).
+    public func restart(isLocked: Bool = false) {
         let parts = parts
-        world.loop.waitFor { parts.value.restart() }
+        world.loop.waitFor { parts.value.restart(isLocked: isLocked) }
     }
 }
 
@@ -34,8 +37,8 @@ extension SimulatedDevice.Parts {
         processes.append(WeakProcess(connection: connection))
     }
 
-    /// See ``SimulatedDevice/restart()``.
-    func restart() {
+    /// See ``SimulatedDevice/restart(isLocked:)``.
+    func restart(isLocked: Bool) {
         for process in processes { process.connection?.happened(.ended(.deviceRestarted)) }
         processes = []
         // Whatever still happens there launches nobody.
@@ -45,6 +48,7 @@ extension SimulatedDevice.Parts {
         system.stop()
         attention.forgetAll()
         system = makeSystem()
+        system.isLocked = isLocked
         socket.plugIn()
         begin()
     }

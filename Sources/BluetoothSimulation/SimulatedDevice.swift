@@ -170,13 +170,20 @@ public final class SimulatedDevice: Sendable {
     }
 
     private func openFromOutside(_ name: String, _ declaration: AppDeclaration) -> SimulatedApp {
-        world.loop.waitFor { [self] in openOnLoop(name, declaration, inBackground: false) }
+        world.loop.waitFor { [self] in
+            openOnLoop(name, declaration, AppLaunch(isInBackground: false, restoring: RestoreIdentifiers()))
+        }
     }
 
     /// A new process of an app. On the loop.
-    func openOnLoop(_ name: String, _ declaration: AppDeclaration, inBackground: Bool) -> SimulatedApp {
+    func openOnLoop(_ name: String, _ declaration: AppDeclaration, _ launch: AppLaunch) -> SimulatedApp {
         let (system, loop) = (parts.value.system, world.loop)
-        let connection = system.openApp(AppIdentity(name: name), declaring: declaration, inBackground: inBackground)
+        let connection = system.openApp(
+            AppIdentity(name: name),
+            declaring: declaration,
+            inBackground: launch.isInBackground,
+            launchedFor: launch.isInBackground ? launch.restoring : RestoreIdentifiers()
+        )
         let process = SimulatedProcess(loop: loop)
         process.connection = connection
         connection.runs(in: process)

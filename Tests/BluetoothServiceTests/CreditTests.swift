@@ -65,15 +65,36 @@ import Testing
     func aBatch() {
         var batch = CreditBatch(limit: 20)
         let single = batch.add(1, waiting: 0)
-        #expect(single && batch.take() == 1 && batch.take() == 0)
+        #expect(single && batch.take().count == 1 && batch.take().count == 0)
         let early = (1...9).map { _ in batch.add(1, waiting: 5) }
         let due = batch.add(1, waiting: 5)
         let again = batch.add(1, waiting: 0)
         #expect(early == [Bool](repeating: false, count: 9) && due && !again)
-        #expect(batch.take() == 11 && batch.take() == 0)
+        #expect(batch.take().count == 11 && batch.take().count == 0)
         // What was due is told with what ends the wait.
         let waits = batch.add(2, waiting: 1)
         let ends = batch.add(1, waiting: 0)
-        #expect(!waits && ends && batch.take() == 3)
+        #expect(!waits && ends && batch.take().count == 3)
+    }
+
+    @Test("behaviours 5.13, 7.43: room is awaited by an app that has spent all of it, and by no other")
+    func roomThatIsAwaited() {
+        var batch = CreditBatch(limit: 3)
+        func give(_ count: Int) -> Bool {
+            _ = batch.add(count, waiting: 0)
+            return batch.take().isAwaited
+        }
+        batch.spend()
+        batch.spend()
+        #expect(!give(1))
+        batch.spend()
+        batch.spend()
+        #expect(give(1) && !give(1) && !give(1))
+        // One that sends too much waits like one that has sent all.
+        for _ in 0..<5 { batch.spend() }
+        #expect(give(1) && !give(1))
+        for _ in 0..<3 { batch.spend() }
+        batch.reset()
+        #expect(!give(1))
     }
 }

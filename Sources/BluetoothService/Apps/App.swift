@@ -87,11 +87,14 @@ final class AppManager {
     /// What persons call its app.
     var appName: String { life.declaration.displayName ?? subject.app?.name ?? "" }
 
-    func tell(_ event: Event, on loop: any EventLoop) {
+    /// Tells the app, or keeps the event for it.
+    ///
+    /// - Parameter isAwaited: Whether the app is called back with an event that else is no news.
+    func tell(_ event: Event, on loop: any EventLoop, isAwaited: Bool = false) {
         observers.tell(.messages, .told(event), of: subject.about(event.peer))
         if case .stateChanged(let new) = event { state = new }
         mailbox.take(event, on: loop)
-        life.told(event, role)
+        life.told(event, role, isAwaited: isAwaited)
         if options.restoreIdentifier != nil, event.endsWishes { noteChange() }
     }
 

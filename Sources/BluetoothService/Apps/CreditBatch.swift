@@ -3,10 +3,15 @@ struct CreditBatch {
     /// How many credits the app has in all.
     let limit: Int
     private var due = 0
+    /// How many the app has spent and not got back.
+    private var spent = 0
     /// Whether somebody has been told to take them.
     private var isAnnounced = false
 
     init(limit: Int) { self.limit = limit }
+
+    /// The app has spent one.
+    mutating func spend() { spent = min(spent + 1, limit) }
 
     /// Adds credits.
     ///
@@ -19,9 +24,14 @@ struct CreditBatch {
         return true
     }
 
-    /// What the app is to get back; nothing is due afterwards.
-    mutating func take() -> Int {
-        defer { self = CreditBatch(limit: limit) }
-        return due
+    /// The credits that the app is to get back, and whether it has none and so waits for them. Nothing is due afterwards.
+    mutating func take() -> (count: Int, isAwaited: Bool) {
+        let taken = (count: due, isAwaited: spent >= limit)
+        spent = max(0, spent - due)
+        (due, isAnnounced) = (0, false)
+        return taken
     }
+
+    /// Forgets all, for a process that begins with all credits.
+    mutating func reset() { self = CreditBatch(limit: limit) }
 }

@@ -7,9 +7,12 @@ package final class InProcessConnection: ServiceConnection {
     private let lastManager = Atomic<UInt32>(0)
     private let crossing = MessageCrossing.chosen
     private let outlets = Mutex<[ManagerID: EventOutlet]>([:])
+    /// See ``ServiceConnection/launchedFor``.
+    package let launchedFor: RestoreIdentifiers
 
     /// On the loop only.
-    init(_ app: App, loop: any EventLoop) {
+    init(_ app: App, launchedFor: RestoreIdentifiers, loop: any EventLoop) {
+        self.launchedFor = launchedFor
         self.app = LoopBound(app, loop: loop)
     }
 

@@ -82,9 +82,9 @@ final class AppLife {
     }
 
     /// A manager is told something; it wakes the app, or gives it time (behaviour 9.7).
-    func told(_ event: Event, _ role: ManagerRole) {
+    func told(_ event: Event, _ role: ManagerRole, isAwaited: Bool = false) {
         guard phase == .suspended || machine.isRenewed, rules.wakes(role) else { return }
-        guard isPreserved ? event.launches : event.isNews else { return }
+        guard isPreserved ? event.launches : event.isNews || isAwaited else { return }
         handle(.told)
     }
 

@@ -48,18 +48,21 @@ package struct AppLifecycle {
         case end
     }
 
+    /// `hasTask` says that the app has begun a background task, and not ended it.
     private enum State: Equatable {
-        case foreground
-        /// Was left; `asked` when it wants to finish something, `isExtended` when the first time is over.
-        case leaving(asked: Bool, isExtended: Bool)
-        case woken
+        case foreground(hasTask: Bool)
+        /// Was left, for the first time span.
+        case leaving(hasTask: Bool)
+        case woken(hasTask: Bool)
+        /// Its own time is over, and its background task goes on.
+        case finishing
         case suspended
         case ended(AppEnd)
     }
 
     /// How long an app runs after it was left (behaviour 9.1).
     static let grace = Duration.seconds(30)
-    /// How long when it asks for more (behaviour 9.1).
+    /// How long when it has a background task, which it may have begun in the foreground, or when it was woken (behaviour 9.1).
     static let extendedGrace = Duration.seconds(180)
     /// How long it runs when it was woken; what it is told meanwhile renews that (behaviour 9.7).
     static let wakeTime = Duration.seconds(10)
@@ -68,7 +71,7 @@ package struct AppLifecycle {
 
     /// The life of an app that was just launched.
     init(inBackground: Bool = false) {
-        state = inBackground ? .woken : .foreground
+        state = inBackground ? .woken(hasTask: false) : .foreground(hasTask: false)
     }
 
     private init(_ state: State) {
@@ -81,17 +84,17 @@ package struct AppLifecycle {
     var phase: AppPhase {
         switch state {
         case .foreground: .foreground
-        case .leaving, .woken: .background
+        case .leaving, .woken, .finishing: .background
         case .suspended: .suspended
         case .ended(let end): .notRunning(end)
         }
     }
 
     /// Whether the app is told something that gives it time (behaviour 9.7).
-    var isRenewed: Bool { state == .woken }
+    var isRenewed: Bool { if case .woken = state { true } else { false } }
 
     /// What is to be done for an app that was launched.
-    var firstActions: [Action] { state == .woken ? [.startTimer(Self.wakeTime)] : [] }
+    var firstActions: [Action] { isRenewed ? [.startTimer(Self.wakeTime)] : [] }
 
     mutating func handle(_ event: Event) -> [Action] {
         switch (state, event) {
@@ -99,26 +102,34 @@ package struct AppLifecycle {
         case (.ended(let end), .ended(.forceQuit)) where end != .forceQuit: return move(to: .ended(.forceQuit), [.end])
         case (.ended, _): return []
         case (_, .ended(let end)): return move(to: .ended(end), [.endTimer, .end])
-        case (.foreground, .left):
-            return move(to: .leaving(asked: false, isExtended: false), [.startTimer(Self.grace)])
-        case (.foreground, .asksForTime), (.foreground, .entered), (.foreground, .told), (.foreground, .timeIsUp):
-            return []
-        case (.leaving, .entered), (.woken, .entered): return move(to: .foreground, [.endTimer])
-        case (.leaving(_, let isExtended), .asksForTime(let asked)):
-            // What is finished in the second time needs no more of it.
-            guard !asked, isExtended else { return move(to: .leaving(asked: asked, isExtended: isExtended), []) }
-            return move(to: .suspended, [.endTimer, .suspend])
-        case (.leaving(asked: true, isExtended: false), .timeIsUp):
-            let rest = Self.extendedGrace - Self.grace
-            return move(to: .leaving(asked: true, isExtended: true), [.startTimer(rest)])
-        case (.leaving, .timeIsUp), (.woken, .timeIsUp): return move(to: .suspended, [.suspend])
+        case (.foreground(let hasTask), .left):
+            return move(to: .leaving(hasTask: hasTask), [.startTimer(Self.grace)])
+        case (.foreground, .asksForTime(let hasTask)): return move(to: .foreground(hasTask: hasTask), [])
+        case (.leaving, .asksForTime(let hasTask)): return move(to: .leaving(hasTask: hasTask), [])
+        case (.woken, .asksForTime(let hasTask)): return move(to: .woken(hasTask: hasTask), [])
+        // What is finished in the time of the task needs no more of it.
+        case (.finishing, .asksForTime(false)): return move(to: .suspended, [.endTimer, .suspend])
+        case (.leaving(let hasTask), .entered), (.woken(let hasTask), .entered):
+            return move(to: .foreground(hasTask: hasTask), [.endTimer])
+        case (.finishing, .entered): return move(to: .foreground(hasTask: true), [.endTimer])
+        case (.suspended, .entered): return move(to: .foreground(hasTask: false), [.resume])
+        case (.leaving(hasTask: true), .timeIsUp): return finish(after: Self.grace)
+        case (.woken(hasTask: true), .timeIsUp): return finish(after: Self.wakeTime)
+        case (.leaving, .timeIsUp), (.woken, .timeIsUp), (.finishing, .timeIsUp):
+            return move(to: .suspended, [.suspend])
         case (.woken, .told): return [.startTimer(Self.wakeTime)]
-        case (.suspended, .told): return move(to: .woken, [.resume, .startTimer(Self.wakeTime)])
-        case (.suspended, .entered): return move(to: .foreground, [.resume])
-        case (.leaving, .told), (.leaving, .left), (.woken, .left), (.woken, .asksForTime), (.suspended, .left),
-            (.suspended, .asksForTime), (.suspended, .timeIsUp):
+        case (.suspended, .told):
+            return move(to: .woken(hasTask: false), [.resume, .startTimer(Self.wakeTime)])
+        case (.foreground, .entered), (.foreground, .told), (.foreground, .timeIsUp), (.leaving, .told),
+            (.leaving, .left), (.woken, .left), (.finishing, .told), (.finishing, .left),
+            (.finishing, .asksForTime(true)), (.suspended, .left), (.suspended, .asksForTime), (.suspended, .timeIsUp):
             return []
         }
+    }
+
+    /// Its own time is over. The task has the rest of its own.
+    private mutating func finish(after time: Duration) -> [Action] {
+        move(to: .finishing, [.startTimer(Self.extendedGrace - time)])
     }
 
     private mutating func move(to state: State, _ actions: [Action]) -> [Action] {

@@ -64,7 +64,8 @@ extension ScanRequest {
 }
 
 extension Event {
-    /// Whether an app that sleeps can be woken to hear of it. That there is room again is no news (behaviours 9.5, 9.6).
+    /// Whether an app that sleeps can be woken to hear of it. That there is room again is news only to an app that had none and is called
+    /// back for that (behaviours 5.13, 7.43, 9.5, 9.6).
     var isNews: Bool {
         switch self {
         case .central(.peer(_, .writeCreditsReturned)), .central(.peer(_, .maximumWriteLengthChanged)): false

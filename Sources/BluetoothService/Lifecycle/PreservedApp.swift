@@ -60,6 +60,8 @@ final class PreservedApp {
     var onEnd: (() -> Void)?
     private(set) var managers: [Kept] = []
     private var heir = Heir.none
+    /// Whether it would have been launched, had the device been unlocked.
+    private var waitsForUnlocking = false
     /// Before this it is not launched: a process that had the app under another service may be about to come to this one.
     private let launchesFrom: Instant
     private unowned let system: BluetoothSystem
@@ -175,9 +177,17 @@ final class PreservedApp {
         system.loop.schedule(at: time) { [weak self] in self?.launch() }
     }
 
+    /// The device was unlocked for the first time after its start: what was to be launched is (behaviour 10.24).
+    func deviceWasUnlocked() {
+        guard waitsForUnlocking else { return }
+        waitsForUnlocking = false
+        launch()
+    }
+
     /// Launches the app, unless a process of it is there or on its way.
     private func launch() {
         guard !managers.isEmpty, case .none = heir else { return }
+        guard !system.isLocked else { return waitsForUnlocking = true }
         let hasProcess = system.runningApps.contains { $0.identity == identity }
         guard !hasProcess, let launcher = system.launcher else { return waitForEvent() }
         heir = .launched(startPatience())

@@ -40,14 +40,20 @@ final class Attachment {
     func knows(_ handle: AttributeHandle) -> Bool { known.contains(handle) }
 
     /// Tells the manager; after the end nothing (behaviour 3.13).
-    func emit(_ event: PeerEvent) {
-        if isLive { manager.tell(.central(.peer(peer, event)), on: loop) }
+    func emit(_ event: PeerEvent, isAwaited: Bool = false) {
+        if isLive { manager.tell(.central(.peer(peer, event)), on: loop, isAwaited: isAwaited) }
     }
+
+    /// The manager has sent a write without response, for which it had a credit.
+    func spendWriteCredit() { writeCredits.spend() }
 
     /// The service is done with a write without response, and so many of the manager wait still.
     func returnWriteCredit(waiting: Int) {
         guard writeCredits.add(1, waiting: waiting) else { return }
-        loop.execute { [self] in emit(.writeCreditsReturned(writeCredits.take())) }
+        loop.execute { [self] in
+            let (count, isAwaited) = writeCredits.take()
+            emit(.writeCreditsReturned(count), isAwaited: isAwaited)
+        }
     }
 
     /// The manager is no longer connected.

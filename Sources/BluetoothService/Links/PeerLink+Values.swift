@@ -56,6 +56,7 @@ extension PeerLink {
 
     /// Queues a write without response (behaviours 5.11 to 5.13).
     func writeWithoutResponse(_ value: PacketBuffer, to handle: AttributeHandle, for user: Attachment) {
+        user.spendWriteCredit()
         guard let characteristic = database.characteristic(at: handle),
             characteristic.properties.contains(.writeWithoutResponse)
         else {

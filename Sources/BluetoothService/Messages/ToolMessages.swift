@@ -46,6 +46,8 @@ public enum AppVerb: UInt8, Hashable, Sendable, CaseIterable {
     case forceQuit
     /// Forgets whether it may use Bluetooth.
     case resetPermission
+    /// Denies it Bluetooth in the settings, which ends a managed app that runs (behaviour 1.27).
+    case revokePermission
 }
 
 /// What the service says to a tool.

@@ -93,7 +93,7 @@ final class PeripheralSession: ManagerSession {
         stopAdvertising()
         for request in requests.removeAll() { request.refuse(.unlikelyError) }
         updates.removeAll()
-        _ = credits.take()
+        credits.reset()
         removeAllServices()
         channels.unpublishAll()
     }
@@ -105,7 +105,10 @@ final class PeripheralSession: ManagerSession {
         guard state == .poweredOn else {
             system.misuse("\(request) can only be asked for while the manager is powered on", by: manager.subject)
             // The app sent it when there was power, and the credit is its own (behaviour 7.43).
-            if case .updateValue = request { returnCredits(1) }
+            if case .updateValue = request {
+                credits.spend()
+                returnCredits(1)
+            }
             return
         }
         switch request {
@@ -202,7 +205,7 @@ final class PeripheralSession: ManagerSession {
             return emit(.advertisingStarted(error, number: request.number))
         }
         let way = manager.life.rules.advertising
-        let mayStart = system.configuration.version.startsAdvertisingInBackground
+        let mayStart = system.configuration.mayStartAdvertisingInBackground
         // What goes on waits for the foreground where it has to, as that of an app that was left (behaviours 7.24, 10.15).
         guard isResuming || way == .whole || way == .hidden && mayStart else {
             return emit(.advertisingStarted(.startedInBackground, number: request.number))
@@ -322,7 +325,7 @@ final class PeripheralSession: ManagerSession {
     /// The process is gone, with what it had queued; what it was asked the next one is asked.
     func forgetProcess() {
         updates.removeAll()
-        _ = credits.take()
+        credits.reset()
         releasing.removeAll()
         watchesCentrals = false
         channels.unpublishAll()
@@ -351,8 +354,10 @@ final class PeripheralSession: ManagerSession {
         }
         guard let handle = handles[characteristic] else {
             system.misuse("an update was sent for a characteristic that is not published", by: manager.subject)
+            credits.spend()
             return returnCredits(1)
         }
+        credits.spend()
         updates.append(Update(handle: handle, value: value, centrals: centrals))
         pump()
     }
@@ -375,8 +380,9 @@ final class PeripheralSession: ManagerSession {
     }
 
     private func tellCredits() {
-        let count = credits.take()
-        if count > 0 { emit(.updateCreditsReturned(count)) }
+        let (count, isAwaited) = credits.take()
+        guard count > 0 else { return }
+        manager.tell(.peripheral(.updateCreditsReturned(count)), on: system.loop, isAwaited: isAwaited)
     }
 }
 

@@ -13,10 +13,17 @@ package enum RadioTimes {
     private static let slot = Duration.microseconds(625)
 
     /// While any app scans, one time of listening begins so long after the other; and how long it listens.
-    package static var scan: (interval: Duration, window: Duration) {
-        let settings = ScanSettings.attentive
-        return (slot * Int(settings.interval), slot * Int(settings.window))
+    package static var scan: (interval: Duration, window: Duration) { times(of: .attentive) }
+
+    /// The same while all apps that scan are in the background.
+    package static var backgroundScan: (interval: Duration, window: Duration) { times(of: .background) }
+
+    private static func times(of settings: ScanSettings) -> (interval: Duration, window: Duration) {
+        (slot * Int(settings.interval), slot * Int(settings.window))
     }
+
+    /// From one advertisement to the next while all apps that advertise are in the background.
+    package static var backgroundAdvertising: Duration { slot * Int(AdvertisingTempo.background.fast.upperBound) }
 
     /// From one advertisement to the next at first, and later.
     package static var advertising: (first: Duration, later: Duration) {

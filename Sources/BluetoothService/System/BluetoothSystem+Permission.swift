@@ -21,6 +21,15 @@ extension BluetoothSystem {
         tellStates()
     }
 
+    /// The person changes in the settings what an app may do: a managed app that runs is ended with that, and what it has preserved stays
+    /// (behaviour 1.27).
+    package func changePermission(_ new: AppPermission, for app: String) {
+        for running in runningApps where running.identity.name == app && running.declaration.isManaged {
+            if permission(of: running.identity) != new { running.happened(.ended(.removedFromMemory)) }
+        }
+        setPermission(new, for: app)
+    }
+
     /// Asks the person, once for each app, before it uses Bluetooth for the first time (behaviour 1.18).
     func askPermission(for app: App) {
         let name = app.identity.name

@@ -47,6 +47,10 @@ package final class BluetoothSystem {
     package var permissionRule: ((AppIdentity) -> AppPermission?)? {
         didSet { tellStates() }
     }
+    /// Whether the device was started and not unlocked yet: no app is launched for what it has preserved (behaviour 10.24).
+    package var isLocked = false {
+        didSet { if !isLocked { for app in preservedApps { app.deviceWasUnlocked() } } }
+    }
     /// Those who are told what happens. The log is one of them.
     package let observers: Observers
 
@@ -94,6 +98,7 @@ package final class BluetoothSystem {
     /// What controllers turned out not to be trusted with.
     let controllerMemory = ControllerMemory()
     var power = PowerMachine()
+    private var airplaneMode = AirplaneMode()
     var lookAgain: ScheduledTask?
     /// What is done about a controller that fails.
     var recovery = RecoveryLadder()
@@ -200,6 +205,16 @@ package final class BluetoothSystem {
 
     /// The user's switch for Bluetooth (behaviours 1.9 to 1.14, 10.15, 10.16).
     package func setPower(_ isOn: Bool, by powerSwitch: PowerSwitch = .settings) {
+        airplaneMode.bluetoothWasSwitched(isOn)
+        switchPower(isOn, by: powerSwitch)
+    }
+
+    /// The user's switch for all radios: where it takes Bluetooth with it, that is as switched off in the settings (behaviours 10.15, 10.23).
+    package func setAirplaneMode(_ isOn: Bool) {
+        if let isOn = airplaneMode.set(isOn, hasPower: power.isSwitchedOn) { switchPower(isOn, by: .settings) }
+    }
+
+    private func switchPower(_ isOn: Bool, by powerSwitch: PowerSwitch) {
         let isKept = powerSwitch == .controlCentre && configuration.version.preservesAcrossSwitches
         if !isOn, !isKept { discardPreserved() }
         handle(.switched(isOn: isOn))
@@ -212,9 +227,11 @@ package final class BluetoothSystem {
     package func openApp(
         _ identity: AppIdentity,
         declaring declaration: AppDeclaration = .unmanaged,
-        inBackground: Bool = false
+        inBackground: Bool = false,
+        launchedFor managers: RestoreIdentifiers = .ofThisLaunch
     ) -> InProcessConnection {
-        InProcessConnection(makeApp(identity, declaring: declaration, inBackground: inBackground), loop: loop)
+        let app = makeApp(identity, declaring: declaration, inBackground: inBackground)
+        return InProcessConnection(app, launchedFor: managers, loop: loop)
     }
 
     /// Lets in an app whose process is elsewhere. It stays until its life is told that the process has ended.

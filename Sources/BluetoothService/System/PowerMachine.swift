@@ -64,6 +64,9 @@ struct PowerMachine {
 
     private(set) var phase = Phase.idle
 
+    /// Whether the person has not switched it off.
+    var isSwitchedOn: Bool { if case .off = phase { false } else { true } }
+
     mutating func handle(_ event: Event) -> [Action] {
         switch (phase, event) {
         case (.idle, .start): return attach(attempts: 1, [.open])

@@ -37,6 +37,8 @@ package struct SystemConfiguration: Sendable {
     package var demandsAuthenticatedCentrals = true
     /// Whether peers that ask for this system's notifications may have them (behaviour 3.19). The system publishes none itself.
     package var sharesNotifications = false
+    /// Whether apps with the mode may start advertising while they are in the background, on all versions (behaviour 7.25).
+    package var startsAdvertisingInBackground = true
     /// Which version's rules hold where they differ.
     package var version = SystemVersion.newest
     /// Whether apps may use Bluetooth of which nothing else was said (behaviour 1.18).
@@ -59,6 +61,11 @@ package struct SystemConfiguration: Sendable {
     package mutating func keep(in directory: String) {
         store = .directory(directory)
         run = HostRun.current
+    }
+
+    /// Whether apps with the mode may start advertising in the background.
+    var mayStartAdvertisingInBackground: Bool {
+        startsAdvertisingInBackground || version.startsAdvertisingInBackground
     }
 
     /// What attributes that require encryption ask of the link.

@@ -34,6 +34,9 @@ extension BluetoothSystem {
         case .resetPermission:
             resetPermission(of: name)
             completion(.success(()))
+        case .revokePermission:
+            changePermission(.denied, for: name)
+            completion(.success(()))
         case .background, .foreground, .suspend: completion(move(verb, name))
         case .terminate: end(name, .removedFromMemory, completion)
         case .forceQuit: end(name, .forceQuit, completion)
@@ -84,7 +87,7 @@ extension AppLife {
             handle(.left)
             // Of an app that wants to finish something the first time is renewed once (behaviour 9.1).
             for _ in 0..<2 where phase == .background { handle(.timeIsUp) }
-        case .launch, .terminate, .forceQuit, .resetPermission: break
+        case .launch, .terminate, .forceQuit, .resetPermission, .revokePermission: break
         }
     }
 }

@@ -32,7 +32,7 @@ final class Attention {
     private static let maximumNotices = 1_000
 
     private let loop: any EventLoop
-    private weak var system: BluetoothSystem?
+    private(set) weak var system: BluetoothSystem?
     /// What the device is called, on other screens too.
     private let name: String
     private var habit = SimulatedPerson.Habit.declines

@@ -1,3 +1,4 @@
+import BluetoothService
 import EventLoops
 
 /// The person who has a ``SimulatedDevice`` in hand: sees its alerts, looks at other devices for a code, and reacts in the
@@ -36,6 +37,22 @@ public final class SimulatedPerson: Sendable {
             $0.permits = answer
             $0.answerQuestions()
         }
+    }
+
+    /// Changes in the settings whether an app may use Bluetooth. iOS ends an app that runs with that, and so does this device with a managed
+    /// one (behaviour 1.27).
+    public func changesPermission(ofApp name: String, to permission: AppPermission) {
+        attention.with { $0.system?.changePermission(permission, for: name) }
+    }
+
+    /// Switches airplane mode. Bluetooth goes off with it, unless the person has switched Bluetooth on beside it before (behaviour 10.23).
+    public func switchesAirplaneMode(_ isOn: Bool) {
+        attention.with { $0.system?.setAirplaneMode(isOn) }
+    }
+
+    /// Unlocks the device, which was restarted with a passcode (behaviour 10.24).
+    public func unlocks() {
+        attention.with { $0.system?.isLocked = false }
     }
 
     /// What the person was asked about apps, the oldest first.

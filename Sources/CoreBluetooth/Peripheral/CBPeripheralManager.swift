@@ -72,8 +72,9 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
 
     /// Whether this manager advertises.
     open var isAdvertising: Bool {
-        // Without power advertising pauses; it goes on by itself afterwards (behaviour 1.14).
-        contents.withLock { $0.isAdvertising } && state == .poweredOn
+        // Without power advertising pauses, and goes on by itself afterwards (behaviour 1.14). One that is restored goes on before the state
+        // is known (behaviour 10.12).
+        contents.withLock { $0.isAdvertising } && (state == .poweredOn || state == .unknown)
     }
 
     /// Whether this app may be a peripheral, as old code asks.

@@ -1,12 +1,18 @@
 import BluetoothService
 
-/// The times that the radio keeps for apps. They hold for all of them together, in the foreground and, since there is no background
-/// here, always (behaviour 15.18).
+/// The times that the radio keeps for apps. They hold for all of them together: those of the foreground while any app that scans or
+/// advertises is there (behaviour 15.18).
 public enum RadioTiming {
     /// While any app scans: from one time of listening to the next.
     public static var scanInterval: Duration { RadioTimes.scan.interval }
     /// While any app scans: how long it listens each time. Of ``scanInterval`` it is the duty cycle, half.
     public static var scanWindow: Duration { RadioTimes.scan.window }
+    /// While all apps that scan are in the background: from one time of listening to the next (behaviour 9.8).
+    public static var backgroundScanInterval: Duration { RadioTimes.backgroundScan.interval }
+    /// While all apps that scan are in the background: how long it listens each time.
+    public static var backgroundScanWindow: Duration { RadioTimes.backgroundScan.window }
+    /// From one advertisement to the next while all apps that advertise are in the background (behaviour 7.24).
+    public static var backgroundAdvertisingInterval: Duration { RadioTimes.backgroundAdvertising }
     /// From one advertisement to the next in the first ``fastAdvertisingPeriod``, besides a lot of up to 10 ms (Core Vol 6 Part B 4.4.2.2).
     public static var advertisingInterval: Duration { RadioTimes.advertising.first }
     /// How long advertising stays at ``advertisingInterval``.

@@ -29,6 +29,9 @@ extension RestoreIdentifiers {
 
 /// What an app delegate is handed on Apple's systems when its app is launched.
 public enum LaunchOptions {
-    /// Those of this process: empty for one that was not launched by the Bluetooth service to hear of something.
-    public static var current: [LaunchOptionsKey: [String]] { RestoreIdentifiers.ofThisLaunch.launchOptions }
+    /// Those of this process, or of the simulated app that the code belongs to: empty for one that was not launched by the Bluetooth
+    /// service to hear of something.
+    public static var current: [LaunchOptionsKey: [String]] {
+        (ServiceLocator.current?.launchedFor ?? .ofThisLaunch).launchOptions
+    }
 }

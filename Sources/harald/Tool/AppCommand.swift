@@ -7,7 +7,7 @@ struct AppCommand: ParsableCommand {
         abstract: "The apps of the Bluetooth service, and their lives.",
         subcommands: [
             List.self, Launch.self, Background.self, Foreground.self, Suspend.self, Terminate.self, ForceQuit.self,
-            ResetPermission.self,
+            ResetPermission.self, RevokePermission.self,
         ]
     )
 
@@ -67,6 +67,14 @@ struct AppCommand: ParsableCommand {
     struct ResetPermission: AppVerbCommand {
         static let configuration = CommandConfiguration(abstract: "Forget whether it may use Bluetooth.")
         static let verb = AppVerb.resetPermission
+        @OptionGroup var options: AppOptions
+    }
+
+    struct RevokePermission: AppVerbCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Deny it Bluetooth as a person does in the settings, which ends a managed app."
+        )
+        static let verb = AppVerb.revokePermission
         @OptionGroup var options: AppOptions
     }
 }

@@ -25,6 +25,34 @@ import Testing
         )
     }
 
+    @Test("behaviour 9.1: a background task that was begun in the foreground counts once the app is left, until it is ended")
+    func aTaskBegunInTheForegroundCounts() {
+        let begun: [AppLifecycle.Event] = [.asksForTime(true), .left]
+        #expect(life(begun + [.timeIsUp]) == (.background, [.startTimer(.seconds(150))]))
+        #expect(life(begun + [.timeIsUp, .timeIsUp]) == (.suspended, [.suspend]))
+        #expect(life([.asksForTime(true), .asksForTime(false), .left, .timeIsUp]) == (.suspended, [.suspend]))
+        // Who comes back has it still.
+        for back: [AppLifecycle.Event] in [[.entered], [.timeIsUp, .entered]] {
+            #expect(life(begun + back + [.left, .timeIsUp]) == (.background, [.startTimer(.seconds(150))]))
+        }
+        // What had to sleep in spite of it has to ask anew.
+        #expect(life(begun + [.timeIsUp, .timeIsUp, .entered, .left, .timeIsUp]) == (.suspended, [.suspend]))
+    }
+
+    @Test("behaviours 9.1, 9.7: a background task of an app that was woken gives it three minutes from its last event on")
+    func aTaskOfAWokenAppCounts() {
+        let woken: [AppLifecycle.Event] = [.left, .timeIsUp, .told, .asksForTime(true)]
+        #expect(life(woken) == (.background, []))
+        #expect(life(woken + [.timeIsUp]) == (.background, [.startTimer(.seconds(170))]))
+        #expect(life(woken + [.told, .timeIsUp]) == (.background, [.startTimer(.seconds(170))]))
+        #expect(life(woken + [.timeIsUp, .told]) == (.background, []))
+        #expect(life(woken + [.timeIsUp, .asksForTime(true)]) == (.background, []))
+        #expect(life(woken + [.timeIsUp, .asksForTime(false)]) == (.suspended, [.endTimer, .suspend]))
+        #expect(life(woken + [.timeIsUp, .timeIsUp]) == (.suspended, [.suspend]))
+        #expect(life(woken + [.asksForTime(false), .timeIsUp]) == (.suspended, [.suspend]))
+        #expect(life([.asksForTime(true), .timeIsUp], inBackground: true).0 == .background)
+    }
+
     @Test("behaviour 9.7: who is woken has ten seconds, which what comes meanwhile renews")
     func whoIsWokenHasTenSeconds() {
         let asleep: [AppLifecycle.Event] = [.left, .timeIsUp]
@@ -63,6 +91,7 @@ import Testing
         }
         for event: AppLifecycle.Event in [.left, .timeIsUp, .asksForTime(true), .asksForTime(false)] {
             #expect(life([.left, .timeIsUp, event]) == (.suspended, []))
+            #expect(life([.left, .timeIsUp, event, .told, .timeIsUp]) == (.suspended, [.suspend]))
         }
         #expect(life([.left, .left]) == (.background, []))
     }

@@ -74,6 +74,49 @@ import Testing
         #expect(apps.centralApp.phase == .suspended)
     }
 
+    @Test("behaviours 5.13, 9.5, 9.7: room for writes wakes an app that had none, and keeps it awake as long as it writes")
+    func roomForWritesKeepsTheAppAwake() throws {
+        let apps = LivingApps(central: .central)
+        try apps.subscribe()
+        let handle = try #require(try apps.central.explore(apps.peer)[Example.controlPoint])
+        apps.centralApp.fallAsleep(in: apps.world)
+        apps.measure([1])
+        var (room, sent) = (ServiceLimits.writesWithoutResponse, 0)
+        for _ in 0..<120 {
+            while room > 0 {
+                apps.central.send(.writeWithoutResponse(peer: apps.peer, characteristic: handle, value: [7]))
+                (room, sent) = (room - 1, sent + 1)
+            }
+            apps.world.run(.milliseconds(500))
+            room += apps.central.take().compactMap(\.writeCredits).reduce(0, +)
+        }
+        #expect(apps.centralApp.phase == .background && sent == 121 * ServiceLimits.writesWithoutResponse - room)
+        // With room left it is not called back, and sleeps.
+        apps.world.run(.seconds(5))
+        apps.central.send(.writeWithoutResponse(peer: apps.peer, characteristic: handle, value: [7]))
+        apps.world.run(.seconds(5))
+        #expect(apps.centralApp.phase == .suspended)
+    }
+
+    @Test("behaviours 5.13, 9.5: an app that fell asleep without room is woken by it, and one with room is not", arguments: [0, 1])
+    func roomWakesWhoHadNone(left: Int) throws {
+        let apps = LivingApps(central: .central)
+        try apps.subscribe()
+        let handle = try #require(try apps.central.explore(apps.peer)[Example.controlPoint])
+        var room = ServiceLimits.writesWithoutResponse
+        for _ in 0..<1_000 where room > left {
+            apps.central.send(.writeWithoutResponse(peer: apps.peer, characteristic: handle, value: [7]))
+            apps.world.run(.zero)
+            room += apps.central.take().compactMap(\.writeCredits).reduce(0, +) - 1
+        }
+        #expect(room == left)
+        apps.centralApp.happened(.left)
+        apps.centralApp.happened(.timeIsUp)
+        #expect(apps.centralApp.phase == .suspended)
+        apps.world.run(.seconds(2))
+        #expect(apps.centralApp.phase == (left == 0 ? .background : .suspended))
+    }
+
     @Test("behaviour 9.5: a connection, its end and the radio's state wake the app")
     func connectionsAndStatesWakeTheApp() throws {
         let apps = LivingApps(central: .central)

@@ -2,6 +2,7 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import GAP
+import HCI
 import ServiceMessages
 import Testing
 
@@ -70,18 +71,45 @@ import Testing
     }
 
     @Test(
-        "behaviour 7.25: nothing new is advertised from the background, unless the system is one of before",
-        arguments: [false, true]
+        "behaviour 7.25: advertising may be started in the background, unless the device refuses that from version 14 on",
+        arguments: [(13, true), (13, false), (14, true), (14, false), (26, true)]
     )
-    func nothingNewFromTheBackground(isOld: Bool) throws {
-        let apps = LivingApps(sensor: .peripheral) { $0.version = isOld ? 13 : 14 }
+    func advertisingStartedInTheBackground(version: Int, isAllowed: Bool) throws {
+        let apps = LivingApps(sensor: .peripheral) {
+            $0.version = SystemVersion(integerLiteral: version)
+            $0.startsAdvertisingInBackground = isAllowed
+        }
+        let starts = isAllowed || version < 14
         apps.sensorApp.happened(.left)
         let request = Request.startAdvertising(AdvertisingRequest(localName: "Strap", services: [Example.service]))
         let error = try apps.sensor.ask(request, "advertisingStarted", \.advertisingStarted)
-        #expect((error == nil) == isOld)
+        #expect((error == nil) == starts)
         apps.world.run(.seconds(1))
-        #expect(apps.strap.controller.isAdvertising == isOld)
-        if isOld { #expect(try #require(advertised(by: apps.strap)).data.serviceUUIDs.isEmpty) }
+        #expect(apps.strap.controller.isAdvertising == starts)
+        if starts { #expect(try #require(advertised(by: apps.strap)).data.serviceUUIDs.isEmpty) }
+    }
+
+    @Test("behaviour 7.24: without the mode an app cannot start advertising in the background")
+    func withoutTheModeNothingIsStarted() throws {
+        let apps = LivingApps()
+        apps.sensorApp.happened(.left)
+        let request = Request.startAdvertising(AdvertisingRequest(localName: "Strap", services: [Example.service]))
+        #expect(try apps.sensor.ask(request, "advertisingStarted", \.advertisingStarted) != nil)
+    }
+
+    @Test("behaviours 1.4, 1.13, 7.25: an app in the background whose service was gone publishes and advertises anew")
+    func afterResettingTheAppAdvertisesAnew() throws {
+        let apps = LivingApps(sensor: .peripheral)
+        try apps.sensor.publish()
+        apps.sensorApp.fallAsleep(in: apps.world)
+        apps.strap.controller.transport.send(HCIPacket(HardwareError(code: 1)))
+        apps.world.run(.seconds(5))
+        let states = apps.sensor.take()
+        #expect(states.contains(.stateChanged(.resetting)) && states.last == .stateChanged(.poweredOn))
+        #expect(apps.sensorApp.phase == .background)
+        try apps.sensor.publish()
+        apps.world.run(.seconds(1))
+        #expect(OverflowArea(in: try #require(advertised(by: apps.strap)).data) == OverflowArea([Example.service]))
     }
 
     @Test(
@@ -137,7 +165,24 @@ import Testing
         #expect(apps.sensorApp.phase == .suspended)
     }
 
-    @Test("behaviour 9.6: room for updates wakes nobody, and is there when the app is back")
+    @Test("behaviours 7.43, 9.6: room for updates wakes an app that had none")
+    func roomWakesWhoHadNone() throws {
+        let apps = LivingApps(sensor: .peripheral)
+        try apps.subscribe()
+        var room = ServiceLimits.valueUpdates
+        for _ in 0..<1_000 where room > 0 {
+            apps.sensor.send(.updateValue(characteristic: Example.measurementID, value: [7], centrals: nil))
+            apps.world.run(.zero)
+            room += apps.sensor.take().compactMap(\.updateCredits).reduce(0, +) - 1
+        }
+        #expect(room == 0)
+        apps.sensorApp.happened(.left)
+        apps.sensorApp.happened(.timeIsUp)
+        apps.world.run(.seconds(1))
+        #expect(apps.sensorApp.phase == .background && apps.sensor.take().contains { $0.updateCredits != nil })
+    }
+
+    @Test("behaviour 9.6: room for updates is no news to an app that has room, and is there when the app is back")
     func roomWakesNobody() throws {
         let apps = LivingApps(sensor: .peripheral)
         try apps.subscribe()

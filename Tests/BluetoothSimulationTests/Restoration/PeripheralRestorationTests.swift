@@ -70,7 +70,7 @@ import Testing
     }
 
     private static let restored = [
-        "launched for [\"peripheral sensor\"]", "restores in state 0, advertises Belt [Heart Rate]",
+        "launched for [\"peripheral sensor\"]", "restores in state 0, advertises Belt [Heart Rate] true",
         "restored 2A37, 0 subscribed", "restored 2A39, 0 subscribed",
         "state 5, advertising true",
     ]
@@ -106,7 +106,7 @@ import Testing
         #expect(
             world.sensed.take() == [
                 "launched by the person, with [\"peripheral sensor\"]",
-                "restores in state 0, advertises Belt [Heart Rate]",
+                "restores in state 0, advertises Belt [Heart Rate] true",
                 "restored 2A37, 1 subscribed", "restored 2A39, 0 subscribed",
                 "state 5, advertising true",
             ]

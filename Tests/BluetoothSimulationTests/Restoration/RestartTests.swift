@@ -58,7 +58,7 @@ import Testing
         world.lookAnew()
         #expect(
             world.sensed.take() == [
-                "launched for [\"peripheral sensor\"]", "restores in state 0, advertises Belt [Heart Rate]",
+                "launched for [\"peripheral sensor\"]", "restores in state 0, advertises Belt [Heart Rate] true",
                 "restored 2A37, 0 subscribed", "restored 2A39, 0 subscribed", "state 5, advertising true",
                 "subscribed to 2A37",
             ]

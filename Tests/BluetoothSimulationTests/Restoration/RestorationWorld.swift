@@ -167,7 +167,9 @@ final class Sensor: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
         let advertised = dict[CBPeripheralManagerRestoredStateAdvertisementDataKey] as? [String: Any]
         let name = advertised?[CBAdvertisementDataLocalNameKey] as? String ?? "-"
         let uuids = advertised?[CBAdvertisementDataServiceUUIDsKey] as? [CBUUID] ?? []
-        journal.note("restores in state \(peripheral.state.rawValue), advertises \(name) \(uuids)")
+        journal.note(
+            "restores in state \(peripheral.state.rawValue), advertises \(name) \(uuids) \(peripheral.isAdvertising)"
+        )
         for characteristic in services.flatMap({ $0.characteristics ?? [] }).compactMap({
             $0 as? CBMutableCharacteristic
         }) {

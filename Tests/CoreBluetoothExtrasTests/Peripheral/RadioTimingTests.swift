@@ -24,6 +24,9 @@ import Testing
     func times() {
         #expect(RadioTiming.scanInterval == .milliseconds(60) && RadioTiming.scanWindow == .milliseconds(30))
         #expect(RadioTiming.advertisingInterval == .milliseconds(20))
+        #expect(RadioTiming.backgroundScanInterval == .milliseconds(1_280))
+        #expect(RadioTiming.backgroundScanWindow == .microseconds(11_250))
+        #expect(RadioTiming.backgroundAdvertisingInterval == .microseconds(417_500))
         #expect(RadioTiming.laterAdvertisingInterval == .microseconds(152_500))
         #expect(RadioTiming.connectionInterval == .milliseconds(30))
         let world = PeripheralWorld()

@@ -1,0 +1,29 @@
+import Testing
+
+@testable import BluetoothService
+
+/// The machine of airplane mode alone.
+@Suite struct AirplaneModeTests {
+    @Test("behaviour 10.23: it takes Bluetooth with it, and gives back what it took")
+    func itTakesBluetoothWithIt() {
+        var mode = AirplaneMode()
+        let steps = [mode.set(true, hasPower: true), mode.set(true, hasPower: false), mode.set(false, hasPower: false)]
+        #expect(steps == [false, nil, true])
+        let off = [mode.set(true, hasPower: false), mode.set(false, hasPower: false)]
+        #expect(off == [nil, nil])
+    }
+
+    @Test("behaviour 10.23: what the person does to Bluetooth beside it is remembered")
+    func whatThePersonDoesIsRemembered() {
+        var mode = AirplaneMode()
+        mode.bluetoothWasSwitched(true)
+        #expect(!mode.leavesBluetooth)
+        _ = mode.set(true, hasPower: true)
+        mode.bluetoothWasSwitched(true)
+        let kept = [mode.set(false, hasPower: true), mode.set(true, hasPower: true)]
+        #expect(kept == [nil, nil] && mode.leavesBluetooth)
+        mode.bluetoothWasSwitched(false)
+        let gone = [mode.set(false, hasPower: false), mode.set(true, hasPower: true)]
+        #expect(gone == [nil, false])
+    }
+}

@@ -1,0 +1,136 @@
+import BluetoothService
+import BluetoothSimulation
+import CoreBluetooth
+import CoreBluetoothExtras
+import EventLoops
+import Foundation
+import Radio
+import Testing
+
+/// What a person does to a device beside its switch for Bluetooth.
+@Suite struct SettingsTests {
+    private static let launched = [
+        "launched for [\"central collector\"]", "restores in state 0", "restored Belt, state 1", "state 5", "connected",
+        "notifying true",
+    ]
+
+    @Test("behaviours 10.15, 10.24: after a restart apps are launched once the device was unlocked, for what came before too")
+    func afterARestartTheDeviceIsUnlocked() {
+        let world = RestorationWorld()
+        world.collect()
+        world.phone.restart(isLocked: true)
+        world.world.run(for: .seconds(60))
+        #expect(world.collected.take().isEmpty)
+        world.phone.person.unlocks()
+        world.world.run(for: .seconds(5))
+        let lines = world.collected.take()
+        #expect(lines.first == Self.launched.first && lines.contains("connected") && lines.last == "notifying true")
+        world.measure(61)
+        #expect(world.collected.take() == ["value [0, 61]"])
+    }
+
+    @Test("behaviour 10.24: unlocking launches no app that has nothing to hear of, and the person may open one before")
+    func unlockingAloneLaunchesNothing() {
+        let world = RestorationWorld()
+        world.collect()
+        world.belt.move(to: .init(x: 5_000))
+        world.phone.restart(isLocked: true)
+        world.world.run(for: .seconds(60))
+        world.phone.person.unlocks()
+        world.world.run(for: .seconds(60))
+        #expect(world.collected.take().isEmpty)
+        world.phone.open("collector")
+        world.world.run(for: .seconds(1))
+        #expect(world.collected.take().first == "launched by the person, with [\"central collector\"]")
+    }
+
+    @Test("behaviours 10.15, 10.16, 10.23: airplane mode switches Bluetooth off as the settings do")
+    func airplaneModeSwitchesBluetoothOff() {
+        let world = RestorationWorld()
+        world.collect()
+        world.phone.person.switchesAirplaneMode(true)
+        world.world.run(for: .seconds(5))
+        #expect(world.collected.take() == ["state 4"])
+        world.phone.person.switchesAirplaneMode(false)
+        world.world.run(for: .seconds(5))
+        #expect(world.collected.take() == ["state 5", "connected", "notifying true"])
+        world.collector.crash()
+        world.phone.person.switchesAirplaneMode(true)
+        world.world.run(for: .seconds(5))
+        world.phone.person.switchesAirplaneMode(false)
+        world.world.run(for: .seconds(60))
+        #expect(world.collected.take().isEmpty)
+    }
+
+    @Test("behaviours 10.15, 10.23: airplane mode beside which Bluetooth was switched on leaves it alone, and apps come back")
+    func airplaneModeLeavesBluetoothAlone() {
+        let world = RestorationWorld()
+        world.collect()
+        let person = world.phone.person
+        person.switchesAirplaneMode(true)
+        world.phone.setPower(true)
+        person.switchesAirplaneMode(false)
+        world.world.run(for: .seconds(10))
+        _ = world.collected.take()
+        world.collector.crash()
+        person.switchesAirplaneMode(true)
+        world.world.run(for: .seconds(10))
+        world.measure(61)
+        let lines = world.collected.take()
+        #expect(lines.first == Self.launched.first && lines.last == "value [0, 61]")
+        person.switchesAirplaneMode(false)
+        world.world.run(for: .seconds(1))
+        #expect(world.collected.take().isEmpty)
+        // Switched off beside it, Bluetooth goes with it from then on.
+        person.switchesAirplaneMode(true)
+        world.phone.setPower(false)
+        person.switchesAirplaneMode(false)
+        world.world.run(for: .seconds(1))
+        #expect(world.collected.take() == ["state 4"])
+        world.phone.setPower(true)
+        world.world.run(for: .seconds(5))
+        #expect(world.collected.take().first == "state 5")
+        person.switchesAirplaneMode(true)
+        world.world.run(for: .seconds(1))
+        #expect(world.collected.take().last == "state 4")
+    }
+
+    @Test("behaviour 1.27: an app whose permission the person changes in the settings is ended, and sees it when it is opened")
+    func aPermissionIsRevoked() {
+        let world = RestorationWorld()
+        world.collect()
+        world.phone.person.changesPermission(ofApp: "collector", to: .denied)
+        #expect(world.collector.phase == .notRunning(.removedFromMemory))
+        world.measure(61)
+        world.world.run(for: .seconds(60))
+        #expect(world.collected.take().isEmpty && world.sensed.take() == ["unsubscribed from 2A37"])
+        world.phone.open("collector")
+        world.world.run(for: .seconds(1))
+        #expect(world.collected.take().last == "state 3")
+        // The same again changes nothing.
+        world.phone.person.changesPermission(ofApp: "collector", to: .denied)
+        #expect(world.collector.phase == .foreground)
+        world.phone.person.changesPermission(ofApp: "collector", to: .allowedAlways)
+        #expect(world.collector.phase == .notRunning(.removedFromMemory))
+        world.phone.open("collector")
+        world.world.run(for: .seconds(5))
+        #expect(world.collected.take().contains("state 5"))
+    }
+
+    @Test("behaviour 10.6: a simulated app finds its launch options, and has none when the person opens it")
+    func launchOptionsOfASimulatedApp() {
+        let world = RestorationWorld()
+        let (told, declaration) = (Journal(), AppDeclaration(backgroundModes: .central))
+        world.phone.install("collector", declaring: declaration) { _, _ in
+            told.note("\(LaunchOptions.current.map { "\($0.key.rawValue) \($0.value)" })")
+            return Collector(Journal())
+        }
+        world.phone.open("collector")
+        world.world.run(for: .seconds(5))
+        #expect(told.take() == ["[]"])
+        world.collector.crash()
+        world.measure(61)
+        #expect(told.take() == ["[\"UIApplicationLaunchOptionsBluetoothCentralsKey [\\\"collector\\\"]\"]"])
+        #expect(LaunchOptions.current.isEmpty)
+    }
+}
