@@ -243,7 +243,8 @@ let package = Package(
         tests(
             "BluetoothSimulation",
             [
-                "ATT", "BluetoothService", "BluetoothTypes", "Security", "Bonds", "CoreBluetooth", "EventLoops", "GAP",
+                "ATT", "BluetoothService", "BluetoothTypes", "Security", "Bonds", "CoreBluetooth",
+                "CoreBluetoothExtras", "EventLoops", "GAP",
                 "GATT",
                 "HCI", "HCIHost", "Privacy",
                 "Radio", "SMP", "harald",
