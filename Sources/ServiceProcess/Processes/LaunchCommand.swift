@@ -27,8 +27,8 @@ struct LaunchCommand: Hashable {
             return
         }
         program = Self.systemdRun
+        // systemd-run waits for the unit to end, which tells the service that the app has ended.
         arguments =
-            // It waits for the end of the unit, by which the service learns of the end of the app.
             ["--user", "--quiet", "--collect", "--wait", "--unit=\(Self.unit(of: app))"]
             + variables.sorted { $0.key < $1.key }.map { "--setenv=\($0.key)=\($0.value)" } + ["--"] + command
         self.environment = own

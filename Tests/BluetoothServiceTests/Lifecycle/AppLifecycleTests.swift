@@ -25,7 +25,9 @@ import Testing
         )
     }
 
-    @Test("behaviour 9.1: a background task that was begun in the foreground counts once the app is left, until it is ended")
+    @Test(
+        "behaviour 9.1: a background task that was begun in the foreground counts once the app is left, until it is ended"
+    )
     func aTaskBegunInTheForegroundCounts() {
         let begun: [AppLifecycle.Event] = [.asksForTime(true), .left]
         #expect(life(begun + [.timeIsUp]) == (.background, [.startTimer(.seconds(150))]))
@@ -39,7 +41,9 @@ import Testing
         #expect(life(begun + [.timeIsUp, .timeIsUp, .entered, .left, .timeIsUp]) == (.suspended, [.suspend]))
     }
 
-    @Test("behaviours 9.1, 9.7: a background task of an app that was woken gives it three minutes from its last event on")
+    @Test(
+        "behaviours 9.1, 9.7: a background task of an app that was woken gives it three minutes from its last event on"
+    )
     func aTaskOfAWokenAppCounts() {
         let woken: [AppLifecycle.Event] = [.left, .timeIsUp, .told, .asksForTime(true)]
         #expect(life(woken) == (.background, []))

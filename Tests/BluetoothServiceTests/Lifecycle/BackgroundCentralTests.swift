@@ -74,7 +74,9 @@ import Testing
         #expect(apps.centralApp.phase == .suspended)
     }
 
-    @Test("behaviours 5.13, 9.5, 9.7: room for writes wakes an app that had none, and keeps it awake as long as it writes")
+    @Test(
+        "behaviours 5.13, 9.5, 9.7: room for writes wakes an app that had none, and keeps it awake as long as it writes"
+    )
     func roomForWritesKeepsTheAppAwake() throws {
         let apps = LivingApps(central: .central)
         try apps.subscribe()
@@ -98,7 +100,10 @@ import Testing
         #expect(apps.centralApp.phase == .suspended)
     }
 
-    @Test("behaviours 5.13, 9.5: an app that fell asleep without room is woken by it, and one with room is not", arguments: [0, 1])
+    @Test(
+        "behaviours 5.13, 9.5: an app that fell asleep without room is woken by it, and one with room is not",
+        arguments: [0, 1]
+    )
     func roomWakesWhoHadNone(left: Int) throws {
         let apps = LivingApps(central: .central)
         try apps.subscribe()

@@ -14,7 +14,9 @@ import Testing
         "notifying true",
     ]
 
-    @Test("behaviours 10.15, 10.24: after a restart apps are launched once the device was unlocked, for what came before too")
+    @Test(
+        "behaviours 10.15, 10.24: after a restart apps are launched once the device was unlocked, for what came before too"
+    )
     func afterARestartTheDeviceIsUnlocked() {
         let world = RestorationWorld()
         world.collect()
@@ -62,7 +64,9 @@ import Testing
         #expect(world.collected.take().isEmpty)
     }
 
-    @Test("behaviours 10.15, 10.23: airplane mode beside which Bluetooth was switched on leaves it alone, and apps come back")
+    @Test(
+        "behaviours 10.15, 10.23: airplane mode beside which Bluetooth was switched on leaves it alone, and apps come back"
+    )
     func airplaneModeLeavesBluetoothAlone() {
         let world = RestorationWorld()
         world.collect()
@@ -95,7 +99,9 @@ import Testing
         #expect(world.collected.take().last == "state 4")
     }
 
-    @Test("behaviour 1.27: an app whose permission the person changes in the settings is ended, and sees it when it is opened")
+    @Test(
+        "behaviour 1.27: an app whose permission the person changes in the settings is ended, and sees it when it is opened"
+    )
     func aPermissionIsRevoked() {
         let world = RestorationWorld()
         world.collect()
