@@ -37,7 +37,7 @@ public enum ServiceMessage: Hashable, Sendable {
 /// How an app begins.
 public struct Hello: Hashable, Sendable {
     /// The version that this code speaks. Another one is refused: both sides come from one release.
-    public static let version: UInt16 = 5
+    public static let version: UInt16 = 6
 
     /// The version that the app's side speaks.
     public var version = Hello.version
