@@ -10,8 +10,15 @@ import Synchronization
 /// An app's callback runs alone: the loop waits until it has returned, and only then takes up what the callback asked
 /// for, in the order of asking. So the thread on which an app runs does not decide the outcome.
 public final class VirtualEventLoop: EventLoop {
+    /// A struct for the same reason as ``Delivery``.
+    private struct Submission {
+        let run: @Sendable () -> Void
+        /// Whether the thread that has submitted it waits: then it is that thread's work, and not a handler of the loop.
+        let isWaitedFor: Bool
+    }
+
     private struct Shared {
-        var submitted = Deque<@Sendable () -> Void>()
+        var submitted = Deque<Submission>()
         var someoneWaits = false
     }
 
@@ -74,20 +81,21 @@ public final class VirtualEventLoop: EventLoop {
 
     /// Queues `task` for the thread that runs the loop, now or when somebody next does.
     public func submit(_ task: @escaping @Sendable () -> Void) {
-        shared.withLock { post(task, &$0) }
+        shared.withLock { post(Submission(run: task, isWaitedFor: false), &$0) }
     }
 
     /// Runs `task` after all that was submitted before; on this thread when nobody runs the loop.
     public func submitAndWait(_ task: @escaping @Sendable () -> Void) {
         let done = DispatchSemaphore(value: 0)
         let isMine = shared.withLock { shared in
-            post(
-                {
+            let submission = Submission(
+                run: {
                     task()
                     done.signal()
                 },
-                &shared
+                isWaitedFor: true
             )
+            post(submission, &shared)
             if isCurrent { return true }
             shared.someoneWaits = true
             return false
@@ -136,7 +144,7 @@ public final class VirtualEventLoop: EventLoop {
     private func step(limit: Instant) -> Bool {
         if drain() { return true }
         if let task = state.tasks.popNext(dueBy: state.now) {
-            task.run()
+            LoopWatchdog.run(task.run)
             return true
         }
         if !state.deliveries.isEmpty, let delivery = state.deliveries.popFirst() {
@@ -151,8 +159,8 @@ public final class VirtualEventLoop: EventLoop {
         return true
     }
 
-    private func post(_ task: @escaping @Sendable () -> Void, _ shared: inout Shared) {
-        shared.submitted.append(task)
+    private func post(_ submission: Submission, _ shared: inout Shared) {
+        shared.submitted.append(submission)
         hasMail.store(true, ordering: .releasing)
     }
 
@@ -161,12 +169,12 @@ public final class VirtualEventLoop: EventLoop {
     private func drain() -> Bool {
         var ran = false
         while hasMail.load(ordering: .acquiring) {
-            let task = shared.withLock { shared in
+            let submission = shared.withLock { shared in
                 hasMail.store(shared.submitted.count > 1, ordering: .releasing)
                 return shared.submitted.popFirst()
             }
-            guard let task else { return ran }
-            task()
+            guard let submission else { return ran }
+            if submission.isWaitedFor { submission.run() } else { LoopWatchdog.run(submission.run) }
             ran = true
         }
         return ran

@@ -1,0 +1,161 @@
+#if DEBUG
+    import Synchronization
+
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #elseif canImport(Darwin)
+        import Darwin
+    #endif
+
+    /// Finds loop handlers that block their loop, in debug builds.
+    ///
+    /// With `HARALD_WATCHDOG=1` in the environment both kinds of loop measure each task. The measure is the CPU time of the thread, so a busy machine does
+    /// not change it. A task above ``limit`` is named on standard error, and the process exits with status 1 in the end. App callbacks and what
+    /// other threads run on the loop with ``EventLoop/submitAndWait(_:)`` are no handlers of the loop.
+    package enum LoopWatchdog {
+        /// The environment variable that switches the watchdog on.
+        package static let variable = "HARALD_WATCHDOG"
+        /// The CPU time that a task may take.
+        package static let limit = Duration.milliseconds(20)
+
+        /// Handlers that may take longer, by a part of their name, and why.
+        package static let allowances: [(handler: String, reason: String)] = []
+
+        private struct Closure {
+            let run: () -> Void
+        }
+
+        private static let isOn = getenv(variable) != nil
+        private static let offenders = Mutex<Set<String>>([])
+
+        /// Runs a task of a loop.
+        @inline(__always)
+        package static func run(_ task: @escaping () -> Void) {
+            guard isOn else { return task() }
+            measure(task, report)
+        }
+
+        /// Runs a task, and calls `report` with its name and CPU time when that is above ``limit``.
+        package static func measure(_ task: @escaping () -> Void, _ report: (String, Duration) -> Void) {
+            let start = threadTime()
+            task()
+            let time = threadTime() - start
+            guard time > limit else { return }
+            report(name(of: task), time)
+        }
+
+        private static func report(_ handler: String, _ time: Duration) {
+            guard !allowances.contains(where: { handler.contains($0.handler) }) else { return }
+            let isFirst = offenders.withLock { offenders in
+                if offenders.isEmpty { atexit { _exit(1) } }
+                return offenders.insert(handler).inserted
+            }
+            guard isFirst else { return }
+            let text = "error: the loop handler \(handler) took \(time) of CPU time; the limit is \(limit)\n"
+            _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+        }
+
+        private static func threadTime() -> Duration {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+        }
+
+        /// The function of a closure, demangled.
+        static func name(of task: @escaping () -> Void) -> String {
+            // Safe: a closure is the address of a function and its context. Within a struct it is not wrapped.
+            let function = unsafeBitCast(Closure(run: task), to: (function: UInt, context: UInt).self).function
+            return SymbolTable.name(at: function) ?? "at 0x\(String(function, radix: 16))"
+        }
+    }
+
+    /// The symbols of a loaded file, those included that are not exported: closures are none of these.
+    private enum SymbolTable {
+        /// The name of the function at an address; nil where the file has no symbols.
+        static func name(at address: UInt) -> String? {
+            guard let (base, path) = file(at: address) else { return nil }
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { return nil }
+            defer { close(descriptor) }
+            let size = Int(lseek(descriptor, 0, SEEK_END))
+            guard size > 64, let map = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0), map != MAP_FAILED else {
+                return nil
+            }
+            defer { munmap(map, size) }
+            let file = UnsafeRawBufferPointer(start: map, count: size)
+            return symbol(in: file, covering: UInt64(address - base)).map(demangled)
+        }
+
+        /// The file that an address is mapped from, and where it begins (proc_pid_maps(5)).
+        private static func file(at address: UInt) -> (base: UInt, path: String)? {
+            guard let maps = fopen("/proc/self/maps", "re") else { return nil }
+            defer { fclose(maps) }
+            var (base, path) = (UInt(0), "")
+            var line = [CChar](repeating: 0, count: 8_192)
+            while fgets(&line, Int32(line.count), maps) != nil {
+                let text = String(
+                    decoding: line.prefix { $0 != 0 && $0 != 10 }.map(UInt8.init(bitPattern:)),
+                    as: UTF8.self
+                )
+                let fields = text.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
+                let ends = fields.first?.split(separator: "-").compactMap { UInt($0, radix: 16) } ?? []
+                guard fields.count == 6, ends.count == 2 else { continue }
+                let name = fields[5].drop { $0 == " " }
+                if name != path { (base, path) = (ends[0], String(name)) }
+                if ends[0] <= address, address < ends[1] { return (base, path) }
+            }
+            return nil
+        }
+
+        /// Reads an ELF file of 64 bits (elf(5)).
+        private static func symbol(in file: UnsafeRawBufferPointer, covering address: UInt64) -> String? {
+            func read<T: FixedWidthInteger>(_ offset: UInt64, _: T.Type) -> UInt64 {
+                guard offset <= UInt64(file.count - MemoryLayout<T>.size) else { return 0 }
+                return UInt64(file.loadUnaligned(fromByteOffset: Int(offset), as: T.self))
+            }
+            guard file.starts(with: [0x7F, 0x45, 0x4C, 0x46, 2]) else { return nil }
+            let (sections, size) = (read(0x28, UInt64.self), read(0x3A, UInt16.self))
+            for section in 0..<read(0x3C, UInt16.self) {
+                let header = sections + section * size
+                // SHT_SYMTAB; the section of its strings is linked.
+                guard read(header + 4, UInt32.self) == 2 else { continue }
+                let strings = read(sections + read(header + 0x28, UInt32.self) * size + 0x18, UInt64.self)
+                let (start, length) = (read(header + 0x18, UInt64.self), read(header + 0x20, UInt64.self))
+                for symbol in stride(from: start, to: start + length, by: 24) {
+                    let value = read(symbol + 8, UInt64.self)
+                    guard value <= address, address < value + read(symbol + 16, UInt64.self) else { continue }
+                    let name = Int(strings + read(symbol, UInt32.self))
+                    guard name < file.count else { return nil }
+                    return String(decoding: file[name...].prefix { $0 != 0 }, as: UTF8.self)
+                }
+            }
+            return nil
+        }
+
+        private static func demangled(_ name: String) -> String {
+            name.withCString { text in
+                guard let result = demangle(text, UInt(strlen(text)), nil, nil, 0) else { return name }
+                defer { free(result) }
+                return String(cString: result)
+            }
+        }
+    }
+
+    @_silgen_name("swift_demangle")
+    private func demangle(
+        _ name: UnsafePointer<CChar>,
+        _ length: UInt,
+        _ buffer: UnsafeMutablePointer<CChar>?,
+        _ size: UnsafeMutablePointer<UInt>?,
+        _ flags: UInt32
+    ) -> UnsafeMutablePointer<CChar>?
+#else
+    /// Measures nothing outside of debug builds.
+    package enum LoopWatchdog {
+        /// Runs a task of a loop.
+        @inline(__always)
+        package static func run(_ task: () -> Void) { task() }
+    }
+#endif
