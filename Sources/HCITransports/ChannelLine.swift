@@ -115,15 +115,15 @@ package final class ChannelLine: OctetLine {
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             let octets = Array(unwrapInboundIn(data).readableBytesView)
-            line.loop.arrive { if line.isOpen { line.onReceive?(octets) } }
+            line.loop.arrive { [line] in if line.isOpen { line.onReceive?(octets) } }
         }
 
         func errorCaught(context: ChannelHandlerContext, error: any Error) {
-            line.loop.arrive { line.lost(.failed(reason: ChannelLine.reason(of: error))) }
+            line.loop.arrive { [line] in line.lost(.failed(reason: ChannelLine.reason(of: error))) }
         }
 
         func channelInactive(context: ChannelHandlerContext) {
-            line.loop.arrive { line.lost(.closedByPeer) }
+            line.loop.arrive { [line] in line.lost(.closedByPeer) }
         }
     }
 }

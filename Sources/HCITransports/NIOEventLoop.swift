@@ -84,8 +84,10 @@ package final class NIOEventLoop: EventLoops.EventLoop {
     private func takeIn() {
         onLoop()
         inbox.withLock { swap(&$0, &taken) }
-        arrive { for submission in taken { submission.run() } }
-        taken.removeAll(keepingCapacity: taken.count <= Self.keptCapacity)
+        enter { [self] in
+            for submission in taken { LoopWatchdog.run(submission.run) }
+            taken.removeAll(keepingCapacity: taken.count <= Self.keptCapacity)
+        }
     }
 
     /// Runs `task` on the loop's thread and waits for it; at once when this is the loop's thread. On a loop that has been
@@ -93,7 +95,7 @@ package final class NIOEventLoop: EventLoops.EventLoop {
     package func submitAndWait(_ task: @escaping @Sendable () -> Void) {
         if nio.inEventLoop { return task() }
         // The only error is that the loop has been shut down: then there is nothing to wait for.
-        try? nio.submit { [self] in arrive(task) }.wait()
+        try? nio.submit { [self] in enter(task) }.wait()
     }
 
     /// Calls an app back on its queue when all that is due now has run, as in virtual time: its thread is woken once for all that
@@ -111,11 +113,23 @@ package final class NIOEventLoop: EventLoops.EventLoop {
         deliveries.removeAll(keepingCapacity: deliveries.count <= Self.keptCapacity)
     }
 
-    /// Runs something that has come in from outside: first what was due before it, then itself, then what it made due.
-    package func arrive(_ task: () -> Void) {
+    /// Runs what a transport reports, as a task of its own: after all that was due before it, and before anything that it makes due.
+    ///
+    /// swift-nio reports some of it from inside the call that caused it: a write that fills a socket, or a close. The loop defers what arrives
+    /// while a task runs until that task and all tasks due before it have ended, in the order of arrival. So no caller has to expect a
+    /// report inside a call in progress.
+    package func arrive(_ task: @escaping () -> Void) {
         onLoop()
-        // Inside a running task this is no arrival: its time is the running task's.
-        if isRunning { return task() }
+        guard !isRunning else {
+            schedule(at: pacing.now, task)
+            return
+        }
+        enter { LoopWatchdog.run(task) }
+    }
+
+    /// Runs what has come in from outside, where no task runs: first what was due before it, then itself, then what it made due.
+    private func enter(_ task: () -> Void) {
+        onLoop()
         runDue()
         isRunning = true
         pacing.arrive(wall: wall)
@@ -129,7 +143,7 @@ package final class NIOEventLoop: EventLoops.EventLoop {
         defer { isRunning = false }
         while true {
             switch pacing.step(wall: wall) {
-            case .run(let task): task()
+            case .run(let task): LoopWatchdog.run(task)
             case .sleep(let deadline):
                 handOver()
                 if let deadline { setAlarm(for: deadline) }

@@ -71,7 +71,7 @@ package final class TCPServer {
             let acceptor = LoopBound(self, loop: loop)
             channel.closeFuture.whenComplete { _ in acceptor.value.open -= 1 }
             // The channel becomes active, and reads, only after this initializer.
-            loop.arrive {
+            loop.arrive { [self] in
                 if case .success(let line) = ChannelLine.attach(to: channel, place: "tcp", loop: loop) {
                     onConnection(H4Transport(line))
                 }

@@ -22,13 +22,24 @@ final class SocketLine: MessageLine {
     var onClose: ((MessageLineError) -> Void)?
     var onRoom: ((Bool) -> Void)?
 
+    private enum State {
+        case open
+        /// Gone; the task that reports it has not run.
+        case failing(MessageLineError)
+        case closed
+    }
+
     private let channel: any Channel
     private let loop: NIOEventLoop
     private var parser = FrameParser()
     private var outgoing: ByteBuffer
     private var isFlushing = false
-    private var isOpen = true
+    private var state = State.open
     private var unsent = 0
+
+    private var isOpen: Bool { if case .open = state { true } else { false } }
+
+    var hasRoom: Bool { isOpen && channel.isWritable && outgoing.readableBytes < Self.highWaterMark }
 
     /// A line over `channel`, which is connected and does not read yet. On the loop only.
     private init(_ channel: any Channel, loop: NIOEventLoop) {
@@ -84,9 +95,10 @@ final class SocketLine: MessageLine {
 
     /// Closes the line when what was sent is out, or at once where it does not go out.
     func close() {
-        guard isOpen else { return }
-        flush()
-        isOpen = false
+        if isOpen { flush() }
+        // An owner that closes a line is not told that it failed.
+        guard isOpen else { return state = .closed }
+        state = .closed
         let channel = channel
         guard unsent > 0 else { return channel.close(promise: nil) }
         // What waits behind an end that does not read is for nobody.
@@ -109,8 +121,14 @@ final class SocketLine: MessageLine {
 
     func lost(_ error: MessageLineError) {
         guard isOpen else { return }
-        isOpen = false
+        state = .failing(error)
         channel.close(promise: nil)
+        loop.execute { [self] in reportFailure() }
+    }
+
+    private func reportFailure() {
+        guard case .failing(let error) = state else { return }
+        state = .closed
         onClose?(error)
     }
 
@@ -131,21 +149,21 @@ final class SocketLine: MessageLine {
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             let octets = PacketBuffer(Array(unwrapInboundIn(data).readableBytesView))
-            line.loop.arrive { line.received(octets) }
+            line.loop.arrive { [line] in if line.isOpen { line.received(octets) } }
         }
 
         func channelWritabilityChanged(context: ChannelHandlerContext) {
             let hasRoom = context.channel.isWritable
-            line.loop.arrive { line.onRoom?(hasRoom) }
+            line.loop.arrive { [line] in if line.isOpen { line.onRoom?(hasRoom) } }
         }
 
         func errorCaught(context: ChannelHandlerContext, error: any Error) {
             let reason = SocketLine.reason(of: error)
-            line.loop.arrive { line.lost(.failed(reason: reason)) }
+            line.loop.arrive { [line] in line.lost(.failed(reason: reason)) }
         }
 
         func channelInactive(context: ChannelHandlerContext) {
-            line.loop.arrive { line.lost(.closedByPeer) }
+            line.loop.arrive { [line] in line.lost(.closedByPeer) }
         }
     }
 }

@@ -15,12 +15,40 @@ import Testing
         func take(_ event: Event, on loop: any EventLoop) { events.withLock { $0.append(event) } }
     }
 
+    /// Has room for so many events, and calls the mailbox from inside ``take(_:on:)``.
+    private final class NarrowSink: EventSink {
+        private struct State {
+            var room: Int
+            var taken: [Event] = []
+        }
+
+        private let state: Mutex<State>
+        private let whileTaking: @Sendable (Event) -> Void
+
+        init(room: Int, whileTaking: @escaping @Sendable (Event) -> Void = { _ in }) {
+            state = Mutex(State(room: room))
+            self.whileTaking = whileTaking
+        }
+
+        var taken: [Event] { state.withLock { $0.taken } }
+        var hasRoom: Bool { state.withLock { $0.room > 0 } }
+        func make(room: Int) { state.withLock { $0.room = room } }
+
+        func take(_ event: Event, on loop: any EventLoop) {
+            state.withLock { state in
+                state.taken.append(event)
+                state.room -= 1
+            }
+            whileTaking(event)
+        }
+    }
+
     private let loop = VirtualEventLoop()
     private let sink = Sink()
 
     /// What a sink gets that is attached after all of `events` came while there was none.
     private func held(_ events: [Event]) -> (events: [Event], lost: Int) {
-        var mailbox = EventMailbox(Sink())
+        let mailbox = EventMailbox(Sink())
         mailbox.detach()
         for event in events { mailbox.take(event, on: loop) }
         #expect(mailbox.waiting.count <= EventMailbox.capacity)
@@ -44,7 +72,7 @@ import Testing
     }
 
     @Test func anAttachedSinkGetsEachEventAtOnceAndOnce() {
-        var mailbox = EventMailbox(sink)
+        let mailbox = EventMailbox(sink)
         mailbox.take(value(1), on: loop)
         #expect(sink.taken == [value(1)])
         let other = Sink()
@@ -101,8 +129,53 @@ import Testing
         #expect(got.first == .stateChanged(.resetting) && got.dropFirst().first == value(1) && lost == 1)
     }
 
+    @Test("AB-G05: a sink without room keeps the rest waiting, in order, and gets it when it has room again")
+    func aSinkWithoutRoomKeepsTheRestWaiting() {
+        let mailbox = EventMailbox(nil)
+        for number in 0..<5 { mailbox.take(answer(number), on: loop) }
+        let narrow = NarrowSink(room: 2)
+        mailbox.attach(narrow, on: loop)
+        #expect(narrow.taken == (0..<2).map(answer) && mailbox.waiting == (2..<5).map(answer))
+        mailbox.take(answer(5), on: loop)
+        // Room alone hands nothing over, or the order would depend on the moment.
+        narrow.make(room: 10)
+        mailbox.take(answer(6), on: loop)
+        #expect(narrow.taken.count == 2)
+        mailbox.attach(narrow, on: loop)
+        #expect(narrow.taken == (0..<7).map(answer) && mailbox.waiting.isEmpty)
+    }
+
+    @Test("AB-G05: an attached sink without room makes what comes wait within the bounds")
+    func anAttachedSinkWithoutRoomHasBounds() {
+        let mailbox = EventMailbox(NarrowSink(room: 0))
+        for number in 0..<EventMailbox.capacity + 3 { mailbox.take(value(number), on: loop) }
+        #expect(mailbox.waiting.count == EventMailbox.capacity && mailbox.lost == 3)
+        #expect(mailbox.attach(sink, on: loop) == 3 && mailbox.attach(sink, on: loop) == 0)
+    }
+
+    @Test("AB-G05: a sink may detach the mailbox, attach another sink and add events while it takes one")
+    func aSinkMayCallTheMailbox() {
+        let box = Mutex<LoopBound<EventMailbox>?>(nil)
+        let loop = loop
+        let mailbox = EventMailbox(nil)
+        for number in 0..<4 { mailbox.take(answer(number), on: loop) }
+        let last = NarrowSink(room: 10)
+        let busy = NarrowSink(room: 10) { [answer] event in
+            guard let mailbox = box.withLock({ $0 })?.value else { return }
+            if event == answer(0) { mailbox.take(answer(4), on: loop) }
+            if event == answer(1) { mailbox.detach() }
+            if event == answer(2) { mailbox.attach(last, on: loop) }
+        }
+        box.withLock { $0 = LoopBound(mailbox, loop: loop) }
+        mailbox.attach(busy, on: loop)
+        #expect(busy.taken == (0..<2).map(answer) && mailbox.waiting == (2..<5).map(answer))
+        mailbox.attach(busy, on: loop)
+        #expect(busy.taken == (0..<3).map(answer) && last.taken == (3..<5).map(answer))
+        box.withLock { $0 = nil }
+    }
+
     @Test func whoIsDetachedTwiceKeepsWhatWaits() {
-        var mailbox = EventMailbox(Sink())
+        let mailbox = EventMailbox(Sink())
         mailbox.detach()
         mailbox.take(value(1), on: loop)
         mailbox.detach()
@@ -118,7 +191,7 @@ import Testing
 
     @Test("AB-G05: of answers too there is a bound")
     func ofAnswersThereIsABound() {
-        var mailbox = EventMailbox(Sink())
+        let mailbox = EventMailbox(Sink())
         mailbox.detach()
         for number in 0..<EventMailbox.maximumWaiting + 2 { mailbox.take(answer(number), on: loop) }
         #expect(mailbox.waiting.count == EventMailbox.maximumWaiting && mailbox.lost == 2)

@@ -63,6 +63,29 @@ import Testing
         loop.shutDown()
     }
 
+    @Test("AB-G05: what a transport reports inside a task runs after it, in order, at the same time")
+    func whatIsReportedInsideATaskRunsAfterIt() {
+        let record = Record()
+        let times = Mutex<Set<Instant>>([])
+        let loop = NIOEventLoop()
+        loop.submit {
+            loop.execute { record.note("due") }
+            for number in 0..<3 {
+                loop.arrive {
+                    record.note("report \(number)")
+                    times.withLock { _ = $0.insert(loop.now) }
+                    if number == 0 { loop.arrive { record.note("report 3") } }
+                }
+            }
+            times.withLock { _ = $0.insert(loop.now) }
+            record.note("end of the task")
+        }
+        loop.submitAndWait {}
+        #expect(record.notes == ["end of the task", "due", "report 0", "report 1", "report 2", "report 3"])
+        #expect(times.withLock { $0.count } == 1)
+        loop.shutDown()
+    }
+
     @Test func whatATaskSubmitsComesInATurnOfItsOwn() {
         let record = Record()
         let loop = NIOEventLoop()

@@ -17,8 +17,16 @@ final class ClientWorld: Sendable {
     let phone: SimulatedDevice
     let log = LogLines()
     let clients: LoopBound<ServiceClients>
+    let moment: MemoryLine.Moment
 
-    init(seed: UInt64 = 1, letsOthersIn: Bool = false, table: ProcessTable? = nil, units: LoopBound<StubUnits>? = nil) {
+    init(
+        seed: UInt64 = 1,
+        letsOthersIn: Bool = false,
+        moment: MemoryLine.Moment = .afterwards,
+        table: ProcessTable? = nil,
+        units: LoopBound<StubUnits>? = nil
+    ) {
+        self.moment = moment
         world = SimulatedWorld(seed: seed)
         phone = world.addDevice(named: "phone")
         let access = AccessRule(owner: Self.owner, letsOthersIn: letsOthersIn)
@@ -48,11 +56,14 @@ final class ClientWorld: Sendable {
         phone.parts.with { body($0.system) }
     }
 
-    /// Somebody connects, and says nothing yet.
-    func connect(user: UInt32 = ClientWorld.owner, process: Int32 = 1) -> RawClient {
-        let loop = world.loop
+    /// Connects a process that sends nothing yet.
+    ///
+    /// - Parameter messages: The number of messages from the service after which its line ends; nil for no end.
+    func connect(user: UInt32 = ClientWorld.owner, process: Int32 = 1, endingAfter messages: Int? = nil) -> RawClient {
+        let (loop, moment) = (world.loop, moment)
         let end = clients.with { clients in
-            let (near, far) = MemoryLine.pair(loop: loop)
+            let (near, far) = MemoryLine.pair(loop: loop, moment: moment)
+            far.messagesLeft = messages
             clients.accept(far, from: Caller(process: process, user: user, group: user))
             return LoopBound((near: near, far: far), loop: loop)
         }
@@ -114,7 +125,7 @@ final class RawClient: Sendable {
 
     /// It reads, or does not.
     func setRoom(_ hasRoom: Bool) {
-        ends.with { $0.far.onRoom?(hasRoom) }
+        ends.with { $0.far.block(!hasRoom) }
         world.run(for: .milliseconds(1))
     }
 

@@ -1,10 +1,20 @@
 import BluetoothTypes
+import DequeModule
 import EventLoops
 
 @testable import ServiceProcess
 
-/// A line in memory, on a loop of any kind.
+/// A line in memory that reports at the worst moment, on a loop of any kind. It has room for one message: each message that is sent fills
+/// it, and it has room again when the other end has read.
 final class MemoryLine: MessageLine {
+    /// When a line calls its owner.
+    enum Moment {
+        /// In a task of its own, right after the running one: what ``MessageLine`` demands.
+        case afterwards
+        /// Inside the call that causes it, which no line may do. Owners survive it.
+        case inside
+    }
+
     var onReceive: ((PacketBuffer) -> Void)?
     var onClose: ((MessageLineError) -> Void)?
     var onRoom: ((Bool) -> Void)?
@@ -13,47 +23,94 @@ final class MemoryLine: MessageLine {
     /// Whether what comes is wanted at this end.
     private(set) var isReading = true
     private(set) var isOpen = true
+    /// The number of messages after which the line ends, inside or after the call that sends the last one; nil for no end.
+    var messagesLeft: Int?
+
     private weak var other: MemoryLine?
     private let loop: any EventLoop
-    private var held: [PacketBuffer] = []
+    private let moment: Moment
+    private var held = Deque<PacketBuffer>()
+    private var crossing = 0
+    private var isBlocked = false
+    private var failure: MessageLineError?
 
-    init(loop: any EventLoop) {
+    init(loop: any EventLoop, moment: Moment = .afterwards) {
         self.loop = loop
+        self.moment = moment
     }
 
     /// Two ends of one line.
-    static func pair(loop: any EventLoop) -> (MemoryLine, MemoryLine) {
-        let (near, far) = (MemoryLine(loop: loop), MemoryLine(loop: loop))
+    static func pair(loop: any EventLoop, moment: Moment = .afterwards) -> (MemoryLine, MemoryLine) {
+        let (near, far) = (MemoryLine(loop: loop, moment: moment), MemoryLine(loop: loop, moment: moment))
         (near.other, far.other) = (far, near)
         return (near, far)
     }
 
+    var hasRoom: Bool { isOpen && !isBlocked && crossing == 0 }
+
+    /// The other end ceases to take anything, or takes it again.
+    func block(_ isBlocked: Bool) {
+        changeRoom { self.isBlocked = isBlocked }
+    }
+
     func send(_ message: PacketBuffer) {
         guard isOpen else { return }
-        guard let other else { return sent.append(message) }
-        loop.execute { [weak other] in other?.receive(message) }
+        guard other != nil else { return sent.append(message) }
+        changeRoom { crossing += 1 }
+        loop.execute { [self] in other?.receive(message) }
+        guard let left = messagesLeft else { return }
+        messagesLeft = left - 1
+        if left == 1 { lost(.failed(reason: "it ends at the worst moment")) }
+    }
+
+    private func changeRoom(_ change: () -> Void) {
+        let before = hasRoom
+        change()
+        let after = hasRoom
+        guard isOpen, after != before else { return }
+        report { [self] in if isOpen { onRoom?(after) } }
+    }
+
+    private func report(_ body: @escaping () -> Void) {
+        switch moment {
+        case .afterwards: loop.execute(body)
+        case .inside: body()
+        }
     }
 
     private func receive(_ message: PacketBuffer) {
-        guard isOpen else { return }
-        isReading ? onReceive?(message) : held.append(message)
+        held.append(message)
+        deliver()
+    }
+
+    private func deliver() {
+        while isOpen, isReading, let message = held.popFirst() {
+            onReceive?(message)
+            other?.changeRoom { other?.crossing -= 1 }
+        }
     }
 
     func read(_ isReading: Bool) {
         self.isReading = isReading
-        while self.isReading, isOpen, !held.isEmpty { onReceive?(held.removeFirst()) }
+        loop.execute { [weak self] in self?.deliver() }
     }
 
     func close() {
+        failure = nil
         guard isOpen else { return }
         isOpen = false
+        // After what was sent.
         loop.execute { [weak other] in other?.lost(.closedByPeer) }
     }
 
     func lost(_ error: MessageLineError) {
         guard isOpen else { return }
-        isOpen = false
-        loop.execute { [weak other] in other?.lost(.closedByPeer) }
-        onClose?(error)
+        close()
+        failure = error
+        report { [self] in
+            guard failure != nil else { return }
+            failure = nil
+            onClose?(error)
+        }
     }
 }

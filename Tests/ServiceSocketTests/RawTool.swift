@@ -15,10 +15,10 @@ final class RawTool: Sendable {
     private let closed = Mutex(false)
 
     init(_ world: ClientWorld, user: UInt32 = ClientWorld.owner, version: UInt16 = Hello.version) {
-        let loop = world.world.loop
+        let (loop, moment) = (world.world.loop, world.moment)
         self.world = world.world
         ends = world.clients.with { clients in
-            let (near, far) = MemoryLine.pair(loop: loop)
+            let (near, far) = MemoryLine.pair(loop: loop, moment: moment)
             clients.accept(far, from: Caller(process: 2, user: user, group: user))
             return LoopBound((near: near, far: far), loop: loop)
         }
@@ -57,7 +57,7 @@ final class RawTool: Sendable {
 
     /// It reads, or does not.
     func setRoom(_ hasRoom: Bool) {
-        ends.with { $0.far.onRoom?(hasRoom) }
+        ends.with { $0.far.block(!hasRoom) }
         world.run(for: .milliseconds(1))
     }
 

@@ -14,45 +14,6 @@ import Testing
 
 /// Sockets of the operating system.
 @Suite struct ServiceListenerTests {
-    /// A directory that is gone with the test.
-    private final class Scratch {
-        let path = NSTemporaryDirectory() + "harald-\(UUID())"
-        var socket: String { path + "/service" }
-
-        deinit { try? FileManager.default.removeItem(atPath: path) }
-    }
-
-    private static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-
-    /// A service without a controller.
-    private func service(at socket: ListeningSocket, path: String, loop: NIOEventLoop) async throws -> LoopBound<
-        ServiceListener
-    > {
-        try await withCheckedThrowingContinuation { continuation in
-            loop.submit {
-                let system = BluetoothSystem(
-                    controllers: ControllerSource { nil },
-                    loop: loop,
-                    random: RandomSource(),
-                    logger: Self.silent
-                )
-                system.start()
-                let access = AccessRule(owner: getuid())
-                let clients = ServiceClients(
-                    of: system,
-                    socket: path,
-                    loop: loop,
-                    access: access,
-                    logger: Self.silent
-                )
-                let listener = LoopBound(ServiceListener(clients, loop: loop), loop: loop)
-                listener.value.listen(on: socket.descriptor) { result in
-                    withExtendedLifetime(system) { continuation.resume(with: result.map { listener }) }
-                }
-            }
-        }
-    }
-
     private func firstState(_ connection: any ServiceConnection) async -> Event {
         await withCheckedContinuation { continuation in
             let isFirst = Atomic(true)
@@ -75,11 +36,16 @@ import Testing
 
     @Test("AB-G05: whoever connects is known by the process itself", .enabled(if: kernelHoldsCallers))
     func whoConnectsIsKnownByItsProcess() async throws {
-        let (scratch, loop) = (Scratch(), NIOEventLoop())
+        let scratch = Scratch()
         let socket = try ListeningSocket(path: scratch.socket, mode: 0o600, group: nil)
-        let listener = try await service(at: socket, path: scratch.socket, loop: loop)
+        let listener = try await SocketService(on: socket, path: scratch.socket).listener
         let hello = Hello(AppIdentity(name: "app"))
-        let connection = RemoteConnection(path: scratch.socket, hello: hello, loop: NIOEventLoop(), logger: Self.silent)
+        let connection = RemoteConnection(
+            path: scratch.socket,
+            hello: hello,
+            loop: NIOEventLoop(),
+            logger: SocketService.silent
+        )
         _ = await firstState(connection)
         let callers = listener.with { $0.clients.callers }
         #expect(callers.map(\.process) == [getpid()] && callers.first?.user == getuid())
@@ -89,13 +55,18 @@ import Testing
     }
 
     @Test func anAppIsServedOverASocket() async throws {
-        let (scratch, loop) = (Scratch(), NIOEventLoop())
+        let scratch = Scratch()
         let socket = try ListeningSocket(path: scratch.socket, mode: 0o600, group: nil)
         #expect(!ServicePath.isListening(scratch.socket))
-        let listener = try await service(at: socket, path: scratch.socket, loop: loop)
+        let listener = try await SocketService(on: socket, path: scratch.socket).listener
         #expect(ServicePath.isListening(scratch.socket))
         let hello = Hello(AppIdentity(name: "app"))
-        let connection = RemoteConnection(path: scratch.socket, hello: hello, loop: NIOEventLoop(), logger: Self.silent)
+        let connection = RemoteConnection(
+            path: scratch.socket,
+            hello: hello,
+            loop: NIOEventLoop(),
+            logger: SocketService.silent
+        )
         #expect(await firstState(connection) == .stateChanged(.unsupported))
         guard case .success(.system(let info)) = connection.ask(.system, from: .none) else {
             Issue.record("the service does not answer")

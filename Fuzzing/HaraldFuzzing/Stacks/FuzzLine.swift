@@ -10,6 +10,7 @@ final class FuzzLine: MessageLine {
     /// Takes what is sent.
     var onSend: (PacketBuffer) -> Void = { _ in }
     private(set) var isOpen = true
+    var hasRoom: Bool { isOpen }
     private var isReading = true
     private var parser = FrameParser()
 

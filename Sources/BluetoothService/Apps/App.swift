@@ -47,7 +47,7 @@ final class AppManager {
     private(set) var life: AppLife
     let role: ManagerRole
     private let observers: Observers
-    var mailbox: EventMailbox
+    private(set) var mailbox: EventMailbox
     /// Who takes the events; nil while there is nobody.
     private var sink: (any EventSink)?
     /// Whether events wait since the app does not run.
@@ -65,7 +65,7 @@ final class AppManager {
         _ role: ManagerRole,
         _ options: ManagerOptions,
         _ subject: Observation.Subject,
-        _ sink: any EventSink,
+        _ sink: (any EventSink)?,
         _ life: AppLife,
         of system: BluetoothSystem
     ) {
@@ -133,6 +133,12 @@ final class AppManager {
         self.sink = sink
         isHeld = false
         mailbox = EventMailbox(sink)
+    }
+
+    /// Forgets what was to be told, and has nobody to tell.
+    func forgetWaiting() {
+        sink = nil
+        mailbox = EventMailbox(nil)
     }
 
     fileprivate func attach(_ sink: any EventSink, on loop: any EventLoop) -> Int {

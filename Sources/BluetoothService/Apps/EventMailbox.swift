@@ -5,59 +5,70 @@ import Foundation
 
 /// Takes the events of a manager to its app.
 package protocol EventSink: AnyObject, Sendable {
+    /// Whether events are taken now. A sink that has no room is attached again when it has. On the loop only.
+    var hasRoom: Bool { get }
     /// Takes an event, in order. On the loop only.
     func take(_ event: Event, on loop: any EventLoop)
 }
 
-/// The way of events from the service to one manager, on the service's side: they go to the app, or wait while nobody there
-/// takes them. That a connection is gone does not mean that its managers are.
+extension EventSink {
+    /// A sink within the process always has room.
+    package var hasRoom: Bool { true }
+}
+
+/// The way of events from the service to one manager, on the service's side: they go to the app, or wait while no sink is attached or
+/// the sink has no room. That a connection is gone does not mean that its managers are.
+///
+/// A sink may call the mailbox from inside ``EventSink/take(_:on:)``: the mailbox calls it in no mutating access and at no time while its own state
+/// is unsettled. An event that arrives while another one is being handed over waits behind the others.
 ///
 /// What waits is bounded (AB-G05). What a later event makes void is not kept: of an advertiser only what was heard last; of
 /// states of the radio that follow each other only the last one, but that it was off is told, since connections ended with it
 /// (behaviour 1.11), and before that it was less than off, since services ended with that (behaviour 1.13). Room that comes back is added up, and so are the octets of a channel, which its window bounds. When there
 /// are too many, the oldest of those go that nobody waits for, and are counted: advertisements, and values that a peer sends
 /// without being asked.
-struct EventMailbox {
+final class EventMailbox {
     /// Events that may wait for one manager, while some of them are such that nobody waits for.
     static let capacity = 256
     /// Events of all kinds that may wait for one manager.
     static let maximumWaiting = 4_096
 
-    private enum State {
-        case attached(any EventSink)
-        case detached(waiting: Deque<Event>, lost: Int)
-    }
+    private var sink: (any EventSink)?
+    private var queue = Deque<Event>()
+    private var isHandingOver = false
+    /// The number of events dropped for want of room since the last attachment.
+    private(set) var lost = 0
 
-    private var state: State
-
-    init(_ sink: any EventSink) {
-        state = .attached(sink)
+    /// A mailbox whose events go to `sink`; with nil they wait.
+    init(_ sink: (any EventSink)?) {
+        self.sink = sink
     }
 
     /// Events that wait.
-    var waiting: [Event] {
-        if case .detached(let waiting, _) = state { Array(waiting) } else { [] }
-    }
-
-    /// Events that had to go since nobody took any.
-    var lost: Int {
-        if case .detached(_, let lost) = state { lost } else { 0 }
-    }
+    var waiting: [Event] { Array(queue) }
 
     /// Passes an event on, or keeps it.
-    mutating func take(_ event: Event, on loop: any EventLoop) {
-        switch state {
-        case .attached(let sink): sink.take(event, on: loop)
-        case .detached(var waiting, var lost):
-            state = .detached(waiting: [], lost: 0)
-            Self.dropWhatIsVoid(in: &waiting, with: event)
-            if !Self.add(event, to: &waiting) { waiting.append(event) }
-            if let index = Self.tooMuch(in: waiting) {
-                waiting.remove(at: index)
-                lost += 1
-            }
-            state = .detached(waiting: waiting, lost: lost)
+    func take(_ event: Event, on loop: any EventLoop) {
+        guard sink != nil, queue.isEmpty, !isHandingOver else { return keep(event) }
+        keep(event)
+        handOver(on: loop)
+    }
+
+    private func keep(_ event: Event) {
+        Self.dropWhatIsVoid(in: &queue, with: event)
+        if !Self.add(event, to: &queue) { queue.append(event) }
+        if let index = Self.tooMuch(in: queue) {
+            queue.remove(at: index)
+            lost += 1
         }
+    }
+
+    /// Passes on what waits, as long as there is a sink that has room.
+    private func handOver(on loop: any EventLoop) {
+        guard !isHandingOver else { return }
+        isHandingOver = true
+        defer { isHandingOver = false }
+        while let sink, sink.hasRoom, let event = queue.popFirst() { sink.take(event, on: loop) }
     }
 
     private static func dropWhatIsVoid(in waiting: inout Deque<Event>, with event: Event) {
@@ -97,19 +108,18 @@ struct EventMailbox {
     }
 
     /// Keeps events from now on.
-    mutating func detach() {
-        if case .attached = state { state = .detached(waiting: [], lost: 0) }
-    }
+    func detach() { sink = nil }
 
-    /// Passes on what waits, in order, and events from now on.
+    /// Passes on what waits, in order, and events from now on. What the sink has no room for waits until it is attached again.
     ///
-    /// - Returns: How many events there was no room for.
+    /// - Returns: How many events were dropped since the last attachment.
     @discardableResult
-    mutating func attach(_ sink: any EventSink, on loop: any EventLoop) -> Int {
-        let (waiting, lost) = (waiting, lost)
-        state = .attached(sink)
-        for event in waiting { sink.take(event, on: loop) }
-        return lost
+    func attach(_ sink: any EventSink, on loop: any EventLoop) -> Int {
+        self.sink = sink
+        let dropped = lost
+        lost = 0
+        handOver(on: loop)
+        return dropped
     }
 }
 

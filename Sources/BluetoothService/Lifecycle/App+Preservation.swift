@@ -69,8 +69,7 @@ extension BluetoothSystem {
         for kept in record.managers {
             let key = ManagerKey(nextManagerNumber())
             let subject = Observation.Subject(app: record.app)
-            let manager = AppManager(kept.role, kept.options, subject, Nobody(), life, of: self)
-            manager.detach()
+            let manager = AppManager(kept.role, kept.options, subject, nil, life, of: self)
             let session = makeSession(key, of: manager)
             app.add(
                 PreservedApp.Kept(
@@ -133,13 +132,6 @@ extension AppManager {
         channels.closeAll()
         move(to: life, subject)
         forgetWaiting()
-        detach()
-    }
-
-    /// Forgets what was to be told.
-    func forgetWaiting() {
-        mailbox = EventMailbox(Nobody())
-        mailbox.detach()
     }
 
     /// A manager of a new process takes the place of the one that was: it hears how things stood, the state, and what has happened
@@ -163,9 +155,4 @@ extension AppManager {
         }
         return lost
     }
-}
-
-/// Takes events that nobody is to have.
-private final class Nobody: EventSink {
-    func take(_ event: Event, on loop: any EventLoop) {}
 }

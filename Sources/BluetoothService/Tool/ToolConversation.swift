@@ -22,6 +22,7 @@ package final class ToolConversation {
 
     private let system: BluetoothSystem
     private let rights: ToolRights
+    private let hasRoom: () -> Bool
     private let send: (ToolReply) -> Void
     private var streams: [UInt32: Stream] = [:]
     private var pending: Set<UInt32> = []
@@ -33,10 +34,17 @@ package final class ToolConversation {
     ///
     /// - Parameters:
     ///   - rights: What the tool may do.
+    ///   - hasRoom: Whether the tool takes a reply now. ``canSend`` follows in a task of its own.
     ///   - send: Tells the tool.
-    package init(system: BluetoothSystem, rights: ToolRights, send: @escaping (ToolReply) -> Void) {
+    package init(
+        system: BluetoothSystem,
+        rights: ToolRights,
+        hasRoom: @escaping () -> Bool = { true },
+        send: @escaping (ToolReply) -> Void
+    ) {
         self.system = system
         self.rights = rights
+        self.hasRoom = hasRoom
         self.send = send
     }
 
@@ -145,7 +153,7 @@ package final class ToolConversation {
     private func observed(_ observation: Observation, _ number: UInt32, showsContents: Bool) {
         guard case .monitor(let registration, let lost) = streams[number] else { return }
         lastNumber = observation.number
-        guard canSend else {
+        guard canSend, hasRoom() else {
             streams[number] = .monitor(registration, lost: lost + 1)
             return
         }
@@ -154,7 +162,7 @@ package final class ToolConversation {
 
     /// Says once for each stream how much it has missed.
     private func tellLosses() {
-        for number in streams.keys.sorted() where canSend {
+        for number in streams.keys.sorted() where canSend && hasRoom() {
             guard case .monitor(let registration, let lost) = streams[number], lost > 0 else { continue }
             streams[number] = .monitor(registration, lost: 0)
             let now = Double(system.loop.now.nanoseconds) / 1_000_000_000
@@ -179,7 +187,7 @@ package final class ToolConversation {
 
     private func prompt(_ reply: ToolReply) {
         // What needs no answer may be lost; the log has it.
-        if case .prompt(_, .notice) = reply, !canSend { return }
+        if case .prompt(_, .notice) = reply, !canSend || !hasRoom() { return }
         send(reply)
     }
 

@@ -3,7 +3,8 @@ import BluetoothTypes
 /// One end of the line between a host and a controller. Both ends look the same: a host on one, a controller, real or
 /// virtual, on the other.
 ///
-/// Lives on the loop of its Bluetooth system; everything is called there.
+/// Lives on the loop of its Bluetooth system; everything is called there. A transport never calls ``onReceive`` or ``onClose`` from inside a call
+/// of one of its own methods: each report is a task of its own. Inside a callback the owner may call any method.
 package protocol HCITransport: AnyObject {
     /// Takes each packet that arrives.
     var onReceive: ((HCIPacket) -> Void)? { get set }

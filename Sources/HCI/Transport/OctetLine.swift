@@ -1,6 +1,7 @@
 import BluetoothTypes
 
-/// A line that carries octets, and knows nothing of packets: a serial port, or a socket. Lives on the loop of its Bluetooth system.
+/// A line that carries octets, and knows nothing of packets: a serial port, or a socket. Lives on the loop of its Bluetooth system,
+/// and reports as ``HCITransport`` does: never from inside a call.
 package protocol OctetLine: AnyObject {
     /// Takes octets in whatever pieces they come.
     var onReceive: (([UInt8]) -> Void)? { get set }

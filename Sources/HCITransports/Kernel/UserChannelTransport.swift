@@ -253,23 +253,23 @@ package final class UserChannelTransport: HCITransport {
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             let octets = Array(unwrapInboundIn(data).readableBytesView)
-            transport.loop.arrive { transport.received(octets) }
+            transport.loop.arrive { [transport] in transport.received(octets) }
         }
 
         func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
             guard case .inputClosed? = event as? ChannelEvent else {
                 return context.fireUserInboundEventTriggered(event)
             }
-            transport.loop.arrive { transport.lost(.closedByPeer) }
+            transport.loop.arrive { [transport] in transport.lost(.closedByPeer) }
         }
 
         func errorCaught(context: ChannelHandlerContext, error: any Error) {
             let meaning = (error as? IOError).map { UserChannelTransport.meaning(of: $0.errnoCode) }
-            transport.loop.arrive { transport.lost(meaning ?? .failed(reason: "\(error)")) }
+            transport.loop.arrive { [transport] in transport.lost(meaning ?? .failed(reason: "\(error)")) }
         }
 
         func channelInactive(context: ChannelHandlerContext) {
-            transport.loop.arrive { transport.lost(.closedByPeer) }
+            transport.loop.arrive { [transport] in transport.lost(.closedByPeer) }
         }
     }
 }

@@ -60,6 +60,8 @@ private final class SocketSink: EventSink {
         self.manager = manager
     }
 
+    var hasRoom: Bool { line.value.hasRoom }
+
     func take(_ event: Event, on loop: any EventLoop) {
         line.value.send(ServiceMessage.event(manager, event).encoded())
     }

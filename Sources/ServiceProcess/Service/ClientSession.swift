@@ -62,9 +62,9 @@ final class ClientSession {
         server.loop.cancel(timer)
         switch server.open(opening, caller, line) {
         case .success(let conversation):
-            line.send(ServiceMessage.welcome(Welcome()).encoded())
             state = .open(conversation)
             conversation.dismiss = { [weak self] in self?.end($0) }
+            line.send(ServiceMessage.welcome(Welcome()).encoded())
             conversation.begin()
         case .failure(let error): end(error)
         }

@@ -8,7 +8,12 @@ final class ToolSession: Conversation {
     private let conversation: ToolConversation
 
     init(_ system: BluetoothSystem, _ rights: ToolRights, _ line: any MessageLine) {
-        conversation = ToolConversation(system: system, rights: rights) { line.send($0.encoded()) }
+        conversation = ToolConversation(
+            system: system,
+            rights: rights,
+            hasRoom: { line.hasRoom },
+            send: { line.send($0.encoded()) }
+        )
     }
 
     func begin() {}

@@ -76,7 +76,9 @@ package final class ThreeWireTransport: HCITransport {
             case .transmit(let packet): line.send(PacketBuffer(SLIP.encode(packet.frame)))
             case .deliver(let packet): onReceive?(packet)
             case .setTimer(let timer): set(timer)
-            case .failed(let failure): lost(.failed(reason: failure.words))
+            // What fails in `send` is not reported from inside it.
+            case .failed(let failure):
+                loop.execute { [weak self] in self?.lost(.failed(reason: failure.words)) }
             }
         }
     }

@@ -1,0 +1,147 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import HCITransports
+import Testing
+
+@testable import BluetoothService
+@testable import ServiceProcess
+@testable import ServiceSocket
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// What the service does when one task sends a process more than its socket takes. swift-nio reports that inside the call that
+/// sends.
+@Suite struct FullSocketTests {
+    /// A service and one client at it; another client checks that the service still answers.
+    private struct Bench {
+        let scratch = Scratch()
+        let socket: ListeningSocket
+        let service: SocketService
+        let client: RawSocket
+
+        init() async throws {
+            socket = try ListeningSocket(path: scratch.socket, mode: 0o600, group: nil)
+            service = try await SocketService(on: socket, path: scratch.socket)
+            client = try RawSocket(path: scratch.socket)
+        }
+
+        func isServing() throws -> Bool {
+            let modest = try RawSocket(path: scratch.socket)
+            _ = try modest.open("modest")
+            return try modest.isAnswered()
+        }
+    }
+
+    /// 288 kB of services.
+    private static let services = (1...18_000).map { BluetoothUUID(high: 1, low: $0) }
+
+    private static func octets(of channel: UInt32) -> Event {
+        .channel(ChannelID(channel), .received(PacketBuffer([UInt8](repeating: UInt8(channel & 0xFF), count: 32_768))))
+    }
+
+    @Test("AB-G05: an app is told a restored state that is longer than its socket takes")
+    func aLongRestoredState() async throws {
+        let bench = try await Bench()
+        let scan = ScanRequest(services: Self.services)
+        bench.service.with { system in
+            let options = ManagerOptions(showsPowerAlert: false, restoreIdentifier: "x")
+            let manager = ManagerRecord(role: .central, options: options, wishes: [.central(.startScan(scan))])
+            let app = AppIdentity(name: "app", owner: getuid())
+            system.preserve(AppRecord(app: app, declaration: .unmanaged, managers: [manager]))
+        }
+        try bench.client.greet("app")
+        bench.client.send(
+            .openManager(ManagerID(1), .central, ManagerOptions(showsPowerAlert: false, restoreIdentifier: "x"))
+        )
+        #expect(try bench.isServing())
+        #expect(try bench.client.nextMessage().count > SocketLine.highWaterMark)
+        #expect(try bench.client.isAnswered())
+        bench.service.close()
+    }
+
+    @Test("AB-G05: an app is told of an advertiser that matches more services than its socket takes")
+    func anAdvertiserOfManyServices() async throws {
+        let bench = try await Bench()
+        let app = try bench.client.open("app")
+        _ = try bench.client.nextEvent()
+        let events = (0..<3).map { rssi in
+            var advertisement = Advertisement()
+            advertisement.overflowServiceUUIDs = Self.services
+            return Event.central(.discovered(PeerInfo(), advertisement, rssi: -rssi))
+        }
+        let loop = bench.service.listener.loop
+        let isTold = bench.service.withManager(of: app) { _, manager in
+            for event in events { manager.tell(event, on: loop) }
+            return true
+        }
+        #expect(isTold == true)
+        #expect(try bench.isServing())
+        // Of one advertiser only the last event waits.
+        for event in [events[0], events[2]] {
+            let message = ServiceMessage.event(ManagerID(1), event).encoded()
+            #expect(try bench.client.nextMessage() == message)
+        }
+        #expect(try bench.client.isAnswered())
+        bench.service.close()
+    }
+
+    /// A line takes up to its high-water mark, and what the kernel has room for: 15 of these events.
+    @Test(
+        "AB-G05: an app that was suspended is told what full channels have for it",
+        arguments: [(count: 12, leastWaiting: 0), (count: 600, leastWaiting: 580)]
+    )
+    func aPeerThatFillsChannels(count: Int, leastWaiting: Int) async throws {
+        let bench = try await Bench()
+        var declaration = AppDeclaration()
+        declaration.usageDescription = "to test"
+        let app = try bench.client.open("app", declaring: declaration)
+        _ = try bench.client.nextEvent()
+        let loop = bench.service.listener.loop
+        let events = (1...UInt32(count)).map(Self.octets(of:))
+        let left = bench.service.withManager(of: app) { app, manager in
+            app.happened(.left)
+            app.happened(.timeIsUp)
+            for event in events { manager.tell(event, on: loop) }
+            app.happened(.entered)
+            return manager.mailbox.waiting.count
+        }
+        #expect(left.map { $0 >= leastWaiting } == true)
+        #expect(try bench.isServing())
+        var channels: [Event] = []
+        while channels.count < count {
+            let event = try bench.client.nextEvent()
+            if case .channel = event { channels.append(event) }
+        }
+        #expect(channels == events)
+        #expect(try bench.client.isAnswered())
+        bench.service.close()
+    }
+
+    @Test("AB-G05: a line that is not read ends once, after the call that sends too much")
+    func aLineThatIsNotReadEnds() async throws {
+        let (scratch, loop) = (Scratch(), NIOEventLoop())
+        let socket = try ListeningSocket(path: scratch.socket, mode: 0o600, group: nil)
+        #expect(listen(socket.descriptor, 1) == 0)
+        let notes = await withCheckedContinuation { continuation in
+            loop.submit {
+                SocketDialer(path: scratch.socket, loop: loop).dial { result in
+                    guard case .success(let line) = result else { return continuation.resume(returning: ["no line"]) }
+                    var notes: [String] = []
+                    line.onClose = { error in
+                        if case .notTaken = error { notes.append("closed") }
+                        loop.execute { continuation.resume(returning: notes) }
+                    }
+                    for _ in 0..<20 { line.send(PacketBuffer([UInt8](repeating: 0, count: 1 << 20))) }
+                    notes.append(line.hasRoom ? "room" : "no room")
+                }
+            }
+        }
+        #expect(notes == ["no room", "closed"])
+        loop.shutDown()
+    }
+}
