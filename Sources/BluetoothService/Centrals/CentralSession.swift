@@ -72,12 +72,12 @@ final class CentralSession: ManagerSession {
 
     func handle(_ request: Request) {
         guard case .central(let request) = request else {
-            return system.misuse("a central manager cannot do this: \(request)", by: manager.subject)
+            return system.misuse("a central manager cannot do this: \(request.name)", by: manager.subject)
         }
         guard state == .poweredOn else {
             // Behaviours 1.6, 1.15.
             return system.misuse(
-                "\(request) can only be asked for while the manager is powered on",
+                "\(request.name) can only be asked for while the manager is powered on",
                 by: manager.subject
             )
         }
@@ -105,7 +105,10 @@ final class CentralSession: ManagerSession {
     private func handle(_ request: LinkRequest, number: UInt32, of peer: UUID) {
         // Behaviour 1.7.
         guard case .connected(let link, let user) = uses[peer] else {
-            return system.misuse("\(request) needs a peripheral that is connected; \(peer) is not", by: manager.subject)
+            return system.misuse(
+                "\(request.name) needs a peripheral that is connected; \(peer) is not",
+                by: manager.subject
+            )
         }
         handle(request, on: link, for: Asker(user: user, number: number))
     }

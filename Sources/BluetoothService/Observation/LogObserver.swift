@@ -1,13 +1,19 @@
+import BluetoothTypes
 import HCIHost
 import Logging
 
-/// Writes to the log of the service what is of interest there.
-struct LogObserver {
+/// Writes what matters to the service's log. Lives on the loop.
+final class LogObserver {
     static let kinds: Observation.Kinds = [
         .state, .managers, .notices, .misuse, .trouble, .host, .privacy, .security, .access,
     ]
 
-    let logger: Logger
+    private let logger: Logger
+    private var misuse = MisuseBudget()
+
+    init(logger: Logger) {
+        self.logger = logger
+    }
 
     func take(_ observation: Observation) {
         switch observation.happening {
@@ -20,10 +26,22 @@ struct LogObserver {
         case .appMoved(let phase): logger.info("\(observation.subject.app?.name ?? "an app") is \(phase)")
         case .appLaunched: logger.info("\(observation.subject.app?.name ?? "an app") is launched to hear of something")
         case .noticed(let notice): logger.notice("\(notice)")
-        case .misused(let text, isToldToApp: false): logger.warning("API misuse: \(text)")
+        case .misused(let text, isToldToApp: false): log(misuse: text, by: observation)
         case .trouble(let text, let weight): logger.log(level: weight.level, "\(text)")
         case .below(let happening): logger.write(happening)
         case .misused, .managerOpened, .managerClosed, .requested, .asked, .told, .linkMade, .linkEnded, .secured: break
+        }
+    }
+
+    private func log(misuse text: String, by observation: Observation) {
+        let app = observation.subject.app ?? AppIdentity(name: "an app")
+        switch misuse.verdict(on: app, at: observation.time) {
+        case .log: logger.warning("API misuse by \(app.name.quotedName): \(text)")
+        case .logAsLast:
+            logger.warning(
+                "API misuse by \(app.name.quotedName): \(text); further misuse by it is not logged for up to a minute"
+            )
+        case .drop: break
         }
     }
 }

@@ -100,10 +100,10 @@ final class PeripheralSession: ManagerSession {
 
     func handle(_ request: Request) {
         guard case .peripheral(let request) = request else {
-            return system.misuse("a peripheral manager cannot do this: \(request)", by: manager.subject)
+            return system.misuse("a peripheral manager cannot do this: \(request.name)", by: manager.subject)
         }
         guard state == .poweredOn else {
-            system.misuse("\(request) can only be asked for while the manager is powered on", by: manager.subject)
+            system.misuse("\(request.name) can only be asked for while the manager is powered on", by: manager.subject)
             // The app sent it when there was power, and the credit is its own (behaviour 7.43).
             if case .updateValue = request {
                 credits.spend()

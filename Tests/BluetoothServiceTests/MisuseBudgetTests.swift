@@ -1,0 +1,33 @@
+import BluetoothTypes
+import EventLoops
+import Testing
+
+@testable import BluetoothService
+
+@Suite struct MisuseBudgetTests {
+    private let one = AppIdentity(name: "one")
+    private let other = AppIdentity(name: "other")
+
+    @Test(
+        "AB-G05: an app adds a bounded number of misuse lines to the log in a minute, and keeps none from another app"
+    )
+    func misuseLinesAreBounded() {
+        var budget = MisuseBudget()
+        let verdicts = (0..<100).map { budget.verdict(on: one, at: .zero + .milliseconds($0)) }
+        #expect(verdicts.count { $0 == .log } == MisuseBudget.maximumLines - 1)
+        #expect(verdicts[MisuseBudget.maximumLines - 1] == .logAsLast)
+        #expect(verdicts[MisuseBudget.maximumLines...].allSatisfy { $0 == .drop })
+        #expect(budget.verdict(on: other, at: .zero) == .log)
+        #expect(budget.verdict(on: one, at: .zero + MisuseBudget.period - .milliseconds(1)) == .drop)
+        #expect(budget.verdict(on: one, at: .zero + MisuseBudget.period) == .log)
+    }
+
+    @Test("AB-G05: a misuse line names the request, and has nothing of what an app put into it")
+    func aRequestIsNamed() {
+        let services = (0..<1_000).map { BluetoothUUID(high: 1, low: $0) }
+        #expect(Request.central(.startScan(ScanRequest(services: services))).name == "startScan")
+        #expect(Request.central(.peer(.blank, .link(.discoverServices(services)))).name == "discoverServices")
+        #expect(Request.central(.peer(.blank, .ask(3, .readRSSI))).name == "readRSSI")
+        #expect(Request.peripheral(.stopAdvertising).name == "stopAdvertising")
+    }
+}
