@@ -289,7 +289,7 @@ let package = Package(
             "ServiceSocket",
             [
                 "CLinux", "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth", "EventLoops",
-                "HCITransports", "ServiceMessages", "ServiceProcess",
+                "HCITransports", "HostileClients", "ServiceMessages", "ServiceProcess",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
             ]
@@ -328,6 +328,13 @@ let package = Package(
                 "BluetoothService", "BluetoothTypes", "EventLoops", .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/ServiceMessages",
+            swiftSettings: settings
+        ),
+        // What a hostile process does, for the tests in virtual time and for Scripts/soak.
+        .target(
+            name: "HostileClients",
+            dependencies: ["BluetoothService", "BluetoothTypes", "EventLoops"],
+            path: "Tests/HostileClients",
             swiftSettings: settings
         ),
         .target(
@@ -372,7 +379,11 @@ let package = Package(
         // Apps as processes, for the tests in Interop/.
         .executableTarget(
             name: "interop-app",
-            dependencies: ["BluetoothService", "CoreBluetooth", "CoreBluetoothExtras"],
+            dependencies: [
+                "BluetoothService", "BluetoothTypes", "CoreBluetooth", "CoreBluetoothExtras", "EventLoops",
+                "HostileClients",
+                "ServiceProcess",
+            ],
             path: "Tests/InteropApp",
             swiftSettings: settings
         ),

@@ -111,8 +111,13 @@ final class RawClient: Sendable {
     var isClosed: Bool { closed.withLock { $0 != nil } }
 
     func send(_ octets: PacketBuffer) {
-        ends.with { $0.near.send(octets) }
+        post([octets])
         world.run(for: .milliseconds(1))
+    }
+
+    /// Sends messages, and lets no time pass.
+    func post(_ messages: [PacketBuffer]) {
+        ends.with { ends in for message in messages { ends.near.send(message) } }
     }
 
     func send(_ message: AppMessage) { send(message.encoded()) }

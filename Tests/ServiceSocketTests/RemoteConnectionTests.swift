@@ -13,47 +13,10 @@ import Testing
 
 /// An app in another process, over lines in memory and in virtual time.
 @Suite struct RemoteConnectionTests {
-    /// Connects to what there is at the moment.
-    private final class TestDialer: Dialer, Sendable {
-        let clients = Mutex<LoopBound<ServiceClients>?>(nil)
-        let lines = Mutex<[LoopBound<MemoryLine>]>([])
-        let loop: any EventLoop
-
-        init(loop: any EventLoop) {
-            self.loop = loop
-        }
-
-        func dial(_ completion: @escaping (Result<any MessageLine, MessageLineError>) -> Void) {
-            guard let clients = clients.withLock({ $0 }) else {
-                return loop.execute { completion(.failure(.unreachable(path: "/nowhere", reason: "nobody"))) }
-            }
-            let (near, far) = MemoryLine.pair(loop: loop)
-            let line = LoopBound(far, loop: loop)
-            lines.withLock { $0.append(line) }
-            clients.value.accept(far, from: Caller(process: 1, user: ClientWorld.owner, group: 0))
-            loop.execute { completion(.success(near)) }
-        }
-
-        /// The service is gone, or there again.
-        func cut() {
-            for line in lines.withLock({ $0 }) { line.with { $0.lost(.closedByPeer) } }
-            lines.withLock { $0 = [] }
-        }
-    }
-
-    private struct Process {
-        let dialer: TestDialer
-        let connection: RemoteConnection
-        let log: LogLines
-    }
+    private typealias Process = ClientProcess
 
     private func process(_ world: ClientWorld, isThere: Bool = true) -> Process {
-        let (dialer, log) = (TestDialer(loop: world.world.loop), LogLines())
-        if isThere { dialer.clients.withLock { $0 = world.clients } }
-        let hello = Hello(AppIdentity(name: "com.example.app"))
-        let logger = Logger(label: "app") { _ in log }
-        let connection = RemoteConnection(hello: hello, loop: world.world.loop, logger: logger) { dialer }
-        return Process(dialer: dialer, connection: connection, log: log)
+        ClientProcess(in: world, isServiceThere: isThere)
     }
 
     private final class Watcher: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, Sendable {
