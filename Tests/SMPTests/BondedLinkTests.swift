@@ -45,6 +45,55 @@ import Testing
     }
 
     @Test(
+        "a Security Request asks for no more than the bond has, so that the central encrypts instead of pairing again",
+        arguments: [IOCapability.noInputNoOutput, .displayYesNo],
+        [PairingConfiguration.Legacy.whenPeerOffersNothingElse, .only]
+    )
+    func a_security_request_asks_for_what_the_bond_has(
+        capability: IOCapability,
+        legacy: PairingConfiguration.Legacy
+    ) throws {
+        var (central, peripheral) = (Securing.configuration(), Securing.configuration(.noInputNoOutput))
+        central.legacy = legacy
+        (central.wantsProtection, peripheral.wantsProtection) = (true, true)
+        let keys = try Securing.bond((central, peripheral))
+        #expect(keys.1.level.isAuthenticated == false)
+        // A device that has got a display since would get a better key by pairing. That is no reason to.
+        peripheral.ioCapability = capability
+        central.legacy = .whenPeerOffersNothingElse
+        let bench = SecurityBench(central: central, peripheral: peripheral, keys: (keys.0, keys.1))
+        #expect(bench.secure(.encrypted, by: .responder).isSuccess)
+        let expected: AuthenticationRequirements = legacy == .only ? [.bonding] : [.bonding, .secureConnections]
+        #expect(bench.peripheral.takeSent() == [.securityRequest(SecurityRequest(expected))])
+        #expect(bench.central.takeSent().isEmpty && bench.central.stored.isEmpty && bench.central.prompts.isEmpty)
+        #expect(bench.peripheral.manager.encryption == keys.1.level)
+    }
+
+    @Test("a Security Request asks for protection where an attribute needs more than the bond has, or there is no bond")
+    func a_security_request_asks_for_what_the_attribute_needs() throws {
+        var configuration = Securing.configuration()
+        configuration.wantsProtection = true
+        let keys = try Securing.bond((Securing.configuration(.noInputNoOutput), configuration))
+        let bench = SecurityBench(central: configuration, peripheral: configuration, keys: (keys.0, keys.1))
+        #expect(bench.secure(.authenticated, by: .responder).isSuccess)
+        let all: AuthenticationRequirements = [.bonding, .protection, .secureConnections]
+        #expect(bench.peripheral.takeSent().first == .securityRequest(SecurityRequest(all)))
+        #expect(bench.peripheral.manager.encryption?.isAuthenticated == true)
+        let strangers = SecurityBench(central: configuration, peripheral: configuration)
+        #expect(strangers.secure(.encrypted, by: .responder).isSuccess)
+        #expect(strangers.peripheral.takeSent().first == .securityRequest(SecurityRequest(all)))
+    }
+
+    @Test("a device without input and output does not ask a stranger for protection, which it could not give")
+    func a_security_request_asks_for_what_can_be_had() {
+        var (central, peripheral) = (Securing.configuration(), Securing.configuration(.noInputNoOutput))
+        (central.wantsProtection, peripheral.wantsProtection) = (true, true)
+        let bench = SecurityBench(central: central, peripheral: peripheral)
+        #expect(bench.secure(.encrypted, by: .responder).isSuccess)
+        #expect(bench.peripheral.takeSent().first == .securityRequest(SecurityRequest([.bonding, .secureConnections])))
+    }
+
+    @Test(
         "AB-S09: a Security Request of an impostor leads to encryption with the stored key and to nothing else",
         arguments: [0x00, 0x01, 0x05, 0x09, 0x0D, 0xFF] as [UInt8]
     )

@@ -187,8 +187,22 @@ extension SecurityMachine {
     private mutating func requestSecurity() -> [Action] {
         guard !pairing.isDead else { return fail(.pairing(.timedOut)) }
         state = .awaitsCentral
-        let requirements = pairing.configuration.requirements(demand)
-        return [.send(.securityRequest(SecurityRequest(requirements))), .startTimer]
+        return [.send(.securityRequest(SecurityRequest(requestedRequirements))), .startTimer]
+    }
+
+    /// What a Security Request asks for: no more than the bond has where the bond is good enough for all waiters. A central pairs again
+    /// instead of encrypting when the request exceeds its key (2.4.6), and a device without input and output then ends up with
+    /// no encryption at all.
+    private var requestedRequirements: AuthenticationRequirements {
+        var requirements = pairing.configuration.requirements(demand)
+        guard !pairing.configuration.requiresProtection else { return requirements }
+        if let kept = keys?.level, key != nil, waiters.allSatisfy({ $0.level?.isMet(by: kept) ?? false }) {
+            if !kept.isAuthenticated { requirements.remove(.protection) }
+            if !kept.isSecureConnections { requirements.remove(.secureConnections) }
+        } else if !pairing.canProtect {
+            requirements.remove(.protection)
+        }
+        return requirements
     }
 
     /// What the next pairing has to lead to. What the peripheral wishes is asked for and not insisted on; what a caller
