@@ -191,6 +191,11 @@ package final class GenericAccess {
     package func stop() {
         host.stop()
     }
+
+    /// Calls `completion` once a controller that was stopped has been told to be silent (``HCIHost/whenSilent(_:)``).
+    package func whenSilent(_ completion: @escaping () -> Void) {
+        host.whenSilent(completion)
+    }
 }
 
 // MARK: - The controller

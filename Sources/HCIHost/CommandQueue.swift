@@ -70,6 +70,16 @@ struct CommandQueue {
         return numbers
     }
 
+    /// Whether the controller has to answer before it takes another command.
+    var isOwed: Bool { if case .awaitsAnswer = state { true } else { credits == 0 } }
+
+    /// The queue without the commands that wait, for a host that only has one more to send.
+    var withoutWaiting: CommandQueue {
+        var queue = self
+        queue.waiting = []
+        return queue
+    }
+
     mutating func handle(_ event: Event) -> [Action] {
         switch event {
         case .add(let entry, let isAnsweredByStatus):

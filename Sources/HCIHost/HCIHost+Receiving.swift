@@ -14,7 +14,7 @@ extension HCIHost {
     }
 
     func receive(_ packet: HCIPacket) {
-        guard phase != .idle else { return }
+        guard phase != .idle else { return receiveWhileLeaving(packet) }
         do throws(PacketError) {
             switch packet.kind {
             case .event: try receiveEvent(packet.bytes)

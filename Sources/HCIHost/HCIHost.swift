@@ -77,6 +77,9 @@ package final class HCIHost {
 
     private var bringUp: BringUp
     private(set) var isResetting = false
+    /// What the controller owes a host that has stopped, before the reset that silences it may be sent.
+    private var leaving: CommandQueue?
+    private var onSilent: (() -> Void)?
     /// Why the controller is being reset; nil when it is not, or comes up for the first time.
     package private(set) var resetCause: HCIHostError?
     private var resets: [Instant] = []
@@ -138,16 +141,19 @@ package final class HCIHost {
         if let transportError { return settle(.failed(.transport(transportError))) }
         resetCause = nil
         resets = []
+        // The reset that begins it silences the controller too.
+        left()
         beginBringUp()
     }
 
-    /// Ends all connections and resets the controller, so that it is silent. The line stays open.
+    /// Ends all connections and resets the controller, so that it is silent. The line stays open; whoever closes it does so
+    /// ``whenSilent(_:)``.
     package func stop() {
         guard state != .down else { return }
-        let isRunning = phase != .idle
+        let (isRunning, owed) = (phase != .idle, queue.withoutWaiting)
         giveUp(.notRunning, reason: .localHostTerminated, state: .down)
         guard state == .down else { return }
-        if isRunning { transport.send(HCIPacket(Reset())) }
+        if isRunning { owed.isOwed ? leave(owed) : transport.send(HCIPacket(Reset())) }
         onStateChange?(.down)
     }
 
@@ -248,6 +254,7 @@ package final class HCIHost {
 
     private func transportClosed(_ error: HCITransportError) {
         transportError = error
+        left()
         if phase != .idle { settle(.failed(.transport(error))) }
     }
 
@@ -332,6 +339,55 @@ package final class HCIHost {
     private func cancelTimer() {
         if let timer { loop.cancel(timer) }
         timer = nil
+    }
+}
+
+// MARK: Leaving
+
+extension HCIHost {
+    /// Waits until the controller takes the last reset, ``CommandQueue/answerTimeout`` at most (Core Vol 4 Part E 4.4).
+    private func leave(_ owed: CommandQueue) {
+        leaving = owed
+        timer = loop.schedule(after: CommandQueue.answerTimeout) { [weak self] in
+            self?.timer = nil
+            self?.resetAndLeave()
+        }
+    }
+
+    /// Calls `completion` when the last reset of a host that has stopped has been sent, and at once when it has been, or there is none.
+    package func whenSilent(_ completion: @escaping () -> Void) {
+        guard leaving != nil else { return completion() }
+        let earlier = onSilent
+        onSilent = {
+            earlier?()
+            completion()
+        }
+    }
+
+    /// Takes an answer that the controller owed.
+    func receiveWhileLeaving(_ packet: HCIPacket) {
+        guard leaving != nil, packet.kind == .event, let event = try? EventPacket(reading: packet.bytes) else { return }
+        switch event.code {
+        case CommandComplete.eventCode:
+            if let event = try? CommandComplete.reading(event.parameters) { _ = leaving?.handle(.complete(event)) }
+        case CommandStatus.eventCode:
+            if let event = try? CommandStatus.reading(event.parameters) { _ = leaving?.handle(.status(event)) }
+        default: return
+        }
+        if leaving?.isOwed == false { resetAndLeave() }
+    }
+
+    private func resetAndLeave() {
+        transport.send(HCIPacket(Reset()))
+        left()
+    }
+
+    private func left() {
+        guard leaving != nil else { return }
+        let completion = onSilent
+        (leaving, onSilent) = (nil, nil)
+        cancelTimer()
+        completion?()
     }
 }
 

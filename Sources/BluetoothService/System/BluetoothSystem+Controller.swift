@@ -33,8 +33,9 @@ final class AttachedController {
         advertisement = device.advertiser.addSet()
     }
 
+    /// Closes the line. A controller that has to be silenced first keeps it, and this object, until then.
     func close() {
-        line.close()
+        host.whenSilent { [self] in line.close() }
     }
 }
 

@@ -195,12 +195,15 @@ package final class BluetoothSystem {
         handle(.start)
     }
 
-    /// Ends everything, for good, but for what is kept, which stays as it is.
-    package func stop() {
+    /// Ends everything, for good, but for what is kept, which stays as it is. `completion` is called once the controller has been told to
+    /// be silent, which a program that ends waits for.
+    package func stop(_ completion: @escaping () -> Void = {}) {
+        let device = attached?.device
         closeRecords()
         handle(.stop)
         endRecovery()
         closeBonds()
+        device.map { $0.whenSilent(completion) } ?? completion()
     }
 
     /// The user's switch for Bluetooth (behaviours 1.9 to 1.14, 10.15, 10.16).

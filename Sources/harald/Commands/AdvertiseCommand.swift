@@ -93,7 +93,7 @@ struct AdvertiseCommand: ParsableCommand {
         } catch {
             result = .failure(error)
         }
-        device.with { $0.stop() }
+        device.stop { $0.stop($1) }
         try result.get()
     }
 }
@@ -148,8 +148,9 @@ private final class AdvertisedDevice {
         link.onEnd = { _ in Console.line("disconnected") }
     }
 
-    func stop() {
+    func stop(_ done: @escaping () -> Void) {
         set.want(nil)
         access.stop()
+        access.whenSilent(done)
     }
 }

@@ -49,7 +49,12 @@ extension BondsCommand {
                 host.start()
                 return host
             }
-            defer { host.with { $0.stop() } }
+            defer {
+                host.stop { host, done in
+                    host.stop()
+                    host.whenSilent(done)
+                }
+            }
             try outcome.wait()
         }
 

@@ -76,7 +76,7 @@ struct ChannelCommand: ParsableCommand {
         } catch {
             result = .failure(error)
         }
-        system.with { $0.stop() }
+        system.stop { $0.stop($1) }
         withExtendedLifetime((app, prompter)) {}
         try result.get()
     }

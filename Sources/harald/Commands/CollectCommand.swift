@@ -64,7 +64,7 @@ struct CollectCommand: ParsableCommand {
         } catch {
             result = .failure(error)
         }
-        system.with { $0.stop() }
+        system.stop { $0.stop($1) }
         withExtendedLifetime(collector) {}
         try result.get()
     }

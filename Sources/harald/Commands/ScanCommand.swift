@@ -59,7 +59,7 @@ struct ScanCommand: ParsableCommand {
         } catch {
             result = .failure(error)
         }
-        listener.with { $0.stop() }
+        listener.stop { $0.stop($1) }
         try result.get()
     }
 }
@@ -147,8 +147,9 @@ private final class Listener {
         finish(.failure(.noSuchDevice(until, seconds: seconds, heard: heard.count)))
     }
 
-    func stop() {
+    func stop(_ done: @escaping () -> Void) {
         observer.stop()
         access.stop()
+        access.whenSilent(done)
     }
 }

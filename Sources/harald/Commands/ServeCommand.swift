@@ -46,7 +46,7 @@ struct ServeCommand: ParsableCommand {
         } catch {
             result = .failure(error)
         }
-        system.with { $0.stop() }
+        system.stop { $0.stop($1) }
         withExtendedLifetime((sensor, prompter)) {}
         try result.get()
     }

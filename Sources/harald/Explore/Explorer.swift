@@ -167,7 +167,7 @@ final class Explorer {
 
     private func close(_ result: Result<Void, ToolError>) {
         device.stop()
-        finish(result)
+        device.whenSilent { [finish] in finish(result) }
     }
 
     private func vanished(_ reason: String) {

@@ -97,7 +97,7 @@ struct ServiceCommand: ParsableCommand {
             ServiceManager.tell("STOPPING=1")
             withExtendedLifetime((desk, counted)) {}
             listener.with { $0.close() }
-            system.with { $0.stop() }
+            system.stop { $0.stop($1) }
         }
         try outcome.wait()
     }

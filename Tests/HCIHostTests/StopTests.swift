@@ -1,0 +1,96 @@
+import BluetoothTypes
+import HCI
+import Testing
+
+@testable import HCIHost
+
+/// How a host leaves its controller: silent, and without a command that the controller has not given leave for (Core Vol 4 Part E
+/// 4.4).
+@Suite struct StopTests {
+    /// A host that has stopped while the controller owes it the answer to LE Rand, and how often it has said that all is silent.
+    private final class Leaving {
+        let bench = Bench()
+        var silences = 0
+
+        init() {
+            bench.up()
+            bench.controller.reaction = { $0 == LERand.opcode ? .silence : .answer }
+            bench.host.send(LERand())
+            bench.host.send(LERand())
+            bench.host.stop()
+            bench.host.whenSilent { [unowned self] in silences += 1 }
+        }
+
+        var commands: [String] { bench.transport.commands }
+
+        func answer(credits: UInt8) {
+            bench.controller.credits = credits
+            bench.controller.complete(LERand.opcode, LERand.Response(number: 1).encoded())
+            bench.run()
+        }
+    }
+
+    @Test("the reset of a host that stops waits for the answer to the command that is under way, and no other is sent")
+    func theResetWaitsForTheAnswer() {
+        let leaving = Leaving()
+        leaving.bench.run()
+        #expect(leaving.commands == ["LE Rand"] && leaving.silences == 0)
+        #expect(leaving.bench.host.state == .down)
+        leaving.answer(credits: 1)
+        #expect(leaving.commands == ["LE Rand", "Reset"] && leaving.silences == 1)
+        leaving.bench.run(.seconds(10))
+        #expect(leaving.commands == ["LE Rand", "Reset"] && leaving.silences == 1)
+    }
+
+    @Test("the reset of a host that stops waits for a command credit")
+    func theResetWaitsForACredit() {
+        let leaving = Leaving()
+        leaving.answer(credits: 0)
+        #expect(leaving.commands == ["LE Rand"] && leaving.silences == 0)
+        leaving.bench.inject(HardwareError(code: 1))
+        leaving.bench.inject(Bench.connectionComplete(0x40))
+        #expect(leaving.commands == ["LE Rand"] && leaving.bench.connections.isEmpty)
+        leaving.bench.inject(CommandStatus(status: .success, credits: 1, opcode: .none))
+        #expect(leaving.commands == ["LE Rand", "Reset"] && leaving.silences == 1)
+    }
+
+    @Test("AB-H06: a controller that owes an answer for too long is reset all the same")
+    func aSilentControllerIsReset() {
+        let leaving = Leaving()
+        leaving.bench.run(CommandQueue.answerTimeout - .milliseconds(1))
+        #expect(leaving.commands == ["LE Rand"] && leaving.silences == 0)
+        leaving.bench.run(.milliseconds(2))
+        #expect(leaving.commands == ["LE Rand", "Reset"] && leaving.silences == 1)
+    }
+
+    @Test("a host that owes nothing resets its controller at once")
+    func aHostThatIsIdleResetsAtOnce() {
+        let bench = Bench()
+        bench.up()
+        bench.host.stop()
+        var isSilent = false
+        bench.host.whenSilent { isSilent = true }
+        #expect(bench.transport.commands == ["Reset"] && isSilent)
+        bench.host.stop()
+        #expect(bench.transport.commands == ["Reset"])
+    }
+
+    @Test("a host that is started again before the answer resets its controller once, and comes up")
+    func aHostThatIsStartedAgainComesUp() {
+        let leaving = Leaving()
+        leaving.bench.host.start()
+        #expect(leaving.silences == 1)
+        leaving.bench.run(.seconds(5))
+        #expect(leaving.bench.information != nil)
+        #expect(leaving.commands.count { $0 == "Reset" } == 1)
+    }
+
+    @Test("a line that closes before the reset leaves nobody waiting")
+    func aLineThatClosesLeavesNobodyWaiting() {
+        let leaving = Leaving()
+        leaving.bench.transport.onClose?(.closedByPeer)
+        #expect(leaving.silences == 1)
+        leaving.bench.run(.seconds(5))
+        #expect(leaving.commands == ["LE Rand"] && leaving.silences == 1)
+    }
+}
