@@ -44,15 +44,25 @@ struct BringUp {
     // What to tell the controller of; nil when it is not to be told, or does not want to know.
     private var hostBuffers: HostBuffers?
     private var hostSizeTaken = false
+    /// What is known about a controller, or being tried with it; asked once its version has been read.
+    var fallbacks: (ControllerInformation) -> Set<ControllerFallback> = { _ in [] }
+    /// Whether the controller has turned out to have room for no advertising set.
+    private var hasNoSets = false
 
     /// With buffers of the host, the controller is told to mind them, if it can.
     init(hostBuffers: HostBuffers? = nil) {
         self.hostBuffers = hostBuffers
     }
 
-    /// The first command.
-    mutating func begin() -> Action {
+    /// The first command, for the controller that is attached at `place`.
+    mutating func begin(at place: String = "") -> Action {
+        hasNoSets = false
+        return reset(at: place)
+    }
+
+    private mutating func reset(at place: String) -> Action {
         (information, step, hostSizeTaken) = (ControllerInformation(), .reset, false)
+        information.place = place
         return .send(Reset())
     }
 
@@ -76,13 +86,30 @@ struct BringUp {
             step = following
             if let command = command(following) { return .send(command) }
         }
+        if hasNoSets {
+            information.advertisingSets = 0
+        } else if information.advertisingSets == 0, !usesExtendedCommands {
+            // The legacy commands, which are used then, need a reset after the question (Core Vol 4 Part E 3.1.1).
+            hasNoSets = true
+            return reset(at: information.place)
+        }
         information.clampBuffers()
         return .ready(information)
+    }
+
+    /// Whether the host will drive the controller with the extended commands. Until a reset the first of these makes a controller
+    /// refuse the legacy ones, questions about advertising sets included (Core Vol 4 Part E 3.1.1).
+    private var usesExtendedCommands: Bool {
+        var expected = information
+        expected.take(fallbacks(information))
+        return expected.supportsExtendedAdvertising
     }
 
     private func command(_ step: Step) -> (any HCICommand)? {
         switch step {
         case .hostBufferSize, .hostFlowControl: hostCommand(step)
+        case .maximumAdvertisingDataLength, .advertisingSets:
+            !hasNoSets && usesExtendedCommands ? step.command(information) : nil
         default: step.command(information)
         }
     }
@@ -156,10 +183,8 @@ extension BringUp.Step {
                 ? LEWriteSuggestedDefaultDataLength(txOctets: controller.maxTxOctets, txTime: controller.maxTxTime)
                 : nil
         case .transmitPower: LEReadTransmitPower()
-        case .maximumAdvertisingDataLength:
-            controller.leFeatures.contains(.extendedAdvertising) ? LEReadMaximumAdvertisingDataLength() : nil
-        case .advertisingSets:
-            controller.leFeatures.contains(.extendedAdvertising) ? LEReadNumberOfSupportedAdvertisingSets() : nil
+        case .maximumAdvertisingDataLength: LEReadMaximumAdvertisingDataLength()
+        case .advertisingSets: LEReadNumberOfSupportedAdvertisingSets()
         default: nil
         }
     }

@@ -43,8 +43,8 @@ package struct ControllerInformation: Hashable, Sendable {
     package var maxRxTime: UInt16 = 328
     /// How many octets can be advertised: 31 with legacy advertising.
     package var maxAdvertisingDataLength = 31
-    /// How many advertising sets there can be; 0 when there is legacy advertising only.
-    package var advertisingSets = 0
+    /// The number of advertising sets; nil when the controller was not asked, as one that is driven with the legacy commands is not.
+    package var advertisingSets: Int?
     /// What is done otherwise with this controller, since it does not do what it says.
     package var fallbacks: Set<ControllerFallback> = []
     /// The range of the transmit power in dBm, if the controller tells.
@@ -58,8 +58,8 @@ package struct ControllerInformation: Hashable, Sendable {
         supportedCommands.contains(command)
     }
 
-    /// Whether the host is to advertise, scan and connect with the extended commands: the controller has the feature, at
-    /// least one advertising set, and every one of ``extendedCommands``.
+    /// Whether the host is to advertise, scan and connect with the extended commands: the controller has the feature and every one
+    /// of ``extendedCommands``, and does not say that it has no advertising set.
     ///
     /// One question for all three, since a controller refuses legacy commands after extended ones, and the other way round,
     /// until it is reset (Core Vol 4 Part E 3.1.1).
@@ -71,14 +71,14 @@ package struct ControllerInformation: Hashable, Sendable {
 
     /// Whether it says that it can do all of that.
     package var claimsExtendedAdvertising: Bool {
-        leFeatures.contains(.extendedAdvertising) && advertisingSets > 0 && Self.extendedCommands.allSatisfy(supports)
+        leFeatures.contains(.extendedAdvertising) && advertisingSets != 0 && Self.extendedCommands.allSatisfy(supports)
     }
 
     /// Notes what is done otherwise.
     package mutating func take(_ fallbacks: Set<ControllerFallback>) {
         self.fallbacks = fallbacks
         if fallbacks.contains(.noCodedPHY) { leFeatures.remove(.phyCoded) }
-        if fallbacks.contains(.extendedCommands) { advertisingSets = max(1, advertisingSets) }
+        if fallbacks.contains(.extendedCommands) { advertisingSets = advertisingSets.map { max(1, $0) } }
     }
 
     /// The commands without which the host stays with the legacy ones.

@@ -105,6 +105,7 @@ package final class HCIHost {
         self.loop = loop
         self.happenings = happenings
         table = ConnectionTable(loop: loop) { transport.send($0) }
+        bringUp.fallbacks = { [weak self] in self?.fallbacks(of: $0) ?? [] }
         table.onData = { [weak self, loop] in self?.watchData(from: loop.now) }
         table.onProgress = { [weak self] in self?.watch(.progressed) }
         transport.onReceive = { [weak self] in self?.receive($0) }
@@ -160,7 +161,7 @@ package final class HCIHost {
     private func beginBringUp() {
         isResetting = true
         state = .starting
-        perform(bringUp.begin())
+        perform(bringUp.begin(at: transport.place))
         if state == .starting { onStateChange?(.starting) }
     }
 
@@ -169,7 +170,6 @@ package final class HCIHost {
         case .send(let command): ask(command)
         case .fail(let error): settle(.failed(resetCause.map { .resetFailed(after: $0, cause: error) } ?? error))
         case .ready(var information):
-            information.place = transport.place
             information.aclBufferSize = min(information.aclBufferSize, transport.maximumACLPayload ?? .max)
             information.take(fallbacks(of: information))
             resetCause = nil
@@ -197,7 +197,7 @@ package final class HCIHost {
         guard phase == .ready, renewal == nil, table.connections.isEmpty else { return false }
         renewal = completion
         isResetting = true
-        perform(bringUp.begin())
+        perform(bringUp.begin(at: transport.place))
         return true
     }
 

@@ -84,7 +84,7 @@ import Testing
         )
         #expect(bench.controller.masks["LE"] == 0x1F)
         #expect(information.aclBufferSize == 27 && information.maxTxOctets == 27)
-        #expect(information.maxAdvertisingDataLength == 31 && information.advertisingSets == 0)
+        #expect(information.maxAdvertisingDataLength == 31 && information.advertisingSets == nil)
         #expect(!information.supportsExtendedAdvertising)
     }
 
@@ -104,6 +104,58 @@ import Testing
         without = information
         without.advertisingSets = 0
         #expect(!without.supportsExtendedAdvertising)
+    }
+
+    private static let extendedQuestions = [
+        "LE Read Maximum Advertising Data Length", "LE Read Number of Supported Advertising Sets",
+    ]
+
+    @Test(
+        "a controller that is driven with the legacy commands gets no extended one after its reset, not even a question"
+    )
+    func noExtendedCommandComesBeforeLegacyOnes() throws {
+        let bench = Bench()
+        bench.up()
+        let information = try #require(bench.information)
+        bench.host.memory.note(.legacyCommands, of: information)
+        #expect(bench.host.renew { _ in })
+        bench.run()
+        let again = try #require(bench.information)
+        #expect(bench.transport.commands.first == "Reset" && bench.transport.commands.count > 10)
+        #expect(bench.transport.commands.allSatisfy { !Self.extendedQuestions.contains($0) })
+        #expect(again.advertisingSets == nil && again.maxAdvertisingDataLength == 31)
+        #expect(again.claimsExtendedAdvertising && !again.supportsExtendedAdvertising)
+    }
+
+    @Test(
+        "a controller whose list of commands leaves only the legacy ones gets no extended one, though it has the feature"
+    )
+    func aFeatureWithoutItsCommandsIsNotAskedAbout() {
+        let bench = Bench()
+        bench.controller.commands.remove(LESetExtendedScanResponseData.self)
+        bench.host.start()
+        bench.run()
+        #expect(bench.information?.supportsExtendedAdvertising == false)
+        #expect(bench.transport.commands.allSatisfy { !Self.extendedQuestions.contains($0) })
+    }
+
+    @Test("a controller that says that it has no advertising set is reset before legacy commands, and not asked again")
+    func aControllerWithoutSetsIsResetOnceMore() throws {
+        let bench = Bench()
+        let opcode = LEReadNumberOfSupportedAdvertisingSets.opcode
+        let none = LEReadNumberOfSupportedAdvertisingSets.Response(count: 0).encoded()
+        bench.controller.reaction = { asked in
+            guard asked == opcode else { return .answer }
+            return .packets([HCIPacket(CommandComplete(credits: 1, opcode: opcode, parameters: none))])
+        }
+        bench.host.start()
+        bench.run()
+        let information = try #require(bench.information)
+        #expect(information.advertisingSets == 0 && !information.supportsExtendedAdvertising)
+        let last = try #require(bench.transport.commands.lastIndex(of: "Reset"))
+        #expect(bench.transport.commands.count { $0 == "Reset" } == 2)
+        #expect(bench.transport.commands[last...].allSatisfy { !Self.extendedQuestions.contains($0) })
+        #expect(bench.states == [.starting, .ready(information)])
     }
 
     static let eventsOfFeatures: [(LEFeatures, LEEventMask)] = [

@@ -163,7 +163,7 @@ extension AdvertisingSet {
         }
         // With links open a controller may be unable to; it will be able to when one of them ends.
         let isEnable = opcode == LESetAdvertisingEnable.opcode || opcode == LESetExtendedAdvertisingEnable.opcode
-        let isMended = advertiser.onTrouble?(.refused(error, usesCoded: false)) ?? false
+        let isMended = advertiser.onTrouble?(.refused(error, uses: [])) ?? false
         handle(.failed(GAPError(error), isPassing: isMended || isEnable && status.isPassing))
     }
 

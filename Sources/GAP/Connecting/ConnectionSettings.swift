@@ -1,5 +1,6 @@
 import BluetoothTypes
 import HCI
+import HCIHost
 import L2CAP
 import Privacy
 
@@ -26,6 +27,16 @@ package struct ConnectionSettings: Hashable, Sendable {
     )
 }
 
+extension ConnectionSettings {
+    /// The PHYs that a connection request names to a controller: those to listen on, and 2M, on which a connection can begin.
+    func phys(for controller: ControllerInformation) -> LEPHYs {
+        var phys = controller.leFeatures.contains(.phyCoded) ? self.phys : .le1M
+        let has2M = controller.leFeatures.contains(.phy2M) && !controller.fallbacks.contains(.no2MInitiating)
+        if has2M { phys.insert(.le2M) }
+        return phys
+    }
+}
+
 /// One attempt to connect, as a command (Core Vol 4 Part E 7.8.12, 7.8.66).
 struct ConnectionAttempt {
     let policy: LEInitiatorFilterPolicy
@@ -49,15 +60,16 @@ struct ConnectionAttempt {
         )
     }
 
-    /// Where the advertiser's second packet says so the connection begins on 2M (behaviour 3.36).
-    func extendedCommand(_ features: LEFeatures) -> LEExtendedCreateConnection {
+    /// Where the advertiser's second packet says so the connection begins on 2M (behaviour 3.36); with a controller that refuses
+    /// parameters for 2M it takes those for 1M.
+    func extendedCommand(_ phys: LEPHYs) -> LEExtendedCreateConnection {
         LEExtendedCreateConnection(
             filterPolicy: policy,
             ownAddressKind: ownAddress.kind,
             peerAddress: peer,
-            le1M: settings.phys.contains(.le1M) ? phy : nil,
-            le2M: features.contains(.phy2M) ? phy : nil,
-            coded: settings.phys.contains(.coded) ? phy : nil
+            le1M: phys.contains(.le1M) ? phy : nil,
+            le2M: phys.contains(.le2M) ? phy : nil,
+            coded: phys.contains(.coded) ? phy : nil
         )
     }
 

@@ -249,25 +249,28 @@ package final class Connector: ConnectingUser {
 
     private func create(_ policy: LEInitiatorFilterPolicy, _ peer: BluetoothAddress) {
         guard let ownAddress = privacy?.sharedAddress ?? ownAddress, let controller else { return }
-        var settings = settings
-        if !controller.leFeatures.contains(.phyCoded) { settings.phys = .le1M }
         if controller.fallbacks.contains(.takesTurns), onTrouble?(.needsTurn(.connector)) == true {
             return handle(.ended(.controllerBusy))
         }
         let attempt = ConnectionAttempt(policy: policy, peer: peer, ownAddress: ownAddress, settings: settings)
         switch CommandGeneration(controller) {
-        case .legacy: send(attempt.legacyCommand)
-        case .extended: send(attempt.extendedCommand(controller.leFeatures))
+        case .legacy: send(attempt.legacyCommand, uses: [])
+        case .extended:
+            let phys = settings.phys(for: controller)
+            send(attempt.extendedCommand(phys), uses: phys.subtracting(.le1M))
         }
     }
 
-    private func send<C: HCICommand>(_ command: C) {
+    /// - Parameter phys: The PHYs besides 1M that the command names.
+    private func send<C: HCICommand>(_ command: C, uses phys: LEPHYs) {
         host.send(command) { [weak self] result in
             // Without a host all wishes are over anyway.
             guard let self, case .failure(let error) = result, !error.isOfHost else { return }
             happenings.tell(AccessHappening.cannotConnect(error))
-            let isMended = onTrouble?(.refused(error, usesCoded: settings.phys.contains(.coded))) ?? false
+            let isMended = onTrouble?(.refused(error, uses: phys)) ?? false
             handle(.ended(isMended ? .controllerBusy : error.status ?? .unspecifiedError))
+            // With a PHY left out it is another command, and need not wait.
+            if isMended, let controller, !phys.isSubset(of: settings.phys(for: controller)) { handle(.retry) }
         }
     }
 

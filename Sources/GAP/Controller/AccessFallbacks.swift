@@ -36,9 +36,9 @@ final class AccessFallbacks {
     private func handle(_ trouble: ControllerTrouble, of role: RadioTurns.Role) -> Bool {
         guard let controller = access.controllerInformation else { return false }
         switch trouble {
-        case .refused(.refused(let opcode, let status), let usesCoded):
-            if usesCoded, !status.isPassing, controller.leFeatures.contains(.phyCoded) {
-                leaveCodedAlone(controller)
+        case .refused(.refused(let opcode, let status), let phys):
+            if let fallback = status.leavesOut(of: phys), !controller.fallbacks.contains(fallback) {
+                change(fallback, of: controller)
                 return true
             }
             if status == .commandDisallowed, turns.isHeld(by: role) || isBusy(besides: role) {
@@ -61,11 +61,12 @@ final class AccessFallbacks {
         }
     }
 
-    private func leaveCodedAlone(_ controller: ControllerInformation) {
-        tell(.noCodedPHY, isTrial: false)
-        access.host.memory.note(.noCodedPHY, of: controller)
+    /// Drives the controller otherwise from now on. That needs no reset.
+    private func change(_ fallback: ControllerFallback, of controller: ControllerInformation) {
+        tell(fallback, isTrial: false)
+        access.host.memory.note(fallback, of: controller)
         var controller = controller
-        controller.take(controller.fallbacks.union([.noCodedPHY]))
+        controller.take(controller.fallbacks.union([fallback]))
         access.renewed(controller)
     }
 
@@ -182,13 +183,7 @@ final class AccessFallbacks {
     }
 
     private func takeTurns(_ role: RadioTurns.Role, _ controller: ControllerInformation) -> Bool {
-        if !controller.fallbacks.contains(.takesTurns) {
-            tell(.takesTurns, isTrial: false)
-            access.host.memory.note(.takesTurns, of: controller)
-            var controller = controller
-            controller.take(controller.fallbacks.union([.takesTurns]))
-            access.renewed(controller)
-        }
+        if !controller.fallbacks.contains(.takesTurns) { change(.takesTurns, of: controller) }
         perform(turns.handle(.refused(role)))
         return true
     }
@@ -233,5 +228,13 @@ extension HCIStatus {
     fileprivate var isLie: Bool {
         self == .unknownCommand || self == .unsupportedFeatureOrParameter || self == .unspecifiedError
             || self == .hardwareFailure
+    }
+
+    /// The parameter to leave out of a command that names these PHYs and is refused with this status; nil where neither PHY can be
+    /// the reason. A controller may list 2M and refuse it for connection requests with 0x11 or 0x12.
+    fileprivate func leavesOut(of phys: LEPHYs) -> ControllerFallback? {
+        let isParameter = self == .unsupportedFeatureOrParameter || self == .invalidParameters
+        if phys.contains(.le2M), isParameter { return .no2MInitiating }
+        return phys.contains(.coded) && !isPassing ? .noCodedPHY : nil
     }
 }

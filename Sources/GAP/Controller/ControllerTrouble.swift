@@ -1,9 +1,10 @@
+import HCI
 import HCIHost
 
 /// What a user of the radio has with its controller.
 enum ControllerTrouble {
-    /// It refuses a command.
-    case refused(HCICommandError, usesCoded: Bool)
+    /// It refuses a command, which names these of the PHYs that not every controller has.
+    case refused(HCICommandError, uses: LEPHYs)
     /// A scan for everybody hears nobody.
     case silent
     /// It is known not to do two things at once.

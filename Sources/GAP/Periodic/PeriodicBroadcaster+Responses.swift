@@ -64,7 +64,7 @@ extension PeriodicBroadcaster {
         )
         var command = LEExtendedCreateConnectionV2()
         (command.set, command.periodicSubevent) = (advertising.number, subevent)
-        command.v1 = attempt.extendedCommand([])
+        command.v1 = attempt.extendedCommand(access.connector.settings.phys)
         access.host.askForTrainsOfConnections()
         access.host.send(command) { [weak self] result in
             if case .failure(let error) = result { self?.connectionEnded(.failure(GAPError(error))) }

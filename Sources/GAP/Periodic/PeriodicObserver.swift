@@ -101,6 +101,10 @@ package final class PeriodicObserver {
         completion: @escaping (Result<Train, GAPError>) -> Void
     ) {
         guard waiting == nil else { return completion(.failure(.busy)) }
+        // After a legacy scan a controller takes no command of trains, and after one of those no legacy scan (Core Vol 4 Part E 3.1.1).
+        if let controller = access.controllerInformation, CommandGeneration(controller) == .legacy {
+            return completion(.failure(.needsExtendedAdvertising))
+        }
         waiting = completion
         do throws(GAPError) {
             try access.scan(ScanSettings(isActive: false), for: self, onSighting: { _ in }) { [weak self] error in

@@ -261,7 +261,7 @@ extension Scanner {
                 handle(.started)
             case .failure(let error):
                 happenings.tell(AccessHappening.cannotScan(error))
-                let isMended = onTrouble?(.refused(error, usesCoded: settings.phys.contains(.coded))) ?? false
+                let isMended = onTrouble?(.refused(error, uses: commands.settings.phys.intersection(.coded))) ?? false
                 handle(.failed(GAPError(error), isPassing: isMended || error.status?.isPassing ?? false))
             }
         }

@@ -9,13 +9,15 @@ package enum ControllerFallback: UInt8, CaseIterable, Hashable, Sendable {
     case noCodedPHY = 3
     /// Advertising, scanning and connecting take turns, though it claims to do them at once.
     case takesTurns = 4
+    /// 2M is left out of the PHYs of a connection request, though the controller claims it.
+    case no2MInitiating = 5
 
     /// The one that this one takes the place of.
     package var opposite: ControllerFallback? {
         switch self {
         case .legacyCommands: .extendedCommands
         case .extendedCommands: .legacyCommands
-        case .noCodedPHY, .takesTurns: nil
+        case .noCodedPHY, .takesTurns, .no2MInitiating: nil
         }
     }
 }
