@@ -7,6 +7,8 @@ package enum AccessHappening: StackHappening {
     case cannotAdvertise(HCICommandError)
     case cannotScan(HCICommandError)
     case cannotConnect(HCICommandError)
+    /// The controller says that it has such a link, and so many peers are waited for on.
+    case staysPending(Int, HCICommandError)
     /// The controller does not take a peer into its filter accept list.
     case cannotWait(for: BluetoothAddress, HCICommandError)
     case cannotUpdate(ConnectionHandle, HCICommandError)
@@ -21,7 +23,7 @@ package enum AccessHappening: StackHappening {
         switch self {
         // The link may have ended at the same time.
         case .cannotUpdate, .cannotDisconnect: .detail
-        case .cannotAdvertise, .cannotScan, .cannotConnect, .cannotWait: .warning
+        case .cannotAdvertise, .cannotScan, .cannotConnect, .staysPending, .cannotWait: .warning
         case .fallsBack: .information
         }
     }
@@ -33,7 +35,7 @@ package enum AccessHappening: StackHappening {
     package var link: ConnectionHandle? {
         switch self {
         case .cannotUpdate(let link, _), .cannotDisconnect(let link, _): link
-        case .cannotAdvertise, .cannotScan, .cannotConnect, .cannotWait, .fallsBack: nil
+        case .cannotAdvertise, .cannotScan, .cannotConnect, .staysPending, .cannotWait, .fallsBack: nil
         }
     }
 
@@ -42,6 +44,8 @@ package enum AccessHappening: StackHappening {
         case .cannotAdvertise(let error): "cannot advertise: \(error)"
         case .cannotScan(let error): "cannot scan: \(error)"
         case .cannotConnect(let error): "cannot connect: \(error)"
+        case .staysPending(let count, let error):
+            "\(count) pending connection\(count == 1 ? "" : "s") stay\(count == 1 ? "s" : "") pending: \(error); trying again"
         case .cannotWait(let peer, let error): "cannot wait for \(peer): \(error)"
         case .cannotUpdate(_, let error): "cannot update the connection: \(error)"
         case .cannotDisconnect(_, let error): "cannot disconnect: \(error)"

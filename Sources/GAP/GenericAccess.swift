@@ -171,6 +171,7 @@ package final class GenericAccess {
             leave(to: .failed(.commandRefused(opcode, status)))
         }
         connector.onFailure = { [weak self] in self?.connectorFailed($0, $1) }
+        connector.onHeld = { [weak self] in self?.connectorFailed($0, .connectionAlreadyExists) }
         connector.onParametersUpdated = { [weak self] event in
             self?.links.first { $0.connection.handle == event.handle }?.updated(event)
         }
@@ -357,7 +358,12 @@ extension GenericAccess {
 
     private func disconnected(_ connection: HCIConnection, _ reason: HCIStatus) {
         let isUp = if case .ready = host.state { true } else { false }
-        defer { if isUp { fallbacks.linkEnded() } }
+        defer {
+            if isUp {
+                fallbacks.linkEnded()
+                connector.linkEnded()
+            }
+        }
         if let index = links.firstIndex(where: { $0.connection === connection }) {
             // With the controller all links go.
             let link = links.remove(at: index)

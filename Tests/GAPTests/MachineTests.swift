@@ -59,11 +59,93 @@ import Testing
     @Test func aControllerThatCannotNowIsAskedAgain() {
         var machine = machine()
         _ = machine.handle(.want(Self.a))
-        #expect(machine.handle(.ended(.commandDisallowed)) == [.endTurn, .startRetry])
+        #expect(machine.handle(.ended(.commandDisallowed)) == [.endTurn, .startRetry(ConnectorMachine.retryDelay)])
         #expect(machine.handle(.want(Self.b)) == [])
         #expect(machine.handle(.unwant(Self.a)) == [])
         #expect(machine.handle(.retry) == [.connect(to: Self.b)])
         #expect(machine.handle(.retry) == [])
+    }
+
+    @Test(
+        "behaviour 3.1: peers are tried one after the other where the controller refuses its list since there is such a link"
+    )
+    func aRefusedListIsTriedPeerByPeer() {
+        var machine = machine()
+        _ = machine.handle(.want(Self.a))
+        _ = machine.handle(.want(Self.b))
+        #expect(machine.handle(.ended(.unknownConnection)) == [.connectToList([Self.a, Self.b])])
+        #expect(machine.handle(.ended(.connectionAlreadyExists)) == [.endTurn, .connect(to: Self.a), .startTurn])
+        #expect(machine.handle(.turnOver) == [.endTurn, .cancel])
+        #expect(machine.handle(.ended(.unknownConnection)) == [.connect(to: Self.b), .startTurn])
+        #expect(machine.handle(.want(Self.c)) == [.startTurn])
+        // With that link, or another one, the list may do again.
+        #expect(machine.handle(.connected(Self.b)) == [.endTurn, .connectToList([Self.a, Self.c])])
+        #expect(machine.handle(.ended(.connectionAlreadyExists)) == [.endTurn, .connect(to: Self.a), .startTurn])
+        #expect(machine.handle(.linkEnded) == [])
+        #expect(machine.handle(.turnOver) == [.endTurn, .cancel])
+        #expect(machine.handle(.ended(.unknownConnection)) == [.connectToList([Self.c, Self.a])])
+    }
+
+    @Test(
+        "behaviour 3.1: a peer that the controller says it is connected to stays pending, and is asked for ever more rarely"
+    )
+    func aPeerThatIsSaidToBeConnectedStaysPending() {
+        var machine = machine()
+        _ = machine.handle(.want(Self.a))
+        for seconds in [1, 2, 4, 8, 16, 32, 32, 32] {
+            #expect(
+                machine.handle(.ended(.connectionAlreadyExists)) == [
+                    .endTurn, .startRetry(.seconds(seconds)), .reportHeld(Self.a),
+                ]
+            )
+            #expect(machine.wanted == [Self.a])
+            #expect(machine.handle(.retry) == [.connect(to: Self.a)])
+        }
+        #expect(
+            machine.handle(.ended(.connectionAlreadyExists)) == [
+                .endTurn, .startRetry(.seconds(32)), .reportHeld(Self.a),
+            ]
+        )
+        // When a link ends it is worth another try, and who comes meanwhile does not wait.
+        #expect(machine.handle(.linkEnded) == [.connect(to: Self.a)])
+        #expect(
+            machine.handle(.ended(.connectionAlreadyExists)) == [
+                .endTurn, .startRetry(.seconds(1)), .reportHeld(Self.a),
+            ]
+        )
+        #expect(machine.handle(.want(Self.b)) == [.connectToList([Self.b, Self.a])])
+    }
+
+    @Test("behaviour 3.1: a peer that is refused keeps none of the others waiting")
+    func aRefusedPeerKeepsNobodyWaiting() {
+        var machine = machine()
+        _ = machine.handle(.want(Self.a))
+        _ = machine.handle(.want(Self.b))
+        _ = machine.handle(.ended(.unknownConnection))
+        _ = machine.handle(.ended(.connectionAlreadyExists))
+        // One of two is refused: the other has its turn at once, and only when both are there is a pause.
+        #expect(
+            machine.handle(.ended(.connectionAlreadyExists)) == [
+                .endTurn, .connect(to: Self.b), .startTurn, .reportHeld(Self.a),
+            ]
+        )
+        #expect(machine.handle(.turnOver) == [.endTurn, .cancel])
+        #expect(machine.handle(.ended(.unknownConnection)) == [.connect(to: Self.a), .startTurn])
+        #expect(
+            machine.handle(.ended(.connectionAlreadyExists)) == [
+                .endTurn, .connect(to: Self.b), .startTurn, .reportHeld(Self.a),
+            ]
+        )
+        #expect(
+            machine.handle(.ended(.connectionAlreadyExists)) == [
+                .endTurn, .startRetry(.seconds(1)), .reportHeld(Self.b),
+            ]
+        )
+        #expect(machine.handle(.unwant(Self.a)) == [])
+        #expect(machine.handle(.retry) == [.connect(to: Self.b)])
+        #expect(machine.handle(.pause) == [.endTurn, .cancel])
+        #expect(machine.handle(.ended(.connectionAlreadyExists)) == [.reportPaused])
+        #expect(machine.handle(.resume) == [.connect(to: Self.b)])
     }
 
     @Test func morePeersThanTheListHoldsTakeTurns() {

@@ -163,7 +163,7 @@ extension BluetoothSystem {
     }
 
     func connectionFailed(_ address: BluetoothAddress, _ error: GAPError) {
-        // A link was refused since there is another one to the peer, whose end those who wait are waiting for.
+        // Refused because of another link, to this peer or, as some controllers say, to any. The connection stays pending.
         guard let status = error.status, status != .connectionAlreadyExists else { return }
         let peer = peer(at: address).identifier
         for session in centrals { session.connectionFailed(to: peer, ServiceError(connecting: status)) }

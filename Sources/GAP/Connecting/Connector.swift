@@ -13,6 +13,8 @@ package final class Connector: ConnectingUser {
     package var parameterPolicy: (HCIConnection, ConnectionParameters) -> Bool = { _, _ in true }
     /// Called for a wanted peer that the controller cannot connect to; it is not wanted any more.
     package var onFailure: ((BluetoothAddress, HCIStatus) -> Void)?
+    /// Called for a wanted peer that the controller says it has a link to; it stays wanted.
+    package var onHeld: ((BluetoothAddress) -> Void)?
     /// Called when an attempt to change the parameters of a link has ended, whoever has begun it.
     package var onParametersUpdated: ((LEConnectionUpdateComplete) -> Void)?
 
@@ -127,6 +129,9 @@ package final class Connector: ConnectingUser {
         handle(.ended(status))
     }
 
+    /// Some link has ended.
+    func linkEnded() { handle(.linkEnded) }
+
     /// Ends a link.
     package func disconnect(_ connection: HCIConnection, reason: HCIStatus = .remoteUserTerminated) {
         host.send(Disconnect(handle: connection.handle, reason: reason)) { [happenings] result in
@@ -217,9 +222,10 @@ package final class Connector: ConnectingUser {
                 host.send(LECreateConnectionCancel()) { _ in }
             case .startTurn: startTurn()
             case .endTurn: endTurn()
-            case .startRetry:
-                loop.schedule(after: ConnectorMachine.retryDelay) { [weak self] in self?.handle(.retry) }
+            case .startRetry(let pause):
+                loop.schedule(after: pause) { [weak self] in self?.handle(.retry) }
             case .reportFailure(let address, let status): failed(address, status)
+            case .reportHeld(let address): onHeld?(seeker.peer(at: address) ?? address)
             case .reportPaused: privacy?.handle(.quiet(.connector))
             }
         }
@@ -266,7 +272,11 @@ package final class Connector: ConnectingUser {
         host.send(command) { [weak self] result in
             // Without a host all wishes are over anyway.
             guard let self, case .failure(let error) = result, !error.isOfHost else { return }
-            happenings.tell(AccessHappening.cannotConnect(error))
+            if error.status == .connectionAlreadyExists {
+                happenings.tell(AccessHappening.staysPending(machine.wanted.count, error))
+            } else {
+                happenings.tell(AccessHappening.cannotConnect(error))
+            }
             let isMended = onTrouble?(.refused(error, uses: phys)) ?? false
             handle(.ended(isMended ? .controllerBusy : error.status ?? .unspecifiedError))
             // With a PHY left out it is another command, and need not wait.

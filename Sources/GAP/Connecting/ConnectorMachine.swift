@@ -31,6 +31,8 @@ struct ConnectorMachine {
         case pause
         /// It may again.
         case resume
+        /// Some link of the controller has ended.
+        case linkEnded
         /// The controller can make connections, with a list of so many entries.
         case ready(acceptListSize: Int)
         /// The controller is gone or new: it does not try to connect.
@@ -44,10 +46,12 @@ struct ConnectorMachine {
         /// Begins to count ``ConnectorMachine/turn``.
         case startTurn
         case endTurn
-        /// Begins to count ``ConnectorMachine/retryDelay``.
-        case startRetry
+        /// Waits that long before ``ConnectorMachine/Event/retry``.
+        case startRetry(Duration)
         /// The controller will not make this connection.
         case reportFailure(BluetoothAddress, HCIStatus)
+        /// The controller says that it has a link to this peer, which is waited for on.
+        case reportHeld(BluetoothAddress)
         /// The controller does not look for anybody for now.
         case reportPaused
     }
@@ -56,6 +60,8 @@ struct ConnectorMachine {
     static let turn: Duration = .seconds(4)
     /// How long to wait before a controller that could not look for peers is asked again.
     static let retryDelay: Duration = .seconds(1)
+    /// The longest pause, after it has doubled with each round of refusals.
+    static let longestRetryDelay: Duration = .seconds(32)
     /// Peers that may be wanted at a time.
     static let maximumWanted = 256
 
@@ -63,6 +69,15 @@ struct ConnectorMachine {
     private(set) var wanted: [BluetoothAddress] = []
     private var capacity = 0
     private var isPaused = false
+    /// Whether the controller refuses its own list, so that peers are tried one after the other.
+    private var isListRefused = false
+    /// Peers that were refused, one after the other, since the controller last took an attempt.
+    private var refusals = 0
+    /// Rounds of such refusals without a change that could help.
+    private var rounds = 0
+
+    /// Peers that the controller is asked for at a time.
+    private var room: Int { isListRefused ? 1 : capacity }
 
     mutating func handle(_ event: Event) -> [Action] {
         switch event {
@@ -74,6 +89,7 @@ struct ConnectorMachine {
         case .retry: retry()
         case .pause: pause()
         case .resume: resume()
+        case .linkEnded: linkEnded()
         case .ready(let size): ready(size)
         case .reset: reset()
         }
@@ -82,8 +98,14 @@ struct ConnectorMachine {
     private mutating func want(_ address: BluetoothAddress) -> [Action] {
         guard !wanted.contains(address) else { return [] }
         guard wanted.count < Self.maximumWanted else { return [.reportFailure(address, .connectionLimitExceeded)] }
-        wanted.append(address)
-        return change()
+        guard state == .waiting, rounds > 0 else {
+            wanted.append(address)
+            return change()
+        }
+        // The pause is for the others.
+        wanted.insert(address, at: 0)
+        state = .idle
+        return begin()
     }
 
     private mutating func unwant(_ address: BluetoothAddress) -> [Action] {
@@ -96,7 +118,15 @@ struct ConnectorMachine {
     private mutating func connected(_ address: BluetoothAddress) -> [Action] {
         wanted.removeAll { $0 == address }
         state = .idle
+        (isListRefused, refusals, rounds) = (false, 0, 0)
         return [.endTurn] + rest()
+    }
+
+    /// What the controller said that it had may be gone.
+    private mutating func linkEnded() -> [Action] {
+        let isHeldBack = state == .waiting && rounds > 0
+        (isListRefused, refusals, rounds) = (false, 0, 0)
+        return isHeldBack ? retry() : []
     }
 
     private mutating func pause() -> [Action] {
@@ -122,16 +152,39 @@ struct ConnectorMachine {
         }
         guard status != .commandDisallowed && status != .controllerBusy else {
             state = .waiting
-            return [.endTurn, .startRetry]
+            return [.endTurn, .startRetry(Self.retryDelay)]
         }
+        guard status != .connectionAlreadyExists else { return refused(selection) }
         state = .idle
         // Nobody cancelled: the controller cannot do it, and asking again at once would go round in circles.
         wanted.removeAll { selection.contains($0) }
         return [.endTurn] + selection.map { .reportFailure($0, status) } + rest()
     }
 
+    /// The controller says that it has such a link. That passes with the link, and no pending connection ends by it (behaviour 3.1).
+    /// Some controllers say so of every list as long as a link lives that came of one; peer by peer they connect.
+    private mutating func refused(_ selection: [BluetoothAddress]) -> [Action] {
+        state = .idle
+        if selection.count > 1 {
+            isListRefused = true
+            return [.endTurn] + rest()
+        }
+        let pending = selection.filter(wanted.contains)
+        wanted.removeAll { pending.contains($0) }
+        wanted += pending
+        refusals += 1
+        let reports = pending.map { Action.reportHeld($0) }
+        guard !isPaused, !wanted.isEmpty, refusals >= wanted.count else { return [.endTurn] + rest() + reports }
+        state = .waiting
+        refusals = 0
+        rounds += 1
+        let pause = min(Self.retryDelay * (1 << min(rounds - 1, 5)), Self.longestRetryDelay)
+        return [.endTurn, .startRetry(pause)] + reports
+    }
+
     private mutating func turnOver() -> [Action] {
         guard case .initiating(let selection) = state, wanted.count > selection.count else { return [] }
+        refusals = 0
         wanted.removeAll { selection.contains($0) }
         wanted += selection
         return change()
@@ -153,6 +206,7 @@ struct ConnectorMachine {
         wanted = []
         capacity = 0
         isPaused = false
+        (isListRefused, refusals, rounds) = (false, 0, 0)
         return [.endTurn]
     }
 
@@ -169,8 +223,8 @@ struct ConnectorMachine {
         case .cancelling, .waiting:
             return []
         case .initiating(let selection):
-            guard selection != Array(wanted.prefix(capacity)) else {
-                return wanted.count > capacity ? [.startTurn] : []
+            guard selection != Array(wanted.prefix(room)) else {
+                return wanted.count > room ? [.startTurn] : []
             }
             state = .cancelling
             return [.endTurn, .cancel]
@@ -179,9 +233,9 @@ struct ConnectorMachine {
 
     private mutating func begin() -> [Action] {
         guard capacity > 0, !isPaused, let first = wanted.first else { return [] }
-        let selection = Array(wanted.prefix(capacity))
+        let selection = Array(wanted.prefix(room))
         state = .initiating(selection)
-        let turns: [Action] = wanted.count > capacity ? [.startTurn] : []
+        let turns: [Action] = wanted.count > room ? [.startTurn] : []
         return [selection.count == 1 ? .connect(to: first) : .connectToList(selection)] + turns
     }
 }
