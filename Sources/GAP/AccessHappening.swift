@@ -12,6 +12,8 @@ package enum AccessHappening: StackHappening {
     /// The controller does not take a peer into its filter accept list.
     case cannotWait(for: BluetoothAddress, HCICommandError)
     case cannotUpdate(ConnectionHandle, HCICommandError)
+    /// The controller does not ask for the longest packets on a link.
+    case cannotLengthen(ConnectionHandle, HCICommandError)
     case cannotDisconnect(ConnectionHandle, HCICommandError)
 
     /// The controller does not do what it says, and is driven otherwise.
@@ -22,7 +24,7 @@ package enum AccessHappening: StackHappening {
     package var weight: HappeningWeight {
         switch self {
         // The link may have ended at the same time.
-        case .cannotUpdate, .cannotDisconnect: .detail
+        case .cannotUpdate, .cannotLengthen, .cannotDisconnect: .detail
         case .cannotAdvertise, .cannotScan, .cannotConnect, .staysPending, .cannotWait: .warning
         case .fallsBack: .information
         }
@@ -34,7 +36,7 @@ package enum AccessHappening: StackHappening {
 
     package var link: ConnectionHandle? {
         switch self {
-        case .cannotUpdate(let link, _), .cannotDisconnect(let link, _): link
+        case .cannotUpdate(let link, _), .cannotLengthen(let link, _), .cannotDisconnect(let link, _): link
         case .cannotAdvertise, .cannotScan, .cannotConnect, .staysPending, .cannotWait, .fallsBack: nil
         }
     }
@@ -48,6 +50,7 @@ package enum AccessHappening: StackHappening {
             "\(count) pending connection\(count == 1 ? "" : "s") stay\(count == 1 ? "s" : "") pending: \(error); trying again"
         case .cannotWait(let peer, let error): "cannot wait for \(peer): \(error)"
         case .cannotUpdate(_, let error): "cannot update the connection: \(error)"
+        case .cannotLengthen(_, let error): "cannot ask for long packets: \(error)"
         case .cannotDisconnect(_, let error): "cannot disconnect: \(error)"
         case .fallsBack(let fallback, let isTrial):
             "the controller does not do what it says; \(isTrial ? "trying" : "falling back to") \(fallback)"

@@ -339,6 +339,7 @@ extension GenericAccess {
             return
         }
         onLink?(link)
+        connector.requestLongPackets(on: connection)
         guard connection.role == .central else { return }
         for watcher in watchers { watcher.tell(.success(link), link.peer) }
     }

@@ -132,6 +132,27 @@ package final class Connector: ConnectingUser {
     /// Some link has ended.
     func linkEnded() { handle(.linkEnded) }
 
+    /// Requests the longest packets that the controller can send, on a new link in either role. Some controllers never start
+    /// the data length update procedure by themselves, whatever default was suggested to them.
+    func requestLongPackets(on connection: HCIConnection, attempts: Int = 3) {
+        guard let controller, controller.maxTxOctets > connection.maxTxOctets, connection.isOpen,
+            controller.supports(LESetDataLength.self)
+        else { return }
+        let request = LESetDataLength(
+            handle: connection.handle,
+            txOctets: controller.maxTxOctets,
+            txTime: controller.maxTxTime
+        )
+        host.send(request) { [weak self, weak connection] result in
+            guard let self, let connection, case .failure(let error) = result, !error.isOfHost else { return }
+            happenings.tell(AccessHappening.cannotLengthen(connection.handle, error))
+            guard error.status?.isPassing == true, attempts > 1 else { return }
+            loop.schedule(after: ConnectorMachine.retryDelay) { [weak self, weak connection] in
+                if let connection { self?.requestLongPackets(on: connection, attempts: attempts - 1) }
+            }
+        }
+    }
+
     /// Ends a link.
     package func disconnect(_ connection: HCIConnection, reason: HCIStatus = .remoteUserTerminated) {
         host.send(Disconnect(handle: connection.handle, reason: reason)) { [happenings] result in

@@ -86,7 +86,10 @@ extension LinkControl {
         dataLength.localTxOctets = octets
         dataLength.localTxTime = time
         if let remoteFeatures, !remoteFeatures.contains(.dataLengthExtension) { return }
+        // The peer knows it already: the controller has asked by itself, or answered.
+        guard toldLength != dataLength.exchange else { return }
         local = .length
+        toldLength = dataLength.exchange
         send(.lengthRequest(dataLength.exchange))
         reportLength(ifNot: before)
     }
@@ -95,7 +98,12 @@ extension LinkControl {
         if !isRequest, local != .length { return }
         let before = dataLength
         dataLength.take(pdu)
-        if isRequest { send(.lengthResponse(dataLength.exchange)) } else { local = nil }
+        if isRequest {
+            toldLength = dataLength.exchange
+            send(.lengthResponse(dataLength.exchange))
+        } else {
+            local = nil
+        }
         reportLength(ifNot: before)
     }
 

@@ -156,6 +156,8 @@ struct LinkControl {
     var remoteVersion: VersionIndication?
     var remoteFeatures: LEFeatures?
     var dataLength: DataLength
+    /// What the peer was told last of it.
+    var toldLength: LengthExchange?
     var txPHY = LEPHY.le1M
     var rxPHY = LEPHY.le1M
     var timing: LinkTiming
