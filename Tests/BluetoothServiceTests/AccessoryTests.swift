@@ -100,22 +100,50 @@ import Testing
     }
 
     /// A legacy request is not acknowledged: the central believes in a link of which the accessory knows nothing.
-    @Test("behaviour 3.38: a request that the accessory misses makes a connection that ends at once with error 7")
-    func aMissedRequestEndsAtOnce() throws {
+    @Test(
+        "behaviours 3.38, 3.41: a request that the accessory misses is made again, and the app hears of the connection that comes"
+    )
+    func aMissedRequestIsMadeAgain() throws {
         let bench = try Bench(hasExtendedAdvertising: false)
         bench.accessory.advertise()
         let peer = try bench.central.find(Accessory.service).identifier
         bench.central.take()
         // CONNECT_IND is PDU type 5 (Core Vol 6 Part B 2.3).
+        var missed = 0
         bench.air.radio.onSend = { frame in
-            if frame.channel >= 37, frame.pdu[0] & 0x0F == 5 { frame.accessAddress ^= 1 }
+            if frame.channel >= 37, frame.pdu[0] & 0x0F == 5 {
+                frame.accessAddress ^= 1
+                missed += 1
+            }
         }
-        try bench.central.connect(peer)
-        let end = try bench.central.expect("disconnected", \.disconnection)
-        #expect(end.error?.code == .core(.peripheralDisconnected))
+        bench.central.send(.connect(peer: peer, options: ConnectOptions()))
+        bench.world.run(.seconds(5))
+        #expect(missed > 5 && bench.central.take().isEmpty)
         bench.air.radio.onSend = nil
+        _ = try bench.central.expect("connected", \.connection)
+        #expect(bench.phone.links.count == 1)
+        #expect(try bench.central.explore(peer, Accessory.service).count == 1)
+    }
+
+    @Test("behaviours 3.7, 3.41: a connection whose requests are missed can be cancelled, and is not asked for again")
+    func aMissedRequestIsCancelled() throws {
+        let bench = try Bench(hasExtendedAdvertising: false)
         bench.accessory.advertise()
-        try bench.central.connect(peer)
+        let peer = try bench.central.find(Accessory.service).identifier
+        bench.central.take()
+        var missed = 0
+        bench.air.radio.onSend = { frame in
+            if frame.channel >= 37, frame.pdu[0] & 0x0F == 5 {
+                frame.accessAddress ^= 1
+                missed += 1
+            }
+        }
+        bench.central.send(.connect(peer: peer, options: ConnectOptions()))
+        #expect(bench.world.run { missed == 1 })
+        let end = try bench.central.ask(.cancelConnection(peer: peer), "disconnected", \.disconnection)
+        #expect(end.error == nil)
+        bench.world.run(.seconds(5))
+        #expect(missed == 1 && bench.central.take().isEmpty && bench.phone.links.isEmpty)
     }
 
     @Test("behaviour 11.8: a device that is connected does not advertise, and is found among the connected ones")

@@ -126,12 +126,18 @@ final class PeerLink {
 
 extension PeerLink {
     /// Does what comes before all use of the link: one to a bonded peer is encrypted, as central, or fails (behaviour 6.11,
-    /// AB-A10).
+    /// AB-A10); with any other peer something has to come from it first (behaviour 3.41).
     func prepare(_ completion: @escaping (Result<Void, SecurityError>) -> Void) {
         secured.prepare { [weak self] result in
-            if case .success = result { self?.isReady = true }
-            completion(result)
+            guard let self, case .success = result else { return completion(result) }
+            guard secured.manager.encryption == nil else { return ready(completion) }
+            link.whenEstablished { [weak self] in self?.ready(completion) }
         }
+    }
+
+    private func ready(_ completion: (Result<Void, SecurityError>) -> Void) {
+        isReady = true
+        completion(.success(()))
     }
 
     /// Adds a manager, which is connected from now on (behaviour 3.9).

@@ -46,6 +46,8 @@ package final class AccessLink {
     private var update = ParameterUpdateMachine()
     private var updateTimer: ScheduledTask?
     private var updateCompletion: ((Result<Void, GAPError>) -> Void)?
+    private var onEstablished: (() -> Void)?
+    private var establishment: ScheduledTask?
     /// Whether the link is there.
     package private(set) var isOpen = true
     /// The attribute protocol on the link, once it is opened.
@@ -112,6 +114,34 @@ package final class AccessLink {
         attributes = made
         tellTiming()
         return made
+    }
+
+    /// Calls `completion` once the peer is known to use the link, and never when the link ends before that. A controller reports a
+    /// connection that it has requested before the peer has answered, which may have missed the request; after six intervals without
+    /// an answer the link is lost (Core Vol 6 Part B 4.5.2).
+    package func whenEstablished(_ completion: @escaping () -> Void) {
+        guard isOpen, let access, connection.role == .central,
+            access.controllerInformation?.supports(LEReadRemoteFeatures.self) == true
+        else { return completion() }
+        onEstablished = completion
+        // Until then a controller that answers nothing has told that the link is lost.
+        establishment = access.loop.schedule(after: .microseconds(8 * 1_250 * Int64(connection.interval) + 100_000)) {
+            [weak self] in self?.established()
+        }
+        access.peerFeatures.read(of: connection) { [weak self] result in
+            if case .success = result { self?.established() }
+        }
+    }
+
+    private func established() {
+        let completion = onEstablished
+        endEstablishment()
+        completion?()
+    }
+
+    private func endEstablishment() {
+        if let establishment { access?.loop.cancel(establishment) }
+        (establishment, onEstablished) = (nil, nil)
     }
 
     /// Ends the link (Core Vol 3 Part C 9.3.10).
@@ -229,6 +259,7 @@ package final class AccessLink {
     func ended(_ end: End) {
         guard isOpen else { return }
         isOpen = false
+        endEstablishment()
         perform(update.handle(.linkEnded(end.reason)))
         attributes?.end()
         security.end()
