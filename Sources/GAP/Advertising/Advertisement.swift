@@ -50,6 +50,12 @@ package struct Advertisement: Hashable, Sendable {
 
         /// Packets on 1M with an address.
         package init() {}
+
+        /// The octets of data that fit into AUX_ADV_IND, which a connectable advertisement does not continue in further packets (Core Vol
+        /// 6 Part B 2.3.4.2, 2.3.4.7): 255 less the length of the header, its flags, AdvA and ADI.
+        func maximumConnectableLength(isDirected: Bool) -> Int {
+            255 - 1 - 1 - 6 - 2 - (isDirected ? 6 : 0) - (includesTxPower ? 1 : 0)
+        }
     }
 
     /// Which address is shown.
@@ -139,6 +145,15 @@ extension Advertisement {
         }
         if kind != .scannable, !scanResponse.isEmpty {
             throw .impossible("extended advertisements are connectable or scannable, not both; use one set for each")
+        }
+        if kind.isConnectable, data.encodedLength > options.maximumConnectableLength(isDirected: kind.target != nil) {
+            throw .impossible(
+                """
+                \(data.encodedLength) octets do not fit: a connectable extended advertisement is one packet, which holds up to \
+                \(options.maximumConnectableLength(isDirected: kind.target != nil)) octets (Core Vol 6 Part B 2.3.4.7); shorten the \
+                data, or make it non-connectable or scannable
+                """
+            )
         }
         try checkData(maximumLength, maximumLength)
     }

@@ -56,6 +56,9 @@ package final class Connector: ConnectingUser {
         host.onEvent(LEConnectionUpdateComplete.self) { [weak self] in self?.onParametersUpdated?($0) }
     }
 
+    /// Why the controller does not look for peers at this moment; nil once it has taken an attempt.
+    package private(set) var refusal: GAPError?
+
     /// The peers that a connection is wanted to; bonded ones by their identity addresses.
     package private(set) var wanted: [BluetoothAddress] = []
 
@@ -86,6 +89,7 @@ package final class Connector: ConnectingUser {
         ownAddress = nil
         controller = nil
         wanted = []
+        refusal = nil
         seek(.reset)
         handle(.reset)
     }
@@ -291,8 +295,11 @@ package final class Connector: ConnectingUser {
     /// - Parameter phys: The PHYs besides 1M that the command names.
     private func send<C: HCICommand>(_ command: C, uses phys: LEPHYs) {
         host.send(command) { [weak self] result in
+            guard let self else { return }
+            refusal = nil
             // Without a host all wishes are over anyway.
-            guard let self, case .failure(let error) = result, !error.isOfHost else { return }
+            guard case .failure(let error) = result, !error.isOfHost else { return }
+            refusal = GAPError(error)
             if error.status == .connectionAlreadyExists {
                 happenings.tell(AccessHappening.staysPending(machine.wanted.count, error))
             } else {

@@ -127,7 +127,7 @@ private final class AdvertisedDevice {
         access.onStateChange = { [weak self] in self?.stateChanged($0) }
         access.onLink = { [weak self] in self?.linked($0) }
         set.onStarted = { Console.line("advertising \(advertisement.data.encodedLength) octets") }
-        set.onFailed = { [weak self] in self?.failed("\($0)") }
+        set.onFailed = { [weak self] in self?.failed($0) }
     }
 
     private func stateChanged(_ state: GenericAccess.State) {
@@ -138,8 +138,8 @@ private final class AdvertisedDevice {
         }
     }
 
-    private func failed(_ reason: String) {
-        finish(.failure(.controllerFailed(controller, reason: reason)))
+    private func failed(_ error: GAPError) {
+        finish(.failure(ToolError(error, doing: "advertise", controller: controller)))
     }
 
     private func linked(_ link: AccessLink) {

@@ -116,7 +116,7 @@ private final class Listener {
     }
 
     private func failed(_ error: GAPError) {
-        finish(.failure(.controllerFailed(controller, reason: "\(error)")))
+        finish(.failure(ToolError(error, doing: "scan", controller: controller)))
     }
 
     private func heard(_ sighting: Sighting) {

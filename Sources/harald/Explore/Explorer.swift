@@ -67,6 +67,8 @@ final class Explorer {
 
     /// Devices that are remembered to tell how many others were heard.
     private static let maximumHeard = 1_000
+    /// How often a peer that misses the request to connect is asked, the first time included.
+    private static let maximumAttempts = 10
     /// How long a disconnection may take at the end of an exploration that failed.
     private static let goodbye = Duration.milliseconds(500)
     /// How long what was said last has to get to the peer before the link ends.
@@ -80,6 +82,8 @@ final class Explorer {
     private let central: Central
     private let finish: (Result<Void, ToolError>) -> Void
     private var stage = Stage.starting
+    private var peer = BluetoothAddress.none
+    private var attempts = 0
     private(set) var link: AccessLink?
     private let prompter: TerminalPrompter
     let storage: () throws(ToolError) -> any BondStorage
@@ -194,10 +198,10 @@ final class Explorer {
         do throws(GAPError) {
             try observer.observe(.attentive, onSighting: { [weak self] in self?.heard($0) }) { [weak self] error in
                 guard let self, let error, error != .notReady else { return }
-                end(.failure(.controllerFailed(plan.controller, reason: "\(error)")))
+                end(.failure(ToolError(error, doing: "scan", controller: plan.controller)))
             }
         } catch {
-            end(.failure(.controllerFailed(plan.controller, reason: "\(error)")))
+            end(.failure(ToolError(error, doing: "scan", controller: plan.controller)))
         }
         loop.schedule(after: .seconds(plan.timeout)) { [weak self] in self?.searchedLongEnough() }
     }
@@ -206,7 +210,11 @@ final class Explorer {
         switch stage {
         case .searching(let heard):
             end(.failure(.noSuchDevice(plan.name, seconds: plan.timeout, heard: heard.count)))
-        case .connecting: vanished("it does not answer the request to connect")
+        case .connecting:
+            guard let refusal = device.connector.refusal else {
+                return vanished("it does not answer the request to connect")
+            }
+            refused(refusal)
         default: break
         }
     }
@@ -222,13 +230,24 @@ final class Explorer {
         }
         let address = sighting.address
         Console.line("found \(plan.name.quotedName) at \(address) (\(address.kind)), \(sighting.rssi) dBm")
-        stage = .connecting(address)
+        peer = address
         observer.stop()
-        central.connect(to: address) { [weak self] result in
+        connect()
+    }
+
+    private func connect() {
+        stage = .connecting(peer)
+        attempts += 1
+        central.connect(to: peer) { [weak self] result in
             // That there is no controller any more is told otherwise.
             guard case .failure(let error) = result, error != .notReady else { return }
-            self?.vanished("the controller refuses to connect to \(address): \(error)")
+            self?.refused(error)
         }
+    }
+
+    /// That the controller does not connect is not the peer's fault.
+    private func refused(_ error: GAPError) {
+        end(.failure(ToolError(error, doing: "connect to \(peer)", controller: plan.controller)))
     }
 
     private func connected(_ link: AccessLink) {
@@ -255,6 +274,11 @@ final class Explorer {
         case (_, .leaving):
             Console.line("disconnected")
             self.end(.success(()))
+        // The peer has missed the request, which it does not acknowledge (behaviour 3.41).
+        case (.disconnected(.connectionFailedToBeEstablished), _) where attempts < Self.maximumAttempts:
+            Console.line("\(plan.name.quotedName) did not hear the request, connecting again")
+            (link, walk, bearers) = (nil, nil, nil)
+            connect()
         case (_, _): vanished("the link was lost: \(end.reason)")
         }
     }

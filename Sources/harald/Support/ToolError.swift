@@ -1,6 +1,7 @@
 import ArgumentParser
 import BluetoothTypes
 import Bonds
+import GAP
 import HCI
 import HCIHost
 
@@ -8,6 +9,7 @@ import HCIHost
 enum ToolError: Error, CustomStringConvertible {
     case controllerUnreachable(String, reason: String)
     case controllerFailed(String, reason: String)
+    case controllerRefuses(String, reason: String)
     case noSuchDevice(String, seconds: Double, heard: Int)
     case peerVanished(String, doing: String, reason: String)
     case notSecured(String, reason: String)
@@ -26,10 +28,20 @@ enum ToolError: Error, CustomStringConvertible {
         }
     }
 
+    /// Why a controller at `address` does not do something, such as "advertise". What breaks a rule is not the controller's fault.
+    init(_ error: GAPError, doing what: String, controller address: String) {
+        switch error {
+        case .impossible, .advertisingData: self = .incomplete("cannot \(what): \(error)")
+        case .refused, .needsExtendedAdvertising, .noAdvertisingSetLeft:
+            self = .controllerRefuses(address, reason: "cannot \(what): \(error)")
+        default: self = .controllerFailed(address, reason: "cannot \(what): \(error)")
+        }
+    }
+
     var exitStatus: Int32 {
         switch self {
         case .controllerUnreachable: 3
-        case .controllerFailed: 4
+        case .controllerFailed, .controllerRefuses: 4
         case .noSuchDevice: 5
         case .peerVanished: 6
         case .notSecured: 7
@@ -49,6 +61,8 @@ enum ToolError: Error, CustomStringConvertible {
             the controller at \(address) does not work: \(reason); check that it speaks H4 and that nobody else uses \
             it
             """
+        case .controllerRefuses(let address, let reason):
+            "the controller at \(address) does not do what it was asked for: \(reason)"
         case .noSuchDevice(let name, let seconds, let heard):
             """
             no connectable device called \(name.quotedName) was heard within \(seconds) s (\(heard) others were); check the name, \
