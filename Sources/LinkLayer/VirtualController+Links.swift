@@ -140,6 +140,15 @@ extension VirtualController: InitiatorOwner {
         return data
     }
 
+    /// The first of each ten, with a controller that is so.
+    func initiatorLosesRequest(_ initiator: Initiator) -> Bool {
+        guard configuration.quirks.contains(.connectionsFail) else { return false }
+        defer { requests.made += 1 }
+        guard requests.made.isMultiple(of: 10) else { return false }
+        requests.lost += 1
+        return true
+    }
+
     func initiator(
         _ initiator: Initiator,
         requested request: ConnectIndication,

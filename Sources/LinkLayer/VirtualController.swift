@@ -68,6 +68,8 @@ package final class VirtualController {
     private let quirks: QuirkLine?
     /// How often a peer was told the version once more.
     var versionsRepeated = 0
+    /// Requests to connect that were to be sent, and those of them that were not.
+    var requests = (made: 0, lost: 0)
 
     /// The links, in the order of their making.
     var links: [Link] = []
@@ -134,6 +136,7 @@ package final class VirtualController {
     package var quirksShown: [ControllerQuirk: Int] {
         var shown = quirks?.shown ?? [:]
         if versionsRepeated > 0 { shown[.versionRepeated] = versionsRepeated }
+        if requests.lost > 0 { shown[.connectionsFail] = requests.lost }
         return shown
     }
 

@@ -67,6 +67,28 @@ private let neither: [HCIPacket] = [
         #expect(host.send(packet) != .commandDisallowed)
     }
 
+    @Test("a strict controller refuses every command of one set after any command of the other (quirk 19)")
+    func aStrictControllerRefusesEveryPair() {
+        let host = World().host { $0.quirks = [.strictCommandSets] }
+        func packet(_ opcode: Opcode) -> HCIPacket {
+            HCIPacket(.command, [UInt8(opcode.rawValue & 0xFF), UInt8(opcode.rawValue >> 8), 0])
+        }
+        var pairs = 0
+        for legacy in QuirkCommandSets.legacy {
+            for extended in QuirkCommandSets.extended {
+                for (first, second) in [(legacy, extended), (extended, legacy)] {
+                    host.send(Reset())
+                    let taken = host.send(packet(first))
+                    // There is nothing to cancel.
+                    #expect(taken != .commandDisallowed || first == LEPeriodicAdvertisingCreateSyncCancel.opcode)
+                    #expect(host.send(packet(second)) == .commandDisallowed, "\(second) after \(first)")
+                    pairs += 1
+                }
+            }
+        }
+        #expect(pairs == 2 * 8 * 25)
+    }
+
     @Test(arguments: neither)
     func commandsOfNeitherKind(packet: HCIPacket) {
         let host = World().host()

@@ -89,6 +89,72 @@ private final class HeardCounter: Sendable {
         }
     }
 
+    @Test("behaviour 3.41: apps notice nothing of 2M that is refused, nor of requests to connect that are lost")
+    func appsNoticeNothingOfRequests() {
+        for (quirk, expected) in [
+            (ControllerQuirk.initiating2MRefused, [ControllerFallback.no2MInitiating]), (.connectionsFail, []),
+        ] {
+            let scenario = QuirkScenario(phone: [quirk])
+            #expect(scenario.visits(3), "\(scenario.story)")
+            #expect(
+                scenario.visitor.seen.states == [.poweredOn] && scenario.visitor.seen.errors.isEmpty,
+                "\(scenario.story)"
+            )
+            #expect(fallbacks(of: scenario.phone) == Set(expected) && scenario.phone.quirksShown[quirk] == 1)
+        }
+    }
+
+    @Test(
+        "a phone whose controller refuses 2M when it initiates connects without it from the beginning of the next start"
+    )
+    func aPhoneRemembersThat2MIsRefused() {
+        let scenario = QuirkScenario(phone: [.initiating2MRefused])
+        #expect(scenario.visits(1), "\(scenario.story)")
+        scenario.phone.restart()
+        let again = scenario.phone.launch("visitor") { _ in QuirkVisitor(isKnown: true) }
+        #expect(scenario.world.run(for: .seconds(20)) { again.seen.visits >= 1 }, "\(again.seen)")
+        #expect(scenario.phone.quirksShown[.initiating2MRefused] == 1)
+    }
+
+    @Test("the two sets of commands are not mixed, whichever of the others has to be used (quirk 19)")
+    func theSetsOfCommandsAreNotMixed() {
+        let others: [ControllerQuirk?] = [
+            nil, .extendedScanSilent, .legacyScanHangs, .claimedCommandsRefused, .extendedScanRefused,
+            .initiating2MRefused,
+        ]
+        for other in others {
+            let scenario = QuirkScenario(phone: Set([.strictCommandSets] + [other].compactMap(\.self)))
+            #expect(scenario.visits(2), "\(scenario.story)")
+            #expect(scenario.phone.quirksShown[.strictCommandSets] == nil, "\(scenario.story)")
+        }
+    }
+
+    @Test("behaviour 3.1: apps that wait for several devices get them all where the accept list is refused (quirk 21)")
+    func severalConnectionsAreMadeWithoutTheList() {
+        let world = SimulatedWorld(seed: 1)
+        var options = DeviceOptions()
+        options.quirks = [.acceptListConnectRefused]
+        let phone = world.addDevice(named: "Phone", options: options)
+        let far = Position(x: 10_000)
+        let sensors = (0..<3).map {
+            world.addDevice(named: "Sensor \($0)", at: Position(x: 1), options: DeviceOptions(addressLifetime: nil))
+        }
+        let apps = sensors.map { $0.launch("sensor") { _ in QuirkSensor() } }
+        let app = phone.launch("collector") { _ in QuirkCollector(reads: false) }
+        #expect(world.run(for: .seconds(20)) { app.found == 3 })
+        app.stopScan()
+        for sensor in sensors { sensor.move(to: far) }
+        for number in 0..<3 { app.connect(to: number) }
+        world.run(for: .seconds(600))
+        #expect(app.connected.isEmpty && app.failed.isEmpty)
+        for (number, sensor) in sensors.enumerated() {
+            sensor.move(to: Position(x: 1))
+            #expect(world.run(for: .seconds(30)) { app.connected.count == number + 1 }, "\(number): \(app.connected)")
+        }
+        #expect(app.failed.isEmpty && phone.quirksShown[.acceptListConnectRefused] ?? 0 > 0)
+        withExtendedLifetime(apps) {}
+    }
+
     @Test("scanning and connecting take turns where the controller refuses one besides the other")
     func scanningAndConnectingTakeTurns() {
         let scenario = QuirkScenario(phone: [.statesLie])

@@ -20,6 +20,6 @@ import Testing
         }
         #expect(found.count == rows.count)
         #expect(found == Dictionary(uniqueKeysWithValues: ControllerQuirk.allCases.map { ($0.rawValue, $0.row) }))
-        #expect(Set(found.values) == Set(1...17))
+        #expect(Set(found.values) == Set(1...23))
     }
 }

@@ -39,12 +39,12 @@ import Testing
     static let visibleAtPhone: Set<ControllerQuirk> = [
         .dataBeforeEncryption, .extendedScanSilent, .legacyScanHangs, .claimedCommandsRefused, .extendedScanRefused,
         .statesLie, .reservedPHYBits, .duplicatesHidden, .shortReplies, .debugTextAsData, .badBuffers, .degraded,
-        .versionRepeated,
+        .versionRepeated, .initiating2MRefused, .dataLengthNeverStarted, .connectionsFail,
     ]
     /// See ``visibleAtPhone``.
     static let visibleAtSensor: Set<ControllerQuirk> = [
-        .dataBeforeConnection, .dataBeforeEncryption, .setEndBeforeConnection, .shortReplies, .debugTextAsData,
-        .badBuffers, .degraded, .versionRepeated,
+        .dataBeforeEncryption, .setEndBeforeConnection, .shortReplies, .debugTextAsData,
+        .badBuffers, .degraded, .versionRepeated, .dataLengthNeverStarted,
     ]
 
     @Test("two devices meet twice though the phone's controller has a quirk", arguments: ControllerQuirk.allCases)

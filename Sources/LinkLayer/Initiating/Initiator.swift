@@ -18,6 +18,8 @@ protocol InitiatorOwner: AnyObject {
         parameters: PHYConnectionParameters,
         start: LinkStart
     ) -> ConnectionData?
+    /// Whether a request that nobody acknowledges is lost on the way.
+    func initiatorLosesRequest(_ initiator: Initiator) -> Bool
     /// The request has been sent, and initiating is over.
     func initiator(
         _ initiator: Initiator,
@@ -209,7 +211,9 @@ final class Initiator: PrimaryListener {
             knowsAlgorithm2: !start.isAuxiliary && owner.knowsAlgorithm2
         )
         request = Request(pdu: pdu, advertiser: advertiser, usesAlgorithm2: knowsAlgorithm2, start: later)
-        self.answer(.connect(pdu), on: channel, phy: start.phy)
+        var sent = pdu
+        if !start.isAuxiliary, owner.initiatorLosesRequest(self) { sent.advertiser = pdu.initiator }
+        self.answer(.connect(sent), on: channel, phy: start.phy)
         return true
     }
 

@@ -41,6 +41,19 @@ public enum ControllerQuirk: String, CaseIterable, Hashable, Sendable {
     case degraded
     /// It tells its peers its version time and again.
     case versionRepeated
+    /// It lists 2M, and refuses connection requests with parameters for it.
+    case initiating2MRefused
+    /// After a legacy command it refuses every extended one, those that only ask about advertising sets and those of trains included;
+    /// and the other way round.
+    case strictCommandSets
+    /// It takes the suggested data length, and never starts the data length update procedure by itself.
+    case dataLengthNeverStarted
+    /// It refuses to connect by the accept list: it says that there is such a link.
+    case acceptListConnectRefused
+    /// Of each ten requests to connect the first is not sent, and the connection fails to be established (0x3E).
+    case connectionsFail
+    /// Of extended advertisements it reports the first 31 octets, and says that it has lost the rest.
+    case extendedDataTruncated
 
     /// The number in `Documentation/Quirks.md`.
     public var row: Int {
@@ -62,6 +75,12 @@ public enum ControllerQuirk: String, CaseIterable, Hashable, Sendable {
         case .staleAddresses: 15
         case .degraded: 16
         case .versionRepeated: 17
+        case .initiating2MRefused: 18
+        case .strictCommandSets: 19
+        case .dataLengthNeverStarted: 20
+        case .acceptListConnectRefused: 21
+        case .connectionsFail: 22
+        case .extendedDataTruncated: 23
         }
     }
 }

@@ -26,6 +26,7 @@ struct QuirkCommands {
     private var shownAddresses: [UInt8: BluetoothAddress] = [:]
     private var newAddresses: [UInt8: BluetoothAddress] = [:]
     private var hasAcceptList = false
+    private var commandSets = QuirkCommandSets()
 
     init(_ quirks: Set<ControllerQuirk>) { self.quirks = quirks }
 
@@ -55,7 +56,7 @@ struct QuirkCommands {
 
     private mutating func handle(_ command: CommandPacket, _ packet: HCIPacket) -> [Action] {
         if command.opcode == Reset.opcode {
-            (isHung, hasAcceptList, roles) = (false, false, QuirkRoles())
+            (isHung, hasAcceptList, roles, commandSets) = (false, false, QuirkRoles(), QuirkCommandSets())
             (shownAddresses, newAddresses) = ([:], [:])
             return [.pass(packet), .wasReset]
         }
@@ -66,6 +67,9 @@ struct QuirkCommands {
         }
         if let (quirk, status) = refusal(of: command) {
             return [.show(quirk), .answer(Self.answer(command.opcode, status))]
+        }
+        if quirks.contains(.dataLengthNeverStarted), command.opcode == LEWriteSuggestedDefaultDataLength.opcode {
+            return [.show(.dataLengthNeverStarted), .answer(Self.answer(command.opcode, .success))]
         }
         return quirks.contains(.staleAddresses) ? addresses(command, packet) : [.pass(packet)]
     }
@@ -83,6 +87,9 @@ struct QuirkCommands {
     }
 
     private mutating func refusal(of command: CommandPacket) -> (ControllerQuirk, HCIStatus)? {
+        if quirks.contains(.strictCommandSets), !commandSets.admit(command.opcode) {
+            return (.strictCommandSets, .commandDisallowed)
+        }
         if quirks.contains(.extendedScanRefused), command.opcode == LESetExtendedScanParameters.opcode {
             return (.extendedScanRefused, .unknownCommand)
         }
@@ -91,6 +98,12 @@ struct QuirkCommands {
         }
         if quirks.contains(.codedRefused), Self.usesCoded(command) {
             return (.codedRefused, .unsupportedFeatureOrParameter)
+        }
+        if quirks.contains(.initiating2MRefused), Self.initiatesOn2M(command) {
+            return (.initiating2MRefused, .unsupportedFeatureOrParameter)
+        }
+        if quirks.contains(.acceptListConnectRefused), Self.usesAcceptList(command) {
+            return (.acceptListConnectRefused, .connectionAlreadyExists)
         }
         if quirks.contains(.statesLie), !roles.admit(command) { return (.statesLie, .commandDisallowed) }
         return nil
@@ -114,6 +127,21 @@ struct QuirkCommands {
             (try? LESetPHY(reading: command.parameters)).map {
                 !$0.txPHYs.union($0.rxPHYs).isDisjoint(with: .coded)
             } ?? false
+        default: false
+        }
+    }
+
+    private static func initiatesOn2M(_ command: CommandPacket) -> Bool {
+        guard command.opcode == LEExtendedCreateConnection.opcode else { return false }
+        return (try? LEExtendedCreateConnection(reading: command.parameters))?.le2M != nil
+    }
+
+    private static func usesAcceptList(_ command: CommandPacket) -> Bool {
+        switch command.opcode {
+        case LECreateConnection.opcode:
+            (try? LECreateConnection(reading: command.parameters))?.filterPolicy == .acceptList
+        case LEExtendedCreateConnection.opcode:
+            (try? LEExtendedCreateConnection(reading: command.parameters))?.filterPolicy == .acceptList
         default: false
         }
     }

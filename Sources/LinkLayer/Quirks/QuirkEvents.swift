@@ -26,6 +26,11 @@ struct QuirkEvents {
     /// Bits of a PHY that mean nothing (Core Vol 4 Part E 7.7.65.13).
     static let reservedPHYBits: UInt8 = 0xE0
 
+    /// Octets of an extended advertisement that are left.
+    static let truncatedLength = 31
+    /// Advertisements whose further parts are left out; with more it begins anew.
+    static let maximumTruncated = 64
+
     private struct Seen: Hashable {
         var address: BluetoothAddress
         var kind: UInt16
@@ -34,10 +39,12 @@ struct QuirkEvents {
 
     private let quirks: Set<ControllerQuirk>
     private var seen: Set<Seen> = []
+    /// Advertisements whose next parts are still to come, and to be left out.
+    private var truncated: Set<Seen> = []
 
     init(_ quirks: Set<ControllerQuirk>) { self.quirks = quirks }
 
-    mutating func reset() { seen = [] }
+    mutating func reset() { (seen, truncated) = ([], []) }
 
     mutating func handle(_ packet: HCIPacket, _ event: EventPacket) -> [Action] {
         switch (event.code, event.subevent) {
@@ -111,10 +118,16 @@ struct QuirkEvents {
 
     private mutating func extendedReports(_ packet: HCIPacket, _ event: EventPacket) -> [Action] {
         if quirks.contains(.extendedScanSilent) { return [.show(.extendedScanSilent)] }
-        guard !quirks.isDisjoint(with: [.reservedPHYBits, .duplicatesHidden]),
+        guard !quirks.isDisjoint(with: [.reservedPHYBits, .duplicatesHidden, .extendedDataTruncated]),
             var told = try? LEExtendedAdvertisingReport.reading(event.eventParameters)
         else { return [.pass(packet, .other)] }
         var shown: [Action] = []
+        if quirks.contains(.extendedDataTruncated) {
+            let whole = told.reports
+            told.reports = whole.compactMap { truncate($0) }
+            if told.reports != whole { shown.append(.show(.extendedDataTruncated)) }
+            guard !told.reports.isEmpty else { return shown }
+        }
         if quirks.contains(.duplicatesHidden) {
             let count = told.reports.count
             told.reports.removeAll { !isNew(Seen(address: $0.address, kind: $0.kind.rawValue, sid: $0.sid)) }
@@ -140,6 +153,25 @@ struct QuirkEvents {
         guard told.reports.count < count else { return [.pass(packet, .other)] }
         let rest: [Action] = told.reports.isEmpty ? [] : [.pass(HCIPacket(told), .other)]
         return [.show(.duplicatesHidden)] + rest
+    }
+
+    /// What is left of a report; nil for the rest of an advertisement that was cut off before.
+    private mutating func truncate(_ report: ExtendedAdvertisingReport) -> ExtendedAdvertisingReport? {
+        guard !report.kind.contains(.legacy) else { return report }
+        let advertisement = Seen(address: report.address, kind: report.kind.rawValue & ~0x60, sid: report.sid)
+        let isLast = report.kind.dataStatus != .moreToCome
+        if truncated.contains(advertisement) {
+            if isLast { truncated.remove(advertisement) }
+            return nil
+        }
+        guard report.data.count > Self.truncatedLength else { return report }
+        if truncated.count >= Self.maximumTruncated { truncated = [] }
+        if !isLast { truncated.insert(advertisement) }
+        var left = report
+        left.data = report.data.prefix(upTo: Self.truncatedLength)
+        // Data_Status 0b10: incomplete, and no more to come (Core Vol 4 Part E 7.7.65.13).
+        left.kind.dataStatus = .truncated
+        return left
     }
 
     private mutating func isNew(_ report: Seen) -> Bool {

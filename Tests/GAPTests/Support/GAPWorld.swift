@@ -28,6 +28,7 @@ final class GAPWorld {
     let radio: Radio
     private let random: RandomSource
     private var devices: [GAPDevice] = []
+    private var kept: [AnyObject] = []
 
     init(_ mode: ControllerMode = .extended, seed: UInt64 = 1) {
         self.mode = mode
@@ -65,6 +66,9 @@ final class GAPWorld {
         run(.milliseconds(100))
         return device
     }
+
+    /// Holds on to something for as long as the world lives.
+    func keep(_ object: AnyObject) { kept.append(object) }
 
     func run(_ duration: Duration) {
         loop.run(for: duration)

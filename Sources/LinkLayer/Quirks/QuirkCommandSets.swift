@@ -1,0 +1,49 @@
+import HCI
+
+/// The two sets of commands to advertise, scan and connect, for a controller that refuses every command of one after any command of
+/// the other (Core Vol 4 Part E 3.1.1).
+struct QuirkCommandSets {
+    private enum Kind {
+        case legacy
+        case extended
+    }
+
+    /// The commands of version 4.0.
+    static let legacy: Set<Opcode> = [
+        LESetAdvertisingParameters.opcode, LEReadAdvertisingPhysicalChannelTxPower.opcode, LESetAdvertisingData.opcode,
+        LESetScanResponseData.opcode, LESetAdvertisingEnable.opcode, LESetScanParameters.opcode, LESetScanEnable.opcode,
+        LECreateConnection.opcode,
+    ]
+    /// The commands of version 5.0 and later, with those that ask about advertising sets and those of periodic advertising.
+    static let extended: Set<Opcode> = [
+        LESetAdvertisingSetRandomAddress.opcode, LESetExtendedAdvertisingParameters.opcode,
+        LESetExtendedAdvertisingData.opcode, LESetExtendedScanResponseData.opcode,
+        LESetExtendedAdvertisingEnable.opcode, LEReadMaximumAdvertisingDataLength.opcode,
+        LEReadNumberOfSupportedAdvertisingSets.opcode, LERemoveAdvertisingSet.opcode, LEClearAdvertisingSets.opcode,
+        LESetExtendedScanParameters.opcode, LESetExtendedScanEnable.opcode, LEExtendedCreateConnection.opcode,
+        LEExtendedCreateConnectionV2.opcode, LESetPeriodicAdvertisingParameters.opcode,
+        LESetPeriodicAdvertisingParametersV2.opcode, LESetPeriodicAdvertisingData.opcode,
+        LESetPeriodicAdvertisingEnable.opcode, LEPeriodicAdvertisingCreateSync.opcode,
+        LEPeriodicAdvertisingCreateSyncCancel.opcode, LEPeriodicAdvertisingTerminateSync.opcode,
+        LEAddDeviceToPeriodicAdvertiserList.opcode, LERemoveDeviceFromPeriodicAdvertiserList.opcode,
+        LEClearPeriodicAdvertiserList.opcode, LEReadPeriodicAdvertiserListSize.opcode,
+        LESetPeriodicAdvertisingReceiveEnable.opcode,
+    ]
+
+    /// Which of them the first command since the reset was of.
+    private var used: Kind?
+
+    /// Whether the controller takes a command; the other set is refused from then on.
+    mutating func admit(_ opcode: Opcode) -> Bool {
+        let kind: Kind
+        if Self.legacy.contains(opcode) {
+            kind = .legacy
+        } else if Self.extended.contains(opcode) {
+            kind = .extended
+        } else {
+            return true
+        }
+        if used == nil { used = kind }
+        return used == kind
+    }
+}

@@ -1,0 +1,294 @@
+import BluetoothTypes
+import EventLoops
+import GATT
+import HCI
+import HCIHost
+import LinkLayer
+import Privacy
+import Radio
+import StackStandIns
+import Testing
+
+@testable import GAP
+
+/// What is done with controllers that refuse what they list, say that there is a link, or never ask for long packets.
+@Suite struct ControllerRefusalTests {
+    /// A device that stays connectable.
+    private func peripheral(_ world: GAPWorld, quirks: Set<ControllerQuirk> = []) -> GAPDevice {
+        let device = world.device { $0.quirks = quirks }
+        var advertisement = Advertisement(.connectable, data: AdvertisingData([.flags([.generalDiscoverable])]))
+        advertisement.outlastsConnections = true
+        advertise(advertisement, on: device)
+        return device
+    }
+
+    private func advertise(_ advertisement: Advertisement, on device: GAPDevice) {
+        let set = device.access.advertiser.addSet()
+        set.want(advertisement)
+        device.world.keep(set)
+    }
+
+    private func connect(_ central: GAPDevice, to peer: BluetoothAddress, within time: Duration) -> AccessLink? {
+        let role = Central(central.access)
+        var result: Result<AccessLink, GAPError>?
+        role.connect(to: peer, within: time) { result = $0 }
+        central.world.run { result != nil }
+        return try? result?.get()
+    }
+
+    @Test(
+        "2M is left out of requests to connect once a controller has refused it, at once and without a reset (quirk 18)"
+    )
+    func twoMegabitIsLeftOut() throws {
+        let world = GAPWorld()
+        let peripheral = peripheral(world)
+        let central = world.device { $0.quirks = [.initiating2MRefused] }
+        let start = world.loop.now
+        let link = try #require(connect(central, to: peripheral.address, within: .seconds(10)))
+        #expect(world.loop.now - start < .milliseconds(900), "\(world.loop.now - start)")
+        #expect(central.controller.quirksShown == [.initiating2MRefused: 1])
+        #expect(central.access.controllerInformation?.fallbacks == [.no2MInitiating])
+        #expect(central.log.commands.count { $0 == "Reset" } == 1 && !central.log.contains(LECreateConnection.self))
+        link.terminate()
+        world.run(.seconds(1))
+        _ = try #require(connect(central, to: peripheral.address, within: .seconds(10)))
+        #expect(central.controller.quirksShown == [.initiating2MRefused: 1])
+    }
+
+    @Test(
+        "2M is left out after both statuses that speak of parameters, and a refusal of 1M alone leads to the legacy commands",
+        arguments: [HCIStatus.unsupportedFeatureOrParameter, .invalidParameters]
+    )
+    func parametersAreLeftOutBeforeTheCommands(status: HCIStatus) throws {
+        let peer = ScriptedPeer()
+        let access = GenericAccess(
+            host: peer.host,
+            loop: peer.loop,
+            random: RandomSource(seed: 1),
+            happenings: peer.happenings
+        )
+        access.start()
+        peer.run(.milliseconds(100))
+        var asked: [LEPHYs] = []
+        peer.onCommand = { command in
+            guard let command = command as? LEExtendedCreateConnection else { return }
+            asked.append(command.le2M == nil ? .le1M : [.le1M, .le2M])
+        }
+        peer.refuses[LEExtendedCreateConnection.opcode] = status
+        access.connector.want(BluetoothAddress(0xC0_0000_0000_0A, kind: .randomDevice))
+        peer.run(.milliseconds(100))
+        #expect(asked == [[.le1M, .le2M], .le1M])
+        #expect(access.controllerInformation?.fallbacks.contains(.no2MInitiating) == true)
+        peer.run(.seconds(10))
+        let isLegacy = status == .unsupportedFeatureOrParameter
+        #expect(peer.commands.contains { $0 is LECreateConnection } == isLegacy)
+        #expect(access.controllerInformation?.fallbacks.contains(.legacyCommands) == isLegacy)
+    }
+
+    @Test("the way to the legacy commands mixes nothing: a strict controller refuses none of them (quirks 6, 7, 19)")
+    func theWayToTheLegacyCommandsMixesNothing() throws {
+        for quirk in [ControllerQuirk.claimedCommandsRefused, .extendedScanRefused] {
+            let world = GAPWorld()
+            let peripheral = peripheral(world)
+            let central = world.device { $0.quirks = [.strictCommandSets, quirk] }
+            if quirk == .extendedScanRefused { _ = try central.hear() }
+            _ = try #require(connect(central, to: peripheral.address, within: .seconds(10)))
+            #expect(central.access.controllerInformation?.fallbacks == [.legacyCommands])
+            #expect(central.log.contains(LECreateConnection.self))
+            #expect(central.controller.quirksShown[.strictCommandSets] == nil, "\(central.controller.quirksShown)")
+        }
+    }
+
+    @Test("behaviour 3.1: all pending connections are made though the controller refuses its accept list (quirk 21)")
+    func pendingConnectionsOutlastARefusedList() {
+        for mode in ControllerMode.allCases {
+            let world = GAPWorld(mode)
+            let peripherals = [peripheral(world), peripheral(world), peripheral(world)]
+            let central = world.device { $0.quirks = [.acceptListConnectRefused] }
+            let nobody = BluetoothAddress(0xC0_0000_0000_FF, kind: .randomDevice)
+            for peer in [nobody] + peripherals.map(\.address) { central.access.connector.want(peer) }
+            #expect(world.run { central.links.count == 3 }, "\(mode), \(world.loop.now)")
+            #expect(Set(central.links.map(\.peer)) == Set(peripherals.map(\.address)))
+            #expect(central.controller.quirksShown[.acceptListConnectRefused] ?? 0 > 0)
+            #expect(central.access.connector.wanted == [nobody])
+        }
+    }
+
+    @Test(
+        "behaviour 3.1: a pending connection is asked for with longer and longer pauses, is told of in the log, and comes in the end"
+    )
+    func pausesBecomeLonger() throws {
+        let peer = ScriptedPeer()
+        let connector = Connector(host: peer.host, loop: peer.loop, happenings: peer.happenings)
+        var failures = 0
+        connector.onFailure = { _, _ in failures += 1 }
+        peer.up()
+        connector.begin(OwnAddress(BluetoothAddress(1, kind: .randomDevice)), on: try #require(peer.information))
+        peer.refuses[LEExtendedCreateConnection.opcode] = .connectionAlreadyExists
+        var times: [Duration] = []
+        let start = peer.loop.now
+        peer.onCommand = { if $0 is LEExtendedCreateConnection { times.append(peer.loop.now - start) } }
+        let wanted = BluetoothAddress(0xC0_0000_0000_0A, kind: .randomDevice)
+        connector.want(wanted)
+        peer.run(.seconds(100))
+        #expect(times == [0, 1, 3, 7, 15, 31, 63, 95].map { .seconds($0) })
+        #expect(failures == 0 && connector.wanted == [wanted] && connector.refusal?.status == .connectionAlreadyExists)
+        let told = peer.told.filter { "\($0)".hasPrefix("1 pending connection stays pending: the controller refuses") }
+        #expect(told.count == times.count && told.allSatisfy { $0.weight == .warning })
+        // The link that the controller spoke of ends.
+        peer.refuses = [:]
+        connector.linkEnded()
+        peer.run(.milliseconds(10))
+        #expect(times.count == 9 && connector.refusal == nil)
+    }
+
+    @Test(
+        "the longest packets are asked for on both sides, whoever of the controllers never asks by itself (quirk 20)",
+        arguments: [(false, false), (true, false), (false, true), (true, true)]
+    )
+    func theLongestPacketsAreAskedFor(central isOfCentral: Bool, peripheral isOfPeripheral: Bool) throws {
+        for mode in ControllerMode.allCases {
+            let pair = try LinkedPair(
+                mode,
+                central: { if isOfCentral { $0.quirks = [.dataLengthNeverStarted] } },
+                peripheral: { if isOfPeripheral { $0.quirks = [.dataLengthNeverStarted] } }
+            )
+            pair.world.run(.seconds(1))
+            for link in [pair.centralLink, pair.peripheralLink] {
+                #expect(link.connection.maxTxOctets == 251 && link.connection.maxRxOctets == 251)
+            }
+            #expect(
+                pair.central.log.contains(LESetDataLength.self) && pair.peripheral.log.contains(LESetDataLength.self)
+            )
+        }
+    }
+
+    @Test("where the controller asks for long packets by itself, there is no second exchange on the air")
+    func longPacketsAreAgreedUponOnce() throws {
+        let world = GAPWorld()
+        var requests = 0
+        world.radio.onSend = { frame in
+            // LL_LENGTH_REQ in a control PDU, LLID 3 (Core Vol 6 Part B 2.4.2.21).
+            if frame.channel < 37, frame.pdu.count > 2, frame.pdu[0] & 3 == 3, frame.pdu[2] == 0x14 { requests += 1 }
+        }
+        let peripheral = peripheral(world)
+        let central = world.device()
+        let link = try #require(connect(central, to: peripheral.address, within: .seconds(10)))
+        world.run(.seconds(1))
+        #expect(link.connection.maxTxOctets == 251)
+        #expect((1...2).contains(requests), "\(requests)")
+    }
+
+    @Test(
+        "a request for long packets that the controller is too busy for is repeated, and one that it cannot do is not"
+    )
+    func aRefusedRequestForLongPacketsIsRepeated() throws {
+        for (status, count) in [(HCIStatus.commandDisallowed, 3), (.unsupportedRemoteFeature, 1)] {
+            let peer = ScriptedPeer()
+            let connector = Connector(host: peer.host, loop: peer.loop, happenings: peer.happenings)
+            var connections: [HCIConnection] = []
+            peer.host.onConnection = { connections.append($0) }
+            peer.up()
+            var information = try #require(peer.information)
+            (information.maxTxOctets, information.maxTxTime) = (251, 2_120)
+            connector.begin(OwnAddress(BluetoothAddress(1, kind: .randomDevice)), on: information)
+            peer.refuses[LESetDataLength.opcode] = status
+            peer.inject(
+                LEEnhancedConnectionComplete(
+                    status: .success,
+                    handle: ConnectionHandle(rawValue: 1),
+                    role: .central,
+                    peerAddress: BluetoothAddress(0xC0_0000_0000_0A, kind: .randomDevice),
+                    interval: 24,
+                    latency: 0,
+                    supervisionTimeout: 400,
+                    centralClockAccuracy: .ppm50
+                )
+            )
+            connector.requestLongPackets(on: try #require(connections.first))
+            peer.run(.seconds(20))
+            #expect(peer.commands.count { $0 is LESetDataLength } == count)
+        }
+    }
+
+    @Test(
+        "a connectable extended advertisement that does not fit into one packet is refused with the rule, before any command"
+    )
+    func aConnectableAdvertisementIsOnePacket() {
+        let world = GAPWorld()
+        let device = world.device()
+        let options = Advertisement.ExtendedPackets()
+        let longest = options.maximumConnectableLength(isDirected: false)
+        func outcome(_ length: Int) -> GAPError? {
+            // Two structures, each with two octets in front.
+            let data = AdvertisingData([
+                AdvertisingStructure(.manufacturerData, PacketBuffer([UInt8](repeating: 7, count: 100))),
+                AdvertisingStructure(.manufacturerData, PacketBuffer([UInt8](repeating: 7, count: length - 104))),
+            ])
+            #expect(data.encodedLength == length)
+            var advertisement = Advertisement(.connectable, data: data)
+            advertisement.packets = .extended(options)
+            let set = device.access.advertiser.addSet()
+            var (error, hasStarted): (GAPError?, Bool) = (nil, false)
+            set.onFailed = { error = $0 }
+            set.onStarted = { hasStarted = true }
+            set.want(advertisement)
+            world.run(.seconds(1))
+            #expect(hasStarted == (error == nil))
+            set.want(nil)
+            world.run(.milliseconds(100))
+            return error
+        }
+        #expect(longest == 245 && outcome(longest) == nil)
+        let commands = device.log.commands
+        let error = outcome(longest + 1)
+        #expect(
+            "\(error.map { "\($0)" } ?? "none")".hasPrefix(
+                "246 octets do not fit: a connectable extended advertisement is one packet"
+            )
+        )
+        #expect(device.log.commands == commands)
+    }
+
+    @Test("an advertisement of which the controller loses the rest is told of as far as it goes (quirk 23)")
+    func truncatedDataAreToldOfAsFarAsTheyGo() throws {
+        let world = GAPWorld()
+        let device = world.device()
+        let data = AdvertisingData([
+            .localName(AdvertisingData.LocalName("Long")),
+            AdvertisingStructure(.manufacturerData, PacketBuffer([UInt8](repeating: 7, count: 200))),
+            AdvertisingStructure(.manufacturerData, PacketBuffer([UInt8](repeating: 8, count: 200))),
+        ])
+        var advertisement = Advertisement(.nonConnectable, data: data)
+        advertisement.packets = .extended(.init())
+        advertise(advertisement, on: device)
+        let (good, bad) = (world.device(), world.device { $0.quirks = [.extendedDataTruncated] })
+        let whole = try #require(try good.hear(from: device.address).first)
+        #expect(!whole.isTruncated && whole.data == data)
+        let heard = try bad.hear(from: device.address)
+        let part = try #require(heard.first)
+        #expect(heard.allSatisfy { $0.isTruncated && $0.data.encodedLength <= 31 })
+        #expect(part.data.localName?.text == "Long" && bad.controller.quirksShown[.extendedDataTruncated] ?? 0 > 0)
+    }
+
+    @Test(
+        "data of a central that speaks at once are served though they come before the event of the connection (quirk 1)"
+    )
+    func dataBeforeTheConnectionAreServed() throws {
+        var shown = 0
+        for seed in 1...8 as ClosedRange<UInt64> {
+            let world = GAPWorld(seed: seed)
+            let peripheral = peripheral(world, quirks: [.dataBeforeConnection])
+            let server = GATTServer(database: GATTDatabase())
+            peripheral.onLink = { $0.openAttributes(mtu: 100, server: server) }
+            let central = world.device()
+            var agreed: Int?
+            central.onLink = { $0.openAttributes(mtu: 100).client.exchangeMTU { agreed = try? $0.get() } }
+            _ = try #require(connect(central, to: peripheral.address, within: .seconds(10)))
+            world.run(.seconds(1))
+            #expect(agreed == 100, "seed \(seed)")
+            shown += peripheral.controller.quirksShown[.dataBeforeConnection] ?? 0
+        }
+        #expect(shown > 0)
+    }
+}
