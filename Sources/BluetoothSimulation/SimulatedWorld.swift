@@ -117,7 +117,8 @@ public final class SimulatedWorld: Sendable {
     /// The time of the world for `Task.sleep(for:clock:)` and whatever else takes a clock.
     public var clock: SimulatedClock { SimulatedClock(loop: loop) }
 
-    /// Lets time pass in a world in virtual time.
+    /// Lets time pass in a world in virtual time. No callback of an app runs any more when this returns, and what the last one asked for has
+    /// been taken up.
     ///
     /// - Returns: Whether `condition` has come true, which is asked after everything that happens; then time stops there.
     @discardableResult

@@ -6,9 +6,9 @@ import Synchronization
 final class AwaitedCallback: Sendable {
     /// How far it has come.
     final class Progress: Sendable {
-        private enum State {
+        private enum State: Equatable {
             case waiting
-            case running
+            case running(ThreadIdentity)
             case over
         }
 
@@ -20,7 +20,10 @@ final class AwaitedCallback: Sendable {
         /// Stops counting it, unless it runs. Whenever it comes, nobody waits for it.
         func abandon() { state.withLock { if $0 == .waiting { $0 = .over } } }
 
-        fileprivate func begin() { state.withLock { if $0 == .waiting { $0 = .running } } }
+        /// Whether the callback runs, and on the calling thread.
+        var isHere: Bool { state.withLock { $0 == .running(.current) } }
+
+        fileprivate func begin() { state.withLock { if $0 == .waiting { $0 = .running(.current) } } }
 
         /// Says whether it was not over before.
         fileprivate func end() -> Bool {
@@ -32,21 +35,30 @@ final class AwaitedCallback: Sendable {
     }
 
     let progress = Progress()
-    private let body: @Sendable () -> Void
+    private let body: Mutex<(@Sendable () -> Void)?>
     private let wake: DispatchSemaphore
 
     /// - Parameter wake: Signalled when it is over.
     init(_ body: @escaping @Sendable () -> Void, wake: DispatchSemaphore) {
-        self.body = body
+        self.body = Mutex(body)
         self.wake = wake
     }
 
     deinit { end() }
 
+    /// Runs the callback. Releases what it captured before the loop goes on, so that no deinitializer of the app runs beside the loop.
     func run() {
         progress.begin()
-        body()
+        runBody()
         end()
+    }
+
+    private func runBody() {
+        let body = body.withLock { body in
+            defer { body = nil }
+            return body
+        }
+        body?()
     }
 
     private func end() {

@@ -1,11 +1,12 @@
 import Synchronization
 
 extension EventLoop {
-    /// Runs `body` on the loop and waits for what it returns. From any thread; at once on the loop.
+    /// Runs `body` on the loop, after everything that was submitted before, and waits for what it returns. From any thread; at once inside
+    /// a task of the loop.
     ///
     /// - Precondition: the loop has not been shut down.
     package func waitFor<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> Value {
-        if isCurrent { return body() }
+        if isRunningHere { return body() }
         let box = Box<Value>()
         submitAndWait { box.value.withLock { $0 = body() } }
         guard let value = box.value.withLock({ $0 }) else {

@@ -13,6 +13,9 @@ public protocol EventLoop: AnyObject, Sendable {
     /// Whether the caller may touch the state that lives on this loop.
     var isCurrent: Bool { get }
 
+    /// Whether the caller runs inside a task of this loop. False while nobody runs the loop, when ``isCurrent`` may be true.
+    var isRunningHere: Bool { get }
+
     /// Runs `task` at `deadline`, or as soon as possible when that is over; tasks for one instant run in the order they
     /// were scheduled in. On the loop only.
     @discardableResult
@@ -45,6 +48,9 @@ public struct ScheduledTask: Hashable, Sendable {
 }
 
 extension EventLoop {
+    /// The same as ``isCurrent``, for a loop with a thread of its own.
+    public var isRunningHere: Bool { isCurrent }
+
     /// Runs `task` after `delay`.
     @discardableResult
     public func schedule(after delay: Duration, _ task: @escaping () -> Void) -> ScheduledTask {

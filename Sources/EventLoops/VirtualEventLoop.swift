@@ -8,7 +8,8 @@ import Synchronization
 /// may set things up on the loop.
 ///
 /// An app's callback runs alone: the loop waits until it has returned, and only then takes up what the callback asked
-/// for, in the order of asking. So the thread on which an app runs does not decide the outcome.
+/// for, in the order of asking. What other threads submit meanwhile comes after that. So the thread on which an app runs does not decide
+/// the outcome.
 public final class VirtualEventLoop: EventLoop {
     /// A struct for the same reason as ``Delivery``.
     private struct Submission {
@@ -20,6 +21,10 @@ public final class VirtualEventLoop: EventLoop {
     private struct Shared {
         var submitted = Deque<Submission>()
         var someoneWaits = false
+        /// The callback that the loop waits for.
+        var callback: AwaitedCallback.Progress?
+        /// What other threads submitted since it was posted.
+        var held = Deque<Submission>()
     }
 
     /// A struct and no tuple: a closure in a tuple in a collection is wrapped, at the cost of an allocation.
@@ -49,6 +54,8 @@ public final class VirtualEventLoop: EventLoop {
     private static let lookInterval = DispatchTimeInterval.milliseconds(10)
     /// How many looks in a row find nobody before it waits no longer: an app may leave its run loop for a moment, and go on.
     private static let looksInVain = 5
+    /// The number of looks after which the loop takes up what other threads have submitted: the callback may be waiting for them.
+    private static let looksAlone = 50
 
     /// A loop at instant zero.
     public init() {}
@@ -64,6 +71,9 @@ public final class VirtualEventLoop: EventLoop {
         let owner = owner.load(ordering: .acquiring)
         return owner == 0 || owner == ThreadIdentity.current.number
     }
+
+    /// Whether this thread runs the loop.
+    public var isRunningHere: Bool { owner.load(ordering: .acquiring) == ThreadIdentity.current.number }
 
     /// Adds a task. On the loop only.
     @discardableResult
@@ -87,22 +97,27 @@ public final class VirtualEventLoop: EventLoop {
     /// Runs `task` after all that was submitted before; on this thread when nobody runs the loop.
     public func submitAndWait(_ task: @escaping @Sendable () -> Void) {
         let done = DispatchSemaphore(value: 0)
-        let isMine = shared.withLock { shared in
-            let submission = Submission(
-                run: {
-                    task()
-                    done.signal()
-                },
-                isWaitedFor: true
-            )
+        let submission = Submission(
+            run: {
+                task()
+                done.signal()
+            },
+            isWaitedFor: true
+        )
+        let here = ThreadIdentity.current.number
+        let runner = shared.withLock { shared in
             post(submission, &shared)
-            if isCurrent { return true }
-            shared.someoneWaits = true
-            return false
+            let runner = owner.load(ordering: .acquiring)
+            // Taken under the lock, so that of two threads that come at once one waits for the other.
+            if runner == 0 { owner.store(here, ordering: .releasing) }
+            return runner
         }
-        if isMine {
-            owning { _ = drain() }
-        } else {
+        switch runner {
+        case 0:
+            drain()
+            letGo()
+        case here: drain()
+        default:
             wake.signal()
             done.wait()
         }
@@ -149,6 +164,8 @@ public final class VirtualEventLoop: EventLoop {
         }
         if !state.deliveries.isEmpty, let delivery = state.deliveries.popFirst() {
             call(delivery.callback, on: delivery.queue)
+            // What it asked for belongs to it: whoever stops the loop now finds that taken up.
+            drain()
             return true
         }
         guard let next = state.tasks.nextDeadline(), next <= limit else {
@@ -160,7 +177,9 @@ public final class VirtualEventLoop: EventLoop {
     }
 
     private func post(_ submission: Submission, _ shared: inout Shared) {
+        if let callback = shared.callback, !isRunningHere, !callback.isHere { return shared.held.append(submission) }
         shared.submitted.append(submission)
+        if submission.isWaitedFor { shared.someoneWaits = true }
         hasMail.store(true, ordering: .releasing)
     }
 
@@ -189,17 +208,15 @@ public final class VirtualEventLoop: EventLoop {
         }
         guard queue.isRunning else { return queue.async(callback) }
         let progress = post(callback, on: queue)
-        var looksInVain = 0
+        var (looks, looksInVain) = (0, 0)
         while true {
             let isWoken = wake.wait(timeout: .now() + Self.lookInterval) == .success
             let isOver = progress.isOver
-            let someoneWaits = shared.withLock { shared in
-                defer { shared.someoneWaits = false }
-                return shared.someoneWaits
-            }
-            if someoneWaits { drain() }
+            if isOver || looks == Self.looksAlone { admitOthers() }
+            if takeWaiting() { drain() }
             if isOver { return }
             guard !isWoken else { continue }
+            looks += 1
             looksInVain = queue.isRunning ? 0 : looksInVain + 1
             // Its thread has left the run loop before the callback came.
             if looksInVain == Self.looksInVain { progress.abandon() }
@@ -212,8 +229,26 @@ public final class VirtualEventLoop: EventLoop {
         on queue: any CallbackQueue
     ) -> AwaitedCallback.Progress {
         let awaited = AwaitedCallback(callback, wake: wake)
+        shared.withLock { $0.callback = awaited.progress }
         queue.async { awaited.run() }
         return awaited.progress
+    }
+
+    /// Lets in what other threads have submitted since a callback was posted.
+    private func admitOthers() {
+        shared.withLock { shared in
+            shared.callback = nil
+            for submission in shared.held { post(submission, &shared) }
+            shared.held.removeAll()
+        }
+    }
+
+    /// Whether a thread has begun to wait for an answer since the last time.
+    private func takeWaiting() -> Bool {
+        shared.withLock { shared in
+            defer { shared.someoneWaits = false }
+            return shared.someoneWaits
+        }
     }
 
     /// Makes this thread the loop's for the time of `body`.
@@ -223,8 +258,13 @@ public final class VirtualEventLoop: EventLoop {
             return owner.exchange(ThreadIdentity.current.number, ordering: .acquiringAndReleasing) == 0
         }
         let result = body()
-        guard isOutermost else { return result }
-        // Somebody may have begun to wait for an answer after the last look into the inbox.
+        if isOutermost { letGo() }
+        return result
+    }
+
+    /// Leaves the loop to the next thread.
+    private func letGo() {
+        // Another thread may have begun to wait for an answer after the last look into the inbox.
         while !shared.withLock({ shared in
             guard shared.someoneWaits else {
                 owner.store(0, ordering: .releasing)
@@ -235,6 +275,5 @@ public final class VirtualEventLoop: EventLoop {
         }) {
             drain()
         }
-        return result
     }
 }

@@ -131,4 +131,24 @@ import Testing
         #expect(notices.allSatisfy { !$0.description.contains("\u{1B}") })
         withExtendedLifetime(app) {}
     }
+
+    @Test("behaviour 9.14: nothing that is left of a process that has ended reaches the service")
+    func aConnectionThatIsCutIsSilent() {
+        let world = TestWorld()
+        let device = world.device("Phone")
+        let manager = device.manager(.central)
+        var seen: [String] = []
+        device.system.observers.add([.managers, .messages, .misuse]) { seen.append("\($0.happening)") }
+        manager.connection.cut()
+        manager.connection.noteMisuse("late")
+        manager.send(.startScan(ScanRequest(services: nil)))
+        let options = ManagerOptions(showsPowerAlert: false)
+        _ = manager.connection.openManager(.central, options: options, queue: SerialQueue("late")) { _ in }
+        if case .success = manager.connection.ask(.peripherals(identifiers: []), from: manager.id) {
+            seen.append("answered")
+        }
+        manager.connection.closeManager(manager.id)
+        world.run(.seconds(1))
+        #expect(seen.isEmpty && device.system.centrals.count == 1)
+    }
 }

@@ -7,6 +7,8 @@ package final class InProcessConnection: ServiceConnection {
     private let lastManager = Atomic<UInt32>(0)
     private let crossing = MessageCrossing.chosen
     private let outlets = Mutex<[ManagerID: EventOutlet]>([:])
+    /// Whether the app's process has ended: nothing that is left of it reaches the service, such as a deinitializer that runs late.
+    private let isCut = Atomic(false)
     /// See ``ServiceConnection/launchedFor``.
     package let launchedFor: RestoreIdentifiers
 
@@ -29,6 +31,7 @@ package final class InProcessConnection: ServiceConnection {
         handler: @escaping @Sendable (Event) -> Void
     ) -> ManagerID {
         let id = ManagerID(lastManager.add(1, ordering: .relaxed).newValue)
+        guard !isOver else { return id }
         let outlet = EventOutlet(queue: queue, handler: crossing.taking(handler, for: id))
         outlets.withLock { $0[id] = outlet }
         let opening = crossing.pass(AppMessage.openManager(id, role, options))
@@ -41,17 +44,20 @@ package final class InProcessConnection: ServiceConnection {
     package func closeManager(_ manager: ManagerID) {
         let outlet = outlets.withLock { $0.removeValue(forKey: manager) }
         outlet?.close()
+        guard !isOver else { return }
         app.loop.submit { [app] in app.value.closeManager(manager) }
     }
 
     /// Sends a request.
     package func send(_ request: Request, from manager: ManagerID) {
+        guard !isOver else { return }
         let request = crossing.pass(request, of: manager)
         app.loop.submit { [app] in app.value.handle(request, from: manager) }
     }
 
     /// Asks, and waits for the answer.
     package func ask(_ query: Query, from manager: ManagerID) -> Result<Reply, ServiceError> {
+        guard !isOver else { return .failure(.noManager) }
         let reply = Box()
         let query = crossing.pass(query, of: manager)
         app.loop.submitAndWait { [app] in
@@ -62,6 +68,7 @@ package final class InProcessConnection: ServiceConnection {
 
     /// Calls back in the order of the service's own callbacks where the clock stops for them.
     package func call(_ callback: @escaping @Sendable () -> Void, on queue: any CallbackQueue) {
+        guard !isOver else { return }
         guard !canWait else { return queue.async(callback) }
         app.loop.submit { [app] in app.value.life.whenRunning { app.loop.deliver(on: queue, callback) } }
     }
@@ -93,13 +100,21 @@ package final class InProcessConnection: ServiceConnection {
         return { loop.submit { if let task = timer.task.withLock({ $0 }) { loop.cancel(task) } } }
     }
 
-    /// The process of the app is gone: nothing comes out any more.
+    /// The process of the app is gone: nothing comes out any more, and nothing goes in.
     package func cut() {
-        for outlet in outlets.withLock({ Array($0.values) }) { outlet.close() }
+        isCut.store(true, ordering: .releasing)
+        let open = outlets.withLock { outlets in
+            defer { outlets = [:] }
+            return outlets
+        }
+        for outlet in open.values { outlet.close() }
     }
+
+    private var isOver: Bool { isCut.load(ordering: .acquiring) }
 
     /// Tells those who observe the system.
     package func noteMisuse(_ text: String) {
+        guard !isOver else { return }
         app.loop.submit { [app] in app.value.noteMisuse(text) }
     }
 

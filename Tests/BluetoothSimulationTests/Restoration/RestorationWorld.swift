@@ -11,6 +11,9 @@ final class Journal: Sendable {
 
     func note(_ line: String) { lines.withLock { $0.append(line) } }
 
+    /// What was noted since the last time that it was taken.
+    var all: [String] { lines.withLock { $0 } }
+
     /// Takes what was noted so far.
     func take() -> [String] {
         lines.withLock { lines in

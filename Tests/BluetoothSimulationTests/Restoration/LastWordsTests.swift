@@ -1,0 +1,52 @@
+import BluetoothService
+import BluetoothSimulation
+import CoreBluetooth
+import EventLoops
+import Foundation
+import Radio
+import Testing
+
+/// What an app asks for in the last callback before its process ends.
+@Suite struct LastWordsTests {
+    /// When the process ends, counted from the callback that asks for something.
+    enum Moment: CaseIterable {
+        /// On the thread that runs the world, after the run.
+        case afterTheRun
+        /// On the thread that runs the world, as soon as the callback has returned.
+        case betweenTwoSteps
+        /// On a thread that the world does not know.
+        case onAnotherThread
+    }
+
+    private static let relaunch = [
+        "launched for [\"central collector\"]", "restores in state 0", "restored Belt, state 1", "state 5",
+        "connected", "notifying true",
+    ]
+
+    @Test(
+        "behaviours 10.3, 10.5: a connection that an app asks for in its last callback is pending, and launches the app when it comes about",
+        arguments: Moment.allCases
+    )
+    func aConnectionThatWasAskedForLast(moment: Moment) async {
+        let world = RestorationWorld()
+        world.collect()
+        let (collected, app) = (world.collected, world.collector)
+        world.belt.move(to: .init(x: 5_000))
+        let isOver = world.world.run(for: .seconds(60)) {
+            guard collected.all.contains("disconnected") else { return false }
+            if moment == .betweenTwoSteps { app.removeFromMemory() }
+            return true
+        }
+        #expect(isOver && collected.take() == ["disconnected"])
+        switch moment {
+        case .afterTheRun: app.removeFromMemory()
+        case .betweenTwoSteps: break
+        case .onAnotherThread: await Task.detached { app.removeFromMemory() }.value
+        }
+        world.world.run(for: .seconds(60))
+        #expect(collected.take().isEmpty)
+        world.belt.move(to: .init(x: 1))
+        world.world.run(for: .seconds(20))
+        #expect(collected.take() == Self.relaunch)
+    }
+}

@@ -1,0 +1,93 @@
+import Dispatch
+import EventLoops
+import Synchronization
+import Testing
+
+/// What a virtual loop takes up, and when, beside the callback that it waits for.
+@Suite struct CallbackOrderTests {
+    /// Lines in the order in which they were noted.
+    private final class Notes: Sendable {
+        private let lines = Mutex<[String]>([])
+
+        func note(_ line: String) { lines.withLock { $0.append(line) } }
+        var all: [String] { lines.withLock { $0 } }
+    }
+
+    private let loop = VirtualEventLoop()
+    private let queue = SerialQueue("app")
+    private let notes = Notes()
+
+    @Test("what other threads submit while a callback runs comes after what the callback asks for")
+    func aCallbackComesBeforeOtherThreads() {
+        loop.deliver(on: queue) { [loop, notes] in
+            let group = DispatchGroup()
+            DispatchQueue(label: "other").async(group: group) { loop.submit { notes.note("other thread") } }
+            group.wait()
+            loop.submit { notes.note("callback") }
+        }
+        loop.run(for: .seconds(1))
+        #expect(notes.all == ["callback", "other thread"])
+    }
+
+    @Test("a callback that waits for another thread, which waits for the loop, returns")
+    func aCallbackThatWaitsForAnotherThread() {
+        loop.deliver(on: queue) { [loop, notes] in
+            let group = DispatchGroup()
+            DispatchQueue(label: "other").async(group: group) { loop.submitAndWait { notes.note("other thread") } }
+            group.wait()
+            loop.submit { notes.note("callback") }
+        }
+        loop.run(for: .seconds(1))
+        #expect(notes.all == ["other thread", "callback"])
+    }
+
+    @Test("a run that stops after a callback has taken up what the callback asked for")
+    func aRunThatStopsAfterACallback() {
+        loop.deliver(on: queue) { [loop, notes] in
+            loop.submit { notes.note("asked") }
+            notes.note("called")
+        }
+        let isOver = loop.run(until: .zero + .seconds(1)) { notes.all.contains("called") }
+        #expect(isOver && notes.all == ["called", "asked"] && loop.now == .zero)
+    }
+
+    @Test("what runs on a loop that nobody runs comes after what was submitted before")
+    func whatIsWaitedForKeepsItsPlace() {
+        loop.submit { [notes] in notes.note("submitted") }
+        loop.waitFor { [notes] in notes.note("waited for") }
+        #expect(notes.all == ["submitted", "waited for"])
+    }
+
+    /// Takes its time to go: until the loop goes on, or it is clear that the loop waits.
+    private final class Sluggish: Sendable {
+        private let isRunningOn: DispatchSemaphore
+        private let notes: Notes
+
+        init(until isRunningOn: DispatchSemaphore, _ notes: Notes) {
+            (self.isRunningOn, self.notes) = (isRunningOn, notes)
+        }
+
+        deinit {
+            _ = isRunningOn.wait(timeout: .now() + .milliseconds(200))
+            notes.note("released")
+        }
+    }
+
+    @Test("what a callback has captured is released before the loop goes on")
+    func capturesAreReleasedFirst() {
+        let isRunningOn = DispatchSemaphore(value: 0)
+        deliver(Sluggish(until: isRunningOn, notes))
+        loop.schedule(after: .microseconds(1)) { [notes] in
+            notes.note("next task")
+            isRunningOn.signal()
+        }
+        loop.run(for: .seconds(1))
+        // On the queue itself everything is over.
+        queue.sync {}
+        #expect(notes.all == ["released", "next task"])
+    }
+
+    private func deliver(_ captured: Sluggish) {
+        loop.deliver(on: queue) { withExtendedLifetime(captured) {} }
+    }
+}
