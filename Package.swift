@@ -289,7 +289,7 @@ let package = Package(
             "ServiceSocket",
             [
                 "CLinux", "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth", "EventLoops",
-                "HCITransports", "HostileClients", "ServiceMessages", "ServiceProcess",
+                "HCITransports", "HostileClients", "Radio", "ServiceMessages", "ServiceProcess",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
             ]

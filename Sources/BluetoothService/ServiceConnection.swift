@@ -125,6 +125,9 @@ public enum ServiceLimits {
     public static let channels = 64
     /// PSMs that a manager may have published at a time.
     public static let publishedChannels = 16
+    /// Events, per manager with a restore identifier, that an app was sent and has not read. The service keeps them for the app's next
+    /// process.
+    public static let unreadEvents = 1_024
     /// Octets, per channel and direction, that are on their way between an app and the service at a time.
     public static let channelWindow = 32_768
     /// Octets of a message. Nothing that Core Bluetooth lets an app ask comes near.

@@ -77,17 +77,37 @@ final class RawClient: Sendable {
     private let world: SimulatedWorld
     private let received = Mutex<[ServiceMessage]>([])
     private let closed = Mutex<MessageLineError?>(nil)
+    /// The number of events that managers with a restore identifier were sent.
+    private let counts = Mutex<[ManagerID: UInt64]>([:])
+    private let isSilent = Atomic(false)
+
+    /// Whether the process says nothing of what it reads.
+    var readsSilently: Bool {
+        get { isSilent.load(ordering: .relaxed) }
+        set { isSilent.store(newValue, ordering: .relaxed) }
+    }
 
     init(_ ends: LoopBound<(near: MemoryLine, far: MemoryLine)>, _ world: SimulatedWorld) {
         self.ends = ends
         self.world = world
         ends.with { [weak self] ends in
-            ends.near.onReceive = { octets in
-                guard let message = try? ServiceMessage(reading: octets) else { return }
-                self?.received.withLock { $0.append(message) }
+            ends.near.onReceive = { [weak self, weak near = ends.near] octets in
+                guard let self, let message = try? ServiceMessage(reading: octets) else { return }
+                received.withLock { $0.append(message) }
+                if let count = count(message) { near?.send(count.encoded()) }
             }
             ends.near.onClose = { error in self?.closed.withLock { $0 = error } }
         }
+    }
+
+    /// What a process says that has read a message.
+    private func count(_ message: ServiceMessage) -> AppMessage? {
+        guard case .event(let id, let event) = message, !event.isOfChannel, !readsSilently else { return nil }
+        let count = counts.withLock { counts in
+            counts[id]? += 1
+            return counts[id]
+        }
+        return count.map { .eventsRead(id, count: $0) }
     }
 
     /// What has come since the last time.
@@ -120,7 +140,12 @@ final class RawClient: Sendable {
         ends.with { ends in for message in messages { ends.near.send(message) } }
     }
 
-    func send(_ message: AppMessage) { send(message.encoded()) }
+    func send(_ message: AppMessage) {
+        if case .openManager(let id, _, let options) = message, options.restoreIdentifier != nil {
+            counts.withLock { $0[id] = 0 }
+        }
+        send(message.encoded())
+    }
 
     /// Opens as an app, and takes the welcome.
     func greet(_ name: String = "com.example.app", declaring declaration: AppDeclaration = .unmanaged) {

@@ -58,6 +58,8 @@ final class AppManager {
     private(set) var state = ManagerState.unknown
     /// What has to be asked for when the radio comes on, of a manager whose app has come back before that.
     var postponed: [Request] = []
+    /// What its next process finds of events that this one has not read.
+    var inheritance = Inheritance()
     /// Called when something may be over that would have to be asked for again.
     private let noteChange: () -> Void
 
@@ -217,8 +219,9 @@ package final class App {
         for id in opted {
             guard let (manager, session) = managers.removeValue(forKey: id) else { continue }
             let app = system.preserved(identity, after: life)
-            manager.preserve(in: app.life)
-            app.add(system.keep(session))
+            let (news, lost) = manager.preserve(in: app.life)
+            if lost > 0 { system.observers.tell(.managers, .eventsLost(lost), of: subject(of: id)) }
+            app.add(system.keep(session, news))
             session.rulesChanged()
         }
         close()

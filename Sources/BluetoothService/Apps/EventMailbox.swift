@@ -7,6 +7,9 @@ import Foundation
 package protocol EventSink: AnyObject, Sendable {
     /// Whether events are taken now. A sink that has no room is attached again when it has. On the loop only.
     var hasRoom: Bool { get }
+    /// The number of events that the app has been called with, of those that this sink has taken; nil for a sink that does not count, whose
+    /// events are read as soon as they are taken. Events of channels don't count. On the loop only.
+    var eventsRead: UInt64? { get }
     /// Takes an event, in order. On the loop only.
     func take(_ event: Event, on loop: any EventLoop)
 }
@@ -14,6 +17,8 @@ package protocol EventSink: AnyObject, Sendable {
 extension EventSink {
     /// A sink within the process always has room.
     package var hasRoom: Bool { true }
+    /// Does not count.
+    package var eventsRead: UInt64? { nil }
 }
 
 /// The way of events from the service to one manager, on the service's side: they go to the app, or wait while no sink is attached or
@@ -27,6 +32,9 @@ extension EventSink {
 /// (behaviour 1.11), and before that it was less than off, since services ended with that (behaviour 1.13). Room that comes back is added up, and so are the octets of a channel, which its window bounds. When there
 /// are too many, the oldest of those go that nobody waits for, and are counted: advertisements, and values that a peer sends
 /// without being asked.
+///
+/// An event that a counting sink has taken is kept until the app has read it, for the next process in case this one ends before that. A sink
+/// on a line takes no more than ``ServiceLimits/unreadEvents``; of a sink that takes more the oldest are not kept.
 final class EventMailbox {
     /// Events that may wait for one manager, while some of them are such that nobody waits for.
     static let capacity = 256
@@ -34,6 +42,13 @@ final class EventMailbox {
     static let maximumWaiting = 4_096
 
     private var sink: (any EventSink)?
+    /// The last sink, attached or not, which says what the app has read.
+    private var reader: (any EventSink)?
+    private var taken = Deque<Event>()
+    /// The number of events that have left ``taken``.
+    private var left: UInt64 = 0
+    /// Whether the app has read something that the next process would have been told.
+    private(set) var hasReadNews = false
     private var queue = Deque<Event>()
     private var isHandingOver = false
     /// The number of events dropped for want of room since the last attachment.
@@ -42,6 +57,7 @@ final class EventMailbox {
     /// A mailbox whose events go to `sink`; with nil they wait.
     init(_ sink: (any EventSink)?) {
         self.sink = sink
+        reader = sink
     }
 
     /// Events that wait.
@@ -68,7 +84,27 @@ final class EventMailbox {
         guard !isHandingOver else { return }
         isHandingOver = true
         defer { isHandingOver = false }
-        while let sink, sink.hasRoom, let event = queue.popFirst() { sink.take(event, on: loop) }
+        while let sink, sink.hasRoom, let event = queue.popFirst() {
+            if let read = sink.eventsRead, !event.isOfChannel {
+                forgetRead(read)
+                taken.append(event)
+                if taken.count > ServiceLimits.unreadEvents { forgetRead(left + 1) }
+            }
+            sink.take(event, on: loop)
+        }
+    }
+
+    private func forgetRead(_ count: UInt64) {
+        while left < count, let event = taken.popFirst() {
+            left += 1
+            if event.isKeptUnread { hasReadNews = true }
+        }
+    }
+
+    /// The events that the app has not read although the sink took them.
+    var unread: [Event] {
+        if let read = reader?.eventsRead { forgetRead(read) }
+        return Array(taken)
     }
 
     private static func dropWhatIsVoid(in waiting: inout Deque<Event>, with event: Event) {
@@ -116,6 +152,7 @@ final class EventMailbox {
     @discardableResult
     func attach(_ sink: any EventSink, on loop: any EventLoop) -> Int {
         self.sink = sink
+        reader = sink
         let dropped = lost
         lost = 0
         handOver(on: loop)

@@ -32,7 +32,11 @@ package final class InProcessConnection: ServiceConnection {
     ) -> ManagerID {
         let id = ManagerID(lastManager.add(1, ordering: .relaxed).newValue)
         guard !isOver else { return id }
-        let outlet = EventOutlet(queue: queue, handler: crossing.taking(handler, for: id))
+        let outlet = EventOutlet(
+            queue: queue,
+            countsEvents: options.restoreIdentifier != nil,
+            handler: crossing.taking(handler, for: id)
+        )
         outlets.withLock { $0[id] = outlet }
         let opening = crossing.pass(AppMessage.openManager(id, role, options))
         guard case .openManager(_, let role, let options) = opening else { return id }

@@ -22,12 +22,14 @@ extension CentralSession {
         let wanted = peersInUse.compactMap { peer -> RestoredPeer? in
             guard let info = system.peers[peer]?.info else { return nil }
             guard let (link, user) = renewUse(of: peer) else { return RestoredPeer(info: info) }
-            return RestoredPeer(
-                info: info,
-                maximumWriteWithoutResponse: link.maximumCommandLength,
-                services: link.restored(for: user)
-            )
+            return link.restored(for: user, info)
         }
         return .central(.willRestore(RestoredCentral(scan: scanRequest, peers: wanted)))
+    }
+
+    /// A link is about to end: how it stands is restored if the process ends before it has heard of that.
+    func linkEnds(_ link: PeerLink, _ user: Attachment) {
+        guard manager.options.restoreIdentifier != nil, let info = system.peers[link.peer]?.info else { return }
+        manager.inheritance.note(link.restored(for: user, info))
     }
 }

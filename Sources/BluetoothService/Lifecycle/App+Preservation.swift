@@ -1,5 +1,6 @@
 import Bonds
 import EventLoops
+import Foundation
 
 // MARK: - What outlives its process
 
@@ -42,7 +43,9 @@ extension BluetoothSystem {
     }
 
     /// What is kept of a manager whose process is gone: the session, which goes on.
-    func keep(_ session: any ManagerSession) -> PreservedApp.Kept {
+    ///
+    /// - Parameter news: What the process was told and has not read.
+    func keep(_ session: any ManagerSession, _ news: UnreadNews) -> PreservedApp.Kept {
         let manager = session.manager
         let postponed = manager.takePostponed(in: .poweredOn)
         let record = ManagerRecord(
@@ -50,7 +53,8 @@ extension BluetoothSystem {
             options: manager.options,
             wishes: postponed.isEmpty ? session.wishes : postponed
         )
-        let stood = session.preserve()
+        let known = { [self] (peer: UUID) in peers.recall(peer)?.info }
+        let stood = news.before(session.preserve(), ended: manager.inheritance.ended, info: known)
         return PreservedApp.Kept(
             identifier: manager.options.restoreIdentifier ?? "",
             role: manager.role,
@@ -126,12 +130,21 @@ extension BluetoothSystem {
 }
 
 extension AppManager {
-    /// The process is gone: what is told waits for the next one, and nobody waits for the answers to what was asked. What waited for
-    /// this one has come to be how things stand, and is not told on top of that (behaviours 10.7, 10.10).
-    func preserve(in life: AppLife) {
+    /// The process is gone: what is told waits for the next one, and nobody waits for the answers to what was asked. What this one has not
+    /// read goes to the next one, in order and before all else, and launches it as if it came now (behaviours 10.4, 10.7, 10.10).
+    ///
+    /// - Returns: That, and how many events are lost.
+    func preserve(in life: AppLife) -> (news: UnreadNews, lost: Int) {
         channels.closeAll()
         move(to: life, subject)
+        let (unread, lost) = inheritance.processEnded(mailbox)
+        let news = state == .poweredOn && postponed.isEmpty ? unread : UnreadNews()
         forgetWaiting()
+        for event in news.events {
+            mailbox.take(event, on: life.loop)
+            life.told(event, role)
+        }
+        return (news, lost)
     }
 
     /// A manager of a new process takes the place of the one that was: it hears how things stood, the state, and what has happened

@@ -12,8 +12,13 @@ extension PeerLink {
         return new
     }
 
+    /// The peer as a manager finds it that is connected to it.
+    func restored(for user: Attachment, _ info: PeerInfo) -> RestoredPeer {
+        RestoredPeer(info: info, maximumWriteWithoutResponse: maximumCommandLength, services: services(for: user))
+    }
+
     /// What a manager has found of the peer (behaviour 10.9).
-    func restored(for user: Attachment) -> [RestoredService] {
+    private func services(for user: Attachment) -> [RestoredService] {
         (database.services ?? []).visible.filter { user.knows($0.handle) }.map { service in
             let characteristics = (database.characteristics(of: service.handle) ?? []).filter { user.knows($0.value) }
             return RestoredService(

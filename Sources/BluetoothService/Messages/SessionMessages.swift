@@ -20,6 +20,9 @@ public enum AppMessage: Hashable, Sendable {
     case query(ManagerID, number: UInt32, Query)
     /// The app did something that has no effect, and why; its own log has it already (behaviour 1.26).
     case misuse(String)
+    /// The number of events of a manager that the app has been called with since the manager was opened. Sent for managers with a restore
+    /// identifier, for many events at once where they come fast. Events of channels don't count.
+    case eventsRead(ManagerID, count: UInt64)
 }
 
 /// What the service says to the process of an app.

@@ -77,6 +77,7 @@ extension BluetoothSystem {
             for session in peripherals { session.centralDisconnected(link.peer, told) }
         }
         if link.isReady { alert(.disconnected, of: link.peer) }
+        for user in link.users { (manager(user.key) as? CentralSession)?.linkEnds(link, user) }
         for user in close(link) {
             let session = manager(user.key) as? CentralSession
             session?.linkIsGone(link, user, error)

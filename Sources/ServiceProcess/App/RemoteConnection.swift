@@ -18,6 +18,8 @@ package final class RemoteConnection: ServiceConnection {
         let outlet: EventOutlet
         /// It has been told something, by this service or one before it.
         var isKnown = false
+        /// The number of events of this service that the app has been called with.
+        var eventsRead: UInt64 = 0
 
         /// How it is opened.
         var currentOptions: ManagerOptions {
@@ -34,6 +36,10 @@ package final class RemoteConnection: ServiceConnection {
         var managers: [ManagerID: Manager] = [:]
         var questions: [UInt32: Question] = [:]
         var outgoing: [PacketBuffer] = []
+        /// Managers whose ``Manager/eventsRead`` the service does not know yet.
+        var unreported: Set<ManagerID> = []
+        /// Which service it is, counted from the first.
+        var generation = 0
         var isOpen = false
         var isOnItsWay = true
     }
@@ -113,17 +119,40 @@ package final class RemoteConnection: ServiceConnection {
 
     private func send(_ message: AppMessage, _ shared: inout Shared) {
         guard shared.isOpen else { return }
+        wake(&shared)
         shared.outgoing.append(message.encoded())
-        // The loop is woken once for what comes before it gets there.
-        if shared.outgoing.count == 1 { loop.submit { [weak self] in self?.flush() } }
+    }
+
+    /// Wakes the loop, once for all that comes before it gets there.
+    private func wake(_ shared: inout Shared) {
+        guard shared.outgoing.isEmpty, shared.unreported.isEmpty else { return }
+        loop.submit { [weak self] in self?.flush() }
     }
 
     private func flush() {
-        let messages = shared.withLock { shared in
-            defer { shared.outgoing.removeAll(keepingCapacity: shared.outgoing.count < 1_024) }
-            return shared.outgoing
+        let (counts, messages) = shared.withLock { shared in
+            defer {
+                shared.outgoing.removeAll(keepingCapacity: shared.outgoing.count < 1_024)
+                shared.unreported = []
+            }
+            let counts = shared.unreported.sorted { $0.rawValue < $1.rawValue }.compactMap { id in
+                shared.managers[id].map { AppMessage.eventsRead(id, count: $0.eventsRead) }
+            }
+            return (counts, shared.outgoing)
         }
+        // What the app has read comes before what it asked for then.
+        for count in counts { link.value.send(count.encoded()) }
         for message in messages { link.value.send(message) }
+    }
+
+    /// The app is about to be called with an event of a service.
+    private func willRead(_ manager: ManagerID, generation: Int) {
+        shared.withLock { shared in
+            guard shared.isOpen, shared.generation == generation, shared.managers[manager] != nil else { return }
+            wake(&shared)
+            shared.managers[manager]?.eventsRead += 1
+            shared.unreported.insert(manager)
+        }
     }
 }
 
@@ -165,22 +194,28 @@ extension RemoteConnection {
 extension RemoteConnection {
     private func take(_ message: ServiceMessage) {
         switch message {
-        case .event(let id, let event):
-            let outlet: EventOutlet? = shared.withLock { shared in
-                guard let manager = shared.managers[id] else { return nil }
-                if !manager.isKnown { shared.managers[id]?.isKnown = true }
-                return manager.outlet
-            }
-            outlet?.take(event, on: loop)
+        case .event(let id, let event): take(event, of: id)
         case .reply(let number, let result):
             shared.withLock { $0.questions.removeValue(forKey: number) }?.answer(result)
         case .welcome, .goodbye: break
         }
     }
 
+    private func take(_ event: Event, of id: ManagerID) {
+        let (manager, generation) = shared.withLock { shared in
+            shared.managers[id]?.isKnown = true
+            return (shared.managers[id], shared.generation)
+        }
+        guard let manager else { return }
+        guard manager.options.restoreIdentifier != nil else { return manager.outlet.take(event, on: loop) }
+        manager.outlet.take(event, on: loop) { [weak self] in self?.willRead(id, generation: generation) }
+    }
+
     private func opened() {
         let managers = shared.withLock { shared in
             shared.isOpen = true
+            shared.generation += 1
+            for id in shared.managers.keys { shared.managers[id]?.eventsRead = 0 }
             return shared.managers
         }
         for (id, manager) in managers.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
@@ -194,6 +229,7 @@ extension RemoteConnection {
             defer {
                 shared.isOpen = false
                 shared.outgoing = []
+                shared.unreported = []
                 shared.questions = [:]
             }
             return (shared.managers, shared.questions)

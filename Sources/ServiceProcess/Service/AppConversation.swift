@@ -1,6 +1,7 @@
 import BluetoothService
 import BluetoothTypes
 import EventLoops
+import Synchronization
 
 /// What the process of an app and the service say to each other. On the loop.
 final class AppConversation: Conversation {
@@ -23,7 +24,7 @@ final class AppConversation: Conversation {
         case .openManager(let id, let role, let options):
             // A number stands for one manager, as long as that is there.
             guard sinks[id] == nil, id != .none else { return "manager \(id.rawValue) is there already" }
-            let sink = SocketSink(line, manager: id, loop: loop)
+            let sink = SocketSink(line, manager: id, countsEvents: options.restoreIdentifier != nil, loop: loop)
             if sinks.count < ServiceLimits.managers { sinks[id] = sink }
             app.openManager(id, role, options, sink)
         case .closeManager(let id):
@@ -33,7 +34,17 @@ final class AppConversation: Conversation {
         case .query(let id, let number, let query):
             line.send(ServiceMessage.reply(number: number, app.answer(query, from: id)).encoded())
         case .misuse(let text): app.noteMisuse(text)
+        case .eventsRead(let id, let count): return eventsRead(count, of: id)
         }
+        return nil
+    }
+
+    /// Goes on with a manager that had too much to read.
+    private func eventsRead(_ count: UInt64, of id: ManagerID) -> String? {
+        guard let sink = sinks[id] else { return nil }
+        let wasFull = !sink.hasRoom
+        guard sink.read(count) else { return "manager \(id.rawValue) has read events that it was not sent" }
+        if wasFull, sink.hasRoom { app.attach(sink, to: id) }
         return nil
     }
 
@@ -54,15 +65,33 @@ final class AppConversation: Conversation {
 private final class SocketSink: EventSink {
     private let line: LoopBound<any MessageLine>
     private let manager: ManagerID
+    private let countsEvents: Bool
+    private let counts = Mutex<(sent: UInt64, read: UInt64)>((0, 0))
 
-    init(_ line: any MessageLine, manager: ManagerID, loop: any EventLoop) {
+    /// - Parameter countsEvents: Whether the process says what it has read of the manager's events.
+    init(_ line: any MessageLine, manager: ManagerID, countsEvents: Bool, loop: any EventLoop) {
         self.line = LoopBound(line, loop: loop)
         self.manager = manager
+        self.countsEvents = countsEvents
     }
 
-    var hasRoom: Bool { line.value.hasRoom }
+    var hasRoom: Bool {
+        line.value.hasRoom && counts.withLock { $0.sent - $0.read < UInt64(ServiceLimits.unreadEvents) }
+    }
+
+    var eventsRead: UInt64? { countsEvents ? counts.withLock { $0.read } : nil }
 
     func take(_ event: Event, on loop: any EventLoop) {
+        if countsEvents, !event.isOfChannel { counts.withLock { $0.sent += 1 } }
         line.value.send(ServiceMessage.event(manager, event).encoded())
+    }
+
+    /// The process has read so many events in all; false for a number that cannot be.
+    func read(_ count: UInt64) -> Bool {
+        counts.withLock { counts in
+            guard (counts.read...counts.sent).contains(count) else { return false }
+            counts.read = count
+            return true
+        }
     }
 }

@@ -215,29 +215,6 @@ import Testing
         #expect(values.count == EventMailbox.capacity && values.last == .success([43, 1]))
     }
 
-    @Test("behaviours 10.7, 10.10: what waited for an app that slept is in what is restored, and is not told once more")
-    func whatWaitedForASleeperIsNotToldTwice() throws {
-        let apps = LivingApps(restores: true)
-        try apps.subscribe()
-        apps.centralApp.fallAsleep(in: apps.world)
-        apps.sensorApp.fallAsleep(in: apps.world)
-        apps.strap.controller.loseLinks(.connectionTimeout)
-        apps.world.run(.seconds(1))
-        #expect(apps.central.take().isEmpty && apps.sensor.take().isEmpty)
-        apps.centralApp.happened(.ended(.removedFromMemory))
-        apps.sensorApp.happened(.ended(.removedFromMemory))
-        apps.launchCentral()
-        apps.launchSensor()
-        apps.world.run(.seconds(1))
-        #expect(apps.central.take() == [.central(.willRestore(RestoredCentral())), .stateChanged(.poweredOn)])
-        let events = apps.sensor.take()
-        guard case .peripheral(.willRestore(let state)) = events.first else {
-            Issue.record("\(events)")
-            return
-        }
-        #expect(state.subscriptions.isEmpty && events.dropFirst() == [.stateChanged(.poweredOn)])
-    }
-
     @Test(
         "behaviours 7.24, 10.12, 10.15: what an app advertised is restored also where the radio was gone meanwhile, and goes on in front",
         arguments: [AppDeclaration.BackgroundModes(), .peripheral]

@@ -51,6 +51,7 @@ extension AppMessage: MessageKinds {
             .request(ManagerID(0), Request()),
             .query(ManagerID(0), number: 0, Query()),
             .misuse(""),
+            .eventsRead(ManagerID(0), count: 0),
         ]
     }
 
@@ -62,6 +63,7 @@ extension AppMessage: MessageKinds {
         case .request: MessageKind(2, "request")
         case .query: MessageKind(3, "query")
         case .misuse: MessageKind(4, "misuse")
+        case .eventsRead: MessageKind(5, "eventsRead")
         }
     }
 
@@ -88,6 +90,10 @@ extension AppMessage: MessageKinds {
         case .misuse(var text):
             try coder.text("text", &text)
             self = .misuse(text)
+        case .eventsRead(var manager, var count):
+            try coder.field("manager", &manager)
+            try coder.field("count", &count)
+            self = .eventsRead(manager, count: count)
         }
     }
 }

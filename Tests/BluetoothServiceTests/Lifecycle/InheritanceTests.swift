@@ -1,0 +1,174 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import HCI
+import ServiceMessages
+import Synchronization
+import Testing
+
+@testable import BluetoothService
+
+/// What a process has not read of what it was told goes to the next one.
+@Suite struct InheritanceTests {
+    private func restored(_ event: Event?) -> RestoredCentral? {
+        if case .central(.willRestore(let state)) = event { state } else { nil }
+    }
+
+    @Test(
+        "behaviours 10.4, 10.7, 10.10: what waited for an app that slept is told to the next process, which is restored to how things stood before"
+    )
+    func whatWaitedForASleeper() throws {
+        let apps = LivingApps(restores: true)
+        try apps.subscribe()
+        apps.centralApp.fallAsleep(in: apps.world)
+        for value in 1...3 as ClosedRange<UInt8> { apps.measure([value]) }
+        apps.sensor.take()
+        apps.sensorApp.fallAsleep(in: apps.world)
+        apps.strap.controller.loseLinks(.connectionTimeout)
+        apps.world.run(.seconds(1))
+        #expect(apps.central.take().isEmpty && apps.sensor.take().isEmpty)
+        apps.centralApp.happened(.ended(.removedFromMemory))
+        apps.sensorApp.happened(.ended(.removedFromMemory))
+        apps.launchCentral()
+        apps.launchSensor()
+        apps.world.run(.seconds(1))
+        let told = apps.central.take()
+        let peer = try #require(restored(told.first)?.peers.first)
+        #expect(peer.info.identifier == apps.peer && peer.maximumWriteWithoutResponse != nil)
+        #expect(peer.services.flatMap(\.characteristics).contains { $0.isNotifying })
+        #expect(told.dropFirst().first == .stateChanged(.poweredOn))
+        #expect(told.compactMap(\.value) == [.success([1]), .success([2]), .success([3])])
+        #expect(told.count == 6 && told.last?.disconnection != nil)
+        let events = apps.sensor.take()
+        guard case .peripheral(.willRestore(let state)) = events.first else {
+            Issue.record("\(events)")
+            return
+        }
+        let left = state.subscriptions.map { Event.peripheral(.unsubscribed($0.central, $0.characteristic)) }
+        #expect(left.count == 1 && events.dropFirst() == [.stateChanged(.poweredOn)] + left)
+    }
+
+    /// A process that ends in the callback that brings a value.
+    private final class Victim: Sendable {
+        let read = Mutex<[Event]>([])
+    }
+
+    /// The phone's app is launched anew, and dies with the first value that it is called with.
+    private func dieWithAValue(_ apps: LivingApps) -> [Event] {
+        let (victim, app) = (Victim(), apps.phone.app("Collector", .central))
+        let options = ManagerOptions(showsPowerAlert: true, restoreIdentifier: "collector")
+        _ = app.openManager(.central, options: options, queue: SerialQueue("victim")) { event in
+            victim.read.withLock { $0.append(event) }
+            guard event.value != nil else { return }
+            app.happened(.ended(.crashed))
+            app.cut()
+        }
+        apps.sensorSends(3)
+        return victim.read.withLock { $0 }
+    }
+
+    @Test("behaviours 10.4, 10.7: callbacks that were queued when a process died in one of them are the next one's")
+    func callbacksThatWereQueued() throws {
+        let apps = LivingApps(central: .central, restores: true)
+        try apps.subscribe()
+        apps.centralApp.happened(.ended(.crashed))
+        let read = dieWithAValue(apps)
+        #expect(read.count == 3 && read.last?.value == .success([0]))
+        apps.launchCentral()
+        apps.world.run(.zero)
+        #expect(apps.central.take().compactMap(\.value) == [.success([1]), .success([2])])
+    }
+
+    @Test("behaviour 10.4: a write command that a process has not read is the next one's, and a request is asked once")
+    func aWriteCommand() throws {
+        let apps = LivingApps(restores: true)
+        let handles = try apps.connect()
+        let (point, note) = (try #require(handles[Example.controlPoint]), try #require(handles[Example.note]))
+        apps.sensorApp.app.value.detach()
+        apps.central.send(.writeWithoutResponse(peer: apps.peer, characteristic: point, value: [5]))
+        apps.central.send(.readCharacteristic(peer: apps.peer, characteristic: note))
+        apps.world.run(.seconds(1))
+        #expect(apps.sensor.take().isEmpty)
+        apps.sensorApp.happened(.ended(.crashed))
+        apps.launchSensor()
+        apps.world.run(.seconds(1))
+        let told = apps.sensor.take()
+        #expect(told.compactMap(\.writeRequest).map { $0.writes.map(\.value) } == [[[5]]])
+        #expect(told.compactMap(\.readRequest).count == 1 && told.last?.readRequest != nil)
+    }
+
+    /// Says how much of what it has taken was read.
+    private final class SlowSink: EventSink {
+        private let state = Mutex<(taken: [Event], read: UInt64)>(([], 0))
+
+        var taken: [Event] { state.withLock { $0.taken } }
+        var eventsRead: UInt64? { state.withLock { $0.read } }
+        func read(_ count: UInt64) { state.withLock { $0.read = count } }
+        func take(_ event: Event, on loop: any EventLoop) { state.withLock { $0.taken.append(event) } }
+    }
+
+    private let loop = VirtualEventLoop()
+
+    private func value(_ number: Int) -> Event {
+        .central(.peer(.blank, .valueNotified(AttributeHandle(1), [UInt8(truncatingIfNeeded: number)])))
+    }
+
+    private func mailbox(_ sink: SlowSink, _ events: [Event]) -> EventMailbox {
+        let mailbox = EventMailbox(sink)
+        for event in events { mailbox.take(event, on: loop) }
+        return mailbox
+    }
+
+    @Test("behaviour 10.7: a mailbox keeps what its sink has taken until that is read, also when the sink is gone")
+    func aMailboxKeepsWhatIsNotRead() {
+        let sink = SlowSink()
+        let mailbox = mailbox(sink, (0..<5).map(value))
+        #expect(sink.taken.count == 5 && mailbox.unread == (0..<5).map(value) && !mailbox.hasReadNews)
+        sink.read(2)
+        mailbox.detach()
+        mailbox.take(value(5), on: loop)
+        #expect(mailbox.unread == (2..<5).map(value) && mailbox.waiting == [value(5)] && mailbox.hasReadNews)
+    }
+
+    @Test("AB-G05: of what a sink never says to be read the oldest is not kept")
+    func whatIsNeverRead() {
+        let count = ServiceLimits.unreadEvents
+        let sink = SlowSink()
+        let mailbox = mailbox(sink, (0..<count + 3).map(value))
+        #expect(mailbox.unread.count == count && mailbox.unread.first == value(3))
+        sink.read(5)
+        #expect(mailbox.unread.first == value(5))
+    }
+
+    @Test(
+        "behaviours 10.4, 10.15: an event that one process after the other dies with is given up, and the next one is told the rest"
+    )
+    func anEventThatProcessesDieWith() {
+        var inheritance = Inheritance()
+        var waiting = [value(1), value(2)]
+        for death in 1...Inheritance.maximumDeaths {
+            let (news, lost) = inheritance.processEnded(mailbox(SlowSink(), [.stateChanged(.poweredOn)] + waiting))
+            let isLast = death == Inheritance.maximumDeaths
+            #expect(lost == (isLast ? 1 : 0) && news.events == (isLast ? [value(2)] : waiting))
+            waiting = news.events
+        }
+        // Whoever reads one of them begins anew.
+        for _ in 0..<3 * Inheritance.maximumDeaths {
+            let sink = SlowSink()
+            let mailbox = mailbox(sink, [.stateChanged(.poweredOn), value(2), value(3)])
+            sink.read(2)
+            #expect(inheritance.processEnded(mailbox).news.events == [value(3)])
+        }
+    }
+}
+
+extension LivingApps {
+    /// The strap measures several times at once, and a moment passes.
+    fileprivate func sensorSends(_ count: Int) {
+        for value in 0..<count {
+            let octets = PacketBuffer([UInt8(value)])
+            sensor.send(.updateValue(characteristic: Example.measurementID, value: octets, centrals: nil))
+        }
+        world.run(.seconds(1))
+    }
+}

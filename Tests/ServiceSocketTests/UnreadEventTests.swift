@@ -1,0 +1,126 @@
+import BluetoothSimulation
+import BluetoothTypes
+import CoreBluetooth
+import EventLoops
+import Foundation
+import Radio
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+@testable import ServiceProcess
+
+/// What a process in another address space has not read when it dies.
+@Suite struct UnreadEventTests {
+    /// Lets processes read a stream of numbers, each after the one before it has died.
+    ///
+    /// - Returns: What each of them read.
+    private func read(
+        _ total: Int,
+        atOnce: Int,
+        lifetimes: [Int],
+        pause: Duration,
+        in world: ClientWorld = ClientWorld()
+    ) -> [[Int]] {
+        let belt = CountingBelt(in: world.world, total: total, atOnce: atOnce)
+        var readers: [DyingReader] = []
+        for lifetime in lifetimes {
+            let reader = DyingReader(in: world, lifetime: lifetime)
+            readers.append(reader)
+            world.world.run(for: .seconds(60)) { reader.isDead }
+            world.world.run(for: pause)
+        }
+        let last = DyingReader(in: world)
+        world.world.run(for: .seconds(60)) { last.numbers.last == total - 1 }
+        world.world.run(for: .seconds(1))
+        withExtendedLifetime(belt) {}
+        return (readers + [last]).map(\.numbers)
+    }
+
+    @Test(
+        "behaviours 10.4, 10.7: a process that dies with any value of a stream leaves those that it has not read to the next one, in order, once",
+        arguments: [1, 6],
+        [Duration.zero, .milliseconds(300)]
+    )
+    func aProcessThatDiesWithAnyValue(atOnce: Int, pause: Duration) {
+        for lifetime in 1...14 {
+            let numbers = read(30, atOnce: atOnce, lifetimes: [lifetime], pause: pause)
+            #expect(numbers.first?.count == lifetime && numbers.flatMap { $0 } == Array(0..<30))
+        }
+    }
+
+    @Test("behaviours 10.4, 10.7: of 1,500 values in a stream with 30 deaths none is lost, and none is told twice")
+    func aStreamWithThirtyDeaths() {
+        let random = RandomSource(seed: 30)
+        let lifetimes = (0..<30).map { _ in 1 + Int(random.below(60)) }
+        let numbers = read(1_500, atOnce: 4, lifetimes: lifetimes, pause: .milliseconds(50))
+        #expect(numbers.map(\.count).dropLast() == lifetimes[...])
+        #expect(numbers.flatMap { $0 } == Array(0..<1_500))
+    }
+
+    @Test(
+        "behaviours 10.7, 10.10: the end of a connection that a process has not read is told to the next one, after the values before it"
+    )
+    func theEndOfAConnection() {
+        let world = ClientWorld()
+        let belt = CountingBelt(in: world.world, total: 12)
+        let reader = DyingReader(in: world)
+        world.world.run(for: .seconds(20)) { reader.numbers.count == 4 }
+        // The connection ends before the line does.
+        reader.stall()
+        world.world.run(for: .milliseconds(200))
+        belt.device.move(to: .init(x: 5_000))
+        world.world.run(for: .seconds(10))
+        reader.die()
+        world.world.run(for: .seconds(1))
+        let next = DyingReader(in: world)
+        world.world.run(for: .seconds(1))
+        #expect(next.story == ["restored 2", "disconnected"])
+        let numbers = reader.numbers + next.numbers
+        #expect(reader.numbers.count < 6 && numbers.count > 6 && numbers == Array(0..<numbers.count))
+    }
+
+    @Test(
+        "AB-G05: a process that says nothing of what it reads is sent a bounded number of events, and the rest when it does"
+    )
+    func aProcessThatSaysNothing() {
+        let world = ClientWorld()
+        let client = world.connect()
+        client.greet()
+        client.readsSilently = true
+        client.send(
+            .openManager(ManagerID(1), .central, ManagerOptions(showsPowerAlert: false, restoreIdentifier: "x"))
+        )
+        let unknown = Request.central(.peer(UUID.blank, .connect(ConnectOptions())))
+        for _ in 0..<ServiceLimits.unreadEvents + 50 { client.send(.request(ManagerID(1), unknown)) }
+        #expect(client.events().count == ServiceLimits.unreadEvents)
+        client.send(.eventsRead(ManagerID(1), count: 10))
+        #expect(client.events().count == 10)
+        client.send(.eventsRead(ManagerID(1), count: UInt64(ServiceLimits.unreadEvents)))
+        #expect(client.events().count == 41)
+        client.send(.eventsRead(ManagerID(1), count: UInt64(ServiceLimits.unreadEvents) + 52))
+        #expect(client.goodbye()?.contains("has read events that it was not sent") == true)
+    }
+
+    @Test(
+        "AB-G05: a count that goes back, or of events that a process was not sent, ends its conversation",
+        arguments: [1, 3]
+    )
+    func aCountThatCannotBe(count: UInt64) {
+        let world = ClientWorld()
+        let client = world.connect()
+        client.greet()
+        client.readsSilently = true
+        client.send(
+            .openManager(ManagerID(1), .central, ManagerOptions(showsPowerAlert: false, restoreIdentifier: "x"))
+        )
+        let unknown = Request.central(.peer(UUID.blank, .connect(ConnectOptions())))
+        client.send(.request(ManagerID(1), unknown))
+        client.send(.eventsRead(ManagerID(1), count: 2))
+        #expect(!client.isClosed)
+        client.send(.eventsRead(ManagerID(7), count: 2))
+        #expect(!client.isClosed)
+        client.send(.eventsRead(ManagerID(1), count: count))
+        #expect(client.isClosed)
+    }
+}
