@@ -8,8 +8,17 @@ import Synchronization
 /// What the apps of a device have heard, over all their launches.
 final class Journal: Sendable {
     private let lines = Mutex<[String]>([])
+    private let listener: @Sendable (String) -> Void
 
-    func note(_ line: String) { lines.withLock { $0.append(line) } }
+    /// - Parameter listener: Called with each line, where it is noted.
+    init(_ listener: @escaping @Sendable (String) -> Void = { _ in }) {
+        self.listener = listener
+    }
+
+    func note(_ line: String) {
+        lines.withLock { $0.append(line) }
+        listener(line)
+    }
 
     /// What was noted since the last time that it was taken.
     var all: [String] { lines.withLock { $0 } }

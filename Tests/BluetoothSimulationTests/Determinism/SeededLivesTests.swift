@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+/// Whether a run depends on its seed alone. Scripts/determinism compares runs on one core, on all cores, beside busy neighbours, and under
+/// ThreadSanitizer.
+@Suite struct SeededLivesTests {
+    private static func value(_ name: String) -> String? { ProcessInfo.processInfo.environment[name] }
+    private static func number(_ name: String) -> UInt64? { value(name).flatMap { UInt64($0) } }
+
+    @Test(
+        "one seed gives one story and the same packets, whatever else runs meanwhile, also where processes of apps end at any moment"
+    )
+    func oneSeedGivesOneStory() {
+        guard Self.value("HARALD_DIGESTS") == nil else { return }
+        for seed in 1...3 as ClosedRange<UInt64> {
+            let (first, second) = (SeededLives.digests(seed: seed), SeededLives.digests(seed: seed))
+            #expect(first.digests == second.digests && first.story == second.story && first.story.count > 20)
+        }
+    }
+
+    /// `HARALD_DIGESTS` names the file, `HARALD_FIRST_SEED` and `HARALD_SEEDS` the worlds; in the directory `HARALD_STORIES`, if there is
+    /// one, each world leaves its story.
+    @Test("the digests of worlds are written where the environment says")
+    func theDigestsAreWritten() throws {
+        guard let path = Self.value("HARALD_DIGESTS") else { return }
+        let first = Self.number("HARALD_FIRST_SEED") ?? 1
+        var lines: [String] = []
+        for seed in first..<first + (Self.number("HARALD_SEEDS") ?? 10) {
+            let (digests, story) = SeededLives.digests(seed: seed)
+            lines.append("\(seed) \(digests) lines=\(story.count)\n")
+            guard let directory = Self.value("HARALD_STORIES") else { continue }
+            let file = URL(fileURLWithPath: directory).appendingPathComponent("\(seed).txt")
+            try Data((story.joined(separator: "\n") + "\n").utf8).write(to: file)
+        }
+        try Data(lines.joined().utf8).write(to: URL(fileURLWithPath: path))
+    }
+}
