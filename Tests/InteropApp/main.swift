@@ -5,8 +5,15 @@ import Foundation
 // An app for the tests of Interop/, as a process: its first argument says which, the others its service, its value and its log.
 
 let arguments = CommandLine.arguments
+if arguments.count == 3, arguments[1] == "hostile", let seed = UInt64(arguments[2]) {
+    var hostile = Hostile(seed: seed, path: ProcessInfo.processInfo.environment["HARALD_SERVICE"] ?? "")
+    hostile.run()
+    exit(0)
+}
 guard arguments.count == 5 else {
-    print("interop-app gateway|notebook|reader SERVICE CHARACTERISTIC LOG")
+    print(
+        "interop-app gateway|notebook|reader|counter|follower SERVICE CHARACTERISTIC LOG, or interop-app hostile SEED"
+    )
     exit(64)
 }
 let log = arguments[4]
@@ -26,6 +33,8 @@ let queue = DispatchQueue(label: "app")
 let app: NSObject =
     switch arguments[1] {
     case "gateway": Gateway(service: service, characteristic: characteristic, queue: queue, say: say)
+    case "counter": Counter(service: service, characteristic: characteristic, queue: queue, say: say)
+    case "follower": Follower(service: service, characteristic: characteristic, queue: queue, say: say)
     case "reader": Reader(service: service, characteristic: characteristic, queue: queue, say: say)
     default: Notebook(service: service, characteristic: characteristic, queue: queue, say: say)
     }

@@ -21,7 +21,7 @@ extension Request {
 
 extension Event {
     /// The peer that it is about.
-    var peer: UUID? {
+    package var peer: UUID? {
         switch self {
         case .central(.peer(let peer, _)), .central(.answered(let peer, _, _)): peer
         case .central(.connectionChanged(let peer, _)), .central(.lost(let peer)): peer.identifier
