@@ -448,6 +448,30 @@ import Testing
         #expect(pair.sensor.take().compactMap(\.updateCredits).reduce(0, +) == 2)
     }
 
+    @Test("behaviour 7.52: a central that an update names repeatedly is sent the value once, and costs one credit")
+    func anUpdateThatNamesACentralRepeatedly() throws {
+        let pair = try Pair()
+        let measurement = try #require(try pair.connected()[Example.measurement])
+        pair.central.send(.setNotify(peer: pair.peer, characteristic: measurement, enabled: true))
+        let central = try pair.sensor.expect("subscribed", \.subscriber).central.identifier
+        pair.world.run(.seconds(1))
+        pair.central.take()
+        pair.sensor.take()
+        for (octet, count) in [(1, 3), (2, 256), (3, 1)] as [(UInt8, Int)] {
+            let centrals = [UUID](repeating: central, count: count) + [UUID()]
+            pair.sensor.send(
+                .updateValue(
+                    characteristic: Example.measurementID,
+                    value: [octet],
+                    centrals: Array(centrals.prefix(256))
+                )
+            )
+        }
+        pair.world.run(.seconds(1))
+        #expect(pair.central.take().compactMap(\.value) == [.success([1]), .success([2]), .success([3])])
+        #expect(pair.sensor.take().compactMap(\.updateCredits).reduce(0, +) == 3)
+    }
+
     @Test("behaviour 7.44: value updates are cut for each central")
     func updatesAreCutForEachCentral() throws {
         let pair = try Pair()

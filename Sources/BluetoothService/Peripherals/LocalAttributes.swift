@@ -75,9 +75,10 @@ final class LocalAttributes {
         }
     }
 
-    /// The sessions of the given centrals; those that are not connected are left out.
+    /// The sessions of the given centrals, each once however often it is named. Those that are not connected are left out (behaviours 7.42, 7.52).
     func sessions(of centrals: [UUID]) -> [GATTServerSession] {
-        centrals.compactMap { sessions[$0] }
+        var seen: Set<UUID> = []
+        return centrals.compactMap { seen.insert($0).inserted ? sessions[$0] : nil }
     }
 
     /// Who has subscribed to the value at `handle`.
