@@ -112,24 +112,3 @@ public struct ManagerOptions: Hashable, Sendable {
         self.restoreIdentifier = restoreIdentifier
     }
 }
-
-/// The bounds that an app and the service have agreed on in advance.
-public enum ServiceLimits {
-    /// Writes without response, per manager and peripheral, that wait for the controller at a time (behaviour 5.14).
-    public static let writesWithoutResponse = 20
-    /// Value updates, per manager, that wait for the controller at a time.
-    public static let valueUpdates = 20
-    /// Managers that an app may have at a time (AB-G05).
-    public static let managers = 64
-    /// L2CAP channels that a manager may have at a time, those included that have ended with something to be read.
-    public static let channels = 64
-    /// PSMs that a manager may have published at a time.
-    public static let publishedChannels = 16
-    /// Events, per manager with a restore identifier, that an app was sent and has not read. The service keeps them for the app's next
-    /// process.
-    public static let unreadEvents = 1_024
-    /// Octets, per channel and direction, that are on their way between an app and the service at a time.
-    public static let channelWindow = 32_768
-    /// Octets of a message. Nothing that Core Bluetooth lets an app ask comes near.
-    public static let message = 1 << 20
-}

@@ -8,6 +8,8 @@ public struct PacketError: Error, Hashable, Sendable, CustomStringConvertible {
         case trailing(Int)
         /// A length or count field contradicts the packet, or goes beyond a bound.
         case length(Int)
+        /// A list has more elements than its rule allows.
+        case excess(Int, limit: Int)
         /// The value is not one that the specification allows here.
         case value(UInt64)
     }
@@ -29,6 +31,7 @@ public struct PacketError: Error, Hashable, Sendable, CustomStringConvertible {
         case .truncated(let needed, let available): "\(field): \(needed) octets needed, \(available) left"
         case .trailing(let count): "\(field): \(count) octets left over"
         case .length(let length): "\(field): impossible length \(length)"
+        case .excess(let count, let limit): "\(field): \(count) elements, and the limit is \(limit)"
         case .value(let value): "\(field): value 0x\(String(value, radix: 16)) is not allowed"
         }
     }

@@ -349,7 +349,7 @@ import Testing
         let pair = try Pair()
         let note = try #require(try pair.connected()[Example.note])
         pair.central.take()
-        for _ in 0..<(LinkOperations.maximumWaiting + 10) {
+        for _ in 0..<(ServiceLimits.linkRequests.app + 10) {
             pair.central.send(.readCharacteristic(peer: pair.peer, characteristic: note))
         }
         pair.world.run(.seconds(1))
@@ -497,12 +497,12 @@ import Testing
 extension Pair {
     /// Publishes so much and takes it back that from now on old handles are used again.
     func useUpHandles() throws {
-        for count in [1_000, 100, 10, 1] {
+        for (count, times) in [(240, 140), (100, 40), (10, 40), (1, 40)] {
             var service = LocalService(id: LocalAttributeID(70), uuid: 0x1234, isPrimary: true)
             service.characteristics = (0..<UInt32(count)).map { number in
                 LocalCharacteristic(id: LocalAttributeID(100 + number), uuid: 0x2A00, properties: 2, permissions: 1)
             }
-            for _ in 0..<40 {
+            for _ in 0..<times {
                 #expect(try sensor.ask(.addService(service), "serviceAdded", \.serviceAdded) == .some(nil))
                 sensor.send(.removeService(service.id))
             }

@@ -218,14 +218,14 @@ import Testing
         #expect(results.count { $0 == 0 } == ServiceLimits.channels)
         // No resources available (Core Vol 3 Part A 4.23).
         #expect(results.suffix(5).allSatisfy { $0 == 4 })
-        let psms = (0..<ServiceLimits.publishedChannels + 1).map { _ -> Bool in
+        let psms = (0..<ServiceLimits.publishedChannels.app + 1).map { _ -> Bool in
             peer.app.send(.peripheral(.publishChannel(needsEncryption: false)))
             peer.air.world.run(.milliseconds(10))
             return peer.app.take().contains { event in
                 if case .peripheral(.channelPublished(_, nil, _)) = event { true } else { false }
             }
         }
-        #expect(psms.count { $0 } == ServiceLimits.publishedChannels - 1)
+        #expect(psms.count { $0 } == ServiceLimits.publishedChannels.app - 1)
     }
 
     @Test("AB-G05: an app that sends more than it may loses its channel")

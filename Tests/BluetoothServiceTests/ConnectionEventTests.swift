@@ -112,9 +112,16 @@ import Testing
 
     @Test("behaviour 14.23, AB-G05: what can be asked for is bounded")
     func whatCanBeAskedForIsBounded() {
-        let services = (0..<9).map { BluetoothUUID(0xFFF0 + $0) }
-        let watch = ConnectionWatch(services: services, peers: (0..<300).map { _ in UUID() }).bounded
-        #expect(watch.services == Array(services.prefix(4)) && watch.peers.count == ConnectionWatch.maximumPeers)
+        func error(_ services: Int, _ peers: Int) -> ServiceError? {
+            let watch = ConnectionWatch(
+                services: [BluetoothUUID](repeating: 0xFFF0, count: services),
+                peers: [UUID](repeating: UUID(), count: peers)
+            )
+            return Request.central(.watchConnections(watch)).listError
+        }
+        #expect(error(4, 256) == nil)
+        #expect(error(5, 0)?.reason?.contains("5 services") == true)
+        #expect(error(0, 257)?.reason?.contains("257 peripherals") == true)
     }
 
     @Test(

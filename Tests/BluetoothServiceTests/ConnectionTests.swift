@@ -362,13 +362,13 @@ struct Pair {
         let pair = try Pair()
         pair.central.send(.startScan(ScanRequest()))
         pair.world.run(.milliseconds(1))
-        for number in 0...CentralSession.maximumPeers {
+        for number in 0...ServiceLimits.peersOfManager {
             pair.phone.controller.report(from: BluetoothAddress(UInt64(number), kind: .randomDevice))
         }
         pair.world.run(.milliseconds(1))
         pair.central.send(.stopScan)
         let found = pair.central.take().compactMap(\.discovery?.peer.identifier).filter { $0 != pair.peer }
-        try #require(found.count == CentralSession.maximumPeers + 1)
+        try #require(found.count == ServiceLimits.peersOfManager + 1)
         // Those that wait for their time count too.
         var options = ConnectOptions()
         options.startDelay = 3_600

@@ -88,7 +88,7 @@ import Testing
             let service = LocalService(id: LocalAttributeID(UInt32(number)), uuid: 0x1234, isPrimary: true)
             return try manager.ask(.addService(service), "serviceAdded", \.serviceAdded)
         }
-        for number in 1...PeripheralSession.maximumServices { #expect(try add(number, manager) == nil) }
+        for number in 1...ServiceLimits.servicesOfManager { #expect(try add(number, manager) == nil) }
         #expect(try add(999, manager)?.code == .core(.outOfSpace))
         // It is that manager's bound, and one that goes makes room.
         #expect(try add(1, strap.manager(.peripheral)) == nil)

@@ -13,13 +13,15 @@ import Testing
         _ structures: [AdvertisingStructure],
         hasScanResponse: Bool = false,
         rssi: Int = -50
-    ) -> Sighting {
-        Sighting(
-            address: BluetoothAddress(1, kind: .publicDevice),
-            data: AdvertisingData(structures),
-            isConnectable: true,
-            hasScanResponse: hasScanResponse,
-            rssi: rssi
+    ) -> HeardAdvertisement {
+        HeardAdvertisement(
+            Sighting(
+                address: BluetoothAddress(1, kind: .publicDevice),
+                data: AdvertisingData(structures),
+                isConnectable: true,
+                hasScanResponse: hasScanResponse,
+                rssi: rssi
+            )
         )
     }
 

@@ -82,7 +82,7 @@ import Testing
     @Test("AB-G05: the changes of one subscription that wait are bounded")
     func wishesAreBounded() {
         var arbiter = Arbiter()
-        for index in 0...Arbiter.maximumQueued { _ = arbiter.handle(.request(index, enabled: true)) }
+        for index in 0...ServiceLimits.subscriptionChanges { _ = arbiter.handle(.request(index, enabled: true)) }
         let actions = arbiter.handle(.request(99, enabled: true))
         let error = ServiceError(.outOfSpace, reason: "too many changes of one subscription")
         #expect(actions == [.report(99, isNotifying: false, error)])

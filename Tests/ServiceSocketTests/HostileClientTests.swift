@@ -177,7 +177,7 @@ import Testing
     @Test("AB-G05: one user does not take all the room there is")
     func oneUserDoesNotTakeAllRoom() {
         let world = ClientWorld(letsOthersIn: true)
-        let many = (0..<ServiceClients.maximumClientsOfUser).map { _ in world.connect(user: 7) }
+        let many = (0..<ServiceLimits.clients.user).map { _ in world.connect(user: 7) }
         #expect(many.allSatisfy { !$0.isClosed })
         let over = world.connect(user: 7)
         world.world.run(for: .milliseconds(1))

@@ -64,6 +64,17 @@ import Testing
         #expect(machine.handle(.lost(.closedByPeer)) == [])
     }
 
+    @Test("AB-G05: an app that finds the service full tries again")
+    func aFullService() {
+        var machine = ServiceLinkMachine()
+        _ = machine.handle(.begin)
+        _ = machine.handle(.connected)
+        let full = ServiceError(.outOfSpace, reason: "too many clients")
+        let actions = machine.handle(.dismissed(full))
+        #expect(actions.first == .close && actions.last == .wait(.milliseconds(100)))
+        #expect(machine.handle(.timeIsUp) == [.connect])
+    }
+
     @Test("who is not wanted, or of another release, does not try again")
     func whoIsNotWantedDoesNotTryAgain() {
         let refusal = ServiceError(.operationNotSupported, reason: "for user 7")

@@ -1,3 +1,4 @@
+import BluetoothTypes
 import EventLoops
 
 /// Says who an app is: on one host the same for ever, whichever process it runs in.
@@ -32,6 +33,8 @@ protocol ManagerSession: AnyObject {
     var wishes: [Request] { get }
     /// Asks for it once more.
     func resume(_ wishes: [Request])
+    /// What it has of what all managers share.
+    var holdings: Holdings { get }
     /// The app wants to know something.
     func answer(_ query: Query) -> Result<Reply, ServiceError>
     /// The manager is gone: ends everything it has going on.
@@ -80,6 +83,7 @@ final class AppManager {
         mailbox = EventMailbox(sink)
         channels = AppChannels(loop: system.loop)
         let app = subject.app
+        if let app { channels.shared = { [weak system] in system?.roomForChannels(of: app) ?? 0 } }
         noteChange = { [weak system] in
             if let app { system?.noteChange(of: app) }
         }
@@ -179,17 +183,18 @@ package final class App {
 
     /// The app makes a manager, which it names; its events go to `sink`.
     package func openManager(_ id: ManagerID, _ role: ManagerRole, _ options: ManagerOptions, _ sink: any EventSink) {
-        guard life.isRunning else { return life.whenRunning { [self] in openManager(id, role, options, sink) } }
+        guard life.isRunning else {
+            return life.whenRunning(octets: options.octets) { [self] in openManager(id, role, options, sink) }
+        }
         guard managers.count < ServiceLimits.managers else {
-            let text = "\(identity.name) has \(ServiceLimits.managers) managers already; this one stays unsupported"
-            system.misuse(text, by: subject(of: id))
-            return sink.take(.stateChanged(.unsupported), on: system.loop)
+            return refuse(id, sink, "\(identity.name) has \(ServiceLimits.managers) managers already")
         }
         if let identifier = options.restoreIdentifier, let kept = system.preserved[identity]?.take(role, identifier) {
             guard options.isReopened else { return adopt(kept, as: id, sink) }
             // It was told that the service had ended, and asks again for what it wants.
             system.end(kept)
         }
+        if let refusal = system.refusalOfManager(of: identity) { return refuse(id, sink, refusal.reason ?? "") }
         let key = ManagerKey(system.nextManagerNumber())
         let manager = AppManager(role, options, subject(of: id), sink, life, of: system)
         let session = system.makeSession(key, of: manager)
@@ -199,6 +204,12 @@ package final class App {
         // Behaviour 1.16.
         if options.showsPowerAlert, system.state == .poweredOff { system.tell(.poweredOff(app: name)) }
         system.askPermission(for: self)
+    }
+
+    /// One manager too many: it stays unsupported.
+    private func refuse(_ id: ManagerID, _ sink: any EventSink, _ reason: String) {
+        system.misuse("\(reason); this manager stays unsupported", by: subject(of: id))
+        sink.take(.stateChanged(.unsupported), on: system.loop)
     }
 
     private func adopt(_ kept: PreservedApp.Kept, as id: ManagerID, _ sink: any EventSink) {
@@ -246,10 +257,17 @@ package final class App {
     /// What persons call it.
     var name: String { life.declaration.displayName ?? identity.name }
 
+    /// Whether the app, while suspended, has asked for more than may wait, so that requests were dropped. Its connection is to be closed.
+    package var hasAskedTooMuch: Bool { life.hasDropped }
+
     /// A manager asks for something.
     package func handle(_ request: Request, from id: ManagerID) {
-        guard life.isRunning else { return life.whenRunning { [self] in handle(request, from: id) } }
+        guard life.isRunning else {
+            // Counted as on the wire: what waits takes about as much.
+            return life.whenRunning(octets: request.encoded().count) { [self] in handle(request, from: id) }
+        }
         guard let (manager, session) = managers[id] else { return }
+        if let error = request.listError { return refuse(request, error, for: manager, id) }
         system.observers.tell(.messages, .requested(request), of: subject(of: id).about(request.peer)) {
             if case .channel(let channel, let request) = request {
                 manager.channels.handle(request, of: channel)
@@ -260,10 +278,16 @@ package final class App {
         }
     }
 
+    private func refuse(_ request: Request, _ error: ServiceError, for manager: AppManager, _ id: ManagerID) {
+        system.misuse("a request is refused: \(error.reason ?? "")", by: subject(of: id))
+        if let event = request.refusal(error) { manager.tell(event, on: system.loop) }
+    }
+
     /// A manager asks, and waits.
     package func answer(_ query: Query, from id: ManagerID) -> Result<Reply, ServiceError> {
         if case .system = query { return .success(.system(system.info(for: identity))) }
         guard let session = managers[id]?.session else { return .failure(.noManager) }
+        if let error = query.listError { return .failure(error) }
         return system.observers.tell(.messages, .asked(query), of: subject(of: id)) { session.answer(query) }
     }
 
@@ -331,4 +355,9 @@ struct ManagerKey: Hashable {
 extension ServiceError {
     /// A message is from a manager that is not there any more, or never was.
     static let noManager = ServiceError(.operationCancelled, reason: "the manager is closed")
+}
+
+extension ManagerOptions {
+    /// About as much memory as they take.
+    fileprivate var octets: Int { 64 + (restoreIdentifier?.utf8.count ?? 0) }
 }

@@ -1,3 +1,4 @@
+import BluetoothTypes
 import Foundation
 
 // MARK: - Restoration
@@ -19,17 +20,29 @@ extension CentralSession {
     /// See ``ManagerSession/preserve()``.
     func preserve() -> Event {
         forgetWatch()
-        let wanted = peersInUse.compactMap { peer -> RestoredPeer? in
+        let peers = restoredPeers(room: ServiceLimits.restoredServiceOctets)
+        return .central(.willRestore(RestoredCentral(scan: scanRequest, peers: peers)))
+    }
+
+    /// The peripherals in use, for another process of the app. The state has to fit in one message: beyond `room` octets a peripheral comes
+    /// without its services.
+    func restoredPeers(room: Int) -> [RestoredPeer] {
+        var room = room
+        return peersInUse.compactMap { peer -> RestoredPeer? in
             guard let info = system.peers[peer]?.info else { return nil }
             guard let (link, user) = renewUse(of: peer) else { return RestoredPeer(info: info) }
-            return link.restored(for: user, info)
+            var restored = link.restored(for: user, info)
+            let octets = restored.encoded().count
+            if octets > room { restored.services = [] } else { room -= octets }
+            return restored
         }
-        return .central(.willRestore(RestoredCentral(scan: scanRequest, peers: wanted)))
     }
 
     /// A link is about to end: how it stands is restored if the process ends before it has heard of that.
     func linkEnds(_ link: PeerLink, _ user: Attachment) {
         guard manager.options.restoreIdentifier != nil, let info = system.peers[link.peer]?.info else { return }
-        manager.inheritance.note(link.restored(for: user, info))
+        var restored = link.restored(for: user, info)
+        if restored.encoded().count > ServiceLimits.endedServiceOctets { restored.services = [] }
+        manager.inheritance.note(restored)
     }
 }

@@ -5,9 +5,6 @@ import GAP
 
 /// One central manager of an app: its scan, and the peripherals that it connects to.
 final class CentralSession: ManagerSession {
-    /// Peripherals that one manager may want or use at a time (AB-G05).
-    static let maximumPeers = 256
-
     private enum Use {
         /// The app asked for a delay that is not over (behaviour 3.16).
         case delayed(ScheduledTask)
@@ -42,6 +39,10 @@ final class CentralSession: ManagerSession {
     }
 
     var state: ManagerState { manager.state }
+
+    var holdings: Holdings {
+        Holdings(scans: scan == nil ? 0 : 1, peers: uses.count, channels: manager.channels.count)
+    }
 
     /// Scans and connections are over with the power, and the app is told of the state alone (behaviours 1.9, 1.11, 1.12).
     func stateChanged(to state: ManagerState) {
@@ -88,7 +89,7 @@ final class CentralSession: ManagerSession {
             system.scansChanged()
         case .resetScanFilter: scan?.forgetReported()
         case .peer(let peer, let request): handle(request, of: peer)
-        case .watchConnections(let new): watch = new?.bounded
+        case .watchConnections(let new): watch = new
         }
     }
 
@@ -188,6 +189,9 @@ extension CentralSession {
     /// The same scan again changes nothing; another one takes the place of the old one (behaviour 2.6).
     private func startScan(_ request: ScanRequest) {
         guard scan?.request != request else { return }
+        if scan == nil, let refusal = system.refusal("scans", ServiceLimits.scans, \.scans, for: manager) {
+            return system.misuse("a scan does not start: \(refusal.reason ?? "")", by: manager.subject)
+        }
         let old = scan ?? lastScan
         setScan(ScanSubscription(request, after: manager.life.rules.scansAfresh ? nil : old))
         system.scansChanged()
@@ -214,14 +218,14 @@ extension CentralSession {
     }
 
     /// An advertiser was heard.
-    func heard(_ sighting: Sighting, from peer: Peer) {
+    func heard(_ heard: HeardAdvertisement, from peer: Peer) {
         guard scans else { return }
         let repeats = manager.life.rules.reportsDuplicates
-        let news = scan?.report(sighting, of: peer.identifier, at: system.loop.now, repeats: repeats)
+        let news = scan?.report(heard, of: peer.identifier, at: system.loop.now, repeats: repeats)
         watchPresence()
         guard var advertisement = news else { return }
         advertisement.timestamp = system.calendarTime
-        emit(.discovered(peer.info, advertisement, rssi: sighting.rssi))
+        emit(.discovered(peer.info, advertisement, rssi: heard.sighting.rssi))
     }
 }
 
@@ -240,9 +244,15 @@ extension CentralSession {
             let error = ServiceError(.unknownDevice, reason: "no peripheral is known by \(peer)")
             return emit(.connectionFailed(error), of: peer)
         }
-        guard uses.count < Self.maximumPeers else {
-            let reason = "a manager connects to up to \(Self.maximumPeers) peripherals"
+        guard uses.count < ServiceLimits.peersOfManager else {
+            let reason = "a manager connects to up to \(ServiceLimits.peersOfManager) peripherals"
             return emit(.connectionFailed(ServiceError(.connectionLimitReached, reason: reason)), of: peer)
+        }
+        if let refusal = system.refusal("connections", ServiceLimits.peers, \.peers, for: manager) {
+            return emit(
+                .connectionFailed(ServiceError(.connectionLimitReached, reason: refusal.reason)),
+                of: peer
+            )
         }
         self.options[peer] = options
         system.hold(peer)

@@ -20,12 +20,4 @@ extension ConnectionWatch {
         case .disconnected: isNamed || isService
         }
     }
-
-    /// As much of it as may be asked for (AB-G05).
-    var bounded: ConnectionWatch {
-        ConnectionWatch(
-            services: Array(services.prefix(Self.maximumServices)),
-            peers: Array(peers.prefix(Self.maximumPeers))
-        )
-    }
 }

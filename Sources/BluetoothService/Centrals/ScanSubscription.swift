@@ -15,6 +15,7 @@ struct ScanSubscription {
     }
 
     let request: ScanRequest
+    private let filter: ScanFilter
     private var reported: [UUID: Reported] = [:]
     private var order: [UUID] = []
     private(set) var presence: PresenceWatch?
@@ -23,6 +24,7 @@ struct ScanSubscription {
     /// - Parameter old: The scan before, when this one is not to tell of what that has told of (behaviour 2.17).
     init(_ request: ScanRequest, after old: ScanSubscription? = nil) {
         self.request = request
+        filter = ScanFilter(request)
         if let old { (reported, order) = (old.reported, old.order) }
         presence = request.lostAfter.map { PresenceWatch(milliseconds: $0) }
     }
@@ -53,24 +55,24 @@ struct ScanSubscription {
         return lost
     }
 
-    /// What to report of a sighting; nil when the filter leaves it out or the manager knows it already.
+    /// What to report of an advertisement; nil when the filter leaves it out or the manager knows it already.
     ///
     /// - Parameter repeats: Whether a device may be reported again and again, if the app asked for that.
     mutating func report(
-        _ sighting: Sighting,
+        _ heard: HeardAdvertisement,
         of peer: UUID,
         at now: Instant = .zero,
         repeats: Bool = true
     ) -> Advertisement? {
-        guard let advertisement = Advertisement(sighting, for: request) else { return nil }
+        guard filter.matches(heard) else { return nil }
         presence?.heard(peer, at: now)
         tally.heard += 1
-        guard isNews(sighting, of: peer) || (repeats && request.allowsDuplicates) else {
+        guard isNews(heard.sighting, of: peer) || (repeats && request.allowsDuplicates) else {
             tally.suppressed += 1
             return nil
         }
         tally.reported += 1
-        return advertisement
+        return Advertisement(heard, hints: filter.hints(in: heard))
     }
 
     private mutating func isNews(_ sighting: Sighting, of peer: UUID) -> Bool {
@@ -100,18 +102,13 @@ struct ScanSubscription {
 }
 
 extension Advertisement {
-    /// The sighting as a scan sees it; nil when the scan does not ask for such a device.
-    init?(_ sighting: Sighting, for request: ScanRequest) {
-        let data = sighting.data
+    /// An advertisement as a scan sees it, with the services of its filter that the overflow area hints at.
+    init(_ heard: HeardAdvertisement, hints: [BluetoothUUID]) {
+        let (sighting, data) = (heard.sighting, heard.sighting.data)
         self.init()
-        serviceUUIDs = data.serviceUUIDs
-        solicitedServiceUUIDs = data.solicitedServiceUUIDs
-        let wanted = request.services ?? []
-        // The overflow area only answers questions: it cannot be listed (behaviours 2.34, 2.38).
-        if !wanted.isEmpty, let area = OverflowArea(in: data) {
-            overflowServiceUUIDs = wanted.filter { !serviceUUIDs.contains($0) && area.mayContain($0) }
-        }
-        guard matches(request) else { return nil }
+        serviceUUIDs = heard.services
+        solicitedServiceUUIDs = heard.solicited
+        overflowServiceUUIDs = hints
         localName = data.localName?.text
         manufacturerData = data.manufacturerDataForApps
         for (service, octets) in data.serviceData { serviceData[service] = octets }
@@ -120,14 +117,6 @@ extension Advertisement {
         if let phys = sighting.phys {
             (primaryPHY, secondaryPHY) = (Int(phys.primary.rawValue), Int(phys.secondary.rawValue))
         }
-    }
-
-    /// Any of the services, advertised or solicited (behaviours 2.4, 2.8).
-    private func matches(_ request: ScanRequest) -> Bool {
-        let wanted = request.services ?? []
-        if wanted.isEmpty && request.solicitedServices.isEmpty { return true }
-        return wanted.contains { serviceUUIDs.contains($0) || overflowServiceUUIDs.contains($0) }
-            || request.solicitedServices.contains { solicitedServiceUUIDs.contains($0) }
     }
 }
 

@@ -5,9 +5,6 @@ import DequeModule
 ///
 /// What is asked is taken up in order, one write at a time.
 struct SubscriptionArbiter<Subscriber: Hashable> {
-    /// Wishes that wait for a write to end.
-    static var maximumQueued: Int { 64 }
-
     enum Event {
         /// A subscriber wants it, or does not any more; what comes of that is reported with the number.
         case request(Subscriber, enabled: Bool, number: UInt32 = 0)
@@ -43,7 +40,9 @@ struct SubscriptionArbiter<Subscriber: Hashable> {
         var actions: [Action] = []
         switch event {
         case .request(let subscriber, let enabled, let number):
-            guard queue.count < Self.maximumQueued else {
+            let own = queue.count { $0.subscriber == subscriber }
+            guard queue.count < ServiceLimits.subscriptionChanges, own < ServiceLimits.subscriptionChangesOfManager
+            else {
                 let error = ServiceError(.outOfSpace, reason: "too many changes of one subscription")
                 return [.report(subscriber, isNotifying: subscribers.contains(subscriber), error, number: number)]
             }

@@ -8,6 +8,9 @@ final class AppChannels {
     /// Takes what the app is told.
     var tell: ((ChannelID, ChannelEvent) -> Void)?
 
+    /// How many more the app may have beside its other managers and other apps.
+    var shared: () -> Int = { .max }
+
     private let loop: any EventLoop
     private var channels: [ChannelID: AppChannel] = [:]
     private var lastNumber: UInt32 = 0
@@ -17,7 +20,13 @@ final class AppChannels {
     }
 
     /// How many more there may be.
-    var room: Int { ServiceLimits.channels - channels.count }
+    var room: Int { min(ServiceLimits.channels - channels.count, shared()) }
+
+    /// The number of channels, including ended ones with unread octets.
+    var count: Int { channels.count }
+
+    /// The number of channels to a peer.
+    func count(to peer: UUID) -> Int { channels.values.count { $0.peer == peer } }
 
     /// Takes a channel over, on which nothing has been received yet; nil when there is no room for it, and then it is closed.
     func add(_ channel: L2CAPCreditBasedChannel, of peer: UUID) -> ChannelID? {

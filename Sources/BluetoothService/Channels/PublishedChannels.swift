@@ -16,13 +16,14 @@ final class PublishedChannels {
         self.manager = manager
     }
 
+    /// The number of PSMs.
+    var count: Int { published.count }
+
     /// Takes channels on a PSM that is not in use (behaviours 8.1, 8.2), with encryption as attributes ask for it
     /// (behaviour 8.4).
     func publish(needsEncryption: Bool) throws(ServiceError) -> UInt16 {
-        guard published.count < ServiceLimits.publishedChannels else {
-            let limit = ServiceLimits.publishedChannels
-            throw ServiceError(.outOfSpace, reason: "a manager publishes up to \(limit) L2CAP channels")
-        }
+        let quota = ServiceLimits.publishedChannels
+        if let refusal = system.refusal("PSMs", quota, \.publishedChannels, for: manager) { throw refusal }
         let requirement = needsEncryption ? system.configuration.protectedValuesRequirement : .none
         let server: ChannelServer
         do {

@@ -33,13 +33,26 @@ extension BluetoothSystem {
         new.onEnd = { [weak self, weak new] in
             if let self, let new, preserved[identity] === new { preserved[identity] = nil }
         }
-        if preserved.count >= Self.maximumPreserved {
-            let oldest = preserved.values.min { $0.life.lastInFront < $1.life.lastInFront }
-            trouble("too many apps are kept that do not run: \(oldest?.identity.name ?? "one") is given up")
-            oldest?.discard()
-        }
+        if preserved.count >= Self.maximumPreserved { giveUpOldest(besides: identity) }
         preserved[identity] = new
         return new
+    }
+
+    /// Makes room for another app: the user of whom most apps are kept, the new one included, loses the one that was in front longest ago. So no
+    /// user pushes out what is kept for another one with fewer.
+    private func giveUpOldest(besides new: AppIdentity) {
+        var counts = [new.owner: 1]
+        for app in preserved.keys { counts[app.owner, default: 0] += 1 }
+        let most = counts.filter { $0.key != new.owner }.values.max() ?? 0
+        let isOwn = counts[new.owner, default: 0] >= max(most, 2)
+        let candidates = preserved.values.filter {
+            isOwn ? $0.identity.owner == new.owner : counts[$0.identity.owner] == most
+        }
+        guard let oldest = candidates.min(by: { $0.life.lastInFront < $1.life.lastInFront }) else { return }
+        trouble(
+            "too many apps are kept that do not run: \(oldest.identity.name) of user \(oldest.identity.owner) is given up"
+        )
+        oldest.discard()
     }
 
     /// What is kept of a manager whose process is gone: the session, which goes on.

@@ -13,9 +13,6 @@ package protocol AppProcess: AnyObject {
 
 /// The life of an app as it goes on: the machine with its timer, and what waits while the app does not run. Lives on the loop.
 final class AppLife {
-    /// Calls from the side of an app that does not run, which wait for it (AB-G05).
-    static let maximumHeld = 4_096
-
     let declaration: AppDeclaration
     /// When the app was last in front of the person, as a number that grows with each app that comes there (behaviour 3.15).
     private(set) var lastInFront: UInt64
@@ -27,7 +24,10 @@ final class AppLife {
     private let isPreserved: Bool
     private var machine: AppLifecycle
     private var timer: ScheduledTask?
-    private var held = Deque<() -> Void>()
+    private var held = Deque<(octets: Int, body: () -> Void)>()
+    private var heldOctets = 0
+    /// Whether something from the app's side was dropped because too much waits until the app runs.
+    private(set) var hasDropped = false
     private unowned let system: BluetoothSystem
 
     init(_ declaration: AppDeclaration, inBackground: Bool, system: BluetoothSystem) {
@@ -88,11 +88,17 @@ final class AppLife {
         handle(.told)
     }
 
-    /// Does something from the app's side, at once or when the app runs.
-    func whenRunning(_ body: @escaping () -> Void) {
+    /// Does something from the app's side, at once or when the app runs. It is dropped when too much waits already (AB-G05).
+    ///
+    /// - Parameter octets: About as much memory as it takes while it waits.
+    func whenRunning(octets: Int = 0, _ body: @escaping () -> Void) {
         guard !isRunning else { return body() }
-        guard phase == .suspended, held.count < Self.maximumHeld else { return }
-        held.append(body)
+        guard phase == .suspended else { return }
+        guard held.count < ServiceLimits.heldRequests, heldOctets + octets <= ServiceLimits.heldOctets else {
+            return hasDropped = true
+        }
+        held.append((octets, body))
+        heldOctets += octets
     }
 
     /// The process that was woken, or launched, for what is kept has ended: the next event wakes anew.
@@ -121,6 +127,7 @@ final class AppLife {
                 release()
             case .end:
                 held.removeAll()
+                heldOctets = 0
                 onChange?(.end)
                 process?.end()
             }
@@ -128,7 +135,10 @@ final class AppLife {
     }
 
     private func release() {
-        while isRunning, let body = held.popFirst() { body() }
+        while isRunning, let (octets, body) = held.popFirst() {
+            heldOctets -= octets
+            body()
+        }
     }
 
     private func endTimer() {

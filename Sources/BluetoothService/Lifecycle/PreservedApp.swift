@@ -1,3 +1,4 @@
+import BluetoothTypes
 import EventLoops
 
 /// The restore identifiers of the managers that an app is launched for (behaviour 10.6).
@@ -83,9 +84,13 @@ final class PreservedApp {
         )
     }
 
-    /// Keeps a manager.
+    /// Keeps a manager. Beyond ``ServiceLimits/managers`` the oldest one is given up.
     func add(_ kept: Kept) {
         managers.append(kept)
+        guard managers.count > ServiceLimits.managers else { return }
+        let oldest = managers.removeFirst()
+        system.trouble("\(identity.name) leaves too many managers: \(oldest.identifier.quotedName) is given up")
+        system.end(oldest)
     }
 
     /// The radio is about to be another one for a manager: what it has going on is to begin anew.

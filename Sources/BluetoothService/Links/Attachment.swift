@@ -9,6 +9,8 @@ final class Attachment {
     fileprivate let loop: any EventLoop
     /// Whose use of which peer it is, for observers.
     var subject: Observation.Subject { manager.subject.about(peer) }
+    /// The app of the manager.
+    var app: AppIdentity? { manager.subject.app }
     /// Whether the manager still counts as connected.
     private(set) var isLive = true
     private var writeCredits = CreditBatch(limit: ServiceLimits.writesWithoutResponse)

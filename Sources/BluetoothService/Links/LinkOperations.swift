@@ -7,9 +7,6 @@ import DequeModule
 /// One that changes something at the peer, or on which others depend, stands alone: whatever was asked for before has ended,
 /// and nothing begins beside it. Those that only look at one attribute each may go side by side, as far as there is room.
 final class LinkOperations {
-    /// Procedures that may wait on one link (AB-G05).
-    static let maximumWaiting = 1_024
-
     /// Starts a procedure, and calls what it is given when that has ended.
     typealias Procedure = (_ done: @escaping () -> Void) -> Void
     /// The same for one that somebody asked for: it hands over what they are to be told, if anything.
@@ -38,6 +35,8 @@ final class LinkOperations {
     var isOver: () -> Bool = { false }
 
     private var waiting = Deque<Operation>()
+    /// How many of those that wait each app has asked for.
+    private var counts: [AppIdentity: Int] = [:]
     /// Those that have begun and were not told of, in the order of asking.
     private var begun = Deque<Operation>()
     private var isAdvancing = false
@@ -51,10 +50,23 @@ final class LinkOperations {
     /// Adds a procedure for somebody who is told what comes of it. One that looks at `attribute` alone may have others beside
     /// it; one without stands alone. False when there is no room, or the link is gone.
     func add(lookingAt attribute: AttributeHandle?, for asker: Asker?, _ procedure: @escaping AskedProcedure) -> Bool {
-        guard !isClosed, waiting.count < Self.maximumWaiting else { return false }
+        guard !isClosed, hasRoom(for: asker?.user.app) else { return false }
         waiting.append(Operation(attribute, asker, procedure))
+        if let app = asker?.user.app { counts[app, default: 0] += 1 }
         advance()
         return true
+    }
+
+    /// Each app has a share of what may wait (AB-G05). What the system asks for itself has all the room there is.
+    private func hasRoom(for app: AppIdentity?) -> Bool {
+        guard waiting.count < ServiceLimits.linkRequests.total else { return false }
+        guard let app else { return true }
+        return ServiceLimits.linkRequests.room(for: app, beside: counts.lazy.map { (app: $0, count: $1) }).count > 0
+    }
+
+    private func takeNext() {
+        guard let app = waiting.removeFirst().asker?.user.app, let count = counts[app] else { return }
+        counts[app] = count > 1 ? count - 1 : nil
     }
 
     /// Something newer is about to be told of `attribute`, or of all: what has come of it before goes first, whoever else is
@@ -70,6 +82,7 @@ final class LinkOperations {
     func close() {
         isClosed = true
         waiting.removeAll()
+        counts = [:]
     }
 
     private func advance() {
@@ -82,7 +95,7 @@ final class LinkOperations {
                 begun.removeFirst()
                 if let outcome = first.outcome.take(), !isOver() { first.asker?.answer(outcome) }
             } else if let next = waiting.first, mayBegin(next) {
-                waiting.removeFirst()
+                takeNext()
                 begin(next)
             } else {
                 return

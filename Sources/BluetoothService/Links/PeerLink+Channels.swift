@@ -18,8 +18,14 @@ extension PeerLink {
         guard SPSM(rawValue: psm) != .enhancedAttribute else {
             return asker.answer(.channelOpened(psm: psm, .failure(ServiceError(.refused(.spsmNotSupported)))))
         }
-        let isAccepted = channelOpenings.add { [weak self] done in
+        let isAccepted = channelOpenings.add(lookingAt: nil, for: asker) { [weak self] finish in
+            let done = { finish(nil) }
             guard let self, asker.user.isLive else { return done() }
+            guard hasRoomForChannel(of: asker.user.app) else {
+                let reason = "an app has up to \(ServiceLimits.channelsToPeer) L2CAP channels to one device"
+                asker.answer(.channelOpened(psm: psm, .failure(ServiceError(.outOfSpace, reason: reason))))
+                return done()
+            }
             proceed(ChannelOpening(), .begin, on: SPSM(rawValue: psm)) { [weak self] result in
                 self?.opened(psm, result, for: asker, in: channels)
                 done()
@@ -29,6 +35,13 @@ extension PeerLink {
             let error = ServiceError(.outOfSpace, reason: "too many channels wait to be opened on this link")
             asker.answer(.channelOpened(psm: psm, .failure(error)))
         }
+    }
+
+    /// The link has a bounded number of channels, and an app may not take all of them.
+    private func hasRoomForChannel(of app: AppIdentity?) -> Bool {
+        guard let app else { return true }
+        let count = system.sessions(of: app).reduce(0) { $0 + $1.manager.channels.count(to: peer) }
+        return count < ServiceLimits.channelsToPeer
     }
 
     private typealias OpeningResult = Result<L2CAPCreditBasedChannel, ServiceError>
@@ -86,8 +99,9 @@ extension PeerLink {
         switch result {
         case .success(let channel) where !asker.user.isLive: channel.disconnect()
         case .success(let channel):
-            let limit = ServiceLimits.channels
-            let full = ServiceError(.outOfSpace, reason: "a manager has up to \(limit) L2CAP channels")
+            let limits =
+                "\(ServiceLimits.channels) for a manager, \(ServiceLimits.sharedChannels.user) for all apps of a user"
+            let full = ServiceError(.outOfSpace, reason: "there are too many L2CAP channels: \(limits)")
             let opened = channels.add(channel, of: peer)
             asker.answer(.channelOpened(psm: psm, opened.map { .success($0) } ?? .failure(full)))
         // With the link all is over; the disconnection says so (behaviour 3.39).

@@ -30,7 +30,7 @@ extension PeerLink {
 
     /// Tells a manager what the link is like, with its signal strength.
     func readInformation(for asker: Asker) {
-        link.readRSSI { [weak self] result in
+        readStrength { [weak self] result in
             guard let self else { return }
             var facts = facts
             facts.rssi = try? result.get()

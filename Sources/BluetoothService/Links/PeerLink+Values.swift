@@ -2,6 +2,7 @@ import BluetoothTypes
 import Foundation
 import GAP
 import GATT
+import HCIHost
 
 // MARK: - Reading and writing
 
@@ -87,9 +88,23 @@ extension PeerLink {
 
     /// Reads the signal strength, which is no attribute and waits for none.
     func readRSSI(for asker: Asker) {
-        link.readRSSI { result in
+        readStrength { result in
             let rssi = result.mapError { ServiceError(.unknown, reason: "the controller cannot tell: \($0)") }
             asker.answer(.rssiRead(rssi))
+        }
+    }
+}
+
+extension PeerLink {
+    /// Asks the controller for the signal strength, once for all requests that come before it answers.
+    func readStrength(_ completion: @escaping (Result<Int, HCICommandError>) -> Void) {
+        guard strengthRequests.count < ServiceLimits.linkRequests.total else { return completion(.failure(.queueFull)) }
+        strengthRequests.append(completion)
+        guard strengthRequests.count == 1 else { return }
+        link.readRSSI { [weak self] result in
+            let waiting = self?.strengthRequests ?? []
+            self?.strengthRequests = []
+            for completion in waiting { completion(result) }
         }
     }
 }

@@ -30,6 +30,8 @@ final class PeerLink {
     private(set) var users: [Attachment] = []
     /// Whether this side has asked for the end of the link: nobody can join it any more.
     private(set) var isEnding = false
+    /// Requests for the signal strength, which one HCI command answers: apps cannot fill the command queue that all links share (AB-G05).
+    var strengthRequests: [(Result<Int, HCICommandError>) -> Void] = []
     /// What those who want to know were last told of the link.
     var lastFacts: LinkFacts?
 

@@ -17,6 +17,7 @@ package final class Observers {
     private struct Listener {
         let registration: Registration
         let kinds: Observation.Kinds
+        let user: UInt32?
         let take: (Observation) -> Void
     }
 
@@ -36,15 +37,26 @@ package final class Observers {
 
     /// Adds a listener: `take` is called for each observation of these kinds, when it is made, in the order of the listeners.
     ///
-    /// - Returns: What ``remove(_:)`` takes; nil when there are ``maximumListeners`` already.
+    /// - Parameter user: The user for whom a tool listens; nil for the service itself. Users share ``ServiceLimits/monitors``.
+    /// - Returns: What ``remove(_:)`` takes; nil when there are ``maximumListeners`` already, or the user has its share.
     @discardableResult
-    package func add(_ kinds: Observation.Kinds, _ take: @escaping (Observation) -> Void) -> Registration? {
-        guard listeners.count < Self.maximumListeners else { return nil }
+    package func add(
+        _ kinds: Observation.Kinds,
+        for user: UInt32? = nil,
+        _ take: @escaping (Observation) -> Void
+    ) -> Registration? {
+        guard listeners.count < Self.maximumListeners, hasRoom(for: user) else { return nil }
         lastRegistration += 1
         let registration = Registration(number: lastRegistration)
-        listeners.append(Listener(registration: registration, kinds: kinds, take: take))
+        listeners.append(Listener(registration: registration, kinds: kinds, user: user, take: take))
         wanted.formUnion(kinds)
         return registration
+    }
+
+    private func hasRoom(for user: UInt32?) -> Bool {
+        guard let user else { return true }
+        let held = listeners.compactMap(\.user).map { (app: AppIdentity(name: "", owner: $0), count: 1) }
+        return ServiceLimits.monitors.room(for: AppIdentity(name: "", owner: user), beside: held).count > 0
     }
 
     /// Takes a listener out. It hears nothing more, even of what others are being told.

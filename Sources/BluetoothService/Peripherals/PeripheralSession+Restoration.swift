@@ -29,7 +29,11 @@ extension PeripheralSession {
         }
         return .peripheral(
             .willRestore(
-                RestoredPeripheral(services: published, subscriptions: subscriptions, advertising: advertisedRequest)
+                RestoredPeripheral(
+                    services: published,
+                    subscriptions: Array(subscriptions.prefix(ServiceLimits.restoredSubscriptions)),
+                    advertising: advertisedRequest
+                )
             )
         )
     }

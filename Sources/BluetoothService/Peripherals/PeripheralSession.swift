@@ -8,9 +8,6 @@ import GATT
 
 /// One peripheral manager of an app: its services, its advertising, and the requests of centrals that it has to answer.
 final class PeripheralSession: ManagerSession {
-    /// Services of one manager (AB-G05).
-    static let maximumServices = 256
-
     private struct Service {
         let local: LocalService
         let published: PublishedService
@@ -62,6 +59,15 @@ final class PeripheralSession: ManagerSession {
     }
 
     var state: ManagerState { manager.state }
+
+    var holdings: Holdings {
+        Holdings(
+            attributes: services.reduce(0) { $0 + $1.published.handles.count },
+            publishedChannels: channels.count,
+            channels: manager.channels.count,
+            advertisers: advertisedRequest == nil ? 0 : 1
+        )
+    }
 
     /// Whose it is.
     var appIdentity: AppIdentity? { manager.subject.app }
@@ -149,8 +155,9 @@ final class PeripheralSession: ManagerSession {
     }
 
     private func publish(_ service: LocalService) throws(ServiceError) -> PublishedService {
-        guard services.count < Self.maximumServices else {
-            throw ServiceError(.outOfSpace, reason: "a manager publishes up to \(Self.maximumServices) services")
+        guard services.count < ServiceLimits.servicesOfManager else {
+            let limit = ServiceLimits.servicesOfManager
+            throw ServiceError(.outOfSpace, reason: "a manager publishes up to \(limit) services")
         }
         guard !services.contains(where: { $0.local.id == service.id }) else {
             throw ServiceError(.invalidParameters, reason: "the service is published already")
@@ -164,6 +171,16 @@ final class PeripheralSession: ManagerSession {
         }
         let trust = system.configuration.protectedValuesRequirement
         let definition = try ServiceDefinition(service, includedServices: included, trust: trust)
+        let count = GATTDatabase.attributeCount(of: definition)
+        if let refusal = system.refusal(
+            of: count,
+            "attributes",
+            ServiceLimits.attributes,
+            \.attributes,
+            for: manager
+        ) {
+            throw refusal
+        }
         if definition.takesSignedWrites { system.wantSigningKeys() }
         let ids = service.characteristics.map(\.id)
         let published = try system.attributes.add(definition, ids, of: self)
@@ -203,6 +220,9 @@ final class PeripheralSession: ManagerSession {
                 reason: "manufacturer data begin with the two octets of a company"
             )
             return emit(.advertisingStarted(error, number: request.number))
+        }
+        if let refusal = system.refusal("advertisements", ServiceLimits.advertisers, \.advertisers, for: manager) {
+            return emit(.advertisingStarted(refusal, number: request.number))
         }
         let way = manager.life.rules.advertising
         let mayStart = system.configuration.mayStartAdvertisingInBackground

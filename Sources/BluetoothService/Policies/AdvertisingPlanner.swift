@@ -69,7 +69,8 @@ package enum AdvertisingPlanner {
         if let name = contents.lazy.compactMap(\.localName).first, !name.isEmpty {
             place(name: name, in: &plan)
         }
-        for service in hidden.flatMap(\.services).map(\.shortest) where !plan.overflow.contains(service) {
+        var seen = Set(plan.overflow)
+        for service in hidden.flatMap(\.services).map(\.shortest) where seen.insert(service).inserted {
             plan.overflow.append(service)
         }
         if !plan.overflow.isEmpty { place(OverflowArea(plan.overflow), in: &plan) }

@@ -21,8 +21,13 @@ package struct OverflowArea: Hashable, Sendable {
 
     /// The bits of these services.
     package init(_ services: some Sequence<BluetoothUUID>) {
+        self.init(bits: services.map(Self.index))
+    }
+
+    /// The bits with these numbers, ``index(of:)``.
+    package init(bits: some Sequence<Int>) {
         self.init()
-        for service in services { insert(service) }
+        for bit in bits { mask[bit / 8] |= 0x80 >> (bit % 8) }
     }
 
     /// Finds the area in received data; nil when there is none.
@@ -48,17 +53,16 @@ package struct OverflowArea: Hashable, Sendable {
         return Int(crc & 0x7F)
     }
 
-    /// Sets the bit of `service`.
-    package mutating func insert(_ service: BluetoothUUID) {
-        let index = Self.index(of: service)
-        mask[index / 8] |= 0x80 >> (index % 8)
-    }
-
     /// Whether `service`, or another one with its bit, is in the area.
     package func mayContain(_ service: BluetoothUUID) -> Bool {
-        let index = Self.index(of: service)
-        return mask[index / 8] & (0x80 >> (index % 8)) != 0
+        contains(bit: Self.index(of: service))
     }
+
+    /// Whether the bit with this number is set.
+    package func contains(bit: Int) -> Bool { mask[bit / 8] & (0x80 >> (bit % 8)) != 0 }
+
+    /// Whether both have a bit set.
+    package func intersects(_ other: OverflowArea) -> Bool { zip(mask, other.mask).contains { $0 & $1 != 0 } }
 
     /// The structure on the air.
     package var structure: AdvertisingStructure {

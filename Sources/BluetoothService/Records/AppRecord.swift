@@ -50,9 +50,7 @@ extension AppRecord: PacketFields {
         try coder.text("app", &app.name)
         try coder.field("owner", &app.owner)
         try coder.field("declaration", &declaration)
-        try coder.list("managers", &managers)
-        guard coder.isReading, managers.count > ServiceLimits.managers else { return }
-        throw PacketError(.length(managers.count), at: "managers")
+        try coder.list("managers", &managers, limit: ServiceLimits.managers)
     }
 }
 
@@ -66,7 +64,7 @@ extension ManagerRecord: PacketFields {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("role", &role)
         try coder.field("options", &options)
-        try coder.list("wishes", &wishes)
+        try coder.list("wishes", &wishes, limit: ServiceLimits.keptRequests)
         guard coder.isReading else { return }
         guard options.restoreIdentifier != nil, !options.isReopened else { throw PacketError(.value(0), at: "options") }
         guard wishes.allSatisfy({ $0.isWish(of: role) }) else { throw PacketError(.value(0), at: "wishes") }

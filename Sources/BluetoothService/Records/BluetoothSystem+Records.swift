@@ -119,7 +119,7 @@ extension BluetoothSystem {
         let kept = sessions(of: app).filter {
             $0.manager.options.restoreIdentifier != nil && $0.manager.life.declaration.isRecorded
         }
-        guard let declaration = kept.last?.manager.life.declaration else { return nil }
+        guard let declaration = kept.last?.manager.life.declaration, hasSlot(app) else { return nil }
         let managers = kept.prefix(ServiceLimits.managers).map { session in
             var options = session.manager.options
             options.isReopened = false
@@ -127,6 +127,22 @@ extension BluetoothSystem {
             return ManagerRecord(role: session.manager.role, options: options, wishes: wishes)
         }
         return AppRecord(app: app, declaration: declaration, managers: Array(managers))
+    }
+
+    /// Whether an app has a slot, or may take one. Users share the slots (AB-G05).
+    private func hasSlot(_ app: AppIdentity) -> Bool {
+        let recorded = records.recordedApps
+        guard !recorded.contains(app) else { return true }
+        let refusal = ServiceLimits.recordedApps.refusal(
+            "records",
+            for: app,
+            beside: recorded.map { (app: $0, count: 1) }
+        )
+        guard let refusal else { return true }
+        if unrecorded.count >= ServiceLimits.recordedApps.total { unrecorded = [] }
+        guard unrecorded.insert(app).inserted else { return false }
+        trouble("\(app.name) of user \(app.owner) would not be restored by the next service: \(refusal.reason ?? "")")
+        return false
     }
 
     private func wishes(of session: any ManagerSession, in app: AppIdentity) -> [Request] {

@@ -28,11 +28,10 @@ extension ControllerRecord: PacketFields {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.version(&version, Self.version)
         var controllers = entries.map { Controller($0) }
-        try coder.list("controllers", &controllers)
+        try coder.list("controllers", &controllers, limit: ControllerMemory.maximumControllers)
         guard coder.isReading else { return }
-        let count = controllers.count
-        guard count <= ControllerMemory.maximumControllers, Set(controllers.map(\.entry.device)).count == count else {
-            throw PacketError(.length(count), at: "controllers")
+        guard Set(controllers.map(\.entry.device)).count == controllers.count else {
+            throw PacketError(.value(0), at: "controllers")
         }
         entries = controllers.map(\.entry)
     }

@@ -42,9 +42,8 @@ extension NameRecord: PacketFields {
     /// The fields in wire order.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.version(&version, Self.version)
-        try coder.list("peers", &entries)
+        try coder.list("peers", &entries, limit: Self.maximumPeers)
         guard coder.isReading else { return }
-        guard entries.count <= Self.maximumPeers else { throw PacketError(.length(entries.count), at: "peers") }
         guard Set(entries.map(\.peer)).count == entries.count else { throw PacketError(.value(0), at: "peers") }
     }
 }

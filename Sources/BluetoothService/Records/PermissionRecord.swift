@@ -42,9 +42,8 @@ extension PermissionRecord: PacketFields {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.version(&version, Self.version)
         var entries = permissions.sorted { $0.key < $1.key }.map { Entry(app: $0.key, permission: $0.value) }
-        try coder.list("apps", &entries)
+        try coder.list("apps", &entries, limit: Self.maximumApps)
         guard coder.isReading else { return }
-        guard entries.count <= Self.maximumApps else { throw PacketError(.length(entries.count), at: "apps") }
         // There is one way only to write them.
         guard zip(entries, entries.dropFirst()).allSatisfy({ $0.app < $1.app }) else {
             throw PacketError(.value(0), at: "apps")

@@ -74,6 +74,9 @@ final class RecordKeeper {
         return found
     }
 
+    /// The apps that have a slot.
+    var recordedApps: [AppIdentity] { Array(apps.keys) }
+
     /// Changes nothing from now on.
     func close() { place = .closed }
 

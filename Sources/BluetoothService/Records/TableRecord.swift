@@ -55,11 +55,11 @@ extension TableRecord: PacketFields {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.version(&version, Self.version)
         try coder.text("run", &run)
-        try coder.list("peers", &entries)
+        try coder.list("peers", &entries, limit: KnownTable.maximumPeers)
         guard coder.isReading else { return }
         guard run.utf8.count <= Self.maximumRun else { throw PacketError(.length(run.utf8.count), at: "run") }
-        guard entries.count <= KnownTable.maximumPeers, Set(entries.map(\.peer)).count == entries.count else {
-            throw PacketError(.length(entries.count), at: "peers")
+        guard Set(entries.map(\.peer)).count == entries.count else {
+            throw PacketError(.value(0), at: "peers")
         }
     }
 

@@ -143,7 +143,8 @@ extension BluetoothSystem {
         peers.setAdvertisedName(sighting.data.localName?.text, of: identifier, at: loop.now)
         peers.heard(identifier, rssi: sighting.rssi, at: loop.now)
         guard let peer = peers[identifier] else { return }
-        for session in centrals { session.heard(sighting, from: peer) }
+        let heard = HeardAdvertisement(sighting)
+        for session in centrals { session.heard(heard, from: peer) }
     }
 
     /// A manager wants to be connected to `peer`: joins the link that there is, or asks for one (behaviour 3.9).

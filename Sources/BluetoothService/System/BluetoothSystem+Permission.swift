@@ -1,3 +1,5 @@
+import BluetoothTypes
+import EventLoops
 import GAP
 import HCIHost
 
@@ -15,10 +17,20 @@ extension BluetoothSystem {
 
     /// Says whether an app may use Bluetooth. Its managers learn of it (behaviour 1.18).
     package func setPermission(_ permission: AppPermission, for app: String) {
-        guard permissions[app] != nil || permissions.count < Self.maximumPermissions else { return }
+        if permissions[app] == nil, permissions.count >= Self.maximumPermissions { forgetDecision() }
         permissions[app] = permission
         records.keep(PermissionRecord(permissions))
         tellStates()
+    }
+
+    /// Makes room for a decision: the first one by name about an app that neither runs nor is kept is forgotten, and that app asks again.
+    private func forgetDecision() {
+        let here = Set(runningApps.map(\.identity.name)).union(preserved.keys.map(\.name))
+        guard let absent = permissions.keys.filter({ !here.contains($0) }).min() else { return }
+        permissions[absent] = nil
+        trouble(
+            "there are \(Self.maximumPermissions) decisions about apps: the one about \(absent.quotedName) is forgotten"
+        )
     }
 
     /// The person changes in the settings what an app may do: a managed app that runs is ended with that, and what it has preserved stays
@@ -33,15 +45,27 @@ extension BluetoothSystem {
     /// Asks the person, once for each app, before it uses Bluetooth for the first time (behaviour 1.18).
     func askPermission(for app: App) {
         let name = app.identity.name
-        guard permission(of: app.identity) == .notDetermined, !asking.contains(name) else { return }
+        guard permission(of: app.identity) == .notDetermined, !asking.contains(app.identity) else { return }
         let declaration = app.life.declaration
         guard !declaration.isManaged || declaration.usageDescription != nil else { return endUndeclared(app) }
-        guard let permissionPrompter, asking.count < Self.maximumPermissions else { return }
-        asking.insert(name)
+        let identity = app.identity
+        // Not asking is no answer: the app is asked about when there is room.
+        guard let permissionPrompter, hasRoomToAsk(about: identity) else { return }
+        asking.insert(identity)
         permissionPrompter.askPermission(for: app.name, usage: declaration.usageDescription) { [weak self] isAllowed in
-            guard let self, asking.remove(name) != nil else { return }
+            guard let self, asking.remove(identity) != nil else { return }
             setPermission(isAllowed ? .allowedAlways : .denied, for: name)
+            loop.execute { [weak self] in self?.askWaiting() }
         }
+    }
+
+    private func hasRoomToAsk(about app: AppIdentity) -> Bool {
+        ServiceLimits.permissionQuestions.room(for: app, beside: asking.map { (app: $0, count: 1) }).count > 0
+    }
+
+    /// Asks about apps for which there was no room before.
+    private func askWaiting() {
+        for app in runningApps where !app.openManagers.isEmpty { askPermission(for: app) }
     }
 
     /// An app that does not say what Bluetooth is for does not survive the question (behaviour 1.19).

@@ -76,6 +76,8 @@ package final class BluetoothSystem {
     let records = RecordKeeper()
     /// The apps of which something else may be kept than before; looked at once in a turn of the loop.
     var changedApps: [AppIdentity] = []
+    /// The apps that were reported for want of a place on disk.
+    var unrecorded: Set<AppIdentity> = []
     /// Whether that is about to happen.
     var isKeeping = false
     /// Which apps may use Bluetooth, by name, besides what the configuration says.
@@ -83,7 +85,7 @@ package final class BluetoothSystem {
     /// What is kept of apps whose process is gone.
     var preserved: [AppIdentity: PreservedApp] = [:]
     /// The apps of which the person is being asked.
-    var asking: Set<String> = []
+    var asking: Set<AppIdentity> = []
     /// The bonded peers, which are known for as long as they are.
     var bonded: Set<UUID> = []
     /// The peers that somebody holds on to, how often, and the addresses that the scanner keeps for that.
@@ -297,6 +299,11 @@ extension BluetoothSystem {
     /// The managers of an app, the oldest first.
     func sessions(of app: AppIdentity) -> [any ManagerSession] {
         managers.filter { $0.app == app }.map(\.session)
+    }
+
+    /// What the managers of apps have of something that they share.
+    func holdings(_ held: KeyPath<Holdings, Int>) -> [(app: AppIdentity, count: Int)] {
+        managers.map { ($0.app, $0.session.holdings[keyPath: held]) }
     }
 
     func nextManagerNumber() -> UInt64 {

@@ -22,6 +22,7 @@ package final class ToolConversation {
 
     private let system: BluetoothSystem
     private let rights: ToolRights
+    private let user: UInt32?
     private let hasRoom: () -> Bool
     private let send: (ToolReply) -> Void
     private var streams: [UInt32: Stream] = [:]
@@ -34,16 +35,19 @@ package final class ToolConversation {
     ///
     /// - Parameters:
     ///   - rights: What the tool may do.
+    ///   - user: The user that the tool runs for; nil for a tool within the service's process.
     ///   - hasRoom: Whether the tool takes a reply now. ``canSend`` follows in a task of its own.
     ///   - send: Tells the tool.
     package init(
         system: BluetoothSystem,
         rights: ToolRights,
+        user: UInt32? = nil,
         hasRoom: @escaping () -> Bool = { true },
         send: @escaping (ToolReply) -> Void
     ) {
         self.system = system
         self.rights = rights
+        self.user = user
         self.hasRoom = hasRoom
         self.send = send
     }
@@ -141,11 +145,12 @@ package final class ToolConversation {
         let known = kinds.intersection(Observation.Kinds(Observation.Kinds.named.map(\.kind)))
         guard !known.isEmpty else { return fail(number, .invalidParameters, "there is no such kind of event") }
         let showsContents = rights.isSuperset(of: .control)
-        let registration = system.observers.add(known) { [weak self] in
+        let registration = system.observers.add(known, for: user) { [weak self] in
             self?.observed($0, number, showsContents: showsContents)
         }
         guard let registration else {
-            return fail(number, .outOfSpace, "\(Observers.maximumListeners) others listen already; end one first")
+            let limits = "\(ServiceLimits.monitors.user) for one user, \(ServiceLimits.monitors.total) in all"
+            return fail(number, .outOfSpace, "too many event streams are open (\(limits)); end one first")
         }
         streams[number] = .monitor(registration, lost: 0)
     }

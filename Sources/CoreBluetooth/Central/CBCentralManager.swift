@@ -180,7 +180,9 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
     @discardableResult
     open func retrievePeripherals(withIdentifiers identifiers: [UUID]) -> [CBPeripheral] {
         guard !identifiers.isEmpty else { return [] }
-        return peripherals(.peripherals(identifiers: identifiers))
+        return stride(from: 0, to: identifiers.count, by: ServiceLimits.identifiers).flatMap { start in
+            peripherals(.peripherals(identifiers: Array(identifiers[start...].prefix(ServiceLimits.identifiers))))
+        }
     }
 
     /// The peripherals that are connected to this system, by whatever app, and have one of these services. Each still has to

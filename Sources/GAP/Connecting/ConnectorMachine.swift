@@ -63,7 +63,7 @@ struct ConnectorMachine {
     /// The longest pause, after it has doubled with each round of refusals.
     static let longestRetryDelay: Duration = .seconds(32)
     /// Peers that may be wanted at a time.
-    static let maximumWanted = 256
+    static let maximumWanted = 1_024
 
     private(set) var state = State.idle
     private(set) var wanted: [BluetoothAddress] = []

@@ -20,6 +20,11 @@ package final class GATTDatabase {
     /// An empty database.
     package init() {}
 
+    /// The number of attributes that a service takes.
+    package static func attributeCount(of definition: ServiceDefinition) -> Int {
+        ServiceLayout(definition, includedServices: []).attributes.count + definition.includedServices.count
+    }
+
     /// Publishes a service.
     package func add(_ definition: ServiceDefinition) throws(GATTDatabaseError) -> PublishedService {
         try check(definition)

@@ -45,6 +45,7 @@ package final class RemoteConnection: ServiceConnection {
     }
 
     private let loop: any EventLoop
+    private let logger: Logger
     private let shared = Mutex(Shared())
     private let arrived = DispatchGroup()
     private let link: LoopBound<ServiceLink>
@@ -56,7 +57,7 @@ package final class RemoteConnection: ServiceConnection {
         logger: Logger,
         dialer: @escaping @Sendable () -> any Dialer
     ) {
-        self.loop = loop
+        (self.loop, self.logger) = (loop, logger)
         link = loop.make { ServiceLink(dialer(), hello: hello, loop: loop, logger: logger) }
         arrived.enter()
         loop.submit { [self] in
@@ -100,8 +101,21 @@ package final class RemoteConnection: ServiceConnection {
     }
 
     /// Sends a request; one that is made while there is no service is answered by the state that its manager is told.
+    ///
+    /// A list that is too long is refused here: the service would close the connection for it.
     package func send(_ request: Request, from manager: ManagerID) {
+        if let error = request.listError { return refuse(request, error, from: manager) }
         shared.withLock { send(.request(manager, request), &$0) }
+    }
+
+    private func refuse(_ request: Request, _ error: ServiceError, from manager: ManagerID) {
+        let text = "a request is refused: \(error.reason ?? "")"
+        logger.error("\(text)")
+        noteMisuse(text)
+        guard let event = request.refusal(error), let outlet = shared.withLock({ $0.managers[manager]?.outlet }) else {
+            return
+        }
+        loop.submit { [loop] in outlet.take(event, on: loop) }
     }
 
     /// Not in virtual time, where nothing comes while an app waits.
@@ -172,6 +186,7 @@ extension RemoteConnection {
 
     /// Asks, and waits for the answer: not longer than ``patience``, and not at all where there is no service.
     package func ask(_ query: Query, from manager: ManagerID) -> Result<Reply, ServiceError> {
+        if let error = query.listError { return .failure(error) }
         precondition(!loop.isCurrent, "a question cannot be waited for where its answer comes in")
         _ = arrived.wait(timeout: .now() + Self.patience)
         let question = Question()

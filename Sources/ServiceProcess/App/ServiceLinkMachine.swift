@@ -104,6 +104,6 @@ struct ServiceLinkMachine {
 }
 
 extension ServiceError {
-    /// Whether another attempt may succeed: the service itself ends.
-    fileprivate var isPassing: Bool { code == .core(.operationCancelled) }
+    /// Whether another attempt may succeed: the service itself ends, or it has too many clients at this moment.
+    fileprivate var isPassing: Bool { code == .core(.operationCancelled) || code == .core(.outOfSpace) }
 }

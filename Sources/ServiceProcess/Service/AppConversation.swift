@@ -36,7 +36,9 @@ final class AppConversation: Conversation {
         case .misuse(let text): app.noteMisuse(text)
         case .eventsRead(let id, let count): return eventsRead(count, of: id)
         }
-        return nil
+        guard app.hasAskedTooMuch else { return nil }
+        return "the app is suspended and asks for more than may wait: "
+            + "\(ServiceLimits.heldRequests) requests and \(ServiceLimits.heldOctets) octets"
     }
 
     /// Goes on with a manager that had too much to read.

@@ -5,11 +5,6 @@ import Logging
 /// Those who have connected to the service: lets them in, each with a conversation of its own, and keeps count. Lives on the loop of its
 /// system.
 package final class ServiceClients {
-    /// Processes that are connected at a time; one more is told so, and closed (AB-G05).
-    package static let maximumClients = 256
-    /// Processes of one user other than the service's at a time.
-    package static let maximumClientsOfUser = 64
-
     let system: BluetoothSystem
     let loop: any EventLoop
     private let access: AccessRule
@@ -51,15 +46,18 @@ package final class ServiceClients {
     /// Lets somebody in who has connected.
     package func accept(_ line: any MessageLine, from caller: Caller) {
         let ofUser = clients.values.count { $0.caller.user == caller.user }
+        let quota = ServiceLimits.clients
+        // Who commands the service may have more than another user, and leaves room for others all the same.
+        let isOverShare = !access.commands(caller.user) && ofUser >= quota.user
+        let isFull = isOverShare || ofUser >= quota.total - clients.count
         let session = ClientSession(line, caller, server: self)
         let key = ObjectIdentifier(session)
         clients[key] = (session, caller)
         session.onEnd = { [weak self] in self?.clients[key] = nil }
-        let isFull = !access.commands(caller.user) && ofUser >= Self.maximumClientsOfUser
-        if clients.count > Self.maximumClients || isFull {
-            session.end(
-                ServiceError(.outOfSpace, reason: "the Bluetooth service has too many clients; end some of them")
-            )
+        if isFull {
+            let reason =
+                "the Bluetooth service has too many clients (\(quota.user) of one user, \(quota.total) in all); end some of them"
+            session.end(ServiceError(.outOfSpace, reason: reason))
         }
     }
 
@@ -89,7 +87,7 @@ package final class ServiceClients {
             return .success(conversation)
         case .tool:
             let rights = policy.rights(of: caller.user, owner: access.owner)
-            return .success(ToolSession(system, rights, line))
+            return .success(ToolSession(system, rights, user: caller.user, line))
         }
     }
 

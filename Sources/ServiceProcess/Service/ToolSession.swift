@@ -7,10 +7,11 @@ final class ToolSession: Conversation {
 
     private let conversation: ToolConversation
 
-    init(_ system: BluetoothSystem, _ rights: ToolRights, _ line: any MessageLine) {
+    init(_ system: BluetoothSystem, _ rights: ToolRights, user: UInt32, _ line: any MessageLine) {
         conversation = ToolConversation(
             system: system,
             rights: rights,
+            user: user,
             hasRoom: { line.hasRoom },
             send: { line.send($0.encoded()) }
         )

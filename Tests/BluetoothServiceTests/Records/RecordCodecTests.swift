@@ -152,11 +152,13 @@ import Testing
         record.managers = Array(repeating: record.managers[0], count: ServiceLimits.managers)
         #expect(try AppRecord(reading: record.encoded()) == record)
         record.managers.append(record.managers[0])
-        #expect(throws: PacketError(.length(65), at: "managers")) { try AppRecord(reading: record.encoded()) }
+        #expect(throws: PacketError(.excess(65, limit: 64), at: "managers")) {
+            try AppRecord(reading: record.encoded())
+        }
         let apps = (0...PermissionRecord.maximumApps).map { ("app \($0)", AppPermission.denied) }
         let most = PermissionRecord(Dictionary(uniqueKeysWithValues: apps.dropLast()))
         #expect(try PermissionRecord(reading: most.encoded()) == most)
-        #expect(throws: PacketError(.length(1_025), at: "apps")) {
+        #expect(throws: PacketError(.excess(1_025, limit: 1_024), at: "apps")) {
             try PermissionRecord(reading: PermissionRecord(Dictionary(uniqueKeysWithValues: apps)).encoded())
         }
         // Twice the same app, and in another order than the one that is written.

@@ -164,7 +164,7 @@ extension PeripheralEvent: MessageKinds {
         case .writeRequested(var transaction, var central, var writes, var needsResponse):
             try coder.field("transaction", &transaction)
             try coder.field("central", &central)
-            try coder.list("writes", &writes)
+            try coder.list("writes", &writes, limit: ServiceLimits.preparedWrites)
             try coder.field("needsResponse", &needsResponse)
             self = .writeRequested(transaction: transaction, central, writes, needsResponse: needsResponse)
         case .updateCreditsReturned(let count): self = .updateCreditsReturned(try coder.number("count", count))

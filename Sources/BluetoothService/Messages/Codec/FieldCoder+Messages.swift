@@ -7,7 +7,7 @@ enum MessageLimits {
     static let text = 4_096
     /// Octets of a value: attributes have up to 512.
     static let value = 65_535
-    /// Elements of a list.
+    /// Elements of a list on the wire. ``ServiceLimits`` has the bound of each list.
     static let list = 65_535
 }
 
@@ -35,7 +35,7 @@ extension FieldCoder {
     }
 
     mutating func text(_ name: String, _ value: inout String) throws(PacketError) {
-        var octets = PacketBuffer(isReading ? [] : Array(value.utf8))
+        var octets = PacketBuffer(isReading ? [] : Array(value.prefix(octets: MessageLimits.text).utf8))
         try length("\(name) length", octets.count, limit: MessageLimits.text) { coder, count throws(PacketError) in
             try coder.bytes(name, &octets, count: count)
         }
@@ -78,16 +78,20 @@ extension FieldCoder {
         value = present
     }
 
-    /// Elements behind their number. Memory grows with the octets that are there: each element has one at least.
+    /// A list: the number of elements, then the elements. Memory grows with the octets that are there, since each element has at least one.
+    ///
+    /// - Parameter limit: The most elements a reader takes. A writer writes them all, so that the reader can say what is wrong.
     mutating func list<T>(
         _ name: String,
         _ values: inout [T],
+        limit: Int,
         _ blank: @autoclosure () -> T,
         _ code: (inout Self, inout T) throws(PacketError) -> Void
     ) throws(PacketError) {
         let old = values
         var new: [T] = []
         try length("\(name) count", old.count, limit: MessageLimits.list) { coder, count throws(PacketError) in
+            if coder.isReading, count > limit { throw PacketError(.excess(count, limit: limit), at: name) }
             if coder.isReading, count > coder.remaining {
                 throw PacketError(.truncated(needed: count, available: coder.remaining), at: name)
             }
@@ -101,20 +105,21 @@ extension FieldCoder {
         values = new
     }
 
-    mutating func list<T: PacketFields>(_ name: String, _ values: inout [T]) throws(PacketError) {
-        try list(name, &values, T()) { coder, value throws(PacketError) in try coder.field(name, &value) }
+    mutating func list<T: PacketFields>(_ name: String, _ values: inout [T], limit: Int) throws(PacketError) {
+        try list(name, &values, limit: limit, T()) { coder, value throws(PacketError) in try coder.field(name, &value) }
     }
 
-    mutating func list(_ name: String, _ values: inout [BluetoothUUID]) throws(PacketError) {
-        try list(name, &values, 0) { coder, value throws(PacketError) in try coder.uuid(name, &value) }
+    mutating func list(_ name: String, _ values: inout [BluetoothUUID], limit: Int) throws(PacketError) {
+        try list(name, &values, limit: limit, 0) { coder, value throws(PacketError) in try coder.uuid(name, &value) }
     }
 
-    mutating func list(_ name: String, _ values: inout [UUID]) throws(PacketError) {
-        try list(name, &values, .blank) { coder, value throws(PacketError) in try coder.uuid(name, &value) }
+    mutating func list(_ name: String, _ values: inout [UUID], limit: Int) throws(PacketError) {
+        try list(name, &values, limit: limit, .blank) { coder, value throws(PacketError) in try coder.uuid(name, &value)
+        }
     }
 
-    mutating func list(_ name: String, _ values: inout [AttributeHandle]) throws(PacketError) {
-        try list(name, &values, 0) { coder, value throws(PacketError) in try coder.field(name, &value) }
+    mutating func list(_ name: String, _ values: inout [AttributeHandle], limit: Int) throws(PacketError) {
+        try list(name, &values, limit: limit, 0) { coder, value throws(PacketError) in try coder.field(name, &value) }
     }
 
     mutating func optional<T: PacketFields>(_ name: String, _ value: inout T?) throws(PacketError) {
@@ -129,12 +134,16 @@ extension FieldCoder {
         try optional(name, &value, []) { coder, value throws(PacketError) in try coder.octets(name, &value) }
     }
 
-    mutating func optional(_ name: String, _ value: inout [BluetoothUUID]?) throws(PacketError) {
-        try optional(name, &value, []) { coder, value throws(PacketError) in try coder.list(name, &value) }
+    mutating func optional(_ name: String, _ value: inout [BluetoothUUID]?, limit: Int) throws(PacketError) {
+        try optional(name, &value, []) { coder, value throws(PacketError) in
+            try coder.list(name, &value, limit: limit)
+        }
     }
 
-    mutating func optional(_ name: String, _ value: inout [UUID]?) throws(PacketError) {
-        try optional(name, &value, []) { coder, value throws(PacketError) in try coder.list(name, &value) }
+    mutating func optional(_ name: String, _ value: inout [UUID]?, limit: Int) throws(PacketError) {
+        try optional(name, &value, []) { coder, value throws(PacketError) in
+            try coder.list(name, &value, limit: limit)
+        }
     }
 
     mutating func optional(_ name: String, _ value: inout Int?) throws(PacketError) {
@@ -158,9 +167,12 @@ extension FieldCoder {
 
     mutating func result<T: PacketFields>(
         _ name: String,
-        _ value: inout Result<[T], ServiceError>
+        _ value: inout Result<[T], ServiceError>,
+        limit: Int
     ) throws(PacketError) {
-        try result(name, &value, []) { coder, value throws(PacketError) in try coder.list(name, &value) }
+        try result(name, &value, []) { coder, value throws(PacketError) in
+            try coder.list(name, &value, limit: limit)
+        }
     }
 
     mutating func result(_ name: String, _ value: inout Result<PacketBuffer, ServiceError>) throws(PacketError) {

@@ -45,9 +45,13 @@ extension FieldCoder {
         return value
     }
 
-    mutating func list(_ name: String, _ values: [AttributeHandle]) throws(PacketError) -> [AttributeHandle] {
+    mutating func list(
+        _ name: String,
+        _ values: [AttributeHandle],
+        limit: Int
+    ) throws(PacketError) -> [AttributeHandle] {
         var values = values
-        try list(name, &values)
+        try list(name, &values, limit: limit)
         return values
     }
 
@@ -71,10 +75,11 @@ extension FieldCoder {
 
     mutating func result<T: PacketFields>(
         _ name: String,
-        _ value: Result<[T], ServiceError>
+        _ value: Result<[T], ServiceError>,
+        limit: Int
     ) throws(PacketError) -> Result<[T], ServiceError> {
         var value = value
-        try result(name, &value)
+        try result(name, &value, limit: limit)
         return value
     }
 

@@ -71,15 +71,25 @@ extension PeerEvent: MessageKinds {
                 isReconnecting: try coder.field("isReconnecting", isReconnecting),
                 timestamp: try coder.optional("timestamp", timestamp)
             )
-        case .servicesDiscovered(let services): self = .servicesDiscovered(try coder.result("services", services))
+        case .servicesDiscovered(let services):
+            self = .servicesDiscovered(try coder.result("services", services, limit: ServiceLimits.remoteServices))
         case .includedServicesDiscovered(let of, let found):
-            self = .includedServicesDiscovered(of: try coder.field("service", of), try coder.result("services", found))
+            self = .includedServicesDiscovered(
+                of: try coder.field("service", of),
+                try coder.result("services", found, limit: ServiceLimits.includedServices)
+            )
         case .characteristicsDiscovered(let of, let found):
             let service = try coder.field("service", of)
-            self = .characteristicsDiscovered(of: service, try coder.result("characteristics", found))
+            self = .characteristicsDiscovered(
+                of: service,
+                try coder.result("characteristics", found, limit: ServiceLimits.characteristics)
+            )
         case .descriptorsDiscovered(let of, let found):
             let characteristic = try coder.field("characteristic", of)
-            self = .descriptorsDiscovered(of: characteristic, try coder.result("descriptors", found))
+            self = .descriptorsDiscovered(
+                of: characteristic,
+                try coder.result("descriptors", found, limit: ServiceLimits.descriptors)
+            )
         case .valueRead(let of, let value):
             self = .valueRead(try coder.field("characteristic", of), try coder.result("value", value))
         case .valueNotified(let of, let value):
@@ -97,7 +107,7 @@ extension PeerEvent: MessageKinds {
         case .rssiRead(let rssi): self = .rssiRead(try coder.result("rssi", rssi))
         case .nameChanged(let name): self = .nameChanged(try coder.optional("name", name))
         case .servicesModified(let handles):
-            self = .servicesModified(invalidated: try coder.list("invalidated", handles))
+            self = .servicesModified(invalidated: try coder.list("invalidated", handles, limit: MessageLimits.list))
         case .maximumWriteLengthChanged(let maximum):
             self = .maximumWriteLengthChanged(try coder.number("maximum", maximum))
         case .writeCreditsReturned(let count): self = .writeCreditsReturned(try coder.number("count", count))

@@ -174,15 +174,15 @@ extension LinkRequest: MessageKinds {
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .discoverServices(var services):
-            try coder.optional("services", &services)
+            try coder.optional("services", &services, limit: ServiceLimits.discoveredTypes)
             self = .discoverServices(services)
         case .discoverIncludedServices(var service, var services):
             try coder.field("service", &service)
-            try coder.optional("services", &services)
+            try coder.optional("services", &services, limit: ServiceLimits.discoveredTypes)
             self = .discoverIncludedServices(of: service, services)
         case .discoverCharacteristics(var service, var characteristics):
             try coder.field("service", &service)
-            try coder.optional("characteristics", &characteristics)
+            try coder.optional("characteristics", &characteristics, limit: ServiceLimits.discoveredTypes)
             self = .discoverCharacteristics(of: service, characteristics)
         case .discoverDescriptors(var characteristic):
             try coder.field("characteristic", &characteristic)
@@ -280,7 +280,7 @@ extension PeripheralRequest: MessageKinds {
         case .updateValue(var characteristic, var value, var centrals):
             try coder.field("characteristic", &characteristic)
             try coder.octets("value", &value)
-            try coder.optional("centrals", &centrals)
+            try coder.optional("centrals", &centrals, limit: ServiceLimits.centrals)
             self = .updateValue(characteristic, value: value, centrals: centrals)
         case .setDesiredConnectionLatency(var central, var latency):
             try coder.uuid("central", &central)
@@ -331,10 +331,10 @@ extension Query: MessageKinds {
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .peripherals(var identifiers):
-            try coder.list("identifiers", &identifiers)
+            try coder.list("identifiers", &identifiers, limit: ServiceLimits.identifiers)
             self = .peripherals(identifiers: identifiers)
         case .connectedPeripherals(var services):
-            try coder.list("services", &services)
+            try coder.list("services", &services, limit: ServiceLimits.scannedServices)
             self = .connectedPeripherals(services: services)
         case .names(var peer):
             try coder.uuid("peer", &peer)
@@ -371,10 +371,10 @@ extension Reply: MessageKinds {
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .peripherals(var peripherals):
-            try coder.list("peripherals", &peripherals)
+            try coder.list("peripherals", &peripherals, limit: ServiceLimits.identifiers)
             self = .peripherals(peripherals)
         case .connectedPeripherals(var peripherals):
-            try coder.list("peripherals", &peripherals)
+            try coder.list("peripherals", &peripherals, limit: ServiceLimits.identifiers)
             self = .connectedPeripherals(peripherals)
         case .system(var info):
             try coder.field("info", &info)

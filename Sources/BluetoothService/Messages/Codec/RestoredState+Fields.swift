@@ -6,7 +6,7 @@ extension RestoredCentral: PacketFields {
     /// The fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.optional("scan", &scan)
-        try coder.list("peers", &peers)
+        try coder.list("peers", &peers, limit: ServiceLimits.peersOfManager)
     }
 }
 
@@ -19,7 +19,7 @@ extension RestoredPeer: PacketFields {
         try coder.field("is connected", &isConnected)
         try coder.number("maximum write", &length)
         maximumWriteWithoutResponse = isConnected ? length : nil
-        try coder.list("services", &services)
+        try coder.list("services", &services, limit: ServiceLimits.remoteServices)
     }
 }
 
@@ -27,8 +27,8 @@ extension RestoredService: PacketFields {
     /// The fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("service", &service)
-        try coder.list("included services", &includedServices)
-        try coder.list("characteristics", &characteristics)
+        try coder.list("included services", &includedServices, limit: ServiceLimits.includedServices)
+        try coder.list("characteristics", &characteristics, limit: ServiceLimits.characteristics)
     }
 }
 
@@ -37,15 +37,15 @@ extension RestoredCharacteristic: PacketFields {
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("characteristic", &characteristic)
         try coder.field("is notifying", &isNotifying)
-        try coder.list("descriptors", &descriptors)
+        try coder.list("descriptors", &descriptors, limit: ServiceLimits.descriptors)
     }
 }
 
 extension RestoredPeripheral: PacketFields {
     /// The fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.list("services", &services)
-        try coder.list("subscriptions", &subscriptions)
+        try coder.list("services", &services, limit: ServiceLimits.servicesOfManager)
+        try coder.list("subscriptions", &subscriptions, limit: ServiceLimits.restoredSubscriptions)
         try coder.optional("advertising", &advertising)
     }
 }

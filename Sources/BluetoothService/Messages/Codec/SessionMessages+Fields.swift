@@ -166,7 +166,9 @@ extension AppDeclaration: PacketFields {
         try coder.field("background modes", &modes)
         backgroundModes = BackgroundModes(rawValue: modes)
         try coder.field("uses accessory setup", &usesAccessorySetup)
-        try coder.list("launch command", &launchCommand, "") { coder, value throws(PacketError) in
+        try coder.list("launch command", &launchCommand, limit: ServiceLimits.launchArguments, "") {
+            coder,
+            value throws(PacketError) in
             try coder.text("argument", &value)
         }
         try coder.field("is managed", &isManaged)

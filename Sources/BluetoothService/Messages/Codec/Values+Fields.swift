@@ -6,9 +6,9 @@ import Foundation
 extension ScanRequest: PacketFields {
     /// The fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.optional("services", &services)
+        try coder.optional("services", &services, limit: ServiceLimits.scannedServices)
         try coder.field("allows duplicates", &allowsDuplicates)
-        try coder.list("solicited services", &solicitedServices)
+        try coder.list("solicited services", &solicitedServices, limit: ServiceLimits.scannedServices)
         try coder.optional("lost after", &lostAfter)
     }
 }
@@ -79,8 +79,8 @@ extension ScanCounts: PacketFields {
 extension ConnectionWatch: PacketFields {
     /// The fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.list("services", &services)
-        try coder.list("peers", &peers)
+        try coder.list("services", &services, limit: Self.maximumServices)
+        try coder.list("peers", &peers, limit: Self.maximumPeers)
     }
 }
 
@@ -108,10 +108,13 @@ extension LocalService: PacketFields {
         try coder.field("id", &id)
         try coder.uuid("type", &uuid)
         try coder.field("is primary", &isPrimary)
-        try coder.list("included services", &includedServices, LocalAttributeID(0)) { coder, id throws(PacketError) in
+        let limit = ServiceLimits.includedServices
+        try coder.list("included services", &includedServices, limit: limit, LocalAttributeID(0)) {
+            coder,
+            id throws(PacketError) in
             try coder.field("id", &id)
         }
-        try coder.list("characteristics", &characteristics)
+        try coder.list("characteristics", &characteristics, limit: ServiceLimits.characteristics)
     }
 }
 
@@ -126,7 +129,7 @@ extension LocalCharacteristic: PacketFields {
         try coder.field("properties", &properties)
         try coder.field("permissions", &permissions)
         try coder.optional("value", &value)
-        try coder.list("descriptors", &descriptors)
+        try coder.list("descriptors", &descriptors, limit: ServiceLimits.descriptors)
     }
 }
 
@@ -145,9 +148,9 @@ extension AdvertisingRequest: PacketFields {
     /// The fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.optional("local name", &localName)
-        try coder.list("services", &services)
+        try coder.list("services", &services, limit: ServiceLimits.advertisedServices)
         try coder.optional("manufacturer data", &manufacturerData)
-        try coder.list("service data", &serviceData)
+        try coder.list("service data", &serviceData, limit: ServiceLimits.advertisedData)
         try coder.field("number", &number)
     }
 }
@@ -206,11 +209,11 @@ extension Advertisement: PacketFields {
         try coder.optional("manufacturer data", &manufacturerData)
         var data = serviceData.sorted { $0.key.bigEndianBytes.lexicographicallyPrecedes($1.key.bigEndianBytes) }
             .map { LocalDescriptor(uuid: $0.key, value: $0.value) }
-        try coder.list("service data", &data)
+        try coder.list("service data", &data, limit: ServiceLimits.heardServices)
         if coder.isReading { serviceData = Dictionary(data.map { ($0.uuid, $0.value) }) { first, _ in first } }
-        try coder.list("services", &serviceUUIDs)
-        try coder.list("overflow services", &overflowServiceUUIDs)
-        try coder.list("solicited services", &solicitedServiceUUIDs)
+        try coder.list("services", &serviceUUIDs, limit: ServiceLimits.heardServices)
+        try coder.list("overflow services", &overflowServiceUUIDs, limit: ServiceLimits.scannedServices)
+        try coder.list("solicited services", &solicitedServiceUUIDs, limit: ServiceLimits.heardServices)
         try coder.optional("transmit power", &txPowerLevel)
         try coder.field("is connectable", &isConnectable)
         try coder.number("primary PHY", &primaryPHY)

@@ -1,0 +1,233 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// Shares of what apps, users and links have in common, next to somebody greedy (AB-G05).
+@Suite struct SharedLimitTests {
+    private static let quotas = [
+        ServiceLimits.sharedManagers, ServiceLimits.scans, ServiceLimits.peers, ServiceLimits.attributes,
+        ServiceLimits.publishedChannels, ServiceLimits.sharedChannels, ServiceLimits.advertisers,
+        ServiceLimits.linkRequests, ServiceLimits.permissionQuestions, ServiceLimits.monitors, ServiceLimits.clients,
+        ServiceLimits.recordedApps,
+    ]
+
+    @Test("AB-G05: whoever comes gets its share, and nobody takes the last place of another", arguments: quotas)
+    func sharesOfAQuota(quota: Quota) {
+        var held: [(app: AppIdentity, count: Int)] = []
+        func taken(_ user: UInt32) -> Int { held.reduce(0) { $0 + ($1.app.owner == user ? $1.count : 0) } }
+        for user in 0..<4 as Range<UInt32> {
+            for app in 0..<100 {
+                let identity = AppIdentity(name: "app\(app)", owner: user)
+                let room = quota.room(for: identity, beside: held)
+                #expect(room.count <= quota.app)
+                held.append((identity, room.count))
+                let next = quota.room(for: identity, beside: held)
+                #expect(next.count == 0)
+                // No app of the user gets any more, or it has reached its own bound alone.
+                if next.scope != .app { break }
+            }
+            #expect(taken(user) <= quota.user && taken(user) > 0)
+            if user == 0 { #expect(taken(0) == min(quota.user, quota.total / 2)) }
+            let newcomer = AppIdentity(name: "new", owner: 99)
+            #expect(quota.room(for: newcomer, beside: held).count > 0)
+        }
+        #expect(held.reduce(0) { $0 + $1.count } < quota.total)
+    }
+
+    @Test("AB-G05: what is refused says which limit it is, and how much there may be")
+    func theReasonOfARefusal() {
+        let quota = Quota(app: 2, user: 3, total: 8)
+        let (one, two) = (AppIdentity(name: "one", owner: 7), AppIdentity(name: "two", owner: 7))
+        func reason(_ app: AppIdentity, _ held: [(app: AppIdentity, count: Int)], _ count: Int = 1) -> String? {
+            quota.refusal(of: count, "scans", for: app, beside: held)?.reason
+        }
+        #expect(reason(one, [(one, 1)]) == nil)
+        #expect(reason(one, [(one, 2)])?.contains("may have 2 scans") == true)
+        #expect(reason(one, [(one, 1)], 2)?.contains("may have 2 scans") == true)
+        #expect(reason(two, [(one, 2), (two, 1)])?.contains("user 7 may have 3 scans") == true)
+        let others = (0..<3).map { (app: AppIdentity(name: "a", owner: $0), count: 2) }
+        #expect(reason(one, others + [(two, 1)])?.contains("8 scans that all users share") == true)
+        #expect(reason(one, others) == nil)
+    }
+
+    @Test("AB-G05: an app that floods a link with requests leaves room for the requests of another app")
+    func requestsOnOneLink() throws {
+        let pair = try Pair()
+        let note = try #require(try pair.connected()[Example.note])
+        let connection = pair.phone.system.openApp(AppIdentity(name: "modest"))
+        let modest = pair.phone.manager(.central, of: connection)
+        try modest.connect(pair.peer)
+        _ = try modest.explore(pair.peer)
+        pair.central.take()
+        modest.take()
+        for _ in 0..<2_000 {
+            pair.central.send(.readCharacteristic(peer: pair.peer, characteristic: note))
+        }
+        modest.send(.readCharacteristic(peer: pair.peer, characteristic: note))
+        pair.world.run(.milliseconds(1))
+        let refused = pair.central.take().compactMap(\.value)
+        #expect(refused.count == 2_000 - 1 - ServiceLimits.linkRequests.app)
+        #expect(refused.allSatisfy { $0.error?.code == .core(.outOfSpace) })
+        #expect(modest.take().compactMap(\.value).isEmpty)
+    }
+
+    @Test("AB-G05: an app that asks for the signal strength all the time does not fill the queue of commands")
+    func signalStrength() throws {
+        let pair = try Pair()
+        _ = try pair.connected()
+        pair.central.take()
+        for _ in 0..<2_000 { pair.central.send(.readRSSI(peer: pair.peer)) }
+        pair.world.run(.seconds(1))
+        let answers = pair.central.take().compactMap { event -> Result<Int, ServiceError>? in
+            if case .central(.peer(_, .rssiRead(let result))) = event { result } else { nil }
+        }
+        let failures = answers.count { if case .failure = $0 { true } else { false } }
+        #expect(answers.count == 2_000 && failures == 2_000 - ServiceLimits.linkRequests.total)
+        // One command for all of them; the next request is another one.
+        pair.central.send(.readRSSI(peer: pair.peer))
+        pair.world.run(.seconds(1))
+        #expect(pair.central.take().count == 1)
+    }
+
+    @Test("AB-G05: a manager that changes a subscription all the time leaves room for another one's change")
+    func subscriptionChanges() {
+        var arbiter = SubscriptionArbiter<Int>()
+        var refused = 0
+        for number in 0..<100 {
+            let actions = arbiter.handle(.request(1, enabled: number.isMultiple(of: 2)))
+            refused += actions.count { if case .report(1, _, .some, _) = $0 { true } else { false } }
+        }
+        #expect(refused == 100 - 1 - ServiceLimits.subscriptionChangesOfManager)
+        let actions = arbiter.handle(.request(2, enabled: true))
+        #expect(actions.isEmpty)
+    }
+
+    // MARK: The user
+
+    private final class Person: PermissionPrompter {
+        var answers: [(Bool) -> Void] = []
+
+        func askPermission(for app: String, usage: String?, answer: @escaping (Bool) -> Void) {
+            answers.append(answer)
+        }
+    }
+
+    private func manager(_ name: String, of user: UInt32, on phone: TestDevice, restoring: String? = nil) -> TestManager
+    {
+        let declaration = AppDeclaration(usageDescription: "To measure", backgroundModes: .central)
+        let app = phone.system.openApp(AppIdentity(name: name, owner: user), declaring: declaration)
+        return phone.manager(.central, of: app, restoring: restoring)
+    }
+
+    @Test(
+        "AB-G05: a user with many names has a bounded number of questions open, and none of the others is answered by that"
+    )
+    func questions() throws {
+        let world = TestWorld()
+        let phone = world.device("Phone") { $0.permission = .notDetermined }
+        let person = Person()
+        phone.system.permissionPrompter = person
+        let greedy = (0..<100).map { manager("com.example.greedy\($0)", of: 7, on: phone) }
+        let share = ServiceLimits.permissionQuestions.user
+        #expect(person.answers.count == share)
+        let modest = manager("com.example.modest", of: 8, on: phone)
+        #expect(person.answers.count == share + 1)
+        person.answers[share](true)
+        world.run(.zero)
+        #expect(modest.take() == [.stateChanged(.poweredOn)])
+        #expect(greedy.allSatisfy { $0.take().isEmpty })
+        // Each answer makes room for the next question, and all are asked in the end.
+        var next = 0
+        while next < person.answers.count {
+            person.answers[next](true)
+            world.run(.zero)
+            next += 1
+        }
+        #expect(person.answers.count == 101 && greedy.allSatisfy { $0.take() == [.stateChanged(.poweredOn)] })
+    }
+
+    @Test("AB-G05: where nobody answers, an app is denied nothing by the questions about others")
+    func unansweredQuestions() throws {
+        let world = TestWorld()
+        let phone = world.device("Phone") { $0.permission = .notDetermined }
+        let desk = PromptDesk(phone.system, policy: try PolicyFile(parsing: Array("app name=* ask".utf8)))
+        var managers: [TestManager] = []
+        for user in 0..<5 as Range<UInt32> {
+            managers += (0..<30).map { manager("com.example.\(user).\($0)", of: user, on: phone) }
+        }
+        world.run(.seconds(60))
+        #expect(managers.allSatisfy { $0.take().isEmpty } && phone.system.permissions.isEmpty)
+        let registration = desk.add { _ in }
+        guard let registration else {
+            Issue.record("no room for a prompter")
+            return
+        }
+        desk.open(registration)
+        world.run(.seconds(60))
+        #expect(managers.allSatisfy { $0.take().isEmpty } && phone.system.permissions.isEmpty)
+    }
+
+    @Test(
+        "AB-G05: the decision of the user counts, however many there are; one about an app that is not here is forgotten"
+    )
+    func decisions() {
+        let world = TestWorld()
+        let phone = world.device("Phone") { $0.permission = .notDetermined }
+        let present = manager("com.example.0000", of: 7, on: phone)
+        for number in 0..<PermissionRecord.maximumApps {
+            phone.system.setPermission(.denied, for: "com.example.\(String(10_000 + number).dropFirst())")
+        }
+        let modest = manager("com.example.modest", of: 8, on: phone)
+        phone.system.setPermission(.allowedAlways, for: "com.example.modest")
+        world.run(.zero)
+        #expect(modest.take() == [.stateChanged(.poweredOn)])
+        #expect(phone.system.permissions.count == PermissionRecord.maximumApps)
+        #expect(phone.system.permissions["com.example.0001"] == nil)
+        #expect(present.take() == [.stateChanged(.unauthorized)])
+    }
+
+    @Test(
+        "AB-G05: a user with many names has a bounded number of records on disk, and an app of another user has its own"
+    )
+    func records() {
+        let bench = RecordBench()
+        var managers = (0..<50).map { manager("com.example.greedy\($0)", of: 7, on: bench.phone, restoring: "one") }
+        bench.world.run(.seconds(1))
+        #expect(bench.written.count == ServiceLimits.recordedApps.total / 2)
+        #expect(bench.troubles.count { $0.contains("would not be restored") } == 18)
+        managers.append(manager("com.example.modest", of: 8, on: bench.phone, restoring: "one"))
+        managers.last?.send(.central(.startScan(ScanRequest(services: [0x180D]))))
+        bench.world.run(.seconds(1))
+        #expect(bench.written.last?.app == AppIdentity(name: "com.example.modest", owner: 8))
+        #expect(bench.written.last?.managers.first?.wishes.count == 1)
+        // Reported once for each app, not with each request.
+        managers[49].send(.central(.startScan(ScanRequest(services: [0x180D]))))
+        bench.world.run(.seconds(1))
+        #expect(bench.troubles.count { $0.contains("would not be restored") } == 18)
+    }
+
+    // MARK: Restored state
+
+    @Test(
+        "AB-G05: the state that an app is restored with fits in one message, and peripherals without their services are in it"
+    )
+    func restoredState() throws {
+        let pair = try Pair()
+        let app = pair.phone.system.openApp(AppIdentity(name: "collector"))
+        let manager = pair.phone.manager(.central, of: app, restoring: "one")
+        try manager.connect(pair.peer)
+        _ = try manager.explore(pair.peer)
+        let session = try #require(
+            pair.phone.system.sessions(of: AppIdentity(name: "collector")).first as? CentralSession
+        )
+        let whole = session.restoredPeers(room: ServiceLimits.restoredServiceOctets)
+        #expect(whole.count == 1 && whole[0].services.count == 1)
+        let cut = session.restoredPeers(room: whole[0].encoded().count - 1)
+        #expect(cut.count == 1 && cut[0].services.isEmpty && cut[0].info == whole[0].info)
+        #expect(cut[0].maximumWriteWithoutResponse == whole[0].maximumWriteWithoutResponse)
+    }
+}
