@@ -237,7 +237,9 @@ async def test_an_agent_is_asked_whether_an_app_may_use_bluetooth(harald: Start,
                 await agent.line("asked here")
                 with installed(binary, tmp_path, tmp_path / "service", "gateway", HEART) as app:
                     async with app.opened():
-                        await agent.line(r"\[ may \"Gateway\" use Bluetooth\?.*To be tested")
+                        await agent.line(r"\[ its name, in its own words: \"Gateway\" \]")
+                        await agent.line(r"\[ its reason, in its own words: \"To be tested\" \]")
+                        await agent.line(r"\[ may \".*\" use Bluetooth\? yes or no \]")
                         assert app.lines[-1].endswith("launched for []")
                         agent.type("yes")
                         await app.line("value")

@@ -208,13 +208,13 @@ public final class SimulatedDevice: Sendable {
     /// The user's say on whether an app may use Bluetooth; all may until then. `CBManager.authorization` tells the app.
     public func setPermission(_ permission: AppPermission, forApp name: String) {
         let parts = parts
-        world.loop.waitFor { parts.value.system.setPermission(permission, for: name) }
+        world.loop.waitFor { parts.value.system.setPermission(permission, for: AppIdentity(name: name)) }
     }
 
     /// Forgets what was said of an app: the person is asked when it next makes a manager.
     public func resetPermission(ofApp name: String) {
         let parts = parts
-        world.loop.waitFor { parts.value.system.resetPermission(of: name) }
+        world.loop.waitFor { parts.value.system.resetPermission(of: AppIdentity(name: name)) }
     }
 
     /// Pulls the controller out of the device, or puts it back. Whoever was connected finds out by himself.

@@ -97,6 +97,7 @@ package enum EmbeddedService {
         loop.submitAndWait {
             var configuration = SystemConfiguration()
             configuration.keep(in: bondDirectory())
+            configuration.user = getuid()
             let controllers = ControllerSource {
                 let line = ControllerTransport(address, loop: loop, finder: finder)
                 return capture.map { SnoopingTransport.toFile($0, line, end: .host, loop: loop) } ?? line

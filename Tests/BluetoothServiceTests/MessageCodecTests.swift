@@ -125,7 +125,7 @@ import Testing
         ]
         #expect(ofTools == [3, 8, 5, 8] as [Int])
         let quit = ToolMessage.ask(number: 5, .app(.forceQuit, name: "a")).encoded().bytes
-        #expect(quit == [0, 5, 0, 0, 0, 7, 5, 1, 0, 0x61] as [UInt8])
+        #expect(quit == [0, 5, 0, 0, 0, 7, 5, 1, 0, 0x61, 0] as [UInt8])
         let peer = UUID(uuidString: "00010203-0405-4607-8809-0A0B0C0D0E0F") ?? .blank
         let read = AppMessage.request(ManagerID(7), .central(.peer(peer, .link(.readCharacteristic(0x002A)))))
         let name: [UInt8] = [0, 1, 2, 3, 4, 5, 0x46, 7, 0x88, 9, 10, 11, 12, 13, 14, 15]

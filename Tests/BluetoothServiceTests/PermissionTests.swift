@@ -20,7 +20,7 @@ import Testing
         pair.world.run(.seconds(1))
         pair.central.take()
         let other = TestWorld.named("other", on: pair)
-        pair.phone.system.setPermission(.denied, for: "test")
+        pair.phone.system.setPermission(.denied, for: AppIdentity(name: "test"))
         pair.world.run(.seconds(1))
         #expect(pair.central.take() == [.stateChanged(.unauthorized)])
         #expect(pair.phone.system.links.isEmpty && !pair.phone.controller.isScanning)
@@ -35,7 +35,7 @@ import Testing
         #expect(pair.central.take().isEmpty && pair.phone.system.links.isEmpty)
         #expect(pair.central.ask(.peripherals(identifiers: [pair.peer])).isEmpty)
         #expect(other.take() == [.stateChanged(.poweredOff), .stateChanged(.poweredOn)])
-        pair.phone.system.setPermission(.allowedAlways, for: "test")
+        pair.phone.system.setPermission(.allowedAlways, for: AppIdentity(name: "test"))
         pair.world.run(.seconds(1))
         #expect(pair.central.take() == [.stateChanged(.poweredOn)])
         _ = try pair.connected()
@@ -44,14 +44,33 @@ import Testing
     @Test("behaviour 1.18: what an app publishes is gone when it may not use Bluetooth any more")
     func whatAnAppPublishesGoesWithThePermission() throws {
         let pair = try Pair()
-        pair.strap.system.setPermission(.restricted, for: "test")
+        pair.strap.system.setPermission(.restricted, for: AppIdentity(name: "test"))
         pair.world.run(.seconds(1))
         #expect(pair.sensor.take() == [.stateChanged(.unauthorized)])
         #expect(!pair.strap.controller.isAdvertising)
-        pair.strap.system.setPermission(.allowedAlways, for: "test")
+        pair.strap.system.setPermission(.allowedAlways, for: AppIdentity(name: "test"))
         pair.world.run(.seconds(1))
         pair.sensor.take()
         try pair.sensor.publish()
+    }
+
+    @Test("AB-G07: permission of one user's app is nothing for an app of that name of another user")
+    func permissionIsOfAUsersApp() {
+        let world = TestWorld()
+        let phone = world.device("Phone") { $0.permission = .notDetermined }
+        let managers = [1_000, 1_001].map { owner in
+            phone.manager(.central, of: phone.system.openApp(AppIdentity(name: "app", owner: owner)))
+        }
+        phone.system.setPermission(.allowedAlways, for: AppIdentity(name: "app", owner: 1_000))
+        world.run(.seconds(1))
+        #expect(managers[0].take() == [.stateChanged(.poweredOn)] && managers[1].take().isEmpty)
+        phone.system.setPermission(.denied, for: AppIdentity(name: "app", owner: 1_001))
+        world.run(.seconds(1))
+        #expect(managers[0].take().isEmpty && managers[1].take() == [.stateChanged(.unauthorized)])
+        phone.system.resetPermission(of: AppIdentity(name: "app", owner: 1_001))
+        world.run(.seconds(1))
+        #expect(managers[0].take().isEmpty && info(managers[0])?.permission == .allowedAlways)
+        #expect(info(managers[1])?.permission == .notDetermined)
     }
 
     @Test("behaviour 1.18: until somebody has decided an app does not see what the radio does")
@@ -61,7 +80,7 @@ import Testing
         let central = phone.manager(.central)
         world.run(.seconds(5))
         #expect(central.take().isEmpty && info(central)?.permission == .notDetermined)
-        phone.system.setPermission(.allowedAlways, for: "test")
+        phone.system.setPermission(.allowedAlways, for: AppIdentity(name: "test"))
         world.run(.seconds(1))
         #expect(central.take() == [.stateChanged(.poweredOn)])
     }

@@ -62,4 +62,22 @@ import Testing
         #expect(stacked.quotedName.unicodeScalars.count == 64 + 5)
         #expect(String(repeating: "\u{1B}", count: 1_650).quotedName.count == 64 * 6 + 5)
     }
+
+    @Test(
+        "AB-G07: a text of an app is one line of bounded length, in which nothing is unseen",
+        arguments: [
+            ("plain text", "plain text"), ("  a \n\r\t b  ", "a b"), ("a\u{1B}[2J\u{202E}b", "a\u{FFFD}[2J\u{FFFD}b"),
+            ("a\u{3164}\u{2800}\u{A0}b", "a b"), ("", ""), (" \n", ""), ("ä日本 👍", "ä日本 👍"),
+            ("0123456789", "0123456789"), ("0123456789a", "0123456789\u{2026}"), ("0123456789 ", "0123456789"),
+        ]
+    )
+    func oneLine(text: String, shown: String) {
+        #expect(text.oneLine(10) == shown && shown.visible == shown)
+    }
+
+    @Test("AB-G07: of marks that are stacked on a character a few are kept")
+    func stackedMarks() {
+        let stack = "a" + String(repeating: "\u{0301}", count: 50) + "b"
+        #expect(stack.oneLine(60).unicodeScalars.count == 6 && stack.oneLine(60).hasSuffix("b"))
+    }
 }

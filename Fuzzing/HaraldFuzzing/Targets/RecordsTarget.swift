@@ -10,7 +10,7 @@ extension FuzzTarget {
     static let records = FuzzTarget(
         "records",
         maximumLength: 2_000,
-        seeds: [app.encoded().bytes, PermissionRecord(["a": .denied, "b": .allowedAlways]).encoded().bytes]
+        seeds: [app.encoded().bytes, permissions.encoded().bytes]
             + [NameRecord().encoded().bytes, TableRecord().encoded().bytes, file.encode(app.encoded(), secret).bytes]
     ) { input in
         check(AppRecord.self, input)
@@ -36,6 +36,11 @@ extension FuzzTarget {
         purpose: "record app-00",
         content: "records"
     )
+
+    private static let permissions = PermissionRecord([
+        AppIdentity(name: "a"): AppDecision(.denied),
+        AppIdentity(name: "a", owner: 1_000): AppDecision(.allowedAlways, executable: "/bin/a"),
+    ])
 
     /// An app with a manager of each role.
     private static var app: AppRecord {

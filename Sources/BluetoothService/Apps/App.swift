@@ -13,6 +13,9 @@ public struct AppIdentity: Hashable, Sendable {
         self.name = name
         self.owner = owner
     }
+
+    /// How it is named in the log and to the user.
+    package var label: String { "\(name.quotedName) of user \(owner)" }
 }
 
 /// One manager of an app, as the service sees it.
@@ -65,6 +68,7 @@ final class AppManager {
     var inheritance = Inheritance()
     /// Called when something may be over that would have to be asked for again.
     private let noteChange: () -> Void
+    private let mayUseBluetooth: (AppIdentity) -> Bool
 
     init(
         _ role: ManagerRole,
@@ -87,18 +91,34 @@ final class AppManager {
         noteChange = { [weak system] in
             if let app { system?.noteChange(of: app) }
         }
+        mayUseBluetooth = { [weak system] in system?.permission(of: $0) == .allowedAlways }
         channels.tell = { [weak self, loop = system.loop] in self?.tell(.channel($0, $1), on: loop) }
     }
 
     /// What persons call its app.
     var appName: String { life.declaration.displayName ?? subject.app?.name ?? "" }
 
+    /// Whether the app may not use Bluetooth: then it is told nothing of peers (behaviour 1.18, AB-G07).
+    var isBarred: Bool {
+        switch state {
+        case .unauthorized: true
+        // Without a decision the state is unknown; so it is before there is a radio.
+        case .unknown: subject.app.map { !mayUseBluetooth($0) } ?? false
+        case .resetting, .unsupported, .poweredOff, .poweredOn: false
+        }
+    }
+
     /// Tells the app, or keeps the event for it.
     ///
     /// - Parameter isAwaited: Whether the app is called back with an event that else is no news.
     func tell(_ event: Event, on loop: any EventLoop, isAwaited: Bool = false) {
+        if case .stateChanged(let new) = event {
+            state = new
+            if isBarred { forgetPeers() }
+        } else if event.isOfPeer, isBarred {
+            return
+        }
         observers.tell(.messages, .told(event), of: subject.about(event.peer))
-        if case .stateChanged(let new) = event { state = new }
         mailbox.take(event, on: loop)
         life.told(event, role, isAwaited: isAwaited)
         if options.restoreIdentifier != nil, event.endsWishes { noteChange() }
@@ -121,6 +141,13 @@ final class AppManager {
     /// Its app has come back, and is told how things stood: what it wanted waits for the radio, where that is not on.
     fileprivate func postpone(_ wishes: [Request], in state: ManagerState) {
         if outlasts(state) { postponed = wishes }
+    }
+
+    /// The app may not use Bluetooth any more: what waits to be told of peers is void, and channels end.
+    private func forgetPeers() {
+        mailbox.removeAll(where: \.isOfPeer)
+        postponed.removeAll { $0.peer != nil }
+        channels.endAll()
     }
 
     func detach() {
@@ -173,12 +200,19 @@ package final class App {
     private let system: BluetoothSystem
     private var managers: [ManagerID: (manager: AppManager, session: any ManagerSession)] = [:]
 
-    init(_ identity: AppIdentity, _ declaration: AppDeclaration, inBackground: Bool, system: BluetoothSystem) {
+    init(
+        _ identity: AppIdentity,
+        _ declaration: AppDeclaration,
+        of program: AppProgram,
+        inBackground: Bool,
+        system: BluetoothSystem
+    ) {
         self.identity = identity
         self.system = system
-        life = AppLife(declaration, inBackground: inBackground, system: system)
+        life = AppLife(declaration, program.executable, inBackground: inBackground, system: system)
         life.onChange = { [weak self] in self?.lifeChanged($0) }
-        system.preserved[identity]?.processBegan(self)
+        system.forgetPermission(ofOtherProgramsThan: self)
+        system.preserved(identity, for: program)?.processBegan(self)
     }
 
     /// The app makes a manager, which it names; its events go to `sink`.

@@ -143,6 +143,9 @@ final class EventMailbox {
         return waiting.count > maximumWaiting ? waiting.firstIndex { !$0.isState } ?? 0 : nil
     }
 
+    /// Drops what waits and is void.
+    func removeAll(where isVoid: (Event) -> Bool) { queue.removeAll(where: isVoid) }
+
     /// Keeps events from now on.
     func detach() { sink = nil }
 

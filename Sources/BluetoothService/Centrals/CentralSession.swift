@@ -162,6 +162,7 @@ final class CentralSession: ManagerSession {
     var lastInFront: UInt64 { manager.life.lastInFront }
 
     func answer(_ query: Query) -> Result<Reply, ServiceError> {
+        guard !manager.isBarred else { return query.withoutPeers }
         // Behaviour 1.8.
         let isOn = state == .poweredOn || system.configuration.version.retrievesWithoutPower
         switch query {

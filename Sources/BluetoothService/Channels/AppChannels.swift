@@ -53,6 +53,13 @@ final class AppChannels {
         for id in ids where channels[id]?.peer == peer { channels[id]?.disconnect() }
     }
 
+    /// The app may have none any more: it is told of the end of each at once, and not what came before.
+    func endAll() {
+        let ended = ids
+        closeAll()
+        for id in ended { tell?(id, .ended(nil)) }
+    }
+
     /// The manager is gone: nobody takes anything any more.
     func closeAll() {
         for id in ids { channels[id]?.disconnect() }

@@ -1,3 +1,4 @@
+import BluetoothTypes
 import Bonds
 import EventLoops
 import Foundation
@@ -26,6 +27,23 @@ extension BluetoothSystem {
     func preserved(_ identity: AppIdentity, after life: AppLife) -> PreservedApp {
         if let known = preserved[identity] { return known }
         return preserve(identity, AppLife(preservedFrom: life), launchesFrom: loop.now)
+    }
+
+    /// What is kept of an app for a process that runs this program; nil if there is nothing. Another program under the name of the app takes
+    /// nothing over: it begins anew, and what was kept is given up (AB-G07).
+    func preserved(_ identity: AppIdentity, for program: AppProgram) -> PreservedApp? {
+        guard let kept = preserved[identity] else { return nil }
+        guard !program.isLaunched, let old = kept.life.executable, let new = program.executable, old != new else {
+            return kept
+        }
+        trouble(
+            """
+            \(identity.label) was \(old.quotedText), and now is \(new.quotedText): what was kept of it is given up, and it begins \
+            anew
+            """
+        )
+        kept.discard()
+        return nil
     }
 
     private func preserve(_ identity: AppIdentity, _ life: AppLife, launchesFrom: Instant) -> PreservedApp {
@@ -81,7 +99,7 @@ extension BluetoothSystem {
 
     /// What was kept of an app by a system that is gone goes on (behaviour 10.15).
     func preserve(_ record: AppRecord) {
-        let life = AppLife(preserving: record.declaration, system: self)
+        let life = AppLife(preserving: record.declaration, of: record.executable, system: self)
         let app = preserve(record.app, life, launchesFrom: loop.now + Self.settleTime)
         for kept in record.managers {
             let key = ManagerKey(nextManagerNumber())
@@ -170,6 +188,10 @@ extension AppManager {
         let (waiting, lost) = (mailbox.waiting, mailbox.lost)
         move(to: life, subject)
         begin(sink)
+        guard !isBarred else {
+            adoptWithoutPeers(kept)
+            return lost
+        }
         tell(kept.state, on: life.loop)
         if kept.radio != .unknown { tell(.stateChanged(kept.radio), on: life.loop) }
         for event in waiting {
@@ -180,5 +202,12 @@ extension AppManager {
             tell(event, on: life.loop)
         }
         return lost
+    }
+
+    /// The app may not use Bluetooth: it hears what it published and scanned for itself, and nothing of peers (behaviour 1.18, AB-G07).
+    private func adoptWithoutPeers(_ kept: PreservedApp.Kept) {
+        postponed.removeAll { $0.peer != nil }
+        tell(kept.state.withoutPeers, on: life.loop)
+        if state != .unknown { tell(.stateChanged(state), on: life.loop) }
     }
 }

@@ -14,6 +14,8 @@ package protocol AppProcess: AnyObject {
 /// The life of an app as it goes on: the machine with its timer, and what waits while the app does not run. Lives on the loop.
 final class AppLife {
     let declaration: AppDeclaration
+    /// The program that the app runs as, by its path; nil where that is not known.
+    let executable: String?
     /// When the app was last in front of the person, as a number that grows with each app that comes there (behaviour 3.15).
     private(set) var lastInFront: UInt64
     /// Called after a change of ``rules``, with what is to be done to the app.
@@ -30,8 +32,9 @@ final class AppLife {
     private(set) var hasDropped = false
     private unowned let system: BluetoothSystem
 
-    init(_ declaration: AppDeclaration, inBackground: Bool, system: BluetoothSystem) {
+    init(_ declaration: AppDeclaration, _ executable: String?, inBackground: Bool, system: BluetoothSystem) {
         self.declaration = declaration
+        self.executable = executable
         self.system = system
         isPreserved = false
         // One that nobody manages is in front from the beginning, whoever has launched it.
@@ -43,7 +46,7 @@ final class AppLife {
 
     /// The life of what is kept of an app, once its own is over.
     init(preservedFrom old: AppLife) {
-        declaration = old.declaration
+        (declaration, executable) = (old.declaration, old.executable)
         lastInFront = old.lastInFront
         system = old.system
         isPreserved = true
@@ -51,8 +54,9 @@ final class AppLife {
     }
 
     /// The life of what was kept of an app by a system that is gone.
-    init(preserving declaration: AppDeclaration, system: BluetoothSystem) {
+    init(preserving declaration: AppDeclaration, of executable: String?, system: BluetoothSystem) {
         self.declaration = declaration
+        self.executable = executable
         self.system = system
         lastInFront = system.nextInFront()
         isPreserved = true

@@ -1,3 +1,4 @@
+import BluetoothTypes
 import Foundation
 
 /// What a tool of the person's says to the service, after ``Opening/tool(version:)``.
@@ -26,8 +27,8 @@ public enum ToolQuestion: Hashable, Sendable {
     case prompts
     /// The apps that run, that are kept, and that can be launched.
     case apps
-    /// Does something to the app of this name.
-    case app(AppVerb, name: String)
+    /// Does something to the app of this name. The owner is the number of its user; nil where one user alone has an app of this name.
+    case app(AppVerb, name: String, owner: UInt32? = nil)
 }
 
 /// What can be done to an app.
@@ -69,14 +70,54 @@ public enum ToolReply: Hashable, Sendable {
 public enum PersonQuestion: Hashable, Sendable {
     /// Two devices pair.
     case pairing(PairingQuestion)
-    /// May an app use Bluetooth? With what it says that Bluetooth is for (behaviour 1.18).
-    case permission(app: String, usage: String?)
+    /// May an app use Bluetooth? (behaviour 1.18)
+    case permission(AppQuestion)
     /// Something that needs no answer.
     case notice(String)
 }
 
+/// Whether an app may use Bluetooth, as a person is asked (behaviour 1.18).
+///
+/// Each text is one line without control characters, and bounded: an app cannot make its words look like those of the system (AB-G07).
+public struct AppQuestion: Hashable, Sendable {
+    /// Scalars of the longest names and identifiers.
+    static let maximumName = 64
+    /// Scalars of the longest reason.
+    static let maximumUsage = 200
+    /// Scalars of the longest path.
+    static let maximumExecutable = 256
+
+    /// The identifier that the app gives for itself.
+    public var identifier: String
+    /// The number of the user that it runs as, which the kernel names.
+    public var owner: UInt32
+    /// What the app calls itself, in its own words; nil for one that goes by its identifier.
+    public var displayName: String?
+    /// What it says that Bluetooth is for, in its own words; nil where it does not say.
+    public var usage: String?
+    /// The program that it runs, by the path that the kernel names; nil where that is not known.
+    public var executable: String?
+
+    /// A question about an app.
+    public init(
+        _ app: AppIdentity,
+        displayName: String? = nil,
+        usage: String? = nil,
+        executable: String? = nil
+    ) {
+        identifier = app.name.oneLine(Self.maximumName)
+        owner = app.owner
+        self.displayName = displayName?.oneLine(Self.maximumName)
+        self.usage = usage?.oneLine(Self.maximumUsage)
+        self.executable = executable?.oneLine(Self.maximumExecutable)
+    }
+}
+
 /// What a person is asked while two devices pair.
 public struct PairingQuestion: Hashable, Sendable {
+    /// Scalars of the longest name of a device that is shown.
+    static let maximumName = 64
+
     /// What is asked or shown.
     public enum Kind: Hashable, Sendable {
         /// Pair or not? Nothing protects against somebody in the middle.
@@ -93,7 +134,7 @@ public struct PairingQuestion: Hashable, Sendable {
 
     /// What is asked or shown.
     public var kind: Kind
-    /// The name of the other device, which it has chosen itself; nil for one without.
+    /// The name of the other device, which it has chosen itself, as one line; nil for one without.
     public var peerName: String?
     /// Its address.
     public var peerAddress: String

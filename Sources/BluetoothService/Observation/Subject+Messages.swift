@@ -31,6 +31,46 @@ extension Event {
     }
 }
 
+extension Event {
+    /// Whether an app learns something of a peer by it.
+    var isOfPeer: Bool {
+        switch self {
+        case .stateChanged, .channel(_, .room), .channel(_, .ended): false
+        case .channel(_, .received): true
+        // What stood when the last process ended is told without peers (``withoutPeers``).
+        case .central(.willRestore): false
+        case .central: true
+        case .peripheral(let event): event.central != nil
+        }
+    }
+
+    /// The same, with nothing of peers in what is restored.
+    var withoutPeers: Event {
+        switch self {
+        case .central(.willRestore(var state)):
+            state.peers = []
+            return .central(.willRestore(state))
+        case .peripheral(.willRestore(var state)):
+            state.subscriptions = []
+            return .peripheral(.willRestore(state))
+        case .stateChanged, .central, .peripheral, .channel: return self
+        }
+    }
+}
+
+extension Query {
+    /// What a central manager is answered whose app may not use Bluetooth.
+    var withoutPeers: Result<Reply, ServiceError> {
+        switch self {
+        case .peripherals: .success(.peripherals([]))
+        case .connectedPeripherals: .success(.connectedPeripherals([]))
+        case .names: .success(.names(KnownNames()))
+        case .scanCounts: .success(.scanCounts(nil))
+        case .system: .failure(.noManager)
+        }
+    }
+}
+
 extension PeripheralEvent {
     /// The central that it is about.
     fileprivate var central: UUID? {

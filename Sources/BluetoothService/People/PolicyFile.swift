@@ -7,7 +7,7 @@ import Security
 /// A line is a rule; of several that fit the first counts, and what no rule is about is no. `#` begins a comment. A value in quotation
 /// marks may have spaces, `*` stands for anything, and `\` takes the next character as it is.
 ///
-///     pair app=com.example.* peer=C0:FF:EE:00:00:01 code 123456
+///     pair app=com.example.* user=1000 peer=C0:FF:EE:00:00:01 code 123456
 ///     pair peer="Heart*" yes
 ///     pair no
 ///     app name=com.example.* user=1000 yes
@@ -33,6 +33,7 @@ package struct PolicyFile: Hashable, Sendable {
 
     struct PairRule: Hashable, Sendable {
         var app = NamePattern.anything
+        var user: UInt32?
         var peer = PeerPattern.name(.anything)
         var ruling = PairRuling.no
     }
@@ -62,8 +63,8 @@ package struct PolicyFile: Hashable, Sendable {
 
     /// What becomes of a device.
     ///
-    /// - Parameter apps: Those that are connected to it. A rule that names an app is about any of them.
-    package func decide(name: String?, address: BluetoothAddress, apps: [String]) -> PairRuling {
+    /// - Parameter apps: Those that are connected to it. A rule that names an app, or a user, is about any of them.
+    package func decide(name: String?, address: BluetoothAddress, apps: [AppIdentity]) -> PairRuling {
         let rule = pairRules.first { $0.fits(name: name, address: address, apps: apps) }
         return rule?.ruling ?? .no
     }
@@ -82,7 +83,7 @@ package struct PolicyFile: Hashable, Sendable {
 
     /// What is said in place of a person. Nobody sees what is shown, and nobody knows that a device that has lost its keys is still
     /// the same: both are no (AB-S09).
-    func answer(to prompt: PairingPrompt, of peer: PromptedPeer, for apps: [String]) -> PairingAnswer {
+    func answer(to prompt: PairingPrompt, of peer: PromptedPeer, for apps: [AppIdentity]) -> PairingAnswer {
         switch (prompt, decide(name: peer.name, address: peer.address, apps: apps)) {
         case (.confirmPairing, .yes), (.compare, .yes): .accept
         case (.enterPasskey, .code(let code)): .passkey(code)
@@ -93,8 +94,9 @@ package struct PolicyFile: Hashable, Sendable {
 }
 
 extension PolicyFile.PairRule {
-    fileprivate func fits(name: String?, address: BluetoothAddress, apps: [String]) -> Bool {
-        guard app.isAnything || apps.contains(where: { app.matches($0) }) else { return false }
+    fileprivate func fits(name: String?, address: BluetoothAddress, apps: [AppIdentity]) -> Bool {
+        let isOfApp = apps.contains { (user ?? $0.owner) == $0.owner && app.matches($0.name) }
+        guard isOfApp || app.isAnything && user == nil else { return false }
         return switch peer {
         case .address(let wanted): wanted == address.value
         case .name(let pattern): pattern.isAnything || name.map { pattern.matches($0) } ?? false

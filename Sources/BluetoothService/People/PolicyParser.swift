@@ -36,7 +36,7 @@ package struct PolicyError: Error, Hashable, Sendable, CustomStringConvertible {
         case .notText: "is not text in UTF-8"
         case .unknownRule(let word): "begins with \(word.quotedName); a rule begins with pair, app or prompters"
         case .unknownField(let word, let rule):
-            "has \(word.quotedName), which \(rule) does not know; it knows \(rule == "pair" ? "app= and peer=" : "name= and user=")"
+            "has \(word.quotedName), which \(rule) does not know; it knows \(rule == "pair" ? "app=, user= and peer=" : "name= and user=")"
         case .repeatedField(let word): "has \(word)= twice"
         case .missingField(let word): "lacks \(word)=; write \(word)=* for all"
         case .missingRuling(let rule): "does not say what is decided; end it with \(Self.rulings(of: rule))"
@@ -96,9 +96,13 @@ extension PolicyFile.PairRule {
         self.init()
         var (words, known): (ArraySlice<PolicyWord>, Set<String>) = (words, [])
         while let word = words.first, let (name, pattern) = word.field {
-            guard ["app", "peer"].contains(name) else { throw .unknownField("\(name)=", of: "pair") }
+            guard ["app", "user", "peer"].contains(name) else { throw .unknownField("\(name)=", of: "pair") }
             guard known.insert(name).inserted else { throw .repeatedField(name) }
-            if name == "app" { app = pattern } else { peer = PolicyFile.PeerPattern(pattern) }
+            switch name {
+            case "app": app = pattern
+            case "user": user = try PolicyWord(pattern.plain ?? "*").user()
+            default: peer = PolicyFile.PeerPattern(pattern)
+            }
             words.removeFirst()
         }
         guard let word = words.popFirst() else { throw .missingRuling(of: "pair") }

@@ -1,3 +1,4 @@
+import BluetoothTypes
 import Bonds
 import Foundation
 import SMP
@@ -16,7 +17,7 @@ package final class PromptDesk {
 
     fileprivate enum Question {
         case pairing(PairingPrompt, PromptedPeer, (PairingAnswer) -> Void)
-        case permission(app: String, usage: String?, (Bool) -> Void)
+        case permission(AppQuestion, (Bool) -> Void)
     }
 
     /// What is decided where nobody is asked.
@@ -120,8 +121,8 @@ package final class PromptDesk {
     private func decide(_ id: UInt64) {
         switch questions.removeValue(forKey: id) {
         case .pairing(let prompt, let peer, let answer):
-            answer(policy.answer(to: prompt, of: peer, for: system.apps(of: peer).map(\.name)))
-        case .permission(_, _, let answer): answer(false)
+            answer(policy.answer(to: prompt, of: peer, for: system.apps(of: peer).map(\.app)))
+        case .permission(_, let answer): answer(false)
         case nil: break
         }
     }
@@ -132,13 +133,13 @@ package final class PromptDesk {
             let peerID = peer.identifier.map { UUID($0) }
             var shown = PairingQuestion(
                 .init(prompt),
-                peerName: peer.name,
+                peerName: peer.name?.oneLine(PairingQuestion.maximumName),
                 peerAddress: "\(peer.address)",
                 peer: peerID
             )
             shown.isInBackground = system.isInBackground(peer)
             return .pairing(shown)
-        case .permission(let app, let usage, _): return .permission(app: app, usage: usage)
+        case .permission(let question, _): return .permission(question)
         }
     }
 }
@@ -161,8 +162,8 @@ extension PromptDesk: PairingPrompter {
 
 extension PromptDesk: PermissionPrompter {
     /// Asks whether an app may use Bluetooth, now or when there is somebody.
-    package func askPermission(for app: String, usage: String?, answer: @escaping (Bool) -> Void) {
-        ask(.permission(app: app, usage: usage, answer), waits: true)
+    package func askPermission(_ question: AppQuestion, answer: @escaping (Bool) -> Void) {
+        ask(.permission(question, answer), waits: true)
     }
 }
 
@@ -170,8 +171,8 @@ extension PromptDesk.Question {
     /// What the answer comes to; nil when it is no answer to this.
     fileprivate func settling(with answer: PersonAnswer) -> (() -> Void)? {
         switch (self, answer) {
-        case (.permission(_, _, let tell), .allow): return { tell(true) }
-        case (.permission(_, _, let tell), .deny): return { tell(false) }
+        case (.permission(_, let tell), .allow): return { tell(true) }
+        case (.permission(_, let tell), .deny): return { tell(false) }
         case (.pairing(_, _, let tell), .refuse): return { tell(.refuse) }
         case (.pairing(.enterPasskey, _, let tell), .passkey(let passkey)) where passkey <= 999_999:
             return { tell(.passkey(passkey)) }

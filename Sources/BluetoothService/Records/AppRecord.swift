@@ -2,8 +2,8 @@ import BluetoothTypes
 
 /// What is kept of an app besides its process, as it is written down (behaviours 10.3, 10.15).
 package struct AppRecord: Hashable, Sendable {
-    /// The version that this code writes, and the only one that it reads.
-    package static let version: UInt16 = 1
+    /// The version that this code writes. Version 1, which had no ``executable``, is read as well.
+    package static let version: UInt16 = 2
 
     /// The version of what was read.
     package var version = AppRecord.version
@@ -11,13 +11,21 @@ package struct AppRecord: Hashable, Sendable {
     package var app: AppIdentity
     /// What it says of itself, by which it goes on.
     package var declaration: AppDeclaration
+    /// The program whose managers these are, by its path; nil where it is not known.
+    package var executable: String?
     /// Its managers with a restore identifier, the oldest first.
     package var managers: [ManagerRecord]
 
     /// An app.
-    package init(app: AppIdentity, declaration: AppDeclaration, managers: [ManagerRecord]) {
+    package init(
+        app: AppIdentity,
+        declaration: AppDeclaration,
+        executable: String? = nil,
+        managers: [ManagerRecord]
+    ) {
         self.app = app
         self.declaration = declaration
+        self.executable = executable
         self.managers = managers
     }
 }
@@ -46,10 +54,11 @@ extension AppRecord: PacketFields {
 
     /// The fields in wire order. The version comes first in all versions, and of another one nothing else is known.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.version(&version, Self.version)
+        try coder.version(&version, 1...Self.version)
         try coder.text("app", &app.name)
         try coder.field("owner", &app.owner)
         try coder.field("declaration", &declaration)
+        if version > 1 { try coder.optional("executable", &executable) }
         try coder.list("managers", &managers, limit: ServiceLimits.managers)
     }
 }
@@ -74,7 +83,12 @@ extension ManagerRecord: PacketFields {
 extension FieldCoder {
     /// The version of a record: another one is refused before anything else is read.
     mutating func version(_ version: inout UInt16, _ known: UInt16) throws(PacketError) {
+        try self.version(&version, known...known)
+    }
+
+    /// The version of a record of which several are read.
+    mutating func version(_ version: inout UInt16, _ known: ClosedRange<UInt16>) throws(PacketError) {
         try field("version", &version)
-        if isReading, version != known { throw PacketError(.value(UInt64(version)), at: "version") }
+        if isReading, !known.contains(version) { throw PacketError(.value(UInt64(version)), at: "version") }
     }
 }

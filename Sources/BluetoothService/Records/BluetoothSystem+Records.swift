@@ -20,7 +20,7 @@ extension BluetoothSystem {
 
     private func takeRecords(from storage: any RecordStorage) {
         guard let found = records.open(storage) else { return }
-        permissions = found.permissions.permissions.merging(permissions) { $1 }
+        permissions = found.permissions.decisions(ownedBy: configuration.user).merging(permissions) { $1 }
         peers.names = found.names
         takeTables(found.tables)
         controllerMemory.take(found.controllers.entries)
@@ -119,14 +119,19 @@ extension BluetoothSystem {
         let kept = sessions(of: app).filter {
             $0.manager.options.restoreIdentifier != nil && $0.manager.life.declaration.isRecorded
         }
-        guard let declaration = kept.last?.manager.life.declaration, hasSlot(app) else { return nil }
+        guard let life = kept.last?.manager.life, hasSlot(app) else { return nil }
         let managers = kept.prefix(ServiceLimits.managers).map { session in
             var options = session.manager.options
             options.isReopened = false
             let wishes = coming(session) ?? wishes(of: session, in: app)
             return ManagerRecord(role: session.manager.role, options: options, wishes: wishes)
         }
-        return AppRecord(app: app, declaration: declaration, managers: Array(managers))
+        return AppRecord(
+            app: app,
+            declaration: life.declaration,
+            executable: life.executable,
+            managers: Array(managers)
+        )
     }
 
     /// Whether an app has a slot, or may take one. Users share the slots (AB-G05).

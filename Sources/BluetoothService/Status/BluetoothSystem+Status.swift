@@ -88,6 +88,7 @@ extension AppStatus {
             phase: app.life.phase.name,
             isManaged: app.life.declaration.isManaged,
             permission: permission.name,
+            executable: app.life.executable,
             managers: app.openManagers.map { ManagerStatus($0, $1) }
         )
     }
@@ -165,7 +166,8 @@ extension LinkStatus {
             intervalMicroseconds: facts.interval,
             encryption: facts.isAuthenticated ? "authenticated" : facts.isEncrypted ? "encrypted" : "none",
             isBonded: facts.isBonded,
-            apps: Set(link.users.compactMap { $0.subject.app?.name }).sorted()
+            apps: Set(link.users.compactMap { $0.subject.app?.name }).sorted(),
+            owners: Set(link.users.compactMap { $0.subject.app?.owner }).sorted()
         )
     }
 }
@@ -176,6 +178,7 @@ extension CentralSession {
         let services = (request.services ?? []) + request.solicitedServices
         return ScanStatus(
             app: appIdentity?.name ?? "",
+            owner: appIdentity?.owner ?? 0,
             services: services.map { "\($0)" },
             allowsDuplicates: request.allowsDuplicates,
             isActive: scans
@@ -194,9 +197,21 @@ extension PeripheralSession {
             }
         return AdvertisingStatus(
             app: appIdentity?.name ?? "",
+            owner: appIdentity?.owner ?? 0,
             localName: request.localName,
             services: request.services.map { "\($0)" },
             shown: shown
+        )
+    }
+}
+
+extension PermissionStatus {
+    init(_ app: AppIdentity, _ decision: AppDecision) {
+        self.init(
+            app: app.name,
+            owner: app.owner,
+            permission: decision.permission.name,
+            executable: decision.executable
         )
     }
 }

@@ -43,7 +43,9 @@ extension AppStatus {
     package var lines: [String] {
         let called = displayName.map { " (\($0.quotedName))" } ?? ""
         let life = isManaged ? phase.visible : "\(phase.visible), unmanaged"
-        let first = "\(name.visible)\(called), user \(owner), \(life), permission \(permission.visible)"
+        let first =
+            "\(name.visible)\(called), user \(owner), \(life), permission \(permission.visible)"
+            + (executable.map { ", program \($0.quotedText)" } ?? "")
         return [first] + managers.map { "  \($0.line)" }
     }
 }
@@ -60,7 +62,8 @@ extension LinkStatus {
     /// In one line.
     package var line: String {
         let who = name.map { "\($0.quotedName) \(peer)" } ?? "\(peer)"
-        let used = apps.isEmpty ? "no app" : apps.map(\.visible).joined(separator: ", ")
+        let users = owners.map { "\($0)" }.joined(separator: " and ")
+        let used = apps.isEmpty ? "no app" : "\(apps.map(\.visible).joined(separator: ", ")) of user \(users)"
         let interval = Double(intervalMicroseconds) / 1_000
         let bond = isBonded ? "bonded" : "not bonded"
         return "\(who), as \(role.visible), \(addressType.visible) address, MTU \(mtu), every \(interval) ms, "
@@ -73,7 +76,7 @@ extension ScanStatus {
     package var line: String {
         let wanted = services.isEmpty ? "all services" : services.map(\.visible).joined(separator: ", ")
         return
-            "\(app.visible) for \(wanted)\(allowsDuplicates ? ", with duplicates" : "")\(isActive ? "" : ", at rest")"
+            "\(app.visible), user \(owner), for \(wanted)\(allowsDuplicates ? ", with duplicates" : "")\(isActive ? "" : ", at rest")"
     }
 }
 
@@ -81,7 +84,8 @@ extension AdvertisingStatus {
     /// In one line.
     package var line: String {
         let what = [localName?.quotedName].compactMap(\.self) + services.map(\.visible)
-        return "\(app.visible): \(what.isEmpty ? "nothing" : what.joined(separator: ", ")), \(shown.visible)"
+        return
+            "\(app.visible), user \(owner): \(what.isEmpty ? "nothing" : what.joined(separator: ", ")), \(shown.visible)"
     }
 }
 
@@ -98,8 +102,16 @@ extension AppsStatus {
     package var lines: [String] {
         let kept = preserved.map { "\($0.line) (not running)" }
         let launchable = installed.map { "\($0.visible) can be launched" }
-        let lines = apps.flatMap(\.lines) + kept + launchable
+        let lines = apps.flatMap(\.lines) + kept + launchable + permissions.map(\.line)
         return lines.isEmpty ? ["no apps"] : lines
+    }
+}
+
+extension PermissionStatus {
+    /// In one line.
+    package var line: String {
+        let program = executable.map { ", as \($0.quotedText)" } ?? ""
+        return "\(app.visible), user \(owner)\(program): decided as \(permission.visible)"
     }
 }
 

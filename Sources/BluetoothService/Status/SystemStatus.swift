@@ -67,6 +67,8 @@ package struct AppStatus: Codable, Hashable, Sendable {
     package var isManaged: Bool
     /// `allowedAlways`, `denied`, `restricted` or `notDetermined`.
     package var permission: String
+    /// The path of the program; nil where it is not known.
+    package var executable: String?
     package var managers: [ManagerStatus]
 }
 
@@ -100,11 +102,15 @@ package struct LinkStatus: Codable, Hashable, Sendable {
     package var isBonded: Bool
     /// The apps that are connected to the peer.
     package var apps: [String]
+    /// The numbers of the users whose apps these are.
+    package var owners: [UInt32]
 }
 
 /// A scan of an app.
 package struct ScanStatus: Codable, Hashable, Sendable {
     package var app: String
+    /// The number of the user that the app runs as.
+    package var owner: UInt32
     /// The services that it looks for; none for all.
     package var services: [String]
     package var allowsDuplicates: Bool
@@ -115,6 +121,8 @@ package struct ScanStatus: Codable, Hashable, Sendable {
 /// What an app advertises.
 package struct AdvertisingStatus: Codable, Hashable, Sendable {
     package var app: String
+    /// The number of the user that the app runs as.
+    package var owner: UInt32
     package var localName: String?
     package var services: [String]
     /// `whole`, `hidden` for an app in the background (behaviour 7.24), or `none`.
@@ -137,6 +145,19 @@ package struct AppsStatus: Codable, Hashable, Sendable {
     package var preserved: [PreservedStatus]
     /// The names of those that can be launched.
     package var installed: [String]
+    /// The decisions about apps, running or not, that a person has made.
+    package var permissions: [PermissionStatus]
+}
+
+/// A person's decision about an app.
+package struct PermissionStatus: Codable, Hashable, Sendable {
+    package var app: String
+    /// The number of the user that the app runs as.
+    package var owner: UInt32
+    /// `allowedAlways`, `denied`, `restricted` or `notDetermined`.
+    package var permission: String
+    /// The path of the program that was decided about; nil for every program of the app.
+    package var executable: String?
 }
 
 /// A device that the system knows: one of what `harald devices --json` prints.

@@ -80,8 +80,8 @@ package final class BluetoothSystem {
     var unrecorded: Set<AppIdentity> = []
     /// Whether that is about to happen.
     var isKeeping = false
-    /// Which apps may use Bluetooth, by name, besides what the configuration says.
-    var permissions: [String: AppPermission] = [:]
+    /// What was decided of apps, besides what the policy and the configuration say.
+    var permissions: [AppIdentity: AppDecision] = [:]
     /// What is kept of apps whose process is gone.
     var preserved: [AppIdentity: PreservedApp] = [:]
     /// The apps of which the person is being asked.
@@ -232,10 +232,11 @@ package final class BluetoothSystem {
     package func openApp(
         _ identity: AppIdentity,
         declaring declaration: AppDeclaration = .unmanaged,
+        of program: AppProgram = AppProgram(),
         inBackground: Bool = false,
         launchedFor managers: RestoreIdentifiers = .ofThisLaunch
     ) -> InProcessConnection {
-        let app = makeApp(identity, declaring: declaration, inBackground: inBackground)
+        let app = makeApp(identity, declaring: declaration, of: program, inBackground: inBackground)
         return InProcessConnection(app, launchedFor: managers, loop: loop)
     }
 
@@ -243,9 +244,10 @@ package final class BluetoothSystem {
     package func makeApp(
         _ identity: AppIdentity,
         declaring declaration: AppDeclaration,
+        of program: AppProgram = AppProgram(),
         inBackground: Bool = false
     ) -> App {
-        let app = App(identity, declaration, inBackground: inBackground, system: self)
+        let app = App(identity, declaration, of: program, inBackground: inBackground, system: self)
         launches.removeAll { $0.app == nil }
         launches.append(WeakApp(app: app))
         return app

@@ -43,6 +43,8 @@ package struct SystemConfiguration: Sendable {
     package var version = SystemVersion.newest
     /// Whether apps may use Bluetooth of which nothing else was said (behaviour 1.18).
     package var permission = AppPermission.allowedAlways
+    /// The number of the user that the service runs as.
+    package var user: UInt32 = 0
     /// Where bonds are kept.
     package var store = Store.memory
     /// The name of this run of the device, another one each time that it is switched on; nil where nobody knows. What is kept for a run

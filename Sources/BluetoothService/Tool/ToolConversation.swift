@@ -107,7 +107,7 @@ package final class ToolConversation {
         case .forgetBond(let peer): forget(peer, number)
         case .monitor(let kinds): monitor(Observation.Kinds(rawValue: kinds), number)
         case .prompts: takePrompts(number)
-        case .app(let verb, let name): perform(verb, name, number)
+        case .app(let verb, let name, let owner): perform(verb, name, owner, number)
         }
     }
 
@@ -121,12 +121,12 @@ package final class ToolConversation {
         }
     }
 
-    private func perform(_ verb: AppVerb, _ name: String, _ number: UInt32) {
+    private func perform(_ verb: AppVerb, _ name: String, _ owner: UInt32?, _ number: UInt32) {
         guard pending.count < Self.maximumPending else {
             return fail(number, .outOfSpace, "\(Self.maximumPending) questions wait already; wait for their answers")
         }
         pending.insert(number)
-        system.perform(verb, on: name) { [weak self] result in
+        system.perform(verb, on: name, of: owner) { [weak self] result in
             guard let self, pending.remove(number) != nil else { return }
             reply(number, result.map { system.appsStatus })
         }

@@ -4,9 +4,9 @@ import Security
 
 extension BluetoothSystem {
     /// The apps that are connected to the peer of a prompt, and where they are in their lives.
-    func apps(of peer: PromptedPeer) -> [(name: String, phase: AppPhase)] {
+    func apps(of peer: PromptedPeer) -> [(app: AppIdentity, phase: AppPhase)] {
         let link = links.first { $0.secured.number == peer.link }
-        return (link?.users ?? []).map { ($0.subject.app?.name ?? "", $0.phase) }
+        return (link?.users ?? []).map { ($0.subject.app ?? AppIdentity(name: ""), $0.phase) }
     }
 
     /// Whether a prompt is for apps that are all in the background: then it waits as a notification (behaviour 6.21).

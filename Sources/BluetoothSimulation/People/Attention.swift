@@ -1,4 +1,5 @@
 import BluetoothService
+import BluetoothTypes
 import EventLoops
 import GAP
 import SMP
@@ -28,6 +29,8 @@ final class Attention {
     private var openQuestions: [(question: PermissionQuestion, answer: (Bool) -> Void)] = []
     private(set) var notices: [String] = []
 
+    /// Scalars of the longest name that is shown.
+    private static let maximumName = 64
     /// Notices that a person remembers.
     private static let maximumNotices = 1_000
 
@@ -44,7 +47,7 @@ final class Attention {
 
     /// A device's screen.
     init(at name: String, on loop: any EventLoop) {
-        self.name = name
+        self.name = name.oneLine(Self.maximumName)
         self.loop = loop
     }
 
@@ -147,7 +150,8 @@ final class Attention {
 extension Attention: PairingPrompter {
     func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void) {
         let isNotification = system?.isInBackground(peer) ?? false
-        let alert = PairingAlert(PairingAlert.Content(prompt), peer: peer.name, isNotification: isNotification)
+        let peerName = peer.name?.oneLine(Self.maximumName)
+        let alert = PairingAlert(PairingAlert.Content(prompt), peer: peerName, isNotification: isNotification)
         show(alert, about: peer.link) { reaction in
             switch reaction {
             case .accept: answer(.accept)
@@ -164,8 +168,12 @@ extension Attention: PairingPrompter {
 }
 
 extension Attention: PermissionPrompter {
-    func askPermission(for app: String, usage: String?, answer: @escaping (Bool) -> Void) {
-        let question = PermissionQuestion(app: app, usageDescription: usage)
+    func askPermission(_ asked: AppQuestion, answer: @escaping (Bool) -> Void) {
+        let question = PermissionQuestion(
+            app: asked.displayName ?? asked.identifier,
+            identifier: asked.identifier,
+            usageDescription: asked.usage
+        )
         if permissionQuestions.count >= Self.maximumNotices { permissionQuestions.removeFirst() }
         permissionQuestions.append(question)
         openQuestions.append((question, answer))

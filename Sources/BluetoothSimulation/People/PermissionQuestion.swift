@@ -1,8 +1,10 @@
 /// The question whether an app may use Bluetooth, as it stands on a device's screen (behaviour 1.18).
 public struct PermissionQuestion: Hashable, Sendable {
-    /// What persons call the app.
+    /// What the app calls itself, as one line; its identifier where it does not.
     public let app: String
-    /// What the app says that Bluetooth is for; nil for one that says nothing.
+    /// The identifier that the app gives for itself, as one line.
+    public let identifier: String
+    /// What the app says that Bluetooth is for, as one line; nil for one that says nothing.
     public let usageDescription: String?
 }
 

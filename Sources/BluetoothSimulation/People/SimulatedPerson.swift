@@ -42,7 +42,7 @@ public final class SimulatedPerson: Sendable {
     /// Changes in the settings whether an app may use Bluetooth. iOS ends an app that runs with that, and so does this device with a managed
     /// one (behaviour 1.27).
     public func changesPermission(ofApp name: String, to permission: AppPermission) {
-        attention.with { $0.system?.changePermission(permission, for: name) }
+        attention.with { $0.system?.changePermission(permission, for: AppIdentity(name: name)) }
     }
 
     /// Switches airplane mode. Bluetooth goes off with it, unless the person has switched Bluetooth on beside it before (behaviour 10.23).

@@ -193,8 +193,12 @@ extension AppProcesses: AppManagement {
     package var installedApps: [String] { commands.keys.sorted() }
 
     /// Opens an app: one that runs comes in front of the person.
-    package func launch(_ name: String, completion: @escaping (Result<Void, ServiceError>) -> Void) {
-        let identity = AppIdentity(name: name, owner: table.user)
+    package func launch(
+        _ name: String,
+        of owner: UInt32?,
+        completion: @escaping (Result<Void, ServiceError>) -> Void
+    ) {
+        let identity = AppIdentity(name: name, owner: owner ?? table.user)
         if let running = system.runningApps.first(where: { $0.identity == identity }) {
             _ = running.enter()
             return completion(.success(()))

@@ -105,6 +105,7 @@ struct ServiceCommand: ParsableCommand {
     private var configuration: SystemConfiguration {
         var configuration = SystemConfiguration()
         configuration.deviceName = name
+        configuration.user = getuid()
         configuration.pairing.ioCapability = .keyboardDisplay
         configuration.keep(in: store ?? StateDirectory.bonds())
         return configuration

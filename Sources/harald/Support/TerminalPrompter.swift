@@ -68,16 +68,19 @@ final class TerminalPrompter: PairingPrompter {
     }
 
     func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void) {
-        let text = Self.text(of: prompt, who: peer.name?.quotedName ?? "\(peer.address)")
+        // The name is the peer's own, and tells nobody apart.
+        let who = peer.name.map { "\($0.quotedName) (\(peer.address))" } ?? "\(peer.address)"
+        let text = Self.text(of: prompt, who: who)
         guard prompt.needsAnswer else { return say("[ \(text) ]") }
         let expected: Expected = if case .enterPasskey = prompt { .code } else { .yesOrNo }
-        ask(text, Open(expected: expected, link: peer.link) { answer(prompt.answer(to: $0)) })
+        ask([text], Open(expected: expected, link: peer.link) { answer(prompt.answer(to: $0)) })
     }
 
-    private func ask(_ text: String, _ asked: Open) {
+    /// - Parameter shown: What is shown; the last one is the question.
+    private func ask(_ shown: [String], _ asked: Open) {
         // Before it is shown, so that nothing is lost of what is typed upon it.
         if prepared == nil { perform(lines.handle(.opened)) }
-        say("[ \(text) ]")
+        for line in shown { say("[ \(line) ]") }
         open = asked
         wrongAnswers = 0
         if let prepared { return decide(prepared) }
@@ -154,10 +157,15 @@ final class TerminalPrompter: PairingPrompter {
 }
 
 extension TerminalPrompter: PermissionPrompter {
-    func askPermission(for app: String, usage: String?, answer: @escaping (Bool) -> Void) {
-        let reason = usage.map { "; it says: \($0.visible)" } ?? ""
+    /// The facts first, then the app's own words, marked as such, and the question last: nothing that an app supplies stands below it.
+    func askPermission(_ question: AppQuestion, answer: @escaping (Bool) -> Void) {
+        let name = question.identifier.quotedName
+        let program = question.executable.map { "runs \($0.quotedText)" } ?? "runs a program that is not known"
+        let words = [("its name", question.displayName), ("its reason", question.usage)].compactMap { what, text in
+            text.map { "\(what), in its own words: \($0.quotedText)" }
+        }
         ask(
-            "may \(app.quotedName) use Bluetooth? yes or no\(reason)",
+            ["app \(name) of user \(question.owner) \(program)"] + words + ["may \(name) use Bluetooth? yes or no"],
             Open(expected: .yesOrNo, link: nil) { answer($0 == .yes) }
         )
     }

@@ -57,8 +57,8 @@ final class Agent {
             prompter.prompt(pairing.prompt, peer: pairing.peer(number)) { [weak self] answer in
                 if let answer = PersonAnswer(answer) { self?.answered(number, answer) }
             }
-        case .permission(let app, let usage):
-            prompter.askPermission(for: app, usage: usage) { [weak self] isAllowed in
+        case .permission(let question):
+            prompter.askPermission(question) { [weak self] isAllowed in
                 self?.answered(number, isAllowed ? .allow : .deny)
             }
         case .notice: break
@@ -105,11 +105,10 @@ extension PairingQuestion {
 
     /// Whom the person is asked about. The number stands for the link.
     fileprivate func peer(_ number: UInt32) -> PromptedPeer {
-        // Whoever has no name is called by the address.
         PromptedPeer(
             link: UInt64(number),
-            address: BluetoothAddress(0, kind: .publicDevice),
-            name: peerName ?? peerAddress
+            address: BluetoothAddress(peerAddress, kind: .publicDevice) ?? BluetoothAddress(0, kind: .publicDevice),
+            name: peerName
         )
     }
 }

@@ -84,6 +84,9 @@ struct AppOptions: ParsableArguments {
     @OptionGroup var service: ServiceOptions
     @OptionGroup var showing: ShowingOptions
 
+    @Option(help: "The number of the user whose app it is, where several users have an app of this name.")
+    var user: UInt32?
+
     @Argument(help: "The bundle identifier of the app, or the name of its executable.")
     var name: String
 }
@@ -96,9 +99,10 @@ protocol AppVerbCommand: ParsableCommand {
 
 extension AppVerbCommand {
     func run() throws {
-        let name = options.name
-        try options.showing.show(.app(Self.verb, name: name), of: options.service, as: AppsStatus.self) { status in
-            let lines = status.apps.filter { $0.name == name }.flatMap(\.lines)
+        let (name, user) = (options.name, options.user)
+        let question = ToolQuestion.app(Self.verb, name: name, owner: user)
+        try options.showing.show(question, of: options.service, as: AppsStatus.self) { status in
+            let lines = status.apps.filter { $0.name == name && (user ?? $0.owner) == $0.owner }.flatMap(\.lines)
             return lines.isEmpty ? status.lines : lines
         }
     }

@@ -10,8 +10,8 @@ import Testing
         var asked: [String] = []
         var answers: [(Bool) -> Void] = []
 
-        func askPermission(for app: String, usage: String?, answer: @escaping (Bool) -> Void) {
-            asked.append("\(app): \(usage ?? "-")")
+        func askPermission(_ question: AppQuestion, answer: @escaping (Bool) -> Void) {
+            asked.append("\(question.displayName ?? question.identifier): \(question.usage ?? "-")")
             answers.append(answer)
         }
     }
@@ -53,7 +53,7 @@ import Testing
         let app = phone.app("Heart", usage: "To read your belt")
         let first = phone.manager(.central, of: app)
         person.answers[0](false)
-        phone.system.resetPermission(of: "com.example.Heart")
+        phone.system.resetPermission(of: AppIdentity(name: "com.example.Heart"))
         let second = phone.manager(.central, of: app)
         #expect(person.asked.count == 2)
         person.answers[1](true)

@@ -157,7 +157,7 @@ import Testing
         try apps.subscribe()
         apps.centralApp.happened(.ended(.crashed))
         apps.measure([1])
-        apps.phone.system.setPermission(.denied, for: "com.example.Collector")
+        apps.phone.system.setPower(false, by: .controlCentre)
         apps.world.run(.seconds(1))
         #expect(apps.phone.system.links.isEmpty)
         apps.launchCentral()
@@ -165,9 +165,9 @@ import Testing
         let events = apps.central.take()
         #expect(restored(events)?.peers.first?.maximumWriteWithoutResponse != nil)
         #expect(events[1] == .stateChanged(.poweredOn) && events[2].value == .success([1]))
-        #expect(events.dropFirst(3) == [.stateChanged(.unauthorized)])
-        apps.phone.system.setPermission(.allowedAlways, for: "com.example.Collector")
-        apps.world.run(.zero)
+        #expect(events.dropFirst(3) == [.stateChanged(.poweredOff)])
+        apps.phone.system.setPower(true, by: .controlCentre)
+        apps.world.run(.seconds(1))
         #expect(apps.central.take() == [.stateChanged(.poweredOn)])
     }
 
@@ -245,18 +245,18 @@ import Testing
         try apps.sensor.publish()
         apps.sensorApp.happened(.ended(.crashed))
         apps.takeTheRadio()
-        apps.strap.system.setPermission(.denied, for: "com.example.Sensor")
+        apps.strap.system.setPermission(.denied, for: AppIdentity(name: "com.example.Sensor"))
         apps.launchSensor()
         apps.world.run(.seconds(1))
         let events = apps.sensor.take()
-        #expect(events.dropFirst() == [.stateChanged(.poweredOn), .stateChanged(.unauthorized)], "\(events)")
+        #expect(events.dropFirst() == [.stateChanged(.unauthorized)], "\(events)")
     }
 }
 
 extension LivingApps {
     /// The strap's app may not use the radio for a moment, and what it published is gone with that (behaviour 1.13).
     fileprivate func takeTheRadio() {
-        strap.system.setPermission(.denied, for: "com.example.Sensor")
-        strap.system.setPermission(.allowedAlways, for: "com.example.Sensor")
+        strap.system.setPermission(.denied, for: AppIdentity(name: "com.example.Sensor"))
+        strap.system.setPermission(.allowedAlways, for: AppIdentity(name: "com.example.Sensor"))
     }
 }

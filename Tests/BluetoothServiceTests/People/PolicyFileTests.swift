@@ -15,9 +15,10 @@ import Testing
         _ text: String,
         name: String? = nil,
         address: BluetoothAddress = address,
-        apps: [String] = []
+        apps: [String] = [],
+        owner: UInt32 = 0
     ) throws -> PolicyFile.PairRuling {
-        try policy(text).decide(name: name, address: address, apps: apps)
+        try policy(text).decide(name: name, address: address, apps: apps.map { AppIdentity(name: $0, owner: owner) })
     }
 
     @Test("AB-A14: what no rule is about is no")
@@ -25,7 +26,7 @@ import Testing
         for text in ["", "\n\n", "# pair yes", "app name=* yes", "pair peer=Belt yes", "prompters 1"] {
             #expect(try decide(text) == .no && decide(text, name: "belt") == .no, "\(text)")
         }
-        #expect(PolicyFile().decide(name: "a", address: Self.address, apps: ["a"]) == .no && !PolicyFile().pairs)
+        #expect(PolicyFile().decide(name: "a", address: Self.address, apps: []) == .no && !PolicyFile().pairs)
     }
 
     @Test("the first rule that fits counts")
@@ -36,6 +37,16 @@ import Testing
         #expect(try decide(text, name: "Strap", apps: ["other", "com.example.a"]) == .yes)
         #expect(try decide(text, name: "Strap", apps: ["com.example"]) == .no)
         #expect(try decide(text, name: "Strap") == .no && policy(text).pairs)
+    }
+
+    @Test("AB-G07: a rule about a user's app is not about an app of that name of another user")
+    func rulesAreAboutUsers() throws {
+        let text = "pair app=com.example.a user=1000 peer=B* yes\npair user=1001 code 000007"
+        #expect(try decide(text, name: "Belt", apps: ["com.example.a"], owner: 1_000) == .yes)
+        #expect(try decide(text, name: "Belt", apps: ["com.example.a"], owner: 1_002) == .no)
+        #expect(try decide(text, name: "Belt", apps: ["com.example.b"], owner: 1_000) == .no)
+        #expect(try decide(text, apps: ["any"], owner: 1_001) == .code(7) && decide(text) == .no)
+        #expect(throws: PolicyError(line: 1, problem: .noUser("*"))) { try policy("pair user=* yes") }
     }
 
     @Test("a rule about an address is not about whoever calls himself so")

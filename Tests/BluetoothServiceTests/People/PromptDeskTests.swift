@@ -205,7 +205,7 @@ import Testing
         #expect(allowed.take() == [.stateChanged(.poweredOn)])
         // Whoever leaves without an answer leaves the question open.
         let first = try #require(Prompter(bench.desk))
-        #expect(first.shown.map(\.question) == [.permission(app: "test", usage: nil)])
+        #expect(first.shown.map(\.question) == [.permission(AppQuestion(AppIdentity(name: "test")))])
         first.answer(.accept)
         first.leave()
         let second = try #require(Prompter(bench.desk))

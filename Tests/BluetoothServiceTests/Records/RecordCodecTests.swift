@@ -28,6 +28,7 @@ import Testing
         return AppRecord(
             app: AppIdentity(name: "com.example.heart", owner: 1_000),
             declaration: declaration,
+            executable: "/usr/bin/heart",
             managers: [
                 ManagerRecord(
                     role: .central,
@@ -46,6 +47,16 @@ import Testing
                 ),
             ]
         )
+    }
+
+    static var permissions: PermissionRecord {
+        PermissionRecord([
+            AppIdentity(name: "b"): AppDecision(.denied),
+            AppIdentity(name: "a", owner: 1_000): AppDecision(.allowedAlways, executable: "/usr/bin/a"),
+            AppIdentity(name: "a", owner: 7): AppDecision(.denied, executable: ""),
+            AppIdentity(name: "ä"): AppDecision(.restricted),
+            AppIdentity(name: "c", owner: .max): AppDecision(.notDetermined),
+        ])
     }
 
     static var names: NameRecord {
@@ -90,14 +101,14 @@ import Testing
         }
         #expect(throws: PacketError.self) { try Record(reading: PacketBuffer(octets.bytes + [0])) }
         var other = octets.bytes
-        other[0] = 2
-        #expect(throws: PacketError(.value(2), at: "version")) { try Record(reading: PacketBuffer(other)) }
+        other[0] = 3
+        #expect(throws: PacketError(.value(3), at: "version")) { try Record(reading: PacketBuffer(other)) }
     }
 
     @Test func everyRecordComesBackAndIsWholeOrNothing() throws {
         try check(Self.full)
         try check(AppRecord(app: AppIdentity(name: "a"), declaration: AppDeclaration(), managers: []))
-        try check(PermissionRecord(["b": .denied, "a": .allowedAlways, "ä": .restricted, "c": .notDetermined]))
+        try check(Self.permissions)
         try check(PermissionRecord())
         try check(Self.controllers)
         try check(ControllerRecord())
@@ -123,7 +134,7 @@ import Testing
             }
         }
         check(Self.full)
-        check(PermissionRecord(["b": .denied, "a": .allowedAlways]))
+        check(Self.permissions)
         check(Self.names)
         check(Self.controllers)
         check(Self.tables)
@@ -155,7 +166,7 @@ import Testing
         #expect(throws: PacketError(.excess(65, limit: 64), at: "managers")) {
             try AppRecord(reading: record.encoded())
         }
-        let apps = (0...PermissionRecord.maximumApps).map { ("app \($0)", AppPermission.denied) }
+        let apps = (0...PermissionRecord.maximumApps).map { (AppIdentity(name: "app \($0)"), AppDecision(.denied)) }
         let most = PermissionRecord(Dictionary(uniqueKeysWithValues: apps.dropLast()))
         #expect(try PermissionRecord(reading: most.encoded()) == most)
         #expect(throws: PacketError(.excess(1_025, limit: 1_024), at: "apps")) {
@@ -165,6 +176,44 @@ import Testing
         for names in ["aa", "ba"] {
             let entries: [UInt8] = names.utf8.flatMap { [1, 0, $0, 2] as [UInt8] }
             #expect(throws: PacketError.self) { try PermissionRecord(reading: PacketBuffer([1, 0, 2, 0] + entries)) }
+        }
+    }
+
+    @Test(
+        "what was decided of apps by name alone is about those of the service's own user, and is written as it was read"
+    )
+    func permissionsOfVersion1() throws {
+        let octets = PacketBuffer([1, 0, 2, 0, 1, 0, 0x61, 2, 1, 0, 0x62, 3])
+        let record = try PermissionRecord(reading: octets)
+        #expect(record.version == 1 && record.encoded() == octets)
+        #expect(
+            record.decisions(ownedBy: 1_000) == [
+                AppIdentity(name: "a", owner: 1_000): AppDecision(.denied),
+                AppIdentity(name: "b", owner: 1_000): AppDecision(.allowedAlways),
+            ]
+        )
+        #expect(Self.permissions.decisions(ownedBy: 1_000) == Self.permissions.decisions)
+    }
+
+    @Test("a record of an app from before programs were noted is read")
+    func appsOfVersion1() throws {
+        var record = Self.full
+        (record.version, record.executable) = (1, nil)
+        let octets = record.encoded()
+        #expect(octets.bytes[0] == 1 && octets.count < Self.full.encoded().count)
+        #expect(try AppRecord(reading: octets) == record)
+    }
+
+    @Test("AB-G05: a path that is too long is no part of a decision, nor of a record")
+    func longPaths() {
+        let path = String(repeating: "p", count: AppDecision.maximumExecutable)
+        #expect(AppDecision(.denied, executable: path).executable == path)
+        #expect(AppDecision(.denied, executable: path + "p").executable == nil)
+        var decision = AppDecision(.denied)
+        decision.executable = path + "p"
+        let record = PermissionRecord([AppIdentity(name: "a"): decision])
+        #expect(throws: PacketError(.length(1_025), at: "executable")) {
+            try PermissionRecord(reading: record.encoded())
         }
     }
 

@@ -111,8 +111,8 @@ import Testing
         let session = try #require(bench.phone.system.peripherals.first)
         #expect(session.publishedServices == [Example.heartRate] && bench.phone.controller.isAdvertising)
         // Below that it is gone for good.
-        bench.phone.system.setPermission(.denied, for: "com.example.Sensor")
-        bench.phone.system.setPermission(.allowedAlways, for: "com.example.Sensor")
+        bench.phone.system.setPermission(.denied, for: AppIdentity(name: "com.example.Sensor"))
+        bench.phone.system.setPermission(.allowedAlways, for: AppIdentity(name: "com.example.Sensor"))
         #expect(session.publishedServices.isEmpty)
         bench.world.run(.seconds(1))
         #expect(manager.take().count == 2 && bench.wishes == [])
@@ -129,7 +129,7 @@ import Testing
         bench.world.run(.seconds(1))
         app.happened(.ended(.removedFromMemory))
         for permission in [AppPermission.denied, .allowedAlways] {
-            bench.phone.system.setPermission(permission, for: "com.example.Sensor")
+            bench.phone.system.setPermission(permission, for: AppIdentity(name: "com.example.Sensor"))
             bench.world.run(.seconds(1))
         }
         let (_, second) = bench.open("Sensor", .peripheral)
@@ -239,12 +239,25 @@ import Testing
             }
         }
         let manager = bench.phone.manager(.central, of: bench.phone.app("Collector", usage: "To see"))
-        bench.phone.system.setPermission(.denied, for: "com.example.Collector")
-        if isReset { bench.phone.system.resetPermission(of: "com.example.Collector") }
+        bench.phone.system.setPermission(.denied, for: AppIdentity(name: "com.example.Collector"))
+        if isReset { bench.phone.system.resetPermission(of: AppIdentity(name: "com.example.Collector")) }
         bench.world.run(.zero)
         #expect(saved.count == (isReset ? 2 : 1) && !manager.events.isEmpty)
         bench.restart()
         let again = bench.phone.manager(.central, of: bench.phone.app("Collector", usage: "To see"))
         #expect(again.take() == (isReset ? [] : [.stateChanged(.unauthorized)]))
+    }
+
+    @Test("AB-G07: what was decided by name alone is about apps of the service's user, and is written anew so")
+    func whatWasDecidedByName() throws {
+        let bench = RecordBench { $0.user = 1_000 }
+        try bench.records.inner.save([1, 0, 1, 0, 1, 0, 0x61, 2], in: .permissions)
+        bench.restart()
+        let system = bench.phone.system
+        #expect(system.permission(of: AppIdentity(name: "a", owner: 1_000)) == .denied)
+        #expect(system.permission(of: AppIdentity(name: "a", owner: 1_001)) == .allowedAlways)
+        let octets = try #require(bench.records.inner.contents[.permissions])
+        let written = try PermissionRecord(reading: PacketBuffer(octets))
+        #expect(written == PermissionRecord([AppIdentity(name: "a", owner: 1_000): AppDecision(.denied)]))
     }
 }

@@ -12,7 +12,11 @@ import Testing
         var done: [String] = []
         var completions: [(Result<Void, ServiceError>) -> Void] = []
 
-        func launch(_ name: String, completion: @escaping (Result<Void, ServiceError>) -> Void) {
+        func launch(
+            _ name: String,
+            of owner: UInt32?,
+            completion: @escaping (Result<Void, ServiceError>) -> Void
+        ) {
             done.append("launch \(name)")
             completions.append(completion)
         }
@@ -38,9 +42,9 @@ import Testing
 
     private let world = TestWorld()
 
-    private func perform(_ verb: AppVerb, _ name: String, on device: TestDevice) -> Answer {
+    private func perform(_ verb: AppVerb, _ name: String, of owner: UInt32? = nil, on device: TestDevice) -> Answer {
         let answer = Answer()
-        device.system.perform(verb, on: name) { answer.results.append($0) }
+        device.system.perform(verb, on: name, of: owner) { answer.results.append($0) }
         return answer
     }
 
@@ -90,15 +94,44 @@ import Testing
         #expect(launched.results.isEmpty)
         processes.completions[0](.failure(ServiceError(.unknown, reason: "no such file")))
         #expect(launched.error?.reason == "no such file")
-        let apps = (1...2).map { phone.system.openApp(AppIdentity(name: "a", owner: $0)) }
+        let apps = (1...2).map { _ in phone.system.openApp(AppIdentity(name: "a", owner: 1)) }
         let ended = perform(.terminate, "a", on: phone)
-        #expect(processes.done.suffix(2) == ["end a 1 removedFromMemory", "end a 2 removedFromMemory"])
+        #expect(processes.done.suffix(2) == ["end a 1 removedFromMemory", "end a 1 removedFromMemory"])
         processes.completions[1](.success(()))
         #expect(ended.results.isEmpty)
         processes.completions[2](.success(()))
         #expect(ended.isSuccess)
         #expect(phone.system.appsStatus.installed == ["com.example.Heart", "com.example.Other"])
         withExtendedLifetime(apps) {}
+    }
+
+    @Test("AB-G07: of two users with an app of one name a tool says whose it means, and the other one's is left alone")
+    func whoseAppIsMeant() {
+        let phone = world.device("Phone")
+        let apps = ([1, 2] as [UInt32]).map { owner -> InProcessConnection in
+            let app = phone.system.openApp(AppIdentity(name: "a", owner: owner), declaring: AppDeclaration())
+            app.runs(in: Process())
+            return app
+        }
+        for verb in [AppVerb.background, .terminate, .forceQuit, .revokePermission, .resetPermission] {
+            let error = perform(verb, "a", on: phone).error
+            #expect(
+                error?.reason?.contains("users 1, 2") == true && error?.reason?.contains("--user") == true,
+                "\(verb)"
+            )
+        }
+        #expect(apps.allSatisfy { $0.phase == .foreground } && phone.system.permissions.isEmpty)
+        #expect(perform(.revokePermission, "a", of: 2, on: phone).isSuccess)
+        #expect(apps.map(\.phase) == [.foreground, .notRunning(.removedFromMemory)])
+        #expect(phone.system.permission(of: AppIdentity(name: "a", owner: 2)) == .denied)
+        #expect(phone.system.permission(of: AppIdentity(name: "a", owner: 1)) == .allowedAlways)
+        let shown = phone.system.appsStatus.permissions
+        #expect(shown == [PermissionStatus(app: "a", owner: 2, permission: "denied", executable: nil)])
+        #expect(perform(.resetPermission, "a", of: 2, on: phone).isSuccess && phone.system.permissions.isEmpty)
+        // One that runs is meant, and of one that nobody knows that of the service's own user.
+        #expect(perform(.background, "a", on: phone).isSuccess && apps[0].phase == .background)
+        #expect(perform(.revokePermission, "later", on: phone).isSuccess)
+        #expect(phone.system.permission(of: AppIdentity(name: "later", owner: 0)) == .denied)
     }
 
     @Test("behaviour 10.16: who is forced to quit leaves nothing behind, and who is removed from memory does")

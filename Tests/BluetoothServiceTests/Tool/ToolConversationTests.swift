@@ -69,7 +69,8 @@ import Testing
         let link = try #require(phone.links.first)
         #expect(phone.links.count == 1 && link.peer == pair.peer && link.role == "central" && link.apps == ["test"])
         #expect(link.encryption == "none" && !link.isBonded && link.mtu > 23)
-        #expect(phone.scans == [ScanStatus(app: "test", services: ["180D"], allowsDuplicates: true, isActive: true)])
+        let scan = ScanStatus(app: "test", owner: 0, services: ["180D"], allowsDuplicates: true, isActive: true)
+        #expect(phone.scans == [scan] && link.owners == [0])
         let strap = try Tool(pair.strap.system).answer(1, to: .status, as: SystemStatus.self)
         #expect(strap.advertising.map(\.services) == [["180D"]] && strap.advertising.first?.shown == "whole")
         #expect(strap.links.first?.role == "peripheral")
@@ -93,11 +94,13 @@ import Testing
             phase: "foreground",
             isManaged: true,
             permission: "denied",
+            executable: name,
             managers: [ManagerStatus(number: 1, role: "central", restoreIdentifier: name, state: "unknown")]
         )
-        let advertised = AdvertisingStatus(app: name, localName: name, services: [], shown: "whole")
+        let advertised = AdvertisingStatus(app: name, owner: 0, localName: name, services: [], shown: "whole")
         let kept = PreservedStatus(app: name, owner: 1, centrals: [name], peripherals: [name])
-        let texts = [device.line, bond.line, advertised.line, kept.line] + app.lines
+        let decided = PermissionStatus(app: name, owner: 1, permission: "denied", executable: name)
+        let texts = [device.line, bond.line, advertised.line, kept.line, decided.line] + app.lines
         for text in texts {
             #expect(!text.unicodeScalars.contains { $0.value < 0x20 }, "\(text.debugDescription)")
         }

@@ -175,7 +175,7 @@ final class WorldDevice: AppLauncher {
     func setPermission(_ isGiven: Bool, _ app: WorldApp) {
         let number = app.shape.name.app
         change { if isGiven { denied.remove(number) } else { denied.insert(number) } }
-        system.setPermission(isGiven ? .allowedAlways : .denied, for: app.shape.identity.name)
+        system.setPermission(isGiven ? .allowedAlways : .denied, for: app.shape.identity)
     }
 
     /// Gives a controller the time that it needs until it works: nobody is launched between two states of the radio.

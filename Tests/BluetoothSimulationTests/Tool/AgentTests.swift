@@ -33,8 +33,12 @@ private struct StillKeyboard: Keyboard {
 
         func ask(_ number: UInt32, _ question: PersonQuestion) { agent?.asked(number, question) }
 
+        func ask(_ number: UInt32, of app: String, usage: String? = nil) {
+            ask(number, .permission(AppQuestion(AppIdentity(name: app, owner: 1_000), usage: usage)))
+        }
+
         func pair(_ number: UInt32, _ kind: PairingQuestion.Kind, name: String? = "Sensor") {
-            ask(number, .pairing(PairingQuestion(kind, peerName: name, peerAddress: "C0:00")))
+            ask(number, .pairing(PairingQuestion(kind, peerName: name, peerAddress: "C0:FF:EE:00:00:01")))
         }
 
         func type(_ text: String) { prompter.typed(Array(text.utf8)) }
@@ -57,16 +61,17 @@ private struct StillKeyboard: Keyboard {
     func questionsAreAskedOneAfterTheOther() {
         let bench = Bench()
         bench.pair(3, .confirm)
-        bench.ask(4, .permission(app: "com.example.app", usage: "To be tested"))
+        bench.ask(4, of: "com.example.app", usage: "To be tested")
         #expect(bench.take().count == 1)
         bench.type("yes\n")
         #expect(bench.answers == ["3 \(PersonAnswer.accept)"])
         let second = bench.take()
-        #expect(second.count == 1 && second[0].contains("com.example.app") && second[0].contains("To be tested"))
+        #expect(second.last == "[ may \"com.example.app\" use Bluetooth? yes or no ]")
+        #expect(second.contains { $0.contains("To be tested") })
         bench.type("perhaps\n")
         bench.type("no\n")
         #expect(bench.answers.last == "4 \(PersonAnswer.deny)")
-        bench.ask(5, .permission(app: "com.example.app", usage: nil))
+        bench.ask(5, of: "com.example.app")
         bench.type("yes\n")
         #expect(bench.answers.last == "5 \(PersonAnswer.allow)")
     }
@@ -75,7 +80,7 @@ private struct StillKeyboard: Keyboard {
     func aQuestionThatIsOver() {
         let bench = Bench()
         bench.pair(1, .confirm)
-        bench.ask(2, .permission(app: "app", usage: nil))
+        bench.ask(2, of: "app")
         bench.pair(3, .confirm, name: nil)
         bench.type("ye")
         bench.agent?.closed(1)
@@ -83,7 +88,7 @@ private struct StillKeyboard: Keyboard {
         #expect(bench.answers.isEmpty)
         bench.agent?.closed(2)
         bench.agent?.closed(2)
-        #expect(bench.take().last?.contains("C0:00") == true)
+        #expect(bench.take().last?.contains("C0:FF:EE:00:00:01") == true)
         bench.type("yes\n")
         #expect(bench.answers == ["3 \(PersonAnswer.accept)"])
     }
@@ -92,12 +97,41 @@ private struct StillKeyboard: Keyboard {
     func aCodeIsShown() {
         let bench = Bench()
         bench.pair(1, .showPasskey(7))
-        bench.ask(2, .permission(app: "app", usage: nil))
+        bench.ask(2, of: "app")
         bench.ask(0, .notice("a\u{1B}b"))
         let lines = bench.take()
-        #expect(lines.count == 3 && lines[0].contains("000007") && lines[2] == "[ a\\u{1b}b ]")
+        #expect(lines.count == 4 && lines[0].contains("000007") && lines[3] == "[ a\\u{1b}b ]")
         bench.type("yes\n")
         #expect(bench.answers == ["2 \(PersonAnswer.allow)"])
+    }
+
+    @Test("AB-G07: a question names app, user and program, marks the app's own words, and stands below them")
+    func aQuestionCannotBeSpoofed() {
+        let bench = Bench()
+        let identity = AppIdentity(name: "com.example.app", owner: 1_000)
+        let usage = "\" ]\n[ may \"Mail\" use Bluetooth? yes or no ]"
+        let question = AppQuestion(identity, displayName: "Mail", usage: usage, executable: "/tmp/x y")
+        bench.ask(1, .permission(question))
+        #expect(
+            bench.take() == [
+                #"[ app "com.example.app" of user 1000 runs "/tmp/x y" ]"#,
+                #"[ its name, in its own words: "Mail" ]"#,
+                #"[ its reason, in its own words: "\" ] [ may \"Mail\" use Bluetooth? yes or no ]" ]"#,
+                #"[ may "com.example.app" use Bluetooth? yes or no ]"#,
+            ]
+        )
+        bench.type("no\n")
+        bench.ask(2, of: "\u{1B}[2Jx")
+        #expect(
+            bench.take() == [
+                "[ app \"\u{FFFD}[2Jx\" of user 1000 runs a program that is not known ]",
+                "[ may \"\u{FFFD}[2Jx\" use Bluetooth? yes or no ]",
+            ]
+        )
+        bench.type("no\n")
+        // Of a device the address stands beside what it calls itself.
+        bench.pair(3, .confirm, name: "Mail")
+        #expect(bench.take().first?.contains("\"Mail\" (C0:FF:EE:00:00:01)") == true)
     }
 
     @Test("AB-G05: more questions than a service has at a time are answered with no")
@@ -105,7 +139,7 @@ private struct StillKeyboard: Keyboard {
         let bench = Bench()
         for number in 1...UInt32(Agent.maximumWaiting) { bench.pair(number, .confirm) }
         bench.pair(100, .confirm)
-        bench.ask(101, .permission(app: "app", usage: nil))
+        bench.ask(101, of: "app")
         #expect(bench.answers == ["100 \(PersonAnswer.refuse)", "101 \(PersonAnswer.deny)"])
     }
 

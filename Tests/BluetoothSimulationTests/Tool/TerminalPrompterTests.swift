@@ -60,7 +60,7 @@ private struct EndedKeyboard: Keyboard {
         bench.type("yes\n")
         bench.ask(.confirmPairing)
         #expect(bench.log.count == 2 && bench.log.first == "discard")
-        #expect(bench.log.last?.hasPrefix("[ pair with \"Sensor\"?") == true)
+        #expect(bench.log.last?.hasPrefix("[ pair with \"Sensor\" (00:00:00:00:00:01)?") == true)
         #expect(bench.answers.isEmpty)
         bench.type("yes\n")
         #expect(bench.answers == [.accept])
@@ -109,13 +109,13 @@ private struct EndedKeyboard: Keyboard {
         let bench = Bench()
         bench.ask(.showPasskey(42))
         bench.type("yes\n")
-        #expect(bench.log == ["[ enter the code 000042 on \"Sensor\" ]"] && bench.answers.isEmpty)
+        #expect(bench.log == ["[ enter the code 000042 on \"Sensor\" (00:00:00:00:00:01) ]"] && bench.answers.isEmpty)
     }
 
     @Test func whoIsAskedAboutIsNamedSafely() {
         let bench = Bench()
         bench.ask(.confirmPairing, name: "x\"? no ] [ \u{1B}[8m\u{202E}")
-        #expect(bench.log.last?.hasPrefix(#"[ pair with "x\"? no ] [ \u{1b}[8m\u{202e}"?"#) == true)
+        #expect(bench.log.last?.hasPrefix(#"[ pair with "x\"? no ] [ \u{1b}[8m\u{202e}" (00:00:00:00:00:01)?"#) == true)
         bench.close()
         bench.ask(.confirmPairing, name: nil)
         #expect(bench.log.last?.hasPrefix("[ pair with 00:00:00:00:00:01?") == true)

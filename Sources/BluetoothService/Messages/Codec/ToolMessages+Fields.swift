@@ -63,10 +63,13 @@ extension ToolQuestion: MessageKinds {
         case .status, .devices, .bonds, .prompts, .apps: break
         case .forgetBond(let peer): self = .forgetBond(try coder.uuid("peer", peer))
         case .monitor(let kinds): self = .monitor(kinds: try coder.field("kinds", kinds))
-        case .app(var verb, var name):
+        case .app(var verb, var name, var owner):
             try coder.field("verb", &verb)
             try coder.text("name", &name)
-            self = .app(verb, name: name)
+            try coder.optional("owner", &owner, 0) { coder, owner throws(PacketError) in
+                try coder.field("owner", &owner)
+            }
+            self = .app(verb, name: name, owner: owner)
         }
     }
 }
@@ -150,7 +153,7 @@ extension Result<String, ServiceError> {
 extension PersonQuestion: MessageKinds {
     /// See ``MessageKinds/kinds``.
     public static var kinds: [PersonQuestion] {
-        [.pairing(PairingQuestion()), .permission(app: "", usage: nil), .notice("")]
+        [.pairing(PairingQuestion()), .permission(AppQuestion()), .notice("")]
     }
 
     /// See ``MessageKinds/kind``.
@@ -166,15 +169,25 @@ extension PersonQuestion: MessageKinds {
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .pairing(let question): self = .pairing(try coder.field("pairing", question))
-        case .permission(var app, var usage):
-            try coder.cutText("app", &app)
-            if !coder.isReading { usage = usage?.prefix(octets: MessageLimits.text) }
-            try coder.optional("usage", &usage)
-            self = .permission(app: app, usage: usage)
+        case .permission(let question): self = .permission(try coder.field("permission", question))
         case .notice(var text):
             try coder.cutText("notice", &text)
             self = .notice(text)
         }
+    }
+}
+
+extension AppQuestion: PacketFields {
+    /// About nobody.
+    public init() { self.init(AppIdentity(name: "")) }
+
+    /// The fields in wire order.
+    public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.cutText("identifier", &identifier)
+        try coder.field("owner", &owner)
+        try coder.optional("display name", &displayName)
+        try coder.optional("usage", &usage)
+        try coder.optional("executable", &executable)
     }
 }
 

@@ -1,0 +1,150 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// An app that may not use Bluetooth learns nothing of peers (AB-G07).
+@Suite struct BarredAppTests {
+    private let test = AppIdentity(name: "test")
+    private let collector = AppIdentity(name: "com.example.Collector")
+
+    @Test(
+        "AB-G07: an app that may not use Bluetooth is answered nothing of peers, on any version",
+        arguments: [
+            (AppPermission.denied, SystemVersion.newest), (.denied, 12), (.restricted, .newest),
+            (.notDetermined, .newest),
+        ]
+    )
+    func queries(permission: AppPermission, version: SystemVersion) throws {
+        let pair = try Pair { $0.version = version }
+        _ = try pair.connected()
+        let other = pair.phone.manager(.central, of: pair.phone.system.openApp(AppIdentity(name: "other")))
+        try other.connect(pair.peer)
+        pair.central.send(.startScan(ScanRequest(services: nil, allowsDuplicates: true)))
+        pair.world.run(.seconds(1))
+        func ask(_ manager: TestManager) -> [Result<Reply, ServiceError>] {
+            let queries: [Query] = [
+                .peripherals(identifiers: [pair.peer]), .connectedPeripherals(services: [Example.service]),
+                .names(pair.peer), .scanCounts,
+            ]
+            return queries.map { manager.connection.ask($0, from: manager.id) }
+        }
+        let nothing: [Reply] = [.peripherals([]), .connectedPeripherals([]), .names(KnownNames()), .scanCounts(nil)]
+        #expect(zip(ask(pair.central), nothing).allSatisfy { $0 != .success($1) })
+        pair.phone.system.setPermission(permission, for: test)
+        pair.world.run(.seconds(1))
+        #expect(ask(pair.central) == nothing.map { .success($0) })
+        #expect(ask(other).prefix(3).elementsEqual(nothing.prefix(3)) { $0 == .success($1) } == false)
+        #expect(pair.phone.system.links.count == 1)
+    }
+
+    @Test("AB-G07: an app that watches centrals, or connections, hears of none while it may not use Bluetooth")
+    func watches() throws {
+        let pair = try Pair()
+        let watcher = AppIdentity(name: "watcher")
+        let centrals = pair.strap.manager(.peripheral, of: pair.strap.system.openApp(watcher))
+        let connections = pair.phone.manager(.central, of: pair.phone.system.openApp(watcher))
+        pair.world.run(.seconds(1))
+        centrals.send(.peripheral(.watchCentrals(true)))
+        connections.send(.watchConnections(ConnectionWatch(peers: [pair.peer])))
+        try pair.central.connect(pair.peer)
+        pair.world.run(.seconds(1))
+        let (first, second) = (centrals.take(), connections.take())
+        // The state, the connection, and at the central's end its MTU.
+        #expect(first.count == 3 && second.count == 2, "\(first) \(second)")
+        for device in [pair.strap, pair.phone] { device.system.setPermission(.denied, for: watcher) }
+        pair.central.send(.cancelConnection(peer: pair.peer))
+        pair.world.run(.seconds(1))
+        try pair.central.connect(pair.peer)
+        pair.world.run(.seconds(1))
+        #expect(centrals.take() == [.stateChanged(.unauthorized)])
+        #expect(connections.take() == [.stateChanged(.unauthorized)])
+    }
+
+    @Test("AB-G07: the channels of an app that may not use Bluetooth any more end, and nothing comes out of them")
+    func channels() throws {
+        let peer = RawPeer(.peripheral)
+        let (cid, id) = try peer.open(try peer.connectToPublisher())
+        peer.send(le(1) + [7], on: cid)
+        #expect(peer.told(id) == [.received([7])])
+        peer.system.setPermission(.denied, for: test)
+        #expect(peer.told(id) == [.ended(nil)])
+        peer.send(le(1) + [8], on: cid)
+        #expect(peer.told(id).isEmpty && peer.takeSignals().contains { $0.first == 0x06 })
+    }
+
+    @Test("AB-G07: what waits for a suspended app that may not use Bluetooth any more is void")
+    func whatWaits() throws {
+        let apps = LivingApps()
+        try apps.subscribe()
+        apps.centralApp.fallAsleep(in: apps.world)
+        apps.measure([1])
+        apps.phone.system.setPermission(.denied, for: collector)
+        apps.centralApp.happened(.entered)
+        apps.world.run(.seconds(1))
+        #expect(apps.central.take() == [.stateChanged(.unauthorized)])
+    }
+
+    @Test(
+        "AB-G07: a central manager that is restored without permission finds no peripherals",
+        arguments: [true, false]
+    )
+    func restoredCentral(isReset: Bool) throws {
+        let apps = LivingApps(central: .central, restores: true)
+        let system = apps.phone.system
+        system.permissionRule = { _ in .notDetermined }
+        system.setPermission(.allowedAlways, for: collector)
+        try apps.subscribe()
+        apps.centralApp.happened(.ended(.crashed))
+        apps.measure([1])
+        isReset ? system.resetPermission(of: collector) : system.setPermission(.denied, for: collector)
+        let again = apps.phone.app("Collector", .central, usage: "To see")
+        let manager = apps.phone.manager(.central, of: again, restoring: "collector")
+        apps.world.run(.seconds(1))
+        let restored = Event.central(.willRestore(RestoredCentral(scan: nil, peers: [])))
+        #expect(manager.take() == (isReset ? [restored] : [restored, .stateChanged(.unauthorized)]))
+        system.setPermission(.allowedAlways, for: collector)
+        apps.world.run(.seconds(5))
+        #expect(manager.take() == [.stateChanged(.poweredOn)] && system.links.isEmpty)
+    }
+
+    @Test("AB-G07: nor does one whose record was read after a restart")
+    func restoredAfterARestart() throws {
+        let bench = RecordBench()
+        let address = BluetoothAddress(0xC000_0000_0001, kind: .randomDevice)
+        let peer = bench.phone.system.peers.see(address).identifier
+        bench.phone.system.setName("Belt", of: peer)
+        let (_, manager) = bench.open()
+        manager.send(.startScan(ScanRequest(services: [0x180D])))
+        manager.send(.connect(peer: peer, options: ConnectOptions()))
+        bench.world.run(.seconds(1))
+        bench.phone.system.setPermission(.denied, for: collector)
+        bench.restart()
+        #expect(bench.wishes?.count == 2)
+        let again = bench.open().manager
+        bench.world.run(.seconds(1))
+        let scan = ScanRequest(services: [0x180D])
+        let restored = Event.central(.willRestore(RestoredCentral(scan: scan, peers: [])))
+        #expect(again.take() == [restored, .stateChanged(.unauthorized)])
+    }
+
+    @Test("AB-G07: a peripheral manager that is restored without permission finds no subscribers")
+    func restoredPeripheral() throws {
+        let apps = LivingApps(restores: true)
+        try apps.subscribe()
+        apps.sensorApp.happened(.ended(.crashed))
+        apps.strap.system.setPermission(.denied, for: AppIdentity(name: "com.example.Sensor"))
+        apps.launchSensor()
+        apps.world.run(.seconds(1))
+        let events = apps.sensor.take()
+        guard case .peripheral(.willRestore(let state)) = events.first else {
+            Issue.record("\(events)")
+            return
+        }
+        #expect(state.services == [Example.heartRate] && state.subscriptions.isEmpty)
+        #expect(events.dropFirst() == [.stateChanged(.unauthorized)])
+    }
+}
