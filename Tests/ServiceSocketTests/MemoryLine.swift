@@ -8,7 +8,7 @@ import EventLoops
 /// it, and it has room again when the other end has read.
 final class MemoryLine: MessageLine {
     /// When a line calls its owner.
-    enum Moment {
+    enum Moment: CaseIterable {
         /// In a task of its own, right after the running one: what ``MessageLine`` demands.
         case afterwards
         /// Inside the call that causes it, which no line may do. Owners survive it.

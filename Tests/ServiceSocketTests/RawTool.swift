@@ -14,12 +14,17 @@ final class RawTool: Sendable {
     private let received = Mutex<[PacketBuffer]>([])
     private let closed = Mutex(false)
 
-    init(_ world: ClientWorld, user: UInt32 = ClientWorld.owner, version: UInt16 = Hello.version) {
+    init(
+        _ world: ClientWorld,
+        user: UInt32 = ClientWorld.owner,
+        process: Int32 = 2,
+        version: UInt16 = Hello.version
+    ) {
         let (loop, moment) = (world.world.loop, world.moment)
         self.world = world.world
         ends = world.clients.with { clients in
             let (near, far) = MemoryLine.pair(loop: loop, moment: moment)
-            clients.accept(far, from: Caller(process: 2, user: user, group: user))
+            clients.accept(far, from: Caller(process: process, user: user, group: user))
             return LoopBound((near: near, far: far), loop: loop)
         }
         ends.with { [weak self] ends in

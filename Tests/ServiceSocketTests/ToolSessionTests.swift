@@ -71,6 +71,62 @@ import Testing
         withExtendedLifetime((desk, openDesk)) {}
     }
 
+    @Test("AB-G07: a tool of a user whose apps may not use Bluetooth sees nothing of peers, as an app of that user")
+    func aToolOfABarredUser() throws {
+        let world = ClientWorld(letsOthersIn: true)
+        let policy = "app name=harald user=1002 yes\napp name=* user=1001 no\napp name=* ask\nprompters 1003"
+        let desk = try desk(world, policy)
+        let owner = ClientWorld.owner
+        let users: [(UInt32, Bool)] = [(1_001, false), (1_002, true), (1_003, false), (owner, true), (0, true)]
+        for (user, mayLook) in users {
+            let tool = RawTool(world, user: user)
+            _ = try tool.greeting()
+            for (number, question) in [ToolQuestion.devices, .status, .apps, .monitor(kinds: .max)].enumerated() {
+                tool.ask(UInt32(number), question)
+                let refused = refusals(try tool.take())
+                #expect(refused.isEmpty == mayLook, "\(user) \(question)")
+                #expect(refused.allSatisfy { $0.contains("app name=harald") })
+            }
+            tool.ask(9, .prompts)
+            #expect(refusals(try tool.take()).isEmpty == [1_003, owner, 0].contains(user), "\(user)")
+            tool.die()
+        }
+        withExtendedLifetime(desk) {}
+    }
+
+    @Test("AB-G07: the process of an app does not answer for the user, and who answers is no app")
+    func nobodyAnswersItself() throws {
+        let world = ClientWorld()
+        let desk = try desk(world, "app name=* ask")
+        let app = world.connect(process: 70)
+        app.greet("app")
+        app.send(.openManager(ManagerID(1), .central, ManagerOptions()))
+        let own = RawTool(world, process: 70)
+        _ = try own.greeting()
+        for question in [ToolQuestion.prompts, .app(.resetPermission, name: "app")] {
+            own.ask(1, question)
+            #expect(refusals(try own.take()).count == 1, "\(question)")
+        }
+        let agent = RawTool(world, process: 71)
+        _ = try agent.greeting()
+        agent.ask(1, .prompts)
+        guard case .prompt(let number, .permission(let question))? = try agent.take().first else {
+            Issue.record("nobody is asked")
+            return
+        }
+        #expect(question == AppQuestion(AppIdentity(name: "app", owner: ClientWorld.owner)))
+        let late = world.connect(process: 71)
+        late.send(Opening.app(Hello(AppIdentity(name: "late"))).encoded())
+        #expect(late.goodbye()?.contains("answers questions") == true && late.isClosed)
+        agent.send(ToolMessage.answer(number: number, .allow).encoded())
+        #expect(app.events() == [.stateChanged(.poweredOn)])
+        // A process that nobody can name is none of them.
+        _ = try RawTool(world, process: 0).greeting()
+        world.connect(process: 0).greet("other")
+        #expect(world.with { $0.runningApps.count } == 2)
+        withExtendedLifetime(desk) {}
+    }
+
     @Test(
         "AB-G05: what is no message of a tool ends its conversation with a word that a tool can read, and nothing else"
     )

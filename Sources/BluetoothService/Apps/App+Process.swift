@@ -5,6 +5,9 @@ extension App {
     /// Where the app is in its life.
     package var phase: AppPhase { life.phase }
 
+    /// Who has its process in hand.
+    package var process: (any AppProcess)? { life.process }
+
     /// What it says of itself.
     package var declaration: AppDeclaration { life.declaration }
 

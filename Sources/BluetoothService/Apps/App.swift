@@ -223,6 +223,13 @@ package final class App {
         guard managers.count < ServiceLimits.managers else {
             return refuse(id, sink, "\(identity.name) has \(ServiceLimits.managers) managers already")
         }
+        var options = options
+        if let identifier = options.restoreIdentifier, isTaken(identifier, role) {
+            // Behaviour 10.25.
+            let text = "another process restores \(identifier.quotedName) already; this one restores nothing"
+            system.misuse(text, by: subject(of: id))
+            options.restoreIdentifier = nil
+        }
         if let identifier = options.restoreIdentifier, let kept = system.preserved[identity]?.take(role, identifier) {
             guard options.isReopened else { return adopt(kept, as: id, sink) }
             // It was told that the service had ended, and asks again for what it wants.
@@ -244,6 +251,14 @@ package final class App {
     private func refuse(_ id: ManagerID, _ sink: any EventSink, _ reason: String) {
         system.misuse("\(reason); this manager stays unsupported", by: subject(of: id))
         sink.take(.stateChanged(.unsupported), on: system.loop)
+    }
+
+    /// Whether another process of the app has a manager that restores by this identifier.
+    private func isTaken(_ identifier: String, _ role: ManagerRole) -> Bool {
+        system.runningApps.contains { other in
+            guard other !== self, other.identity == identity else { return false }
+            return other.openManagers.contains { $1.role == role && $1.options.restoreIdentifier == identifier }
+        }
     }
 
     private func adopt(_ kept: PreservedApp.Kept, as id: ManagerID, _ sink: any EventSink) {

@@ -101,7 +101,7 @@ extension BluetoothSystem {
     }
 
     /// Whether an app may use Bluetooth.
-    func permission(of app: AppIdentity) -> AppPermission {
+    package func permission(of app: AppIdentity) -> AppPermission {
         let permission = permissions[app]?.permission ?? permissionRule?(app) ?? configuration.permission
         return permission == .notDetermined && !configuration.version.asksForPermission ? .allowedAlways : permission
     }

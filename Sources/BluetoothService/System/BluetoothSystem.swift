@@ -276,7 +276,7 @@ package final class BluetoothSystem {
     }
 
     /// Tells of something that apps see nothing of.
-    func trouble(_ text: @autoclosure () -> String, _ weight: HappeningWeight = .warning) {
+    package func trouble(_ text: @autoclosure () -> String, _ weight: HappeningWeight = .warning) {
         observers.tell(.trouble, .trouble(text(), weight))
     }
 }

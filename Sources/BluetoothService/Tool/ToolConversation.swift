@@ -96,7 +96,10 @@ package final class ToolConversation {
         }
         guard rights.isSuperset(of: question.needs) else {
             let reason =
-                "this user may not ask that; do it as the user of the service, or as one that its policy file names"
+                """
+                this user may not ask that; do it as the user of the service, or have its policy file say so: by app name=\
+                \(ToolRights.toolName) who may look, by prompters who may answer
+                """
             return fail(number, .operationNotSupported, reason)
         }
         switch question {

@@ -6,6 +6,9 @@ package struct ToolRights: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
+    /// The name by which the tools of other users than the service's are apps, where it matters whether they may use Bluetooth.
+    package static let toolName = "harald"
+
     /// To look: status, devices, apps, and what happens, without what apps say and hear.
     package static let look = ToolRights(rawValue: 1 << 0)
     /// To put questions to a person and answer them.

@@ -58,15 +58,13 @@ package final class AppProcesses: AppLauncher {
     /// Launches what is kept of an app in the background (behaviour 10.4).
     package func launch(_ app: AppIdentity, restoring managers: RestoreIdentifiers) {
         guard let command = system.declaration(ofPreserved: app)?.launchCommand, !command.isEmpty else {
-            logger.notice(
-                "\(app.name) has to hear of something, and nobody can launch it: its Info.plist has no HaraldLaunch"
-            )
+            system.trouble("\(app.label) has news and cannot be launched: its Info.plist has no HaraldLaunch")
             return system.launchEnded(app)
         }
         do throws(LaunchError) {
             try launch(app, command, restoring: managers, inBackground: true)
         } catch {
-            logger.warning("\(app.name) cannot be launched: \(error)")
+            system.trouble("\(app.label) cannot be launched: \(error)")
             system.launchEnded(app)
         }
     }
@@ -140,6 +138,23 @@ package final class AppProcesses: AppLauncher {
 
     /// Whether an app that connects was launched into the background. It is asked once, when it does.
     func isLaunchedInBackground(_ app: AppIdentity) -> Bool { expected.remove(app) != nil }
+
+    /// Whether a caller is the very process that was launched for an app, or runs in the unit that was.
+    private func isLaunched(_ caller: Caller, as app: AppIdentity) -> Bool {
+        guard app.owner == table.user else { return false }
+        return launched[caller.process]?.app == app || table.unit(caller.process) == LaunchCommand.unit(of: app)
+    }
+
+    /// The program that a caller runs. What the kernel says of its number is about the caller when that is still there afterwards.
+    func program(of caller: Caller, as app: AppIdentity) -> AppProgram {
+        guard let process = KnownProcess(of: caller, in: table) else { return AppProgram() }
+        let executable = table.executable(caller.process)
+        guard process.isThere(in: table) else { return AppProgram() }
+        return AppProgram(executable, isLaunched: isLaunched(caller, as: app))
+    }
+
+    /// Whether a process still runs.
+    func isThere(_ process: KnownProcess) -> Bool { process.isThere(in: table) }
 }
 
 // MARK: - Processes that have connected

@@ -29,6 +29,15 @@ final class ConnectedProcess: AppProcess {
         self.dismiss = dismiss
     }
 
+    /// The number of the process; 0 for one that this process cannot see.
+    var number: Int32 { caller.process }
+
+    /// Whether it is gone, or the process that connects: then what it left of a conversation is over.
+    func givesWay(to newcomer: Caller) -> Bool {
+        if newcomer.process > 1, newcomer.process == caller.process { return true }
+        return known.map { !processes.isThere($0) } ?? false
+    }
+
     func suspend() {
         if let unit { processes.freezer?.freeze(unit) }
     }

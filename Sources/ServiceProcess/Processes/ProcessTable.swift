@@ -16,6 +16,8 @@ package struct ProcessTable: Sendable {
     package var beginning: @Sendable (Int32) -> String?
     /// The unit of systemd that a process runs in; nil where there is none.
     package var unit: @Sendable (Int32) -> String?
+    /// The path of the program that a process runs; nil where the kernel does not say, as of processes of other users.
+    package var executable: @Sendable (Int32) -> String?
     /// Sends a signal.
     package var signal: @Sendable (Int32, Int32) -> Void
 
@@ -25,12 +27,14 @@ package struct ProcessTable: Sendable {
         descriptor: @escaping @Sendable (Int32) -> ProcessDescriptor? = { _ in nil },
         beginning: @escaping @Sendable (Int32) -> String?,
         unit: @escaping @Sendable (Int32) -> String? = { _ in nil },
+        executable: @escaping @Sendable (Int32) -> String? = { _ in nil },
         signal: @escaping @Sendable (Int32, Int32) -> Void
     ) {
         self.user = user
         self.descriptor = descriptor
         self.beginning = beginning
         self.unit = unit
+        self.executable = executable
         self.signal = signal
     }
 
@@ -39,7 +43,11 @@ package struct ProcessTable: Sendable {
         user: getuid(),
         descriptor: { ProcessDescriptor(of: $0) },
         beginning: beginning,
-        unit: { contents("/proc/\($0)/cgroup").flatMap(unit(inGroups:)) }
+        unit: { contents("/proc/\($0)/cgroup").flatMap(unit(inGroups:)) },
+        executable: { number in
+            let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(number)/exe")
+            return link.map(executable(inLink:))
+        }
     ) { _ = kill($0, $1) }
 
     /// The 22nd field of `/proc/PID/stat` (proc(5)); the second one is a name, which may have anything in it.
@@ -53,6 +61,12 @@ package struct ProcessTable: Sendable {
     static func unit(inGroups text: String) -> String? {
         guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::") }) else { return nil }
         return line.dropFirst(3).split(separator: "/").last.map(String.init)
+    }
+
+    /// What `/proc/PID/exe` says (proc(5)): a program that was replaced since it was started counts as the new one.
+    static func executable(inLink text: String) -> String {
+        let mark = " (deleted)"
+        return text.hasSuffix(mark) ? String(text.dropLast(mark.count)) : text
     }
 
     private static func contents(_ path: String) -> String? {

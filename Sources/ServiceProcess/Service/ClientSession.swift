@@ -80,6 +80,9 @@ final class ClientSession {
         end(ServiceError(.invalidParameters, reason: "the Bluetooth service has ended the conversation: \(reason)"))
     }
 
+    /// What it speaks as; nil before it has said that, and after its end.
+    var conversation: (any Conversation)? { if case .open(let conversation) = state { conversation } else { nil } }
+
     /// Ends the conversation, and says why.
     func end(_ error: ServiceError) {
         if case .closed = state { return }

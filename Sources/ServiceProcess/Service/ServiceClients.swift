@@ -7,8 +7,8 @@ import Logging
 package final class ServiceClients {
     let system: BluetoothSystem
     let loop: any EventLoop
-    private let access: AccessRule
-    private let processes: AppProcesses
+    let access: AccessRule
+    let processes: AppProcesses
     private let logger: Logger
     private var clients: [ObjectIdentifier: (session: ClientSession, caller: Caller)] = [:]
 
@@ -42,6 +42,13 @@ package final class ServiceClients {
 
     /// Those who are connected.
     package var callers: [Caller] { clients.values.map(\.caller) }
+
+    /// What the process of a caller speaks as already.
+    func conversations(of caller: Caller) -> [any Conversation] {
+        // 0 is any that this process cannot see.
+        guard caller.process > 1 else { return [] }
+        return clients.values.filter { $0.caller.process == caller.process }.compactMap(\.session.conversation)
+    }
 
     /// Lets somebody in who has connected.
     package func accept(_ line: any MessageLine, from caller: Caller) {
@@ -77,17 +84,8 @@ package final class ServiceClients {
         let isPrompter = policy.prompters.contains(caller.user)
         if let refusal = access.refusal(of: caller.user), !(opening.isOfTool && isPrompter) { return .failure(refusal) }
         switch opening {
-        case .app(let hello):
-            let identity = AppIdentity(name: hello.app.name, owner: caller.user)
-            let declaration = hello.declaration
-            let isInBackground = processes.isLaunchedInBackground(identity) && declaration.isManaged
-            let app = system.makeApp(identity, declaring: declaration, inBackground: isInBackground)
-            let conversation = AppConversation(app, line, loop: loop)
-            processes.connected(app, caller) { [weak conversation] in conversation?.dismiss?($0) }
-            return .success(conversation)
-        case .tool:
-            let rights = policy.rights(of: caller.user, owner: access.owner)
-            return .success(ToolSession(system, rights, user: caller.user, line))
+        case .app(let hello): return openApp(hello, caller, line)
+        case .tool: return .success(ToolSession(system, rights(of: caller, by: policy), user: caller.user, line))
         }
     }
 

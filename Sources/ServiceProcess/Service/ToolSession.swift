@@ -5,9 +5,13 @@ import BluetoothTypes
 final class ToolSession: Conversation {
     var dismiss: ((ServiceError) -> Void)?
 
+    /// Whether it may answer for a person.
+    let answers: Bool
+
     private let conversation: ToolConversation
 
     init(_ system: BluetoothSystem, _ rights: ToolRights, user: UInt32, _ line: any MessageLine) {
+        answers = rights.isSuperset(of: .answer)
         conversation = ToolConversation(
             system: system,
             rights: rights,

@@ -1,0 +1,70 @@
+import BluetoothService
+import BluetoothTypes
+
+// MARK: - Who may speak as what
+
+extension ServiceClients {
+    /// Begins the conversation with the process of an app.
+    func openApp(_ hello: Hello, _ caller: Caller, _ line: any MessageLine) -> Result<any Conversation, ServiceError> {
+        // A process does not answer for the user what it asks as an app (AB-G07).
+        guard !conversations(of: caller).contains(where: { ($0 as? ToolSession)?.answers == true }) else {
+            return .failure(.answersAlready)
+        }
+        let (identity, declaration) = (AppIdentity(name: hello.app.name, owner: caller.user), hello.declaration)
+        let isExpected = processes.isLaunchedInBackground(identity)
+        if let running = otherProcess(of: identity, declaration, than: caller) {
+            // As an icon does that the user touches.
+            if !isExpected { _ = running.enter() }
+            return .failure(.runsAlready(identity, (running.process as? ConnectedProcess)?.number))
+        }
+        let app = system.makeApp(
+            identity,
+            declaring: declaration,
+            of: processes.program(of: caller, as: identity),
+            inBackground: isExpected && declaration.isManaged
+        )
+        let conversation = AppConversation(app, line, loop: loop)
+        processes.connected(app, caller) { [weak conversation] in conversation?.dismiss?($0) }
+        return .success(conversation)
+    }
+
+    /// The process that an app has already whose life is managed: it is one process (behaviour 9.16). One that is gone, and whose line has not
+    /// ended yet, has crashed.
+    private func otherProcess(of app: AppIdentity, _ declaration: AppDeclaration, than caller: Caller) -> App? {
+        for running in system.runningApps where running.identity == app {
+            guard running.declaration.isManaged || declaration.isManaged else { continue }
+            guard (running.process as? ConnectedProcess)?.givesWay(to: caller) == true else { return running }
+            running.happened(.ended(.crashed))
+        }
+        return nil
+    }
+
+    /// What a tool may do. One of another user than the service's is shown peers if an app of its name may use Bluetooth, and the process of
+    /// an app answers no questions (AB-G07).
+    func rights(of caller: Caller, by policy: PolicyFile) -> ToolRights {
+        var rights = policy.rights(of: caller.user, owner: access.owner)
+        let tool = AppIdentity(name: ToolRights.toolName, owner: caller.user)
+        if !access.commands(caller.user), system.permission(of: tool) != .allowedAlways { rights.remove(.look) }
+        if conversations(of: caller).contains(where: { $0 is AppConversation }) { rights.formIntersection(.look) }
+        return rights
+    }
+}
+
+extension ServiceError {
+    /// The newcomer does not come back by itself.
+    fileprivate static func runsAlready(_ app: AppIdentity, _ process: Int32?) -> ServiceError {
+        let number = process.flatMap { $0 > 0 ? " as process \($0)" : nil } ?? ""
+        return ServiceError(
+            .operationNotSupported,
+            reason: """
+                \(app.name.quotedName) is running already\(number), and a managed app is one process; end that one first, with \
+                `harald app terminate`, to run another one in its place
+                """
+        )
+    }
+
+    fileprivate static let answersAlready = ServiceError(
+        .operationNotSupported,
+        reason: "this process answers questions for the user of the Bluetooth service, and cannot be an app as well"
+    )
+}

@@ -1,0 +1,157 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import ServiceMessages
+import Synchronization
+import Testing
+
+@testable import BluetoothService
+@testable import BluetoothSimulation
+@testable import ServiceProcess
+
+/// An app whose life is managed is one process (behaviour 9.16), and which program that is (AB-G07).
+@Suite struct OneProcessTests {
+    private final class Processes: Sendable {
+        let running = Mutex<Set<Int32>>([77, 78])
+        let executables = Mutex<[Int32: String]>([:])
+
+        var table: ProcessTable {
+            ProcessTable(
+                user: ClientWorld.owner,
+                beginning: { process in self.running.withLock { $0.contains(process) ? "\(process)" : nil } },
+                executable: { process in self.executables.withLock { $0[process] } },
+                signal: { process, _ in self.running.withLock { _ = $0.remove(process) } }
+            )
+        }
+    }
+
+    private let processes = Processes()
+    private let scan = ScanRequest(services: [0x180D])
+
+    private func open(
+        _ world: ClientWorld,
+        process: Int32,
+        user: UInt32 = ClientWorld.owner,
+        declaring declaration: AppDeclaration = AppDeclaration(backgroundModes: .central)
+    ) -> RawClient {
+        let client = world.connect(user: user, process: process)
+        client.send(Opening.app(Hello(AppIdentity(name: "app"), declaring: declaration)).encoded())
+        let options = ManagerOptions(showsPowerAlert: false, restoreIdentifier: "kept")
+        client.send(.openManager(ManagerID(1), .central, options))
+        return client
+    }
+
+    private var restored: [Event] {
+        [.central(.willRestore(RestoredCentral(scan: scan, peers: []))), .stateChanged(.poweredOn)]
+    }
+
+    @Test("behaviour 9.16: a second process of an app is refused, and the first one comes to the front")
+    func aSecondProcess() {
+        let world = ClientWorld(table: processes.table)
+        let first = open(world, process: 77)
+        first.send(.request(ManagerID(1), .central(.startScan(scan))))
+        world.with { $0.perform(.suspend, on: "app") { _ in } }
+        world.world.run(for: .seconds(1))
+        #expect(world.with { $0.runningApps.map(\.phase) } == [.suspended])
+        for declaration in [AppDeclaration(), .unmanaged] {
+            let second = open(world, process: 78, declaring: declaration)
+            let text = second.goodbye() ?? ""
+            #expect(text.contains("running already as process 77") && text.contains("harald app terminate"))
+            #expect(second.isClosed && !first.isClosed)
+            #expect(world.with { $0.runningApps.map(\.phase) } == [.foreground])
+        }
+        #expect(world.with { $0.centrals.count } == 1 && world.clients.with { $0.callers.map(\.process) } == [77])
+        // Once the first one is ended the second may come.
+        world.with { $0.perform(.terminate, on: "app") { _ in } }
+        world.world.run(for: .seconds(1))
+        #expect(open(world, process: 78).events() == restored)
+    }
+
+    @Test("behaviour 9.16: an app of another user is another app, and so is an unmanaged one beside an unmanaged one")
+    func otherApps() {
+        let world = ClientWorld(letsOthersIn: true, table: processes.table)
+        _ = open(world, process: 77)
+        #expect(open(world, process: 78, user: 1_001).events() == [.stateChanged(.poweredOn)])
+        #expect(world.with { $0.runningApps.count } == 2)
+    }
+
+    @Test(
+        "behaviours 9.16, 10.15: a process that crashed and whose line ends late makes room for the next one",
+        arguments: MemoryLine.Moment.allCases
+    )
+    func aCrashThatIsSeenLate(moment: MemoryLine.Moment) {
+        let world = ClientWorld(moment: moment, table: processes.table)
+        let first = open(world, process: 77)
+        first.send(.request(ManagerID(1), .central(.startScan(scan))))
+        _ = first.take()
+        processes.running.withLock { _ = $0.remove(77) }
+        let second = open(world, process: 78)
+        #expect(second.events() == restored)
+        // The end of the first line is not the end of the app.
+        first.die()
+        world.world.run(for: .seconds(20))
+        #expect(!second.isClosed && world.with { $0.runningApps.map(\.phase) } == [.foreground])
+        #expect(world.with { $0.centrals.filter(\.scans).count } == 1 && world.with { $0.preserved.isEmpty })
+    }
+
+    @Test("behaviour 9.16: a process that connects anew before its old line has ended goes on")
+    func aProcessThatConnectsAnew() {
+        let world = ClientWorld(table: processes.table)
+        let first = open(world, process: 77)
+        first.send(.request(ManagerID(1), .central(.startScan(scan))))
+        let second = open(world, process: 77)
+        #expect(second.events() == restored && first.isClosed)
+        #expect(world.with { $0.runningApps.count } == 1)
+    }
+
+    @Test("behaviour 9.16: of a process that the service cannot see it is not believed that it is gone")
+    func aProcessThatCannotBeSeen() {
+        let world = ClientWorld(table: processes.table)
+        let first = open(world, process: 0)
+        let second = open(world, process: 0)
+        #expect(second.goodbye()?.contains("is running already, and") == true && !first.isClosed)
+        first.die()
+        #expect(open(world, process: 0).take().first == .welcome(Welcome()))
+    }
+
+    @Test("behaviour 10.25: of two unmanaged processes with one restore identifier the first restores, once")
+    func unmanagedProcesses() {
+        let world = ClientWorld(table: processes.table)
+        var declaration = AppDeclaration.unmanaged
+        declaration.launchCommand = ["/bin/app"]
+        let clients = [77, 78].map { open(world, process: $0, declaring: declaration) }
+        for client in clients { client.send(.request(ManagerID(1), .central(.startScan(scan)))) }
+        #expect(world.with { $0.runningApps.count } == 2)
+        clients[1].die()
+        #expect(world.with { $0.preserved.isEmpty })
+        clients[0].die()
+        #expect(world.with { $0.preserved.values.map { $0.managers.count } } == [1])
+        #expect(open(world, process: 79, declaring: declaration).events() == restored)
+        #expect(open(world, process: 80, declaring: declaration).events() == [.stateChanged(.poweredOn)])
+    }
+
+    @Test("AB-G07: the program of a process is what the kernel says while the process is there")
+    func programs() {
+        processes.executables.withLock { $0 = [77: "/bin/a", 78: "/bin/b", 79: "/bin/c"] }
+        let world = ClientWorld(table: processes.table)
+        let first = open(world, process: 77)
+        #expect(world.with { $0.status.apps.map(\.executable) } == ["/bin/a"])
+        first.send(.request(ManagerID(1), .central(.startScan(scan))))
+        first.die()
+        // Another program of that name begins anew.
+        #expect(open(world, process: 78).events() == [.stateChanged(.poweredOn)])
+        // Process 79 is gone by the time that the kernel has answered.
+        world.with { $0.perform(.forceQuit, on: "app") { _ in } }
+        world.world.run(for: .seconds(1))
+        _ = open(world, process: 79)
+        #expect(world.with { $0.status.apps.map(\.executable) } == [nil])
+    }
+
+    @Test("the kernel names the program of a process")
+    func thisProgram() throws {
+        let own = try #require(ProcessTable.ofKernel.executable(getpid()))
+        #expect(own.hasPrefix("/") && ProcessTable.ofKernel.executable(-1) == nil)
+        #expect(ProcessTable.executable(inLink: "/bin/a (deleted)") == "/bin/a")
+        #expect(ProcessTable.executable(inLink: "/bin/a (deleted) ") == "/bin/a (deleted) ")
+    }
+}
