@@ -138,8 +138,10 @@ import Testing
         #expect(world.with { $0.status.apps.map(\.executable) } == ["/bin/a"])
         first.send(.request(ManagerID(1), .central(.startScan(scan))))
         first.die()
-        // Another program of that name begins anew.
+        // Another program of that name begins anew, and the log and the status say so.
         #expect(open(world, process: 78).events() == [.stateChanged(.poweredOn)])
+        let troubles = world.with { $0.status.troubles.map(\.text) }
+        #expect(troubles.count == 1 && troubles[0].contains("/bin/a") && troubles[0].contains("/bin/b"))
         // Process 79 is gone by the time that the kernel has answered.
         world.with { $0.perform(.forceQuit, on: "app") { _ in } }
         world.world.run(for: .seconds(1))
@@ -153,5 +155,22 @@ import Testing
         #expect(own.hasPrefix("/") && ProcessTable.ofKernel.executable(-1) == nil)
         #expect(ProcessTable.executable(inLink: "/bin/a (deleted)") == "/bin/a")
         #expect(ProcessTable.executable(inLink: "/bin/a (deleted) ") == "/bin/a (deleted) ")
+    }
+
+    @Test("a launch that fails is in the status, with why")
+    func aLaunchThatFails() {
+        let world = ClientWorld(table: processes.table)
+        var declaration = AppDeclaration(backgroundModes: .central)
+        declaration.launchCommand = ["relative"]
+        for command in [["relative"], []] {
+            declaration.launchCommand = command
+            let app = open(world, process: 77, declaring: declaration)
+            app.die()
+            let identity = AppIdentity(name: "app", owner: ClientWorld.owner)
+            world.clients.with { $0.processes.launch(identity, restoring: RestoreIdentifiers()) }
+        }
+        let troubles = world.with { $0.status.troubles }
+        #expect(troubles.count == 2 && troubles.allSatisfy { $0.text.contains("cannot be launched") }, "\(troubles)")
+        #expect(troubles.allSatisfy { $0.weight == "warning" })
     }
 }

@@ -25,7 +25,7 @@ final class LogObserver {
             logger.warning("\(app) was away for too long: it misses \(count) events")
         case .appMoved(let phase): logger.info("\(observation.subject.app?.name ?? "an app") is \(phase)")
         case .appLaunched: logger.info("\(observation.subject.app?.name ?? "an app") is launched to hear of something")
-        case .noticed(let notice): logger.notice("\(notice)")
+        case .noticed(let notice): logger.log(level: max(notice.weight.level, .notice), "\(notice)")
         case .misused(let text, isToldToApp: false): log(misuse: text, by: observation)
         case .trouble(let text, let weight): logger.log(level: weight.level, "\(text)")
         case .below(let happening): logger.write(happening)

@@ -14,7 +14,7 @@ extension BluetoothSystem {
         do throws(BondError) {
             takeRecords(from: try keeper.openStorage().records)
         } catch {
-            trouble("what is kept of apps cannot be read: \(error)")
+            trouble("what is kept of apps cannot be read: \(error)", .error)
         }
     }
 

@@ -17,7 +17,8 @@ extension BluetoothSystem {
             links: links.map { LinkStatus($0, name: peers[$0.peer]?.name) },
             scans: centrals.compactMap(\.scanStatus),
             advertising: peripherals.compactMap(\.advertisingStatus),
-            preserved: preserved.values.map { PreservedStatus($0) }.sorted { ($0.app, $0.owner) < ($1.app, $1.owner) }
+            preserved: preserved.values.map { PreservedStatus($0) }.sorted { ($0.app, $0.owner) < ($1.app, $1.owner) },
+            troubles: troubles.entries.reversed().map { TroubleStatus($0, now: loop.now) }
         )
     }
 
@@ -68,6 +69,17 @@ extension BluetoothSystem {
             hasLongPackets: controller.maxTxOctets > 27,
             buffers: controller.aclBufferCount,
             resolvingListSize: controller.resolvingListSize
+        )
+    }
+}
+
+extension TroubleStatus {
+    init(_ trouble: TroubleList.Entry, now: Instant) {
+        self.init(
+            text: trouble.text,
+            weight: "\(trouble.weight)",
+            count: trouble.count,
+            secondsAgo: Double((now - trouble.time).nanoseconds) / 1_000_000_000
         )
     }
 }

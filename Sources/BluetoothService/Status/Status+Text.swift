@@ -14,11 +14,20 @@ extension SystemStatus {
         lines += section("scans", scans.map(\.line))
         lines += section("advertising", advertising.map(\.line))
         lines += section("kept of apps that do not run", preserved.map(\.line))
+        lines += section("troubles", troubles.map(\.line))
         return lines
     }
 
     private func section(_ title: String, _ lines: [String]) -> [String] {
         lines.isEmpty ? [] : ["\(title):"] + lines.map { "  \($0)" }
+    }
+}
+
+extension TroubleStatus {
+    /// In one line.
+    package var line: String {
+        let often = count > 1 ? ", \(count) times" : ""
+        return "\(weight.visible), \(Int(secondsAgo.rounded())) s ago\(often): \(text.visible)"
     }
 }
 

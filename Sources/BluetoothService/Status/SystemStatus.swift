@@ -18,6 +18,20 @@ package struct SystemStatus: Codable, Hashable, Sendable {
     package var advertising: [AdvertisingStatus]
     /// What is kept of apps whose process is gone.
     package var preserved: [PreservedStatus]
+    /// The last troubles, the newest first.
+    package var troubles: [TroubleStatus]
+}
+
+/// Something that went wrong.
+package struct TroubleStatus: Codable, Hashable, Sendable {
+    /// What happened, to what, why, and what to do.
+    package var text: String
+    /// `notice`, `warning` or `error`.
+    package var weight: String
+    /// How often it happened.
+    package var count: Int
+    /// Seconds since it happened last.
+    package var secondsAgo: Double
 }
 
 /// How far recovery has come.

@@ -23,6 +23,8 @@ package final class BluetoothSystem {
     package let loop: any EventLoop
     /// How the system presents itself.
     package let configuration: SystemConfiguration
+    /// The last troubles.
+    private(set) var troubles = TroubleList()
     /// The state of the radio, as managers see it.
     package internal(set) var state = ManagerState.unknown
     /// Called when there is no controller that works, with what the last one failed of; managers are unsupported then. The
@@ -178,6 +180,7 @@ package final class BluetoothSystem {
     }
 
     private func listen() {
+        observers.add(TroubleList.kinds) { [weak self] in self?.troubles.take($0) }
         observers.nameOfPeer = { [weak self] in self?.identifier($0) }
         controllers.onArrival = { [weak self] in self?.controllerArrived() }
         security.onBondChange = { [weak self] _ in self?.followBonds() }
@@ -187,7 +190,7 @@ package final class BluetoothSystem {
             self?.keeper.update(BondIdentifier(central)) { $0.record = record }
         }
         keeper.onNotice = { [weak self] in self?.tell($0) }
-        records.onTrouble = { [weak self] error in self?.trouble("\(error)") }
+        records.onTrouble = { [weak self] error in self?.trouble("\(error)", .error) }
         controllerMemory.onChange = { [weak self] in self?.noteChange() }
     }
 

@@ -26,6 +26,15 @@ package enum SystemNotice: Hashable, Sendable {
 }
 
 extension SystemNotice {
+    /// How much it matters to whoever looks after the system. The person is told in any case.
+    var weight: HappeningWeight {
+        switch self {
+        case .bondsUnavailable, .controllerStaysBroken: .error
+        case .bondNotKept, .forgotten: .warning
+        case .peerForgotUs, .pairingFailed, .poweredOff, .alert: .information
+        }
+    }
+
     /// What a person can do about a controller that nothing here mends. Firmware may stay degraded over each reset, and over a
     /// restart of the machine, as long as it has power.
     static func advice(for cause: HCIHostError) -> String {

@@ -64,6 +64,7 @@ struct ServiceCommand: ParsableCommand {
             waits: true,
             finder: finder,
             loop: loop,
+            logger: ServiceLog.logger,
             capture: capture,
             outcome: outcome
         )
@@ -98,6 +99,7 @@ struct ServiceCommand: ParsableCommand {
             withExtendedLifetime((desk, counted)) {}
             listener.with { $0.close() }
             system.stop { $0.stop($1) }
+            ServiceLog.finish()
         }
         try outcome.wait()
     }
@@ -120,7 +122,7 @@ struct ServiceCommand: ParsableCommand {
                 desk.with { $0.policy = policy }
                 Console.line("the policy was read again")
             } catch {
-                Console.problem("harald: \(error.description); what was decided before goes on")
+                ServiceLog.logger.error("\(error.description); what was decided before goes on")
             }
         }
     }

@@ -79,6 +79,7 @@ struct ControllerOptions: ParsableArguments {
         waits: Bool = false,
         finder: AdapterFinder = AdapterFinder(),
         loop: NIOEventLoop,
+        logger: Logger = Logger(label: "harald"),
         capture: CaptureFile?,
         outcome: Outcome
     ) -> LoopBound<BluetoothSystem> {
@@ -90,12 +91,14 @@ struct ControllerOptions: ParsableArguments {
                 loop: loop,
                 random: RandomSource(),
                 configuration: configuration,
-                logger: Logger(label: "harald")
+                logger: logger
             )
             system.onFailure = { [weak system] error in
                 let failure = ToolError(error, controller: "\(address)")
                 guard waits || system?.hasWorked == true else { return outcome.finish(.failure(failure)) }
-                Console.problem("harald: \(failure.description); waiting for the controller to come back")
+                let text = "\(failure.description); waiting for the controller to come back"
+                // A service waits for no terminal.
+                waits ? logger.error("\(text)") : Console.problem("harald: \(text)")
             }
             system.start()
             return system

@@ -1,0 +1,125 @@
+import BluetoothTypes
+import Bonds
+import EventLoops
+import Foundation
+import HCIHost
+import Logging
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// What goes wrong is in the log, at a level that a service writes, and in the status.
+@Suite struct TroubleTests {
+    private let log = LogLines()
+    private let world = TestWorld()
+
+    private var logger: Logger {
+        var logger = Logger(label: "test") { _ in log }
+        logger.logLevel = .notice
+        return logger
+    }
+
+    /// What both say, each with its level, the newest first.
+    private func check(_ device: TestDevice, _ weight: String, _ text: String, count: Int = 1) throws {
+        let troubles = device.system.status.troubles
+        let trouble = try #require(troubles.first { $0.text.contains(text) }, "\(troubles)")
+        #expect(trouble.weight == weight && trouble.count == count, "\(trouble)")
+        #expect(log.all.count { $0.hasPrefix("\(weight): ") && $0.contains(text) } == count, "\(log.all)")
+    }
+
+    private func directory(_ body: (String) throws -> Void) throws {
+        let path = NSTemporaryDirectory() + "harald-\(UUID())"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try FileManager.default.createDirectory(
+            atPath: path,
+            withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700]
+        )
+        try body(path)
+    }
+
+    @Test("a secret that is damaged is an error in log and status")
+    func aDamagedSecret() throws {
+        try directory { path in
+            let secret = FileManager.default.createFile(
+                atPath: "\(path)/secret",
+                contents: Data([1, 2, 3]),
+                attributes: [.posixPermissions: 0o600]
+            )
+            #expect(secret)
+            let phone = world.device("Phone", logger: logger) { $0.store = .directory(path) }
+            try check(phone, "error", "\(path)/secret is damaged")
+        }
+    }
+
+    @Test("a record that is damaged is an error in log and status")
+    func aDamagedRecord() throws {
+        let records = MemoryRecordStorage([.permissions: [9, 9, 9]])
+        let phone = world.device("Phone", logger: logger, bonds: MemoryBondStorage(records: records))
+        try check(phone, "error", "permissions")
+    }
+
+    @Test("a save that fails is an error in log and status, counted when it fails again")
+    func aSaveThatFails() throws {
+        let records = MemoryRecordStorage()
+        let phone = world.device("Phone", logger: logger, bonds: MemoryBondStorage(records: records))
+        records.failure = .unavailable(reason: "the disk is full")
+        for permission in [AppPermission.denied, .allowedAlways] {
+            phone.system.setPermission(permission, for: AppIdentity(name: "a"))
+            world.run(.seconds(3))
+        }
+        try check(phone, "error", "the disk is full", count: 2)
+    }
+
+    @Test("a store that another service has is an error in log and status")
+    func aStoreInUse() throws {
+        try directory { path in
+            let first = world.device("First") { $0.store = .directory(path) }
+            let second = world.device("Second", logger: logger) { $0.store = .directory(path) }
+            try check(second, "error", "what is kept of apps cannot be read: the bonds in \(path) are in use")
+            withExtendedLifetime(first) {}
+        }
+    }
+
+    @Test("an app that is given up at a limit is a warning in log and status")
+    func anAppAtALimit() throws {
+        let phone = world.device("Phone", logger: logger)
+        for number in 0...BluetoothSystem.maximumPreserved {
+            let app = phone.app("App\(number)")
+            _ = phone.manager(.central, of: app, restoring: "one")
+            app.happened(.ended(.crashed))
+        }
+        try check(phone, "warning", "com.example.App0 is given up")
+    }
+
+    @Test("AB-G05: the troubles of a status are few, and warnings push out no error")
+    func troublesAreBounded() {
+        let phone = world.device("Phone")
+        phone.system.trouble("the store is gone", .error)
+        for number in 0..<1_000 { phone.system.trouble("peer \(number)") }
+        phone.system.trouble(String(repeating: "x\n", count: 100_000), .notice)
+        phone.system.trouble("nothing", .information)
+        let troubles = phone.system.status.troubles
+        #expect(troubles.count == TroubleList.maximumEntries && troubles.last?.text == "the store is gone")
+        #expect(
+            troubles.first?.text.unicodeScalars.count == TroubleList.maximumText + 1 && troubles[1].text == "peer 999"
+        )
+        for number in 0..<1_000 { phone.system.trouble("error \(number)", .error) }
+        #expect(phone.system.status.troubles.count == TroubleList.maximumEntries)
+        #expect(phone.system.status.troubles.last?.text == "error 968")
+    }
+
+    @Test("a status shows its troubles to programs and to persons, with how often and how long ago")
+    func troublesAreShown() throws {
+        let phone = world.device("Phone")
+        phone.system.trouble("the disk is full\u{1B}[2J", .error)
+        world.run(.seconds(7))
+        phone.system.trouble("the disk is full\u{1B}[2J", .error)
+        world.run(.seconds(5))
+        let text = try #require(JSONText.of(phone.system.status))
+        let status = try JSONDecoder().decode(SystemStatus.self, from: Data(text.utf8))
+        #expect(status.troubles == phone.system.status.troubles && status.troubles.first?.count == 2)
+        #expect(status.lines.suffix(2) == ["troubles:", "  error, 5 s ago, 2 times: the disk is full\u{FFFD}[2J"])
+    }
+}

@@ -1,0 +1,82 @@
+import Dispatch
+import Foundation
+import Logging
+import Synchronization
+import Testing
+
+@testable import harald
+
+/// The log of `harald service`.
+@Suite struct ServiceLogTests {
+    private final class Lines: Sendable {
+        let all = Mutex<[String]>([])
+    }
+
+    private func written(_ form: ServiceLogForm, _ body: (Logger) -> Void) -> [String] {
+        let lines = Lines()
+        body(
+            Logger(label: "test") { _ in
+                ServiceLogHandler(form) { line, isError in lines.all.withLock { $0.append("\(isError) \(line)") } }
+            }
+        )
+        return lines.all.withLock { $0 }
+    }
+
+    @Test("a service logs notices, warnings and errors, to the journal with their priority and to a terminal in words")
+    func forms() {
+        func log(_ logger: Logger) {
+            logger.debug("no")
+            logger.info("no")
+            logger.notice("a")
+            logger.warning("b", metadata: ["y": "2", "x": "1"])
+            logger.error("c")
+            logger.critical("d")
+        }
+        #expect(written(.journal, log) == ["false <5>a", "false <4>b x=1 y=2", "true <3>c", "true <2>d"])
+        #expect(
+            written(.terminal, log) == [
+                "false harald: notice: a", "false harald: warning: b x=1 y=2", "true harald: error: c",
+                "true harald: critical: d",
+            ]
+        )
+    }
+
+    @Test("standard error is the journal if JOURNAL_STREAM names it, and not another file")
+    func journal() throws {
+        var status = stat()
+        let pipe = Pipe()
+        let descriptor = pipe.fileHandleForWriting.fileDescriptor
+        #expect(fstat(descriptor, &status) == 0)
+        func isJournal(_ text: String?) -> Bool {
+            ServiceLogForm.isJournal(environment: text.map { ["JOURNAL_STREAM": $0] } ?? [:], descriptor: descriptor)
+        }
+        #expect(isJournal("\(status.st_dev):\(status.st_ino)"))
+        #expect(!isJournal("\(status.st_dev):\(status.st_ino + 1)") && !isJournal("") && !isJournal(nil))
+        #expect(!ServiceLogForm.isJournal(environment: ["JOURNAL_STREAM": "0:0"], descriptor: -1))
+    }
+
+    @Test(
+        "AB-G05: who logs does not wait for a terminal that stands still, and errors are kept where notices are dropped"
+    )
+    func aTerminalThatStandsStill() {
+        let (lines, gate) = (Lines(), DispatchSemaphore(value: 0))
+        let queue = LogLineQueue { line in
+            gate.wait()
+            lines.all.withLock { $0.append(line) }
+            gate.signal()
+        }
+        let count = LogLineQueue.maximumLines
+        for number in 0..<10 * count { queue.add("notice \(number)", isError: false) }
+        queue.add("error", isError: true)
+        queue.finish(within: 0.01)
+        #expect(lines.all.withLock { $0.isEmpty })
+        gate.signal()
+        queue.finish(within: 60)
+        let written = lines.all.withLock { $0 }
+        // The thread has taken some before it stood still.
+        #expect(written.count >= count + 2 && written.count <= 2 * count + 3)
+        #expect(written.contains("error") && written.last?.contains("were lost") == true)
+        let lost = written.compactMap { $0.contains("were lost") ? Int($0.split(separator: " ")[1]) : nil }.reduce(0, +)
+        #expect(lost + written.count { $0.hasPrefix("notice") } == 10 * count)
+    }
+}
