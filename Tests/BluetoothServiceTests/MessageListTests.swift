@@ -100,7 +100,7 @@ import Testing
         switch message {
         case .request(_, let request): request.listError
         case .query(_, _, let query): query.listError
-        case .openManager, .closeManager, .misuse: nil
+        case .openManager, .closeManager, .misuse, .eventsRead: nil
         }
     }
 
@@ -138,7 +138,7 @@ import Testing
             #expect((request.refusal(ServiceError()) != nil) == list.isAnswered)
         case .query(_, _, let query):
             #expect(manager.connection.ask(query, from: manager.id) == .failure(try #require(query.listError)))
-        case .openManager, .closeManager, .misuse: Issue.record("nothing is asked")
+        case .openManager, .closeManager, .misuse, .eventsRead: Issue.record("nothing is asked")
         }
         #expect(manager.connection.ask(.system, from: .none).map { _ in true } == .success(true))
     }

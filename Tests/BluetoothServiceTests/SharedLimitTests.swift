@@ -111,7 +111,7 @@ import Testing
     private final class Person: PermissionPrompter {
         var answers: [(Bool) -> Void] = []
 
-        func askPermission(for app: String, usage: String?, answer: @escaping (Bool) -> Void) {
+        func askPermission(_ question: AppQuestion, answer: @escaping (Bool) -> Void) {
             answers.append(answer)
         }
     }
@@ -179,14 +179,15 @@ import Testing
         let phone = world.device("Phone") { $0.permission = .notDetermined }
         let present = manager("com.example.0000", of: 7, on: phone)
         for number in 0..<PermissionRecord.maximumApps {
-            phone.system.setPermission(.denied, for: "com.example.\(String(10_000 + number).dropFirst())")
+            let name = "com.example.\(String(10_000 + number).dropFirst())"
+            phone.system.setPermission(.denied, for: AppIdentity(name: name, owner: 7))
         }
         let modest = manager("com.example.modest", of: 8, on: phone)
-        phone.system.setPermission(.allowedAlways, for: "com.example.modest")
+        phone.system.setPermission(.allowedAlways, for: AppIdentity(name: "com.example.modest", owner: 8))
         world.run(.zero)
         #expect(modest.take() == [.stateChanged(.poweredOn)])
         #expect(phone.system.permissions.count == PermissionRecord.maximumApps)
-        #expect(phone.system.permissions["com.example.0001"] == nil)
+        #expect(phone.system.permissions[AppIdentity(name: "com.example.0001", owner: 7)] == nil)
         #expect(present.take() == [.stateChanged(.unauthorized)])
     }
 

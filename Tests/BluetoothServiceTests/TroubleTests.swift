@@ -21,11 +21,17 @@ import Testing
     }
 
     /// What both say, each with its level, the newest first.
-    private func check(_ device: TestDevice, _ weight: String, _ text: String, count: Int = 1) throws {
+    private func check(
+        _ device: TestDevice,
+        _ weight: String,
+        _ text: String,
+        count: Int = 1,
+        lines: Int = 1
+    ) throws {
         let troubles = device.system.status.troubles
         let trouble = try #require(troubles.first { $0.text.contains(text) }, "\(troubles)")
         #expect(trouble.weight == weight && trouble.count == count, "\(trouble)")
-        #expect(log.all.count { $0.hasPrefix("\(weight): ") && $0.contains(text) } == count, "\(log.all)")
+        #expect(log.all.count { $0.hasPrefix("\(weight): ") && $0.contains(text) } == lines, "\(log.all)")
     }
 
     private func directory(_ body: (String) throws -> Void) throws {
@@ -60,7 +66,9 @@ import Testing
         try check(phone, "error", "permissions")
     }
 
-    @Test("a save that fails is an error in log and status, counted when it fails again")
+    @Test(
+        "a save that fails is an error in log and status, counted when it fails again and logged again after a minute"
+    )
     func aSaveThatFails() throws {
         let records = MemoryRecordStorage()
         let phone = world.device("Phone", logger: logger, bonds: MemoryBondStorage(records: records))
@@ -70,6 +78,10 @@ import Testing
             world.run(.seconds(3))
         }
         try check(phone, "error", "the disk is full", count: 2)
+        world.run(LogObserver.repeatInterval)
+        phone.system.setPermission(.denied, for: AppIdentity(name: "a"))
+        world.run(.seconds(3))
+        try check(phone, "error", "the disk is full", count: 3, lines: 2)
     }
 
     @Test("a store that another service has is an error in log and status")

@@ -81,7 +81,7 @@ struct Hostile {
         var attempts = 0
         while descriptor >= 0, !rest.isEmpty {
             let count = rest.withUnsafeBytes {
-                send(descriptor, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT.rawValue))
+                send(descriptor, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT))
             }
             if count > 0 {
                 rest = rest.dropFirst(count)
@@ -98,7 +98,7 @@ struct Hostile {
     private mutating func read() {
         var octets = [UInt8](repeating: 0, count: 65_536)
         while descriptor >= 0 {
-            let count = recv(descriptor, &octets, octets.count, Int32(MSG_DONTWAIT.rawValue))
+            let count = recv(descriptor, &octets, octets.count, Int32(MSG_DONTWAIT))
             if count == 0 || (count < 0 && errno != EAGAIN) { return disconnect() }
             guard count > 0, let messages = try? parser.take(PacketBuffer(Array(octets[..<count]))) else { return }
             for message in messages { learn(message) }

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import EventLoops
 import HCIHost
 import Logging
 
@@ -8,8 +9,13 @@ final class LogObserver {
         .state, .managers, .notices, .misuse, .trouble, .host, .privacy, .security, .access,
     ]
 
+    /// Troubles that are not logged again within ``repeatInterval`` (AB-G05). The status counts them (``TroubleList``).
+    static let rememberedTroubles = 64
+    static let repeatInterval = Duration.seconds(60)
+
     private let logger: Logger
     private var misuse = MisuseBudget()
+    private var troubles = RecencyTable<String, Instant>(limit: LogObserver.rememberedTroubles)
 
     init(logger: Logger) {
         self.logger = logger
@@ -27,10 +33,17 @@ final class LogObserver {
         case .appLaunched: logger.info("\(observation.subject.app?.name ?? "an app") is launched to hear of something")
         case .noticed(let notice): logger.log(level: max(notice.weight.level, .notice), "\(notice)")
         case .misused(let text, isToldToApp: false): log(misuse: text, by: observation)
-        case .trouble(let text, let weight): logger.log(level: weight.level, "\(text)")
+        case .trouble(let text, let weight): log(trouble: text, weight, at: observation.time)
         case .below(let happening): logger.write(happening)
         case .misused, .managerOpened, .managerClosed, .requested, .asked, .told, .linkMade, .linkEnded, .secured: break
         }
+    }
+
+    /// Logs a trouble, unless it was logged a moment ago: an app can cause the same one as often as it asks for something.
+    private func log(trouble text: String, _ weight: HappeningWeight, at now: Instant) {
+        if let last = troubles[text], now - last < Self.repeatInterval { return }
+        troubles.set(now, for: text)
+        logger.log(level: weight.level, "\(text)")
     }
 
     private func log(misuse text: String, by observation: Observation) {
