@@ -84,9 +84,8 @@ enum Console {
     /// Ends the program as soon as the reader of standard output is gone, even when there is nothing to write: `head` ends a
     /// command that may wait for hours.
     static func endWithReader() {
-        var status = stat()
-        guard fstat(STDOUT_FILENO, &status) == 0 else { return }
-        let isPipe = [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
+        // Pipes, sockets and terminals have no position (lseek(2)).
+        let isPipe = isatty(STDOUT_FILENO) == 0 && lseek(STDOUT_FILENO, 0, SEEK_CUR) == -1 && errno == ESPIPE
         guard isPipe else { return }
         Thread.detachNewThread {
             var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
