@@ -47,6 +47,9 @@ package struct HostileGrammar {
         known.append(identifier)
     }
 
+    /// The connection is over, whoever ended it: the next one begins anew.
+    package mutating func disconnected() { isOpen = false }
+
     /// The next step.
     package mutating func next() -> Step {
         guard isOpen else { return opening() }
@@ -57,9 +60,7 @@ package struct HostileGrammar {
         case 84..<92: return .wait(.milliseconds(Int64(random.below(300))))
         case 92..<95: return .read(random.below(2) == 0)
         case 95..<97: return garbage()
-        default:
-            isOpen = false
-            return .reconnect
+        default: return .reconnect
         }
     }
 
@@ -99,8 +100,7 @@ package struct HostileGrammar {
         return PacketBuffer(kinds)
     }
 
-    private mutating func garbage() -> Step {
-        isOpen = false
+    private func garbage() -> Step {
         switch random.below(3) {
         case 0: return .sendRaw(random.bytes(Int(random.below(64))))
         // A length beyond the bound, and the first half of a message.

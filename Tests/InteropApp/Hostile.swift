@@ -36,8 +36,7 @@ struct Hostile {
         let end = ContinuousClock.now + Self.maximumTime
         while ContinuousClock.now < end {
             if descriptor < 0 { connect() }
-            let step = grammar.next()
-            perform(step)
+            perform(grammar.next())
             if isReading { read() }
             usleep(useconds_t(Self.pause / .microseconds(1)))
         }
@@ -63,6 +62,7 @@ struct Hostile {
     private mutating func disconnect() {
         if descriptor >= 0 { close(descriptor) }
         descriptor = -1
+        grammar.disconnected()
     }
 
     private mutating func perform(_ step: HostileGrammar.Step) {

@@ -145,6 +145,7 @@ private final class HostileProcess {
     /// Takes a few steps, unless it waits.
     func act() {
         for message in client.take() { learn(message) }
+        if client.isClosed { connect() }
         guard rest == 0 else { return rest -= 1 }
         for _ in 0...random.below(4) { perform(grammar.next()) }
     }
@@ -157,8 +158,13 @@ private final class HostileProcess {
         case .read(let isReading): client.setRoom(isReading)
         case .reconnect:
             client.die()
-            client = clients.connect(user: user, process: number)
+            connect()
         }
+    }
+
+    private func connect() {
+        grammar.disconnected()
+        client = clients.connect(user: user, process: number)
     }
 
     private func learn(_ message: ServiceMessage) {

@@ -14,7 +14,7 @@ final class LogObserver {
     static let repeatInterval = Duration.seconds(60)
 
     private let logger: Logger
-    private var misuse = MisuseBudget()
+    private var misuse = LogBudget<AppIdentity>()
     private var troubles = RecencyTable<String, Instant>(limit: LogObserver.rememberedTroubles)
 
     init(logger: Logger) {

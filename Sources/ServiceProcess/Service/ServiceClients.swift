@@ -10,6 +10,7 @@ package final class ServiceClients {
     let access: AccessRule
     let processes: AppProcesses
     private let logger: Logger
+    private var refusals = LogBudget<UInt32>()
     private var clients: [ObjectIdentifier: (session: ClientSession, caller: Caller)] = [:]
 
     /// The clients of `system`, whose apps find it at `socket` when they are launched. On the loop.
@@ -89,9 +90,14 @@ package final class ServiceClients {
         }
     }
 
-    /// Tells of a process that is not let in, or no more.
+    /// Logs why a process is not let in, or no longer. A user's processes add a bounded number of lines (AB-G05).
     func refused(_ caller: Caller, _ error: ServiceError) {
-        logger.notice("process \(caller.process) of user \(caller.user): \(error.reason ?? "ended")")
+        let line = "process \(caller.process) of user \(caller.user): \(error.reason ?? "ended")"
+        switch refusals.verdict(on: caller.user, at: loop.now) {
+        case .log: logger.notice("\(line)")
+        case .logAsLast: logger.notice("\(line); further refusals of this user are not logged for up to a minute")
+        case .drop: break
+        }
     }
 }
 

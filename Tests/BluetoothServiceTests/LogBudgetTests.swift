@@ -4,7 +4,7 @@ import Testing
 
 @testable import BluetoothService
 
-@Suite struct MisuseBudgetTests {
+@Suite struct LogBudgetTests {
     private let one = AppIdentity(name: "one")
     private let other = AppIdentity(name: "other")
 
@@ -12,14 +12,14 @@ import Testing
         "AB-G05: an app adds a bounded number of misuse lines to the log in a minute, and keeps none from another app"
     )
     func misuseLinesAreBounded() {
-        var budget = MisuseBudget()
+        var budget = LogBudget<AppIdentity>()
         let verdicts = (0..<100).map { budget.verdict(on: one, at: .zero + .milliseconds($0)) }
-        #expect(verdicts.count { $0 == .log } == MisuseBudget.maximumLines - 1)
-        #expect(verdicts[MisuseBudget.maximumLines - 1] == .logAsLast)
-        #expect(verdicts[MisuseBudget.maximumLines...].allSatisfy { $0 == .drop })
+        #expect(verdicts.count { $0 == .log } == LogBudget<AppIdentity>.maximumLines - 1)
+        #expect(verdicts[LogBudget<AppIdentity>.maximumLines - 1] == .logAsLast)
+        #expect(verdicts[LogBudget<AppIdentity>.maximumLines...].allSatisfy { $0 == .drop })
         #expect(budget.verdict(on: other, at: .zero) == .log)
-        #expect(budget.verdict(on: one, at: .zero + MisuseBudget.period - .milliseconds(1)) == .drop)
-        #expect(budget.verdict(on: one, at: .zero + MisuseBudget.period) == .log)
+        #expect(budget.verdict(on: one, at: .zero + LogBudget<AppIdentity>.period - .milliseconds(1)) == .drop)
+        #expect(budget.verdict(on: one, at: .zero + LogBudget<AppIdentity>.period) == .log)
     }
 
     @Test("AB-G05: a misuse line names the request, and has nothing of what an app put into it")
