@@ -19,6 +19,7 @@ extension App {
     /// The person opens the app. False when its process is gone.
     package func enter() -> Bool {
         guard life.hasProcess else { return false }
+        system.personOpens(identity)
         life.handle(.entered)
         return true
     }

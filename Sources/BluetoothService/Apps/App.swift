@@ -197,7 +197,9 @@ final class AppManager {
 package final class App {
     package let identity: AppIdentity
     let life: AppLife
-    private let system: BluetoothSystem
+    /// When its process connected.
+    private let beginning: Instant
+    let system: BluetoothSystem
     private var managers: [ManagerID: (manager: AppManager, session: any ManagerSession)] = [:]
 
     init(
@@ -209,10 +211,11 @@ package final class App {
     ) {
         self.identity = identity
         self.system = system
+        beginning = system.loop.now
         life = AppLife(declaration, program.executable, inBackground: inBackground, system: system)
         life.onChange = { [weak self] in self?.lifeChanged($0) }
         system.forgetPermission(ofOtherProgramsThan: self)
-        system.preserved(identity, for: program)?.processBegan(self)
+        system.processBegan(self, running: program)
     }
 
     /// The app makes a manager, which it names; its events go to `sink`.
@@ -286,6 +289,7 @@ package final class App {
         }
         close()
         if !isKept { system.discardPreserved(of: identity) }
+        system.processEnded(identity, end, after: system.loop.now - beginning)
         system.scansChanged()
     }
 

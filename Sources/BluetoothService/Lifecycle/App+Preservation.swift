@@ -20,8 +20,44 @@ extension BluetoothSystem {
     package func declaration(ofPreserved app: AppIdentity) -> AppDeclaration? { preserved[app]?.life.declaration }
 
     /// The process that was launched for what is kept of an app has ended before it connected, or could not be started: all of it stays,
-    /// and the next event launches the app again (behaviour 10.15).
+    /// and the next event launches the app again (behaviour 10.15), after a pause (behaviour 10.25).
     package func launchEnded(_ app: AppIdentity) { preserved[app]?.launchEnded() }
+
+    /// The user opens an app: how its processes ended before does not count any more (behaviour 10.25).
+    package func personOpens(_ app: AppIdentity) { relaunches.forget(app) }
+
+    func makeRelaunches() -> Relaunches {
+        let relaunches = Relaunches(loop: loop)
+        relaunches.onLaunch = { [weak self] in self?.preserved[$0]?.startProcess() }
+        relaunches.onPause = { [weak self] app, earlyEnds, time in
+            self?.trouble(
+                """
+                \(app.name.quotedName) ended early, \(earlyEnds) times in a row: what launches it again waits for \(time); see what it \
+                prints, or open it by hand
+                """
+            )
+        }
+        return relaunches
+    }
+
+    /// A process of an app has connected.
+    func processBegan(_ app: App, running program: AppProgram) {
+        let kept = preserved(app.identity, for: program)
+        if app.phase == .foreground, kept?.isLaunched != true { personOpens(app.identity) }
+        kept?.processBegan(app)
+    }
+
+    /// A process of an app has ended, and all of it that is kept is kept by now.
+    func processEnded(_ app: AppIdentity, _ end: AppEnd, after time: Duration) {
+        switch end {
+        case .crashed:
+            // Of others nothing is launched.
+            guard preserved[app] != nil || time >= LaunchBackoff.minimumRun else { return }
+            relaunches.handle(.processEnded(after: time), of: app)
+        case .forceQuit: relaunches.forget(app)
+        case .removedFromMemory, .deviceRestarted: break
+        }
+    }
 
     /// What is kept of an app, made if there is nothing.
     func preserved(_ identity: AppIdentity, after life: AppLife) -> PreservedApp {
@@ -145,6 +181,7 @@ extension BluetoothSystem {
 
     /// The person has ended an app that this system may never have had a process of (behaviours 10.16, 10.17).
     package func personHasEnded(_ identity: AppIdentity) {
+        relaunches.forget(identity)
         guard let app = preserved[identity], !keeps(app.life.declaration, after: .forceQuit) else { return }
         app.discard()
     }

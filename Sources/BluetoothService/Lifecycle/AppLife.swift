@@ -65,6 +65,8 @@ final class AppLife {
 
     var loop: any EventLoop { system.loop }
     var phase: AppPhase { machine.phase }
+    /// Whether the app is not woken for now (behaviour 9.7).
+    var isSlowedDown: Bool { machine.isSlowedDown }
     var hasProcess: Bool { isRunning || phase == .suspended }
     var isRunning: Bool { phase == .foreground || phase == .background }
     /// What an app that nobody manages leaves behind may do all that it could itself: it is as on a Mac.

@@ -55,8 +55,10 @@ package struct AppLifecycle {
         case leaving(hasTask: Bool)
         case woken(hasTask: Bool)
         /// Its own time is over, and its background task goes on.
-        case finishing
+        case finishing(isWoken: Bool)
         case suspended
+        /// Suspended, and not woken before its timer: it has overrun its time too often.
+        case slowedDown(isTold: Bool)
         case ended(AppEnd)
     }
 
@@ -67,7 +69,15 @@ package struct AppLifecycle {
     /// How long it runs when it was woken; what it is told meanwhile renews that (behaviour 9.7).
     static let wakeTime = Duration.seconds(10)
 
+    /// Wakes in a row whose time was up while the background task went on, before the app is slowed down (behaviour 9.7).
+    static let toleratedOverruns = 3
+    /// How long an app that is slowed down sleeps at least; it doubles with each further overrun.
+    static let firstSlowdown = Duration.seconds(60)
+    static let longestSlowdown = Duration.seconds(3_600)
+
     private var state: State
+    /// Wakes in a row that took longer than the app may.
+    private var overruns = 0
 
     /// The life of an app that was just launched.
     init(inBackground: Bool = false) {
@@ -85,13 +95,16 @@ package struct AppLifecycle {
         switch state {
         case .foreground: .foreground
         case .leaving, .woken, .finishing: .background
-        case .suspended: .suspended
+        case .suspended, .slowedDown: .suspended
         case .ended(let end): .notRunning(end)
         }
     }
 
     /// Whether the app is told something that gives it time (behaviour 9.7).
     var isRenewed: Bool { if case .woken = state { true } else { false } }
+
+    /// Whether the app is not woken for now, since it has overrun its time too often (behaviour 9.7).
+    var isSlowedDown: Bool { if case .slowedDown = state { true } else { false } }
 
     /// What is to be done for an app that was launched.
     var firstActions: [Action] { isRenewed ? [.startTimer(Self.wakeTime)] : [] }
@@ -108,19 +121,22 @@ package struct AppLifecycle {
         case (.leaving, .asksForTime(let hasTask)): return move(to: .leaving(hasTask: hasTask), [])
         case (.woken, .asksForTime(let hasTask)): return move(to: .woken(hasTask: hasTask), [])
         // What is finished in the time of the task needs no more of it.
-        case (.finishing, .asksForTime(false)): return move(to: .suspended, [.endTimer, .suspend])
-        case (.leaving(let hasTask), .entered), (.woken(let hasTask), .entered):
-            return move(to: .foreground(hasTask: hasTask), [.endTimer])
-        case (.finishing, .entered): return move(to: .foreground(hasTask: true), [.endTimer])
-        case (.suspended, .entered): return move(to: .foreground(hasTask: false), [.resume])
-        case (.leaving(hasTask: true), .timeIsUp): return finish(after: Self.grace)
-        case (.woken(hasTask: true), .timeIsUp): return finish(after: Self.wakeTime)
-        case (.leaving, .timeIsUp), (.woken, .timeIsUp), (.finishing, .timeIsUp):
-            return move(to: .suspended, [.suspend])
+        case (.finishing, .asksForTime(false)): return suspend([.endTimer, .suspend])
+        case (.leaving(let hasTask), .entered), (.woken(let hasTask), .entered): return enter(hasTask, [.endTimer])
+        case (.finishing, .entered): return enter(true, [.endTimer])
+        case (.suspended, .entered): return enter(false, [.resume])
+        case (.slowedDown, .entered): return enter(false, [.endTimer, .resume])
+        case (.leaving(hasTask: true), .timeIsUp): return finish(after: Self.grace, isWoken: false)
+        case (.woken(hasTask: true), .timeIsUp): return finish(after: Self.wakeTime, isWoken: true)
+        case (.finishing(isWoken: true), .timeIsUp): return overrun()
+        case (.leaving, .timeIsUp), (.woken, .timeIsUp), (.finishing, .timeIsUp): return suspend([.suspend])
+        case (.slowedDown(isTold: false), .timeIsUp): return move(to: .suspended, [])
+        case (.slowedDown, .told): return move(to: .slowedDown(isTold: true), [])
         case (.woken, .told): return [.startTimer(Self.wakeTime)]
-        case (.suspended, .told):
+        case (.suspended, .told), (.slowedDown(isTold: true), .timeIsUp):
             return move(to: .woken(hasTask: false), [.resume, .startTimer(Self.wakeTime)])
-        case (.foreground, .entered), (.foreground, .told), (.foreground, .timeIsUp), (.leaving, .told),
+        case (.slowedDown, .left), (.slowedDown, .asksForTime), (.foreground, .entered), (.foreground, .told),
+            (.foreground, .timeIsUp), (.leaving, .told),
             (.leaving, .left), (.woken, .left), (.finishing, .told), (.finishing, .left),
             (.finishing, .asksForTime(true)), (.suspended, .left), (.suspended, .asksForTime), (.suspended, .timeIsUp):
             return []
@@ -128,8 +144,28 @@ package struct AppLifecycle {
     }
 
     /// Its own time is over. The task has the rest of its own.
-    private mutating func finish(after time: Duration) -> [Action] {
-        move(to: .finishing, [.startTimer(Self.extendedGrace - time)])
+    private mutating func finish(after time: Duration, isWoken: Bool) -> [Action] {
+        move(to: .finishing(isWoken: isWoken), [.startTimer(Self.extendedGrace - time)])
+    }
+
+    /// It did not need more time than it had.
+    private mutating func suspend(_ actions: [Action]) -> [Action] {
+        overruns = 0
+        return move(to: .suspended, actions)
+    }
+
+    private mutating func enter(_ hasTask: Bool, _ actions: [Action]) -> [Action] {
+        overruns = 0
+        return move(to: .foreground(hasTask: hasTask), actions)
+    }
+
+    /// A wake took all its time, and that of its background task, which the app did not end.
+    private mutating func overrun() -> [Action] {
+        overruns += 1
+        let excess = overruns - Self.toleratedOverruns
+        guard excess >= 0 else { return move(to: .suspended, [.suspend]) }
+        let pause = min(Self.firstSlowdown * (1 << min(excess, 16)), Self.longestSlowdown)
+        return move(to: .slowedDown(isTold: false), [.suspend, .startTimer(pause)])
     }
 
     private mutating func move(to state: State, _ actions: [Action]) -> [Action] {

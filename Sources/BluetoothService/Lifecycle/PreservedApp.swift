@@ -84,6 +84,9 @@ final class PreservedApp {
         )
     }
 
+    /// Whether a process was launched that has not connected yet.
+    var isLaunched: Bool { if case .launched = heir { true } else { false } }
+
     /// Keeps a manager. Beyond ``ServiceLimits/managers`` the oldest one is given up.
     func add(_ kept: Kept) {
         managers.append(kept)
@@ -124,6 +127,7 @@ final class PreservedApp {
     func launchEnded() {
         guard case .launched = heir else { return }
         waitForEvent()
+        system.relaunches.handle(.launchFailed, of: identity)
     }
 
     private func waitForEvent() {
@@ -189,14 +193,30 @@ final class PreservedApp {
         launch()
     }
 
-    /// Launches the app, unless a process of it is there or on its way.
+    /// Launches the app, at once or when its pause is over (behaviour 10.25).
     private func launch() {
-        guard !managers.isEmpty, case .none = heir else { return }
-        guard !system.isLocked else { return waitsForUnlocking = true }
-        let hasProcess = system.runningApps.contains { $0.identity == identity }
-        guard !hasProcess, let launcher = system.launcher else { return waitForEvent() }
+        if canLaunch() { system.relaunches.handle(.wanted, of: identity) }
+    }
+
+    /// Launches the app now, unless a process of it is there or on its way.
+    func startProcess() {
+        guard canLaunch(), let launcher = system.launcher else { return }
         heir = .launched(startPatience())
         system.observers.tell(.managers, .appLaunched(identifiers), of: Observation.Subject(app: identity))
         launcher.launch(identity, restoring: identifiers)
+    }
+
+    private func canLaunch() -> Bool {
+        guard !managers.isEmpty, case .none = heir else { return false }
+        guard !system.isLocked else {
+            waitsForUnlocking = true
+            return false
+        }
+        let hasProcess = system.runningApps.contains { $0.identity == identity }
+        guard !hasProcess, system.launcher != nil else {
+            waitForEvent()
+            return false
+        }
+        return true
     }
 }

@@ -17,7 +17,9 @@ extension BluetoothSystem {
             links: links.map { LinkStatus($0, name: peers[$0.peer]?.name) },
             scans: centrals.compactMap(\.scanStatus),
             advertising: peripherals.compactMap(\.advertisingStatus),
-            preserved: preserved.values.map { PreservedStatus($0) }.sorted { ($0.app, $0.owner) < ($1.app, $1.owner) },
+            preserved: preserved.values.map { PreservedStatus($0, relaunches.state(of: $0.identity)) }.sorted {
+                ($0.app, $0.owner) < ($1.app, $1.owner)
+            },
             troubles: troubles.entries.reversed().map { TroubleStatus($0, now: loop.now) }
         )
     }
@@ -99,6 +101,7 @@ extension AppStatus {
             owner: app.identity.owner,
             phase: app.life.phase.name,
             isManaged: app.life.declaration.isManaged,
+            isSlowedDown: app.life.isSlowedDown ? true : nil,
             permission: permission.name,
             executable: app.life.executable,
             managers: app.openManagers.map { ManagerStatus($0, $1) }
@@ -229,13 +232,15 @@ extension PermissionStatus {
 }
 
 extension PreservedStatus {
-    init(_ app: PreservedApp) {
+    init(_ app: PreservedApp, _ relaunch: (earlyEnds: Int, pause: Duration?)?) {
         let identifiers = app.identifiers
         self.init(
             app: app.identity.name,
             owner: app.identity.owner,
             centrals: identifiers.centrals,
-            peripherals: identifiers.peripherals
+            peripherals: identifiers.peripherals,
+            earlyEnds: relaunch?.earlyEnds,
+            launchPauseSeconds: relaunch?.pause.map { $0 / .seconds(1) }
         )
     }
 }

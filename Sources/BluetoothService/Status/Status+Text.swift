@@ -52,8 +52,9 @@ extension AppStatus {
     package var lines: [String] {
         let called = displayName.map { " (\($0.quotedName))" } ?? ""
         let life = isManaged ? phase.visible : "\(phase.visible), unmanaged"
+        let pace = isSlowedDown == true ? ", woken less often: it overran its time in the background" : ""
         let first =
-            "\(name.visible)\(called), user \(owner), \(life), permission \(permission.visible)"
+            "\(name.visible)\(called), user \(owner), \(life)\(pace), permission \(permission.visible)"
             + (executable.map { ", program \($0.quotedText)" } ?? "")
         return [first] + managers.map { "  \($0.line)" }
     }
@@ -102,7 +103,13 @@ extension PreservedStatus {
     /// In one line.
     package var line: String {
         let all = centrals.map { "central \($0.quotedName)" } + peripherals.map { "peripheral \($0.quotedName)" }
-        return "\(app.visible), user \(owner): \(all.joined(separator: ", "))"
+        return "\(app.visible), user \(owner): \(all.joined(separator: ", "))\(relaunch)"
+    }
+
+    private var relaunch: String {
+        guard let earlyEnds, earlyEnds > 0 else { return "" }
+        let pause = launchPauseSeconds.map { ", not launched again for \(Int($0.rounded(.up))) s" } ?? ""
+        return "; ended early \(earlyEnds == 1 ? "once" : "\(earlyEnds) times in a row")\(pause)"
     }
 }
 

@@ -79,6 +79,8 @@ package struct AppStatus: Codable, Hashable, Sendable {
     package var phase: String
     /// Whether its life is as on a phone.
     package var isManaged: Bool
+    /// True for an app that is woken less often, since it has overrun its time in the background (behaviour 9.7).
+    package var isSlowedDown: Bool?
     /// `allowedAlways`, `denied`, `restricted` or `notDetermined`.
     package var permission: String
     /// The path of the program; nil where it is not known.
@@ -151,6 +153,10 @@ package struct PreservedStatus: Codable, Hashable, Sendable {
     package var centrals: [String]
     /// Restore identifiers of peripheral managers.
     package var peripherals: [String]
+    /// Processes in a row that ended early (behaviour 10.25).
+    package var earlyEnds: Int?
+    /// Seconds until the app may be launched again.
+    package var launchPauseSeconds: Double?
 }
 
 /// All apps: what `harald app list --json` prints.

@@ -86,6 +86,8 @@ package final class BluetoothSystem {
     var permissions: [AppIdentity: AppDecision] = [:]
     /// What is kept of apps whose process is gone.
     var preserved: [AppIdentity: PreservedApp] = [:]
+    /// Holds back launches of apps whose processes end early.
+    lazy var relaunches = makeRelaunches()
     /// The apps of which the person is being asked.
     var asking: Set<AppIdentity> = []
     /// The bonded peers, which are known for as long as they are.
@@ -204,6 +206,7 @@ package final class BluetoothSystem {
     /// be silent, which a program that ends waits for.
     package func stop(_ completion: @escaping () -> Void = {}) {
         let device = attached?.device
+        relaunches.stop()
         closeRecords()
         handle(.stop)
         endRecovery()

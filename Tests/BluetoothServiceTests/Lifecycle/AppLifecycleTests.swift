@@ -69,6 +69,54 @@ import Testing
         #expect(life([.timeIsUp], inBackground: true) == (.suspended, [.suspend]))
     }
 
+    @Test(
+        "behaviour 9.7: an app that keeps its background task past its time, wake after wake, is woken ever less often"
+    )
+    func anAppThatOverrunsIsSlowedDown() {
+        var life = AppLifecycle(inBackground: true)
+        var pauses: [Duration] = []
+        for number in 1...10 {
+            #expect(life.handle(.asksForTime(true)) == [] && life.phase == .background)
+            #expect(life.handle(.timeIsUp) == [.startTimer(.seconds(170))])
+            let actions = life.handle(.timeIsUp)
+            #expect(actions.first == .suspend && life.phase == .suspended && life.isSlowedDown == (number >= 3))
+            guard life.isSlowedDown, case .startTimer(let pause)? = actions.last else {
+                #expect(life.handle(.told) == [.resume, .startTimer(.seconds(10))])
+                continue
+            }
+            pauses.append(pause)
+            // What it is told meanwhile waits, and wakes it once.
+            #expect(life.handle(.told) == [] && life.handle(.told) == [] && life.phase == .suspended)
+            #expect(life.handle(.timeIsUp) == [.resume, .startTimer(.seconds(10))] && life.phase == .background)
+        }
+        #expect(pauses == [60, 120, 240, 480, 960, 1_920, 3_600, 3_600].map { .seconds($0) })
+    }
+
+    @Test("behaviour 9.7: a wake that ends in time, or the user, makes good what an app overran before")
+    func whatMakesAnOverrunGood() {
+        let overrun: [AppLifecycle.Event] = [.told, .asksForTime(true), .timeIsUp, .timeIsUp]
+        let asleep: [AppLifecycle.Event] = [.left, .timeIsUp]
+        let slow = asleep + overrun + overrun + overrun
+        #expect(life(slow) == (.suspended, [.suspend, .startTimer(.seconds(60))]))
+        // Nothing happened meanwhile: the next event wakes it at once.
+        #expect(life(slow + [.timeIsUp]) == (.suspended, []))
+        #expect(life(slow + [.timeIsUp, .told]) == (.background, [.resume, .startTimer(.seconds(10))]))
+        #expect(life(slow + [.entered]) == (.foreground, [.endTimer, .resume]))
+        #expect(life(slow + [.entered] + asleep + overrun) == (.suspended, [.suspend]))
+        #expect(life(slow + [.ended(.forceQuit)]) == (.notRunning(.forceQuit), [.endTimer, .end]))
+        for good: [AppLifecycle.Event] in [
+            [.told, .timeIsUp], [.told, .asksForTime(true), .timeIsUp, .asksForTime(false)],
+        ] {
+            #expect(life(asleep + overrun + overrun + good + overrun) == (.suspended, [.suspend]), "\(good)")
+        }
+        for event: AppLifecycle.Event in [.left, .asksForTime(true), .asksForTime(false)] {
+            #expect(life(slow + [event]) == (.suspended, []))
+        }
+        // The time after the app was left is another matter.
+        let left: [AppLifecycle.Event] = [.asksForTime(true), .left, .timeIsUp, .timeIsUp, .entered]
+        #expect(life(left + left + left + left.dropLast()) == (.suspended, [.suspend]))
+    }
+
     @Test("behaviour 10.19: the person opens an app wherever it is; one that is gone stays gone")
     func thePersonOpensAnApp() {
         #expect(life([.left, .entered]) == (.foreground, [.endTimer]))

@@ -60,6 +60,31 @@ import Testing
         #expect(apps.centralApp.phase == .suspended)
     }
 
+    @Test(
+        "behaviour 9.7: what an app is told that overran its time three times waits for a minute, and the status says why"
+    )
+    func anAppThatIsSlowedDown() throws {
+        let apps = LivingApps(central: .central)
+        try apps.subscribe()
+        apps.centralApp.fallAsleep(in: apps.world)
+        for value in UInt8(1)...3 {
+            #expect(apps.phone.system.status.apps.first?.isSlowedDown == nil)
+            apps.measure([value])
+            #expect(apps.centralApp.phase == .background)
+            apps.centralApp.happened(.asksForTime(true))
+            apps.world.run(.seconds(180))
+            #expect(apps.centralApp.phase == .suspended)
+        }
+        let status = try #require(apps.phone.system.status.apps.first)
+        #expect(status.isSlowedDown == true && status.lines.first?.contains("woken less often") == true)
+        apps.central.take()
+        apps.measure([4])
+        apps.world.run(.seconds(50))
+        #expect(apps.central.take().isEmpty && apps.centralApp.phase == .suspended)
+        apps.world.run(.seconds(10))
+        #expect(apps.central.take().compactMap(\.value) == [.success([4])] && apps.centralApp.phase == .background)
+    }
+
     @Test("behaviour 9.7: what keeps coming keeps the app awake")
     func whatKeepsComingKeepsTheAppAwake() throws {
         let apps = LivingApps(central: .central)

@@ -93,7 +93,8 @@ import Testing
             apps.measure([value])
             #expect(launcher.launches.count == Int(value) + 1)
             apps.phone.app("Collector", .central).happened(.ended(.crashed))
-            apps.world.run(.seconds(11))
+            // Longer than the pause after so many crashes (behaviour 10.25).
+            apps.world.run(LaunchBackoff.longestPause)
         }
         apps.launchCentral()
         apps.world.run(.zero)

@@ -1,0 +1,223 @@
+import BluetoothTypes
+import EventLoops
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// Apps whose processes end early, again and again.
+@Suite struct LaunchBackoffTests {
+    private final class LaunchLog: AppLauncher {
+        var isBroken = false
+        private(set) var count = 0
+        private weak var system: BluetoothSystem?
+
+        init(_ system: BluetoothSystem) {
+            self.system = system
+        }
+
+        func launch(_ app: AppIdentity, restoring managers: RestoreIdentifiers) {
+            count += 1
+            if isBroken { system?.launchEnded(app) }
+        }
+    }
+
+    private let identity = AppIdentity(name: "com.example.Collector")
+
+    /// A phone whose app is subscribed, and whose process has ended after it had run for long.
+    private func sleepingApp() throws -> (LivingApps, LaunchLog) {
+        let apps = LivingApps(central: .central, restores: true)
+        try apps.subscribe()
+        let launcher = LaunchLog(apps.phone.system)
+        apps.phone.system.launcher = launcher
+        apps.world.run(.seconds(60))
+        apps.centralApp.happened(.ended(.crashed))
+        return (apps, launcher)
+    }
+
+    /// A process that the system has launched runs for some time, and crashes.
+    private func crash(_ apps: LivingApps, after time: Duration = .milliseconds(20), makesManager: Bool = false) {
+        let declaration = AppDeclaration(displayName: "Collector", backgroundModes: .central)
+        let process = apps.phone.system.openApp(identity, declaring: declaration, inBackground: true)
+        if makesManager { _ = apps.phone.manager(.central, of: process, restoring: "collector") }
+        apps.world.run(time)
+        process.happened(.ended(.crashed))
+    }
+
+    private func status(_ apps: LivingApps) -> PreservedStatus? { apps.phone.system.status.preserved.first }
+
+    // MARK: The machine
+
+    @Test(
+        "behaviour 10.25: each process that ends early doubles the pause up to ten minutes, and one that stays up clears it"
+    )
+    func howLongPausesAre() {
+        var backoff = LaunchBackoff()
+        #expect(backoff.handle(.wanted) == [.launch])
+        #expect(backoff.handle(.launchFailed) == [] && backoff.handle(.wanted) == [.launch])
+        var pauses: [Duration] = []
+        for number in 0..<12 {
+            let event: LaunchBackoff.Event =
+                number % 2 == 0 ? .launchFailed : .processEnded(after: .milliseconds(9_999))
+            let actions = backoff.handle(event)
+            guard case .startPause(let pause)? = actions.first, actions.count == 1 else {
+                Issue.record("\(actions) after \(event)")
+                return
+            }
+            pauses.append(pause)
+            #expect(backoff.handle(.wanted) == [] && backoff.handle(.wanted) == [])
+            #expect(backoff.handle(.pauseEnded) == [.launch])
+        }
+        #expect(pauses == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600].map { .seconds($0) })
+        #expect(backoff.handle(.processEnded(after: .seconds(10))) == [] && backoff == LaunchBackoff())
+    }
+
+    @Test("behaviour 10.25: a pause in which nothing happens launches nothing when it ends")
+    func aPauseForNothing() {
+        var backoff = LaunchBackoff()
+        #expect(backoff.handle(.launchFailed) == [] && backoff.handle(.launchFailed) == [.startPause(.seconds(1))])
+        #expect(backoff.handle(.pauseEnded) == [] && backoff.handle(.pauseEnded) == [])
+        #expect(backoff.handle(.wanted) == [.launch] && backoff.earlyEnds == 2)
+        // An end within a pause makes it longer, and what waits goes on waiting.
+        #expect(backoff.handle(.launchFailed) == [.startPause(.seconds(2))] && backoff.handle(.wanted) == [])
+        #expect(backoff.handle(.processEnded(after: .zero)) == [.startPause(.seconds(4))])
+        #expect(backoff.handle(.pauseEnded) == [.launch])
+        for _ in 0..<5_000 { _ = backoff.handle(.launchFailed) }
+        #expect(backoff.handle(.launchFailed) == [.startPause(.seconds(600))])
+    }
+
+    // MARK: In a system
+
+    @Test(
+        "behaviours 10.15, 10.25, AB-G05: 200 values in 40 s launch an app that crashes each time seven times, and lose nothing",
+        arguments: [false, true]
+    )
+    func anAppThatCrashesEachTime(isBroken: Bool) throws {
+        let (apps, launcher) = try sleepingApp()
+        launcher.isBroken = isBroken
+        var crashes = 0
+        for value in UInt8(1)...200 {
+            apps.measure([value])
+            guard !isBroken, launcher.count > crashes else { continue }
+            crashes += 1
+            crash(apps)
+        }
+        // At once, at once again, and then after 1, 3, 7, 15 and 31 s.
+        #expect(launcher.count == 7)
+        let kept = status(apps)
+        #expect(kept?.earlyEnds == 7 && (kept?.launchPauseSeconds ?? 0) > 20)
+        #expect(kept?.line.contains("ended early 7 times in a row, not launched again for ") == true)
+        // What waits launches the app when the pause is over, without another event.
+        apps.world.run(.seconds(32))
+        #expect(launcher.count == 8)
+        apps.launchCentral()
+        apps.world.run(.zero)
+        #expect(apps.central.take().compactMap(\.value) == (UInt8(1)...200).map { .success([$0]) })
+    }
+
+    @Test("behaviour 10.25: an app that makes its managers and then crashes each time is held back as well")
+    func anAppThatCrashesWithItsManagers() throws {
+        let (apps, launcher) = try sleepingApp()
+        for number in 1...50 {
+            let before = launcher.count
+            apps.measure([UInt8(number)])
+            if launcher.count > before { crash(apps, makesManager: true) }
+        }
+        #expect(launcher.count == 5 && status(apps)?.earlyEnds == 5)
+    }
+
+    @Test(
+        "behaviour 10.25: a process that stays up for ten seconds clears the count, and so does one that the system ended"
+    )
+    func aProcessThatStaysUp() throws {
+        let (apps, launcher) = try sleepingApp()
+        for value in UInt8(1)...3 {
+            apps.measure([value])
+            crash(apps)
+            apps.world.run(.seconds(8))
+        }
+        #expect(launcher.count == 3 && status(apps)?.earlyEnds == 3 && status(apps)?.launchPauseSeconds == nil)
+        #expect(status(apps)?.line.hasSuffix("ended early 3 times in a row") == true)
+        apps.measure([4])
+        crash(apps, after: .seconds(10), makesManager: true)
+        #expect(launcher.count == 4 && status(apps)?.earlyEnds == nil)
+        // The system took its memory: no fault of its own.
+        apps.measure([5])
+        apps.launchCentral()
+        apps.centralApp.happened(.ended(.removedFromMemory))
+        apps.measure([6])
+        #expect(launcher.count == 6 && status(apps)?.earlyEnds == nil)
+    }
+
+    @Test("behaviours 10.16, 10.25: the user clears the pause by opening the app, and by ending it")
+    func theUserClearsThePause() throws {
+        let (apps, launcher) = try sleepingApp()
+        for _ in 0..<9 {
+            apps.measure([1])
+            crash(apps)
+            apps.world.run(.seconds(130))
+        }
+        apps.measure([2])
+        crash(apps)
+        apps.measure([3])
+        let before = launcher.count
+        #expect((status(apps)?.launchPauseSeconds ?? 0) > 200)
+        apps.launchCentral()
+        apps.world.run(.seconds(11))
+        #expect(apps.phone.system.relaunches.state(of: identity) == nil)
+        apps.centralApp.happened(.ended(.crashed))
+        apps.measure([4])
+        #expect(launcher.count == before + 1)
+        apps.launchCentral()
+        apps.centralApp.happened(.ended(.forceQuit))
+        #expect(apps.phone.system.relaunches.state(of: identity) == nil)
+        apps.world.run(.seconds(700))
+        #expect(launcher.count == before + 1)
+    }
+
+    @Test("behaviour 10.25: what waits for a pause goes when it is given up, and a system that stops launches nobody")
+    func whatWaitsIsGivenUp() throws {
+        let (apps, launcher) = try sleepingApp()
+        for value in UInt8(1)...2 {
+            apps.measure([value])
+            crash(apps)
+        }
+        apps.measure([3])
+        apps.phone.system.setPower(false)
+        apps.world.run(.seconds(700))
+        #expect(launcher.count == 2 && apps.phone.system.preserved.isEmpty)
+
+        let (others, log) = try sleepingApp()
+        for value in UInt8(1)...2 {
+            others.measure([value])
+            crash(others)
+        }
+        others.measure([3])
+        others.phone.system.stop()
+        others.world.run(.seconds(700))
+        #expect(log.count == 2)
+    }
+
+    @Test("AB-G05: apps that end early are remembered up to a bound, and those that do it most stay")
+    func howManyAreRemembered() {
+        let loop = VirtualEventLoop()
+        let relaunches = Relaunches(loop: loop)
+        var launched: [String] = []
+        relaunches.onLaunch = { launched.append($0.name) }
+        let worst = AppIdentity(name: "worst")
+        for _ in 0..<3 { relaunches.handle(.launchFailed, of: worst) }
+        for number in 0..<2 * Relaunches.maximumApps {
+            relaunches.handle(.launchFailed, of: AppIdentity(name: "\(number)"))
+        }
+        #expect(relaunches.state(of: worst)?.earlyEnds == 3)
+        relaunches.handle(.wanted, of: worst)
+        #expect(launched.isEmpty)
+        loop.run(for: .seconds(4))
+        #expect(launched == ["worst"])
+        let known = (0..<2 * Relaunches.maximumApps).filter { relaunches.state(of: AppIdentity(name: "\($0)")) != nil }
+        #expect(known.count == Relaunches.maximumApps - 1)
+        // An app that does nothing wrong is not remembered.
+        relaunches.handle(.wanted, of: AppIdentity(name: "good"))
+        #expect(relaunches.state(of: AppIdentity(name: "good")) == nil && launched.last == "good")
+    }
+}
